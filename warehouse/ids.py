@@ -1,0 +1,24 @@
+"""Ids of texts: a 64-bit hash, the same on every machine, in every edition and order of arrival.
+
+That two parts of the system, or two batches, come to the same id without asking each other is what
+lets facts merge and rebuilds compare. BLAKE2b is even enough that among ten million different texts
+of one shop two share an id with a chance of 1 in 370,000.
+"""
+
+from hashlib import blake2b
+
+# Between the parts of an id made of several texts: import rejects texts that contain it.
+SEPARATOR = "\0"
+
+
+def text_id(text: str) -> int:
+    """The id of a text: never 0 (which means none) for a text that is not empty, 0 for ""."""
+    if not text:
+        return 0
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True) or 1
+
+
+def text_ids(texts: list[str]) -> list[int]:
+    """The ids of many texts."""
+    return [text_id(text) for text in texts]

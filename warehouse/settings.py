@@ -1,0 +1,65 @@
+"""Settings: one declaration each, read from the environment when they are asked for."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+
+class SettingError(ValueError):
+    """A setting has a value that cannot be used; the message names it."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One environment variable: name, default (as text), parser, and what it does."""
+
+    name: str
+    default: str
+    parse: Callable[[str], Any]
+    help: str
+
+    def get(self) -> Any:
+        text = os.environ.get(self.name, "").strip() or self.default
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            raise SettingError(f"{self.name}={text!r}: {error}") from None
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError("must be a whole number from 1")
+    return number
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 < number < 65536:
+        raise ValueError("must be a port from 1 to 65535")
+    return number
+
+
+WAREHOUSE_URL: Final = Setting(
+    "WAREHOUSE_URL",
+    f"sqlite:///{Path('var') / 'warehouse.db'}",
+    str,
+    "where everything is kept: an SQLAlchemy URL (SQLite file or `postgresql+psycopg://…`)",
+)
+ATTRIBUTION_WINDOW_DAYS: Final = Setting(
+    "ATTRIBUTION_WINDOW_DAYS",
+    "30",
+    _positive,
+    "days (of 24 h) between a submission and an order that it can be credited with; "
+    "a change has everything rolled up anew at the next rollup",
+)
+REJECTS_DAYS: Final = Setting(
+    "REJECTS_DAYS", "30", _positive, "days after which rejected rows are purged"
+)
+HOST: Final = Setting("HOST", "127.0.0.1", str, "the address that the API listens on")
+PORT: Final = Setting("PORT", "8000", _port, "the port that the API listens on")
+WORKERS: Final = Setting("WORKERS", "2", _positive, "processes that serve the API")
+
+SETTINGS: Final = (WAREHOUSE_URL, ATTRIBUTION_WINDOW_DAYS, REJECTS_DAYS, HOST, PORT, WORKERS)

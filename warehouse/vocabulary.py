@@ -1,0 +1,60 @@
+"""The contract's closed word lists and the small integers that stand for them in the tables.
+
+A word's code is its place in its tuple. The order is part of the stored data: append, never reorder.
+"""
+
+from typing import Final
+
+EVENT_TYPES: Final = (
+    "",
+    "view",
+    "start",
+    "step_view",
+    "step_complete",
+    "answer",
+    "subscribe",
+    "complete",
+)
+VIEW, START, STEP_VIEW, STEP_COMPLETE, ANSWER, SUBSCRIBE, COMPLETE = range(1, 8)
+
+# Code 0 means that an event carried no device at all; a form session always has one of the others.
+DEVICES: Final = ("", "desktop", "mobile", "tablet", "other")
+OTHER_DEVICE: Final = DEVICES.index("other")
+
+AGGREGATABLE_FIELD_TYPES: Final = ("choice", "multi_choice", "scale", "boolean")
+
+# In the order of precedence, which is also the order of the answers (contract 3 and 4).
+ATTRIBUTION_TYPES: Final = ("discount_code", "customer", "visitor", "unattributed")
+BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED = range(4)
+
+VISITOR_TYPES: Final = ("all", "new", "returning")
+VISITOR_LEVELS: Final = ("visitors", "submitters", "purchasers")
+
+UTM_FIELDS: Final = (
+    "utm_source",
+    "utm_medium",
+    "utm_campaign",
+    "utm_term",
+    "utm_content",
+    "utm_id",
+)
+
+LTV_HORIZONS: Final = (30, 60, 90, 180, 365)
+
+SCOPES: Final = ("analytics:read", "customers:read", "forms:write", "discounts:read")
+
+# The contract's provider -> utm_source values (compared in lower case). A provider that is not
+# listed has its own name as its only source.
+PROVIDER_SOURCES: Final = {
+    "meta": ("meta", "facebook", "fb", "instagram", "ig"),
+    "google": ("google", "adwords", "googleads", "youtube"),
+    "tiktok": ("tiktok",),
+    "microsoft": ("microsoft", "bing"),
+    "pinterest": ("pinterest",),
+    "snapchat": ("snapchat",),
+}
+
+
+def visitor_kind(visitor_type: int, level: int) -> int:
+    """The code of one (visitor type, level) pair in `daily_visitor`."""
+    return visitor_type * len(VISITOR_LEVELS) + level
