@@ -23,9 +23,11 @@ from warehouse.bulk import Bulk
 from warehouse.days import MICROS_PER_SECOND
 from warehouse.tables import OWNED
 
+# Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
 BUILDING: Final = "building"
 CURRENT: Final = "current"
 RETIRED: Final = "retired"
+SCRATCH: Final = "scratch"
 
 LEASE_MICROS: Final = 120 * MICROS_PER_SECOND
 # Session ids are unique over all editions: the edition above, a running number below.
@@ -70,15 +72,17 @@ def editions(bulk: Bulk, state: str, shop: str | None = None) -> list[Edition]:
     return [Edition(**row) for row in bulk.table(f"{sql} ORDER BY e.edition", *values).to_pylist()]
 
 
-def create(bulk: Bulk, shop_key: int, window_days: int, logic_version: int) -> int:
-    """A new, empty edition under the shop's settings of now; returns its number."""
-    return int(
-        bulk.value(
-            "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state) "
-            "SELECT shop_key, timezone, $2, $3, $4 FROM shop WHERE shop_key = $1 RETURNING edition",
-            shop_key, window_days, logic_version, BUILDING,
-        )
+def create(
+    bulk: Bulk, shop_key: int, window_days: int, logic_version: int, state: str = BUILDING
+) -> None:
+    """A new, empty edition under the shop's settings of now; none where one is being built. Commits."""
+    bulk.execute(
+        "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state) "
+        "SELECT shop_key, timezone, $2, $3, $4 FROM shop WHERE shop_key = $1 "
+        "ON CONFLICT DO NOTHING",
+        shop_key, window_days, logic_version, state,
     )
+    bulk.commit()
 
 
 def outdated(bulk: Bulk, window_days: int, logic_version: int, shop: str | None = None) -> list[int]:
