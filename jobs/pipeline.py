@@ -13,7 +13,7 @@ import pandas as pd
 from jobs.facts import raw, store
 from jobs.facts.refresh import Refresh, refresh
 from jobs.facts.slices import Calendar
-from jobs.rollups import ROLLUPS, difference
+from jobs.rollups import ROLLUPS, activity, difference
 from warehouse import editions, summaries, tables
 from warehouse.bulk import Bulk
 from warehouse.catalogue import SUMMARIES
@@ -82,12 +82,11 @@ def write(bulk: Bulk, change: Refresh, seen: pd.DataFrame) -> None:
     """
     _write_facts(bulk, change)
     for summary in SUMMARIES:
-        roll = ROLLUPS[summary.name]
         if summary.unit == "events":
-            new = roll(seen)
+            new = activity.rollup(seen)
             delta = difference(summary.name, new, new.iloc[:0])
         else:
-            cut = change.cuts[summary.unit]
+            roll, cut = ROLLUPS[summary.name], change.cuts[summary.unit]
             delta = difference(summary.name, roll(cut.new), roll(cut.old))
         summaries.add(bulk, summary, delta)
 

@@ -151,6 +151,16 @@ def holder(bulk: Bulk, edition: int) -> str:
     return owner.rsplit(":", 1)[0]
 
 
+def is_held(bulk: Bulk, edition: int, now: int) -> bool:
+    """Whether a living process holds an edition's lease."""
+    row = bulk.table(
+        "SELECT lease_owner, lease_until FROM edition WHERE edition = $1", edition
+    ).to_pylist()
+    bulk.commit()
+    return bool(row and row[0]["lease_owner"] and row[0]["lease_until"] >= now
+                and not _is_dead(row[0]["lease_owner"]))
+
+
 def release(bulk: Bulk, held: Claim) -> None:
     """Give the leases back. Commits."""
     bulk.rollback()

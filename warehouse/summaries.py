@@ -20,7 +20,7 @@ def add(bulk: Bulk, summary: Summary, delta: pa.Table) -> None:
     keys = delta.select(list(summary.key)).group_by(list(summary.key)).aggregate([])
     staged = bulk.stage("staged_keys", keys)
     stored = _stored(bulk, summary, staged)
-    if stored.num_rows:
+    if stored is not None:
         key = names(summary.key)
         bulk.execute(f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged})")
         delta = total(summary, pa.concat_tables([stored, delta]))
@@ -45,7 +45,9 @@ def stored_rows(bulk: Bulk, summary: Summary, edition: int, first: int, last: in
         "WHERE edition = $1 AND day BETWEEN $2 AND $3",
         edition, first, last,
     )
-    return unpack(summary, rows) if summary.cells else rows.select(list(summary.columns))
+    if not rows.num_rows:
+        return pa.table({name: pa.array([], pa.int64()) for name in summary.columns})
+    return _cells_or_rows(summary, rows)
 
 
 def total(summary: Summary, rows: pa.Table) -> pa.Table:
@@ -65,17 +67,21 @@ def total(summary: Summary, rows: pa.Table) -> pa.Table:
     return summed.filter(pc.invert(empty)).sort_by([(name, "ascending") for name in summary.key])
 
 
-def _stored(bulk: Bulk, summary: Summary, staged: str) -> pa.Table:
+def _stored(bulk: Bulk, summary: Summary, staged: str) -> pa.Table | None:
     columns = (*summary.key, "cells") if summary.cells else summary.columns
     same = " AND ".join(f'd."{name}" = k."{name}"' for name in summary.key)
     rows = bulk.table(
         f"SELECT {names(columns, 'd.')} FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
     )
+    return _cells_or_rows(summary, rows) if rows.num_rows else None
+
+
+def _cells_or_rows(summary: Summary, rows: pa.Table) -> pa.Table:
     return unpack(summary, rows) if summary.cells else rows.select(list(summary.columns))
 
 
 def _append(bulk: Bulk, summary: Summary, rows: pa.Table) -> None:
-    if summary.cells:
+    if summary.cells and rows.num_rows:
         rows = pack(summary, rows)
     elif rows.num_rows:
         rows = rows.sort_by([(name, "ascending") for name in summary.key])

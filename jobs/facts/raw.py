@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from warehouse import tables
 from warehouse.bulk import Bulk
 from warehouse.ids import SEPARATOR, text_id
 from warehouse.vocabulary import UTM_FIELDS
@@ -109,7 +110,9 @@ def read_events(
     field, email, code, utm (numbers); event_id, form_session_id, step_name, value, customer_id,
     discount_id (texts).
     """
-    table = bulk.table(f"SELECT {_EVENT} FROM raw_event WHERE {condition}")
+    table = bulk.rows_of(
+        tables.raw_event, f"SELECT {_EVENT} FROM raw_event WHERE {condition}"
+    )
     shops, edition = _editions(table, editions)
     natural = pc.binary_join_element_wise(table["form_id"], table["form_session_id"], SEPARATOR)
     utm, sets = utm_ids(table)
@@ -148,10 +151,11 @@ def read_orders(
     (numbers); order_id, customer_id, codes (texts).
     """
     columns = ", ".join(f"r.{name.strip()}" for name in _ORDER.split(","))
-    table = bulk.table(
+    table = bulk.rows_of(
+        tables.raw_order,
         f"SELECT {columns} FROM (SELECT DISTINCT shop_key, order_id FROM raw_order "
         f"WHERE {condition}) t CROSS JOIN raw_order r "
-        "WHERE r.shop_key = t.shop_key AND r.order_id = t.order_id"
+        "WHERE r.shop_key = t.shop_key AND r.order_id = t.order_id",
     )
     shops, edition = _editions(table, editions)
     utm, sets = utm_ids(table)

@@ -33,12 +33,14 @@ def load(
     known = columns_of(table)
     columns = columns or known
     if keys.empty:
-        return bulk.table(f"SELECT {names(columns)} FROM {table.name} WHERE false").to_pandas()
+        empty = f"SELECT {names(columns)} FROM {table.name} WHERE false"
+        return bulk.rows_of(table, empty).to_pandas()
     staged = bulk.stage("staged_facts", arrow(keys, list(keys.columns)))
     same = " AND ".join(f'f."{name}" = k."{name}"' for name in keys.columns if name in known)
-    return bulk.table(
+    return bulk.rows_of(
+        table,
         f"SELECT {names(columns, 'f.')} FROM {staged} k CROSS JOIN {table.name} f "
-        f"WHERE {same} AND {condition}"
+        f"WHERE {same} AND {condition}",
     ).to_pandas()
 
 
@@ -52,7 +54,7 @@ def save(bulk: Bulk, table: Table, gone: pd.DataFrame, rows: pd.DataFrame) -> No
         bulk.execute(f"DELETE FROM {table.name} WHERE ({key}) IN (SELECT {key} FROM {staged})")
     if not rows.empty:
         key_columns = [column.name for column in table.primary_key.columns]
-        rows = rows.sort_values(key_columns)
+        rows = rows.reset_index(drop=True).sort_values(key_columns)
         bulk.append(table.name, arrow(rows, columns_of(table)))
 
 
