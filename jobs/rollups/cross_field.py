@@ -1,5 +1,7 @@
 """Which answers go together: submissions by the values that they chose in two fields."""
 
+from typing import Final
+
 import numpy as np
 import pandas as pd
 
@@ -7,6 +9,8 @@ from jobs.facts.frames import Facts
 from jobs.rollups.submissions import submissions
 from jobs.rollups.summing import Column, Source, code, ints, lookup, take
 from warehouse.catalogue import SUMMARY
+
+_COLUMNS: Final = SUMMARY["cross_field"].columns
 
 
 def rollup(facts: Facts) -> pd.DataFrame:
@@ -36,7 +40,7 @@ def rollup(facts: Facts) -> pd.DataFrame:
         "submissions": np.diff(starts, append=len(pairs)),
         "converted": np.add.reduceat(pairs & 1, starts) if len(starts) else starts,
     }
-    return pd.DataFrame(columns)[list(SUMMARY["cross_field"].columns)]
+    return pd.DataFrame({name: columns[name] for name in _COLUMNS}, copy=False)
 
 
 def _chosen(submitted: pd.DataFrame, answers: pd.DataFrame) -> Source:

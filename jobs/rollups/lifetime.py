@@ -13,7 +13,7 @@ from warehouse.vocabulary import LTV_HORIZONS
 _MEASURES: Final = (
     "purchasers", "repeaters", "orders", "gross", "refunded",
     *(f"net_{days}" for days in LTV_HORIZONS),
-)  # fmt: skip
+)
 
 # The measures of an acquisition, as columns of `acquirers`.
 LIFETIME: Final[dict[str, Value]] = {"customers": 1, **{name: name for name in _MEASURES}}

@@ -20,5 +20,6 @@ def rollup(facts: Facts) -> pd.DataFrame:
     place = place[place >= 0]
     units = code(ints(rows, "customer")[place], answers["field"], answers["value"]).dense()
     first = earliest(ints(rows, "submitted_at")[place], units)
-    lifetimes = take(rows, place[first], [*rows.columns])
-    return total("ltv_segment", Part(lifetimes | take(answers, first, ["field", "value"]), LIFETIME))
+    acquired = take(rows, place[first], [*rows.columns])
+    acquired |= take(answers, first, ["field", "value"])
+    return total("ltv_segment", Part(acquired, LIFETIME))

@@ -20,7 +20,7 @@ OUTCOME: Final[dict[str, Value]] = {
 _KEPT: Final = [
     "edition", "session", "form", "device", "utm", "customer", "submitted_at", "orders", "gross",
     "refunded",
-]  # fmt: skip
+]
 
 
 def submissions(sessions: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ never passes through a float.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,10 @@ import pandas as pd
 from warehouse.catalogue import SUMMARY
 from warehouse.days import NO_DAY
 
-Column = npt.NDArray[np.int64]
-Source = pd.DataFrame | Mapping[str, Column]
+Column: TypeAlias = npt.NDArray[np.int64]
+Source: TypeAlias = pd.DataFrame | Mapping[str, Column]
 # A column of the source by its name, the same number for every row, or a column of its own.
-Value = str | int | Column
+Value: TypeAlias = str | int | Column
 
 # Codes stay below this, so that one more bit never overflows.
 _ROOM = 2**62
@@ -79,7 +80,7 @@ def total(name: str, *parts: Part) -> pd.DataFrame:
         for measure in summary.measures:
             if measure in columns:
                 np.add.at(result[measure], codes, columns[measure])
-    return pd.DataFrame(result)
+    return pd.DataFrame(result, copy=False)
 
 
 def code(*keys: Column) -> Codes:

@@ -1,5 +1,7 @@
 """How long completed sessions took, in log-spaced buckets."""
 
+from typing import Final
+
 import numpy as np
 import pandas as pd
 
@@ -8,7 +10,10 @@ from jobs.rollups.summing import part, take, total
 from warehouse.days import NEVER
 from warehouse.histogram import bucket_of
 
-_INSTANTS = ["started_at", "viewed_at", "first_at", "completed_at"]
+_READ: Final = [
+    "edition", "complete_day", "form", "device",
+    "started_at", "viewed_at", "first_at", "completed_at",
+]
 
 
 def rollup(facts: Facts) -> pd.DataFrame:
@@ -18,7 +23,7 @@ def rollup(facts: Facts) -> pd.DataFrame:
     completion, in microseconds. Events out of order can make it negative: then it is 0.
     """
     completed = facts.sessions["completed_at"].to_numpy() != NEVER
-    rows = take(facts.sessions, completed, ["edition", "complete_day", "form", "device", *_INSTANTS])
+    rows = take(facts.sessions, completed, _READ)
     begun = np.where(rows["viewed_at"] != NEVER, rows["viewed_at"], rows["first_at"])
     begun = np.where(rows["started_at"] != NEVER, rows["started_at"], begun)
     duration = np.maximum(rows["completed_at"] - begun, 0)
