@@ -16,6 +16,7 @@ from werkzeug.routing import BaseConverter
 from warehouse.days import iso_millis
 from warehouse.settings import WAREHOUSE_URL
 from web import (
+    ads,
     attribution,
     customers,
     discounts,
@@ -23,6 +24,7 @@ from web import (
     form_analytics,
     forms,
     health,
+    revenue,
 )
 from web.callers import bearer, find_caller
 from web.database import Database
@@ -34,7 +36,7 @@ from web.request_id import request_id
 
 MOST_BODY_BYTES: Final = 1024 * 1024
 
-RESOURCES: Final = (forms, form_analytics, attribution, discounts, customers)
+RESOURCES: Final = (forms, form_analytics, attribution, discounts, revenue, ads, customers)
 
 
 class FormIdConverter(BaseConverter):

@@ -26,7 +26,7 @@ from web.app import wall_clock
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-class Scopes(click.ParamType):
+class Scopes(click.ParamType[tuple[str, ...]]):
     """A comma-separated list of scopes, at least one."""
 
     name = "scopes"
@@ -39,7 +39,7 @@ class Scopes(click.ParamType):
         return scopes
 
 
-class EndOfDay(click.ParamType):
+class EndOfDay(click.ParamType[int]):
     """A UTC day `YYYY-MM-DD`, as the instant at which it ends."""
 
     name = "day"

@@ -37,7 +37,7 @@ def lifetime_value(question: Question, dimension: str) -> dict[str, Any]:
     rows = []
     for key, sums in whole.items():
         if any_figure(sums):
-            row = dict(zip(names, (texts[id] for id in key), strict=True))
+            row: dict[str, Any] = dict(zip(names, (texts[id] for id in key), strict=True))
             row |= _figures(sums)
             row["horizons"] = [
                 _horizon(days, horizons[days].get(key, {})) for days in LTV_HORIZONS

@@ -13,8 +13,8 @@ from flask import Blueprint, Response, current_app, g, request
 from warehouse.days import local_day
 from web.callers import Shop, require_scope
 from web.envelope import envelope
-from web.form_store import form_exists
 from web.errors import not_found
+from web.form_store import form_exists
 from web.parameters import UUID_TEXT, Parameter, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, case, insert, select, tuple_, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    case,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 from warehouse.days import MICROS_PER_MS
 from warehouse.tables import form, shop
@@ -116,7 +126,7 @@ _LISTED = (form.c.form_id, form.c.name, form.c.status, form.c.created_at, form.c
 
 
 def _form(row: Row[Any]) -> FormRow:
-    return FormRow(*row)
+    return FormRow(row.form_id, row.name, row.status, row.created_at, row.updated_at)
 
 
 @cache

@@ -22,8 +22,8 @@ def ratio(numerator: int | Fraction, denominator: int | Fraction, digits: int) -
     """numerator / denominator to so many decimals."""
     if not denominator:
         return 0.0
-    exact = Fraction(numerator) / Fraction(denominator)
-    return _half_up(exact.numerator * 10**digits, exact.denominator) / 10**digits
+    exact, scale = Fraction(numerator) / Fraction(denominator), int(10**digits)
+    return _half_up(exact.numerator * scale, exact.denominator) / scale
 
 
 def root(square: Fraction, digits: int) -> float:
@@ -32,8 +32,9 @@ def root(square: Fraction, digits: int) -> float:
     r = n / 10^digits is the rounded root where n is the greatest with (n - 1/2)^2 <= square x
     10^(2 digits), which whole numbers decide exactly: (2n - 1)^2 <= 4 x square x 10^(2 digits).
     """
-    doubled = isqrt(4 * square.numerator * 10 ** (2 * digits) // square.denominator)
-    return (doubled + 1) // 2 / 10**digits
+    scale = int(10**digits)
+    doubled = isqrt(4 * square.numerator * scale * scale // square.denominator)
+    return (doubled + 1) // 2 / scale
 
 
 def _half_up(numerator: int, denominator: int) -> int:
