@@ -10,6 +10,7 @@ within a process the two take turns. `open_bulk` is the only door, and refuses w
 the process's own engines are checked out (see `engine.py`, which never pools SQLite in jobs).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -18,6 +19,7 @@ import adbc_driver_manager
 import adbc_driver_postgresql.dbapi
 import adbc_driver_sqlite.dbapi
 import pyarrow as pa
+from sqlalchemy import Table, Text
 from sqlalchemy.engine import URL, make_url
 
 from warehouse import engine
@@ -51,20 +53,35 @@ class Bulk:
         """Undo what is not committed, and close."""
         self._connection.close()
 
+    def _dialect(self, sql: str) -> str:
+        # SQLite takes `$1` for a name, numbered by its first appearance; its own form is `?1`.
+        return re.sub(r"\$(\d+)", r"?\1", sql) if self.sqlite else sql
+
     def execute(self, sql: str, *values: Cell) -> None:
         with self._connection.cursor() as cursor:
-            cursor.execute(sql, values or None)
+            cursor.execute(self._dialect(sql), values or None)
 
     def table(self, sql: str, *values: Cell) -> pa.Table:
         """The rows of a SELECT (or of a statement with RETURNING)."""
         with self._connection.cursor() as cursor:
-            cursor.execute(sql, values or None)
+            cursor.execute(self._dialect(sql), values or None)
             return cursor.fetch_arrow_table()
+
+    def rows_of(self, table: Table, sql: str, *values: Cell) -> pa.Table:
+        """The rows of a SELECT of a table's columns, in the table's types: where there are no rows,
+        SQLite does not know them."""
+        rows = self.table(sql, *values)
+        kinds = {column.name: column.type for column in table.columns}
+        fields = [
+            pa.field(name, pa.string() if isinstance(kinds[name], Text) else pa.int64())
+            for name in rows.column_names
+        ]
+        return rows.cast(pa.schema(fields))
 
     def batches(self, sql: str, *values: Cell) -> Iterator[pa.RecordBatch]:
         """The rows of a SELECT, in portions, never all in memory."""
         with self._connection.cursor() as cursor:
-            cursor.execute(sql, values or None)
+            cursor.execute(self._dialect(sql), values or None)
             yield from cursor.fetch_record_batch()
 
     def value(self, sql: str, *values: Cell) -> Any:

@@ -29,6 +29,9 @@ class Summary:
     measures: tuple[str, ...]
     clock: str
     cells: tuple[str, ...] = field(default=())
+    # What a rollup must see whole to be right: single "facts" (sessions and orders), all "visits" of
+    # a visitor to a form, all facts of "customers", or raw "events".
+    unit: str = "facts"
 
     @property
     def table(self) -> str:
@@ -55,7 +58,7 @@ _LTV = ("customers", "purchasers", "repeaters", "orders", "gross", "refunded") +
 
 SUMMARIES: Final = (
     # Every event counts, milestone or not: it says in which days a form was alive at all.
-    Summary("activity", ("form",), ("events",), "day of the event"),
+    Summary("activity", ("form",), ("events",), "day of the event", unit="events"),
     Summary(
         "funnel",
         ("form",),
@@ -81,7 +84,7 @@ SUMMARIES: Final = (
     ),
     # Distinct visitors over any range: those whose previous active day (of the same kind) lies
     # before the range. `previous` is -1 where there is none. `kind` is vocabulary.visitor_kind.
-    Summary("visitor", ("form", "kind", "previous"), ("visitors",), "active day"),
+    Summary("visitor", ("form", "kind", "previous"), ("visitors",), "active day", unit="visits"),
     # field_a < field_b by id; the reader turns a pair round where it is asked the other way.
     Summary(
         "cross_field",
@@ -104,8 +107,8 @@ SUMMARIES: Final = (
         ("issued", "orders", "attributed", "discounted", "gross", "refunded"),
         "issued on the submission's day, the rest on the order's",
     ),
-    Summary("ltv_form", ("form",), _LTV, "acquisition day"),
-    Summary("ltv_segment", (), _LTV, "acquisition day", cells=("field", "value")),
+    Summary("ltv_form", ("form",), _LTV, "acquisition day", unit="customers"),
+    Summary("ltv_segment", (), _LTV, "acquisition day", ("field", "value"), "customers"),
 )
 
 SUMMARY: Final = {summary.name: summary for summary in SUMMARIES}

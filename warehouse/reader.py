@@ -89,7 +89,7 @@ def _statement(name: str, by: tuple[str, ...], where: tuple[str, ...]) -> Select
 def _sum_cells(summary: Summary, rows: Sequence[Any], by: Sequence[str]) -> Sums:
     kept = [dim for dim in by if dim not in summary.cells]
     cells, positions = unpack_bytes([row[-1] for row in rows], width(summary))
-    keys = np.array([tuple(row[:-1]) for row in rows], dtype=np.int64).reshape(-1, len(kept))
+    keys = np.array([tuple(row[:-1]) for row in rows], dtype=np.int64).reshape(len(rows), len(kept))
     columns: dict[str, Column] = {}
     for dim in by:
         if dim in summary.cells:

@@ -94,6 +94,9 @@ edition: Final = Table(
     # The next session id to give away.
     whole("next_session", 1),
     whole("rolled_up_at"),
+    # Two rollups at once must not build the same shop anew twice.
+    Index("uq_edition_building", "shop_key", unique=True,
+          sqlite_where=sql("state = 'building'"), postgresql_where=sql("state = 'building'")),
 )
 
 edition_batch: Final = Table("edition_batch", metadata, key("edition"), key("batch_id"))
@@ -236,7 +239,8 @@ fact_form_session: Final = Table(
     whole("email_at"),
     text("email_event"),
     whole("email"),
-    # Derived: what the other facts of the shop make of it.
+    # Derived: the earlier of subscribed and completed, and what the shop's other facts make of it.
+    whole("submitted_at", NEVER),
     whole("customer"),
     whole("fresh"),
     whole("orders"),
@@ -340,6 +344,7 @@ fact_email: Final = Table(
     key("email"),
     whole("seen_at"),
     text("customer_id"),
+    whole("customer"),
     sqlite_with_rowid=False,
 )
 

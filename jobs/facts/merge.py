@@ -1,0 +1,67 @@
+"""Partial facts into stored ones: minima, earliest, latest, unions.
+
+Each merge is commutative, associative and idempotent, so the stored fact after any number of
+portions is the one that all events together would give.
+"""
+
+import numpy as np
+import pandas as pd
+
+_MINIMA = ("viewed_at", "started_at", "subscribed_at", "completed_at")
+# instant, deciding event, what they carry
+_EARLIEST = (
+    ("first_at", "first_event", ("visitor",)),
+    ("device_at", "device_event", ("device",)),
+    ("utm_at", "utm_event", ("utm",)),
+)
+_LATEST = (
+    ("customer_at", "customer_event", ("customer_id", "customer_own")),
+    ("email_at", "email_event", ("email",)),
+)
+
+
+def merge_sessions(stored: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
+    """Stored sessions with the partial ones of the same place folded in (both same length)."""
+    merged = stored.copy()
+    for name in _MINIMA:
+        merged[name] = np.minimum(stored[name], partial[name])
+    for at, event, carried in _EARLIEST:
+        _choose(merged, partial, at, event, carried, earlier=True)
+    for at, event, carried in _LATEST:
+        _choose(merged, partial, at, event, carried, earlier=False)
+    return merged
+
+
+def _choose(
+    merged: pd.DataFrame,
+    partial: pd.DataFrame,
+    at: str,
+    event: str,
+    carried: tuple[str, ...],
+    *,
+    earlier: bool,
+) -> None:
+    ours, theirs = merged[at].to_numpy(), partial[at].to_numpy()
+    better = theirs < ours if earlier else theirs > ours
+    tied = np.flatnonzero(theirs == ours)
+    if len(tied):
+        mine, other = merged[event].iloc[tied], partial[event].iloc[tied]
+        better[tied] = (
+            (other.to_numpy(object) < mine.to_numpy(object))
+            if earlier
+            else (other.to_numpy(object) > mine.to_numpy(object))
+        )
+    if better.any():
+        for name in (at, event, *carried):
+            merged[name] = merged[name].where(~better, partial[name])
+
+
+def merge_answers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of several answers of a session to a field the latest; ties: the greater event id."""
+    key = ["session", "field"]
+    last = rows[rows["answered_at"] == rows.groupby(key)["answered_at"].transform("max")]
+    tied = last.duplicated(key, keep=False)
+    if tied.any():
+        chosen = last[tied].sort_values([*key, "answer_event"]).drop_duplicates(key, keep="last")
+        last = pd.concat([last[~tied], chosen])
+    return last

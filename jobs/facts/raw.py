@@ -1,0 +1,183 @@
+"""Raw rows of import batches, as frames of numbers: every text that only identifies becomes its id.
+
+Ids of visitors, customers, e-mails, orders and form sessions are made with the shop's key, so they
+are unique over all shops of a frame; ids of words that answers show (forms, steps, fields, values,
+codes) are made of the word alone, since a reader has to find them.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from warehouse import tables
+from warehouse.bulk import Bulk
+from warehouse.ids import SEPARATOR, text_id
+from warehouse.vocabulary import UTM_FIELDS
+
+_EVENT = (
+    "shop_key, event_id, form_id, form_session_id, visitor_id, type, occurred_at, device, "
+    "step_id, step_index, step_name, field_id, value, customer_id, email_sha256, discount_id, "
+    "discount_code, " + ", ".join(UTM_FIELDS)
+)
+_ORDER = (
+    "shop_key, order_id, updated_at, content, created_at, gross, refunded, customer_id, "
+    "email_sha256, visitor_id, codes, test, " + ", ".join(UTM_FIELDS)
+)
+
+
+class Words:
+    """Texts met on the way, by edition and id: what `dim_text` must know."""
+
+    def __init__(self) -> None:
+        self._met: dict[int, str] = {}
+        self._pairs: list[pd.DataFrame] = []
+
+    def note(self, editions: np.ndarray, ids: np.ndarray) -> None:
+        """These ids are used in these editions (their texts were met in `ids_of`)."""
+        pairs = pd.DataFrame({"edition": editions, "id": ids})
+        self._pairs.append(pairs[pairs["id"] != 0].drop_duplicates())
+
+    def learn(self, text: str) -> int:
+        number = text_id(text)
+        self._met[number] = text
+        return number
+
+    def text(self, number: int) -> str | None:
+        return self._met.get(number)
+
+    def frame(self) -> pd.DataFrame:
+        """`edition, id, text` of everything noted."""
+        if not self._pairs:
+            return pd.DataFrame({"edition": [], "id": [], "text": []})
+        pairs = pd.concat(self._pairs).drop_duplicates()
+        return pairs.assign(text=[self._met[number] for number in pairs["id"].tolist()])
+
+
+def column_ids(column: pa.ChunkedArray, words: Words | None = None) -> np.ndarray:
+    """The id of each text of a column, 0 for "". Each distinct text is hashed once."""
+    encoded = column.combine_chunks().dictionary_encode()
+    learn = words.learn if words else text_id
+    ids = [learn(text) if text else 0 for text in encoded.dictionary.to_pylist()]
+    return np.array(ids, dtype=np.int64)[encoded.indices.to_numpy()]
+
+
+def shop_ids(shops: np.ndarray, column: pa.ChunkedArray) -> np.ndarray:
+    """The id of each text of a column within its shop, 0 for ""."""
+    encoded = column.combine_chunks().dictionary_encode()
+    texts = encoded.dictionary.to_pylist()
+    places = encoded.indices.to_numpy().astype(np.int64)
+    codes, pairs = pd.factorize(shops * (len(texts) + 1) + places)
+    ids = [
+        text_id(f"{pair // (len(texts) + 1)}{SEPARATOR}{texts[pair % (len(texts) + 1)]}")
+        if texts[pair % (len(texts) + 1)]
+        else 0
+        for pair in pairs.tolist()
+    ]
+    return np.array(ids, dtype=np.int64)[codes] if len(codes) else np.empty(0, np.int64)
+
+
+def utm_ids(table: pa.Table) -> tuple[np.ndarray, pd.DataFrame]:
+    """The id of each row's six UTM values (0: all empty), and the distinct sets: `utm` and the six."""
+    joined = pc.binary_join_element_wise(*(table[name] for name in UTM_FIELDS), SEPARATOR)
+    encoded = joined.combine_chunks().dictionary_encode()
+    empty = SEPARATOR * (len(UTM_FIELDS) - 1)
+    sets = encoded.dictionary.to_pylist()
+    ids = np.array([0 if text == empty else text_id(text) for text in sets], dtype=np.int64)
+    known = pd.DataFrame(
+        [text.split(SEPARATOR) for text in sets], columns=list(UTM_FIELDS), dtype="str"
+    )
+    known.insert(0, "utm", ids)
+    return ids[encoded.indices.to_numpy()], known[known["utm"] != 0]
+
+
+def _editions(table: pa.Table, editions: Mapping[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    shops = table["shop_key"].to_numpy()
+    codes, keys = pd.factorize(shops)
+    return shops, np.array([editions[key] for key in keys.tolist()], dtype=np.int64)[codes]
+
+
+def read_events(
+    bulk: Bulk, condition: str, editions: Mapping[int, int], words: Words
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The raw events that meet an SQL condition, and the UTM sets in them by edition.
+
+    `editions`: the edition of each shop key that can appear.
+
+    Events: edition, natural (the form session), form, visitor, type, at, device, step, step_index,
+    field, email, code, utm (numbers); event_id, form_session_id, step_name, value, customer_id,
+    discount_id (texts).
+    """
+    table = bulk.rows_of(
+        tables.raw_event, f"SELECT {_EVENT} FROM raw_event WHERE {condition}"
+    )
+    shops, edition = _editions(table, editions)
+    natural = pc.binary_join_element_wise(table["form_id"], table["form_session_id"], SEPARATOR)
+    utm, sets = utm_ids(table)
+    numbers = {
+        "edition": edition,
+        "natural": shop_ids(shops, natural),
+        "form": column_ids(table["form_id"], words),
+        "visitor": shop_ids(shops, table["visitor_id"]),
+        "type": table["type"].to_numpy().astype(np.int64),
+        "at": table["occurred_at"].to_numpy(),
+        "device": table["device"].to_numpy().astype(np.int64),
+        "step": column_ids(table["step_id"], words),
+        "step_index": table["step_index"].to_numpy(),
+        "field": column_ids(table["field_id"], words),
+        "email": shop_ids(shops, table["email_sha256"]),
+        "code": column_ids(table["discount_code"], words),
+        "utm": utm,
+    }
+    for name in ("form", "step", "field", "code"):
+        words.note(edition, numbers[name])
+    texts = ["event_id", "form_session_id", "step_name", "value", "customer_id", "discount_id"]
+    frame = pd.DataFrame(numbers)
+    for name, column in table.select(texts).to_pandas().items():
+        frame[name] = column
+    frame["customer"] = shop_ids(shops, table["customer_id"])
+    return frame, _by_edition(edition, utm, sets)
+
+
+def read_orders(
+    bulk: Bulk, condition: str, editions: Mapping[int, int]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The standing version of every order of which a version meets an SQL condition, tests
+    included, and the UTM sets in them by edition.
+
+    Orders: edition, order, created_at, gross, refunded, email, visitor, customer_own, own_utm, test
+    (numbers); order_id, customer_id, codes (texts).
+    """
+    columns = ", ".join(f"r.{name.strip()}" for name in _ORDER.split(","))
+    table = bulk.rows_of(
+        tables.raw_order,
+        f"SELECT {columns} FROM (SELECT DISTINCT shop_key, order_id FROM raw_order "
+        f"WHERE {condition}) t CROSS JOIN raw_order r "
+        "WHERE r.shop_key = t.shop_key AND r.order_id = t.order_id",
+    )
+    shops, edition = _editions(table, editions)
+    utm, sets = utm_ids(table)
+    frame = table.select(["order_id", "content", "customer_id", "codes"]).to_pandas()
+    numbers = {
+        "edition": edition,
+        "order": shop_ids(shops, table["order_id"]),
+        "email": shop_ids(shops, table["email_sha256"]),
+        "visitor": shop_ids(shops, table["visitor_id"]),
+        "customer_own": shop_ids(shops, table["customer_id"]),
+        "own_utm": utm,
+    }
+    for name in ("created_at", "updated_at", "gross", "refunded", "test"):
+        numbers[name] = table[name].to_numpy().astype(np.int64)
+    for name, column in numbers.items():
+        frame[name] = column
+    standing = frame.sort_values(["order", "updated_at", "content"]).drop_duplicates(
+        "order", keep="last"
+    )
+    return standing.drop(columns=["updated_at", "content"]), _by_edition(edition, utm, sets)
+
+
+def _by_edition(edition: np.ndarray, utm: np.ndarray, sets: pd.DataFrame) -> pd.DataFrame:
+    used = pd.DataFrame({"edition": edition, "utm": utm}).drop_duplicates()
+    return used.merge(sets, on="utm")

@@ -1,0 +1,93 @@
+"""Form sessions: partial ones folded into the working set, with their steps, answers and issues."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from jobs.facts import store
+from jobs.facts.fold import Partials, least_steps
+from jobs.facts.merge import merge_answers, merge_sessions
+from jobs.facts.working import Working, session_numbers
+from warehouse import tables
+from warehouse.days import NEVER
+
+
+@dataclass
+class Children:
+    """Old and new rows of the folded sessions: `steps`, `answers`, `issues` by session."""
+
+    old_steps: pd.DataFrame
+    new_steps: pd.DataFrame
+    old_answers: pd.DataFrame
+    new_answers: pd.DataFrame
+    old_issues: pd.DataFrame
+    new_issues: pd.DataFrame
+
+
+def fold_sessions(work: Working, partials: Partials, *, afresh: bool) -> tuple[np.ndarray, Children]:
+    """Fold partial sessions into the working set; returns their ids and children.
+
+    `afresh`: the partials are of all events of their sessions, and replace what is stored.
+    """
+    partial = partials.sessions.sort_values(["edition", "first_at"]).reset_index(drop=True)
+    work.load_sessions(partial[["edition", "natural"]])
+    stored = work.new_sessions.drop_duplicates("natural").set_index("natural", drop=False)
+    known = partial["natural"].isin(stored.index).to_numpy()
+    before = stored.loc[partial.loc[known, "natural"]].reset_index(drop=True)
+    fresh = partial[~known].assign(
+        session=0, customer=0, fresh=0, orders=0, gross=0, refunded=0, submitted_at=NEVER
+    )
+    _number(work, fresh)
+    folded = partial[known].reset_index(drop=True)
+    if afresh:
+        kept = ["session", "customer", "fresh", "orders", "gross", "refunded", "submitted_at"]
+        merged = folded.assign(**{name: before[name] for name in kept})
+    else:
+        merged = merge_sessions(before, folded)
+    rows = pd.concat([merged, fresh[merged.columns]]) if len(merged) else fresh
+    rows["submitted_at"] = np.minimum(rows["subscribed_at"], rows["completed_at"])
+    rows = rows.set_index("session", drop=False)
+    work.put_sessions(rows)
+    return rows.index.to_numpy(), _children(work, partials, before, rows, afresh=afresh)
+
+
+def _number(work: Working, fresh: pd.DataFrame) -> None:
+    """Give new sessions their ids, in the order of their first events."""
+    for edition, rows in fresh.groupby("edition"):
+        first = work.bulk.value(
+            "SELECT next_session FROM edition WHERE edition = $1", int(edition)
+        )
+        numbers = session_numbers(int(edition), int(first), len(rows))
+        fresh.loc[rows.index, "session"] = numbers
+
+
+def _children(
+    work: Working, partials: Partials, before: pd.DataFrame, rows: pd.DataFrame, *, afresh: bool
+) -> Children:
+    keys = before[["edition", "session"]]
+    by_natural = rows.set_index("natural")[["edition", "session"]]
+
+    def placed(partial: pd.DataFrame) -> pd.DataFrame:
+        return partial.join(by_natural, on="natural").drop(columns="natural")
+
+    def joined(old: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
+        return partial if afresh or old.empty else pd.concat([old[partial.columns], partial])
+
+    old_steps = store.load(work.bulk, tables.fact_step, keys)
+    old_answers = store.load(work.bulk, tables.fact_answer, keys)
+    old_issues = store.load(work.bulk, tables.fact_issue, keys)
+    issues = placed(partials.issues)
+    key = ["edition", "session", "code", "discount_id"]
+    issues = joined(old_issues, issues).drop_duplicates(key)[key]
+    return Children(
+        old_steps=old_steps,
+        new_steps=least_steps(
+            joined(old_steps, placed(partials.steps)), ["edition", "session", "step"]
+        ),
+        old_answers=old_answers,
+        new_answers=merge_answers(joined(old_answers, placed(partials.answers))),
+        old_issues=old_issues,
+        # The discount of an issue is derived (discounts.py).
+        new_issues=issues.assign(discount=0),
+    )

@@ -1,0 +1,211 @@
+"""A warehouse with literal contents: a shop, its forms, its keys, its daily rows.
+
+Rows are given as they stand in the tables, texts as texts: the builder puts ids in their place and
+the texts behind them into the dimension tables. Nothing is worked out here.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Engine, insert, select, update
+
+from warehouse.catalogue import SUMMARY
+from warehouse.days import day_number, to_micros
+from warehouse.ids import text_id
+from warehouse.tables import (
+    DAILY,
+    ad_account,
+    ad_spend,
+    dim_code,
+    dim_step,
+    dim_text,
+    dim_utm,
+    edition,
+    exchange_rate,
+    form,
+    shop,
+)
+from warehouse.vocabulary import ATTRIBUTION_TYPES, DEVICES, SCOPES, UTM_FIELDS
+from web import keys
+
+# Dimensions whose ids stand for texts.
+TEXTS = {"form", "step", "field", "value", "discount", "field_a", "field_b", "value_a", "value_b"}
+
+
+def day(text: str) -> int:
+    return day_number(date.fromisoformat(text))
+
+
+def instant(text: str) -> int:
+    return to_micros(datetime.fromisoformat(text).replace(tzinfo=UTC))
+
+
+class ShopBuilder:
+    """One shop with one edition, on a migrated warehouse."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        shop_id: str = "example.myshopify.com",
+        *,
+        currency: str = "USD",
+        timezone: str = "UTC",
+        rolled_up: bool = True,
+    ) -> None:
+        self.engine = engine
+        self.shop_id = shop_id
+        self._texts: set[str] = set()
+        self._utms: set[int] = set()
+        with engine.begin() as connection:
+            self.key = connection.execute(
+                insert(shop).returning(shop.c.shop_key),
+                {"shop_id": shop_id, "currency": currency, "timezone": timezone},
+            ).scalar_one()
+            self.edition = connection.execute(
+                insert(edition).returning(edition.c.edition),
+                {"shop_key": self.key, "timezone": timezone, "window_days": 30},
+            ).scalar_one()
+            if rolled_up:
+                connection.execute(
+                    update(shop)
+                    .where(shop.c.shop_key == self.key)
+                    .values(edition=self.edition)
+                )
+
+    def mint(self, *scopes: str, expires_at: int | None = None) -> str:
+        """A key with these scopes (all where none is named)."""
+        with self.engine.begin() as connection:
+            return keys.mint(
+                connection,
+                self.shop_id,
+                scopes or SCOPES,
+                name="",
+                created_by="test",
+                now=0,
+                expires_at=expires_at,
+            )
+
+    def form(self, form_id: str, **columns: Any) -> str:
+        row = {
+            "shop_key": self.key,
+            "form_id": form_id,
+            "name": "A form",
+            "status": "draft",
+            **columns,
+        }
+        with self.engine.begin() as connection:
+            connection.execute(insert(form), row)
+        return form_id
+
+    def daily(self, name: str, on: str, **values: Any) -> None:
+        """One row of `daily_<name>`; measures left out are 0. Cells are lists of tuples."""
+        summary = SUMMARY[name]
+        row: dict[str, Any] = {"edition": self.edition, "day": day(on)}
+        for dim in summary.dims:
+            row[dim] = self._id(dim, values.pop(dim))
+        if summary.cells:
+            lines = []
+            for cell in values.pop("cells"):
+                ids = [self._id(dim, cell[place]) for place, dim in enumerate(summary.cells)]
+                measures = cell[len(summary.cells) :]
+                missing = len(summary.measures) - len(measures)
+                lines.append([*ids, *measures, *[0] * missing])
+            row["cells"] = np.array(lines, dtype="<i8").tobytes()
+        else:
+            row |= {measure: values.pop(measure, 0) for measure in summary.measures}
+        assert not values, values
+        with self.engine.begin() as connection:
+            connection.execute(insert(DAILY[name]), row)
+
+    def step(self, form_id: str, step_id: str, index: int, name: str = "") -> None:
+        row = {
+            "edition": self.edition,
+            "form": self.text(form_id),
+            "step": self.text(step_id),
+            "step_index": index,
+            "step_name": name,
+        }
+        with self.engine.begin() as connection:
+            connection.execute(insert(dim_step), row)
+
+    def code(self, code: str, discount: str) -> None:
+        row = {
+            "edition": self.edition,
+            "code": self.text(code),
+            "discount": self.text(discount),
+        }
+        with self.engine.begin() as connection:
+            connection.execute(insert(dim_code), row)
+
+    def spend(self, on: str, provider: str, campaign_id: str, spend: str, **columns: Any) -> None:
+        row = {
+            "shop_key": self.key,
+            "provider": provider,
+            "account_id": "",
+            "campaign_id": campaign_id,
+            "day": day(on),
+            "segment": "",
+            "campaign_name": f"Name of {campaign_id}",
+            "currency": "USD",
+            "spend": spend,
+            **columns,
+        }
+        with self.engine.begin() as connection:
+            connection.execute(insert(ad_spend), row)
+
+    def account(self, provider: str, status: str, synced_at: str, account_id: str = "") -> None:
+        row = {
+            "shop_key": self.key,
+            "provider": provider,
+            "account_id": account_id,
+            "status": status,
+            "synced_at": instant(synced_at),
+        }
+        with self.engine.begin() as connection:
+            connection.execute(insert(ad_account), row)
+
+    def rate(self, on: str, base: str, quote: str, rate: str) -> None:
+        row = {"base": base, "quote": quote, "day": day(on), "rate": rate}
+        with self.engine.begin() as connection:
+            connection.execute(insert(exchange_rate), row)
+
+    def text(self, text: str) -> int:
+        """The id of a text, which the edition knows from now on."""
+        if text and text not in self._texts:
+            self._texts.add(text)
+            row = {"edition": self.edition, "id": text_id(text), "text": text}
+            with self.engine.begin() as connection:
+                connection.execute(insert(dim_text), row)
+        return text_id(text)
+
+    def utm(self, values: Mapping[str, str]) -> int:
+        """The id of UTM values given without their prefix: `{"source": "meta"}`."""
+        row = {name: values.get(name.removeprefix("utm_"), "") for name in UTM_FIELDS}
+        utm = text_id("\0".join(row.values())) if any(row.values()) else 0
+        if utm and utm not in self._utms:
+            self._utms.add(utm)
+            with self.engine.begin() as connection:
+                connection.execute(
+                    insert(dim_utm), {"edition": self.edition, "utm": utm, **row}
+                )
+        return utm
+
+    def _id(self, dim: str, value: Any) -> int:
+        if dim in TEXTS:
+            return self.text(value) if value is not None else 0
+        if dim == "device":
+            return DEVICES.index(value)
+        if dim == "type":
+            return ATTRIBUTION_TYPES.index(value)
+        if dim == "utm":
+            return self.utm(value)
+        return int(value)
+
+
+def data_version(engine: Engine, shop_id: str) -> int:
+    with engine.connect() as connection:
+        return connection.execute(
+            select(shop.c.data_version).where(shop.c.shop_id == shop_id)
+        ).scalar_one()

@@ -1,0 +1,218 @@
+"""Editions, and the queue of what is imported and not yet in them.
+
+An edition is one complete set of facts and daily rows of one shop, built under recorded settings:
+the shop's timezone, the attribution window, the version of the logic. Answers read the edition that
+`shop.edition` names. Where a setting changes, or all is to be built anew, a second edition is filled
+beside it and takes its place in one step; readers never see a day half done.
+
+What an edition has taken in is the set of import batches in `edition_batch`, written in the
+transaction that stores their figures: a batch is in exactly once or not at all, whatever dies. A
+batch that commits late is simply still missing; there is no watermark that could pass it by.
+
+Work on an edition is claimed by a lease. A claim carries a token; every write begins with `fence`,
+which fails unless the token still holds the lease.
+"""
+
+import os
+import secrets
+import socket
+from dataclasses import dataclass
+from typing import Final
+
+from warehouse.bulk import Bulk
+from warehouse.days import MICROS_PER_SECOND
+from warehouse.tables import OWNED
+
+# Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
+BUILDING: Final = "building"
+CURRENT: Final = "current"
+RETIRED: Final = "retired"
+SCRATCH: Final = "scratch"
+
+LEASE_MICROS: Final = 120 * MICROS_PER_SECOND
+# Session ids are unique over all editions: the edition above, a running number below.
+SESSION_BITS: Final = 40
+
+
+class LeaseLost(RuntimeError):
+    """Another process has taken the edition over; nothing of the batch was written."""
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One edition, as far as jobs need to know it."""
+
+    edition: int
+    shop_key: int
+    shop_id: str
+    timezone: str
+    window_days: int
+    state: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Editions that this process may write to, until the lease ends."""
+
+    token: str
+    editions: tuple[Edition, ...]
+
+
+_EDITIONS = """
+SELECT e.edition, e.shop_key, s.shop_id, e.timezone, e.window_days, e.state
+FROM edition e JOIN shop s ON s.shop_key = e.shop_key
+"""
+
+
+def editions(bulk: Bulk, state: str, shop: str | None = None) -> list[Edition]:
+    """The editions in a state, of all shops or one."""
+    sql, values = f"{_EDITIONS} WHERE e.state = $1", [state]
+    if shop is not None:
+        sql, values = f"{sql} AND s.shop_id = $2", [state, shop]
+    return [Edition(**row) for row in bulk.table(f"{sql} ORDER BY e.edition", *values).to_pylist()]
+
+
+def create(
+    bulk: Bulk, shop_key: int, window_days: int, logic_version: int, state: str = BUILDING
+) -> None:
+    """A new, empty edition under the shop's settings of now; none where one is being built. Commits."""
+    bulk.execute(
+        "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state) "
+        "SELECT shop_key, timezone, $2, $3, $4 FROM shop WHERE shop_key = $1 "
+        "ON CONFLICT DO NOTHING",
+        shop_key, window_days, logic_version, state,
+    )
+    bulk.commit()
+
+
+def outdated(bulk: Bulk, window_days: int, logic_version: int, shop: str | None = None) -> list[int]:
+    """Shops whose answers are missing or were built under other settings than today's."""
+    sql = (
+        "SELECT s.shop_key FROM shop s LEFT JOIN edition e ON e.edition = s.edition "
+        "WHERE (e.edition IS NULL OR e.timezone <> s.timezone OR e.window_days <> $1 "
+        "OR e.logic_version <> $2)"
+    )
+    values: list[int | str] = [window_days, logic_version]
+    if shop is not None:
+        sql += " AND s.shop_id = $3"
+        values.append(shop)
+    return bulk.table(f"{sql} ORDER BY s.shop_key", *values).column(0).to_pylist()
+
+
+def pending(bulk: Bulk, numbers: list[int]) -> list[dict[str, int]]:
+    """Import batches not yet taken in: `edition, batch_id, rows`, oldest first."""
+    if not numbers:
+        return []
+    listed = ", ".join(map(str, numbers))
+    return bulk.table(
+        f"SELECT e.edition, b.batch_id, b.rows FROM edition e "
+        f"JOIN import_batch b ON b.shop_key = e.shop_key "
+        f"WHERE e.edition IN ({listed}) AND NOT EXISTS (SELECT 1 FROM edition_batch d "
+        f"WHERE d.edition = e.edition AND d.batch_id = b.batch_id) ORDER BY b.batch_id, e.edition"
+    ).to_pylist()
+
+
+def claim(bulk: Bulk, wanted: list[Edition], now: int) -> Claim:
+    """Lease those of the editions that are free: never held, released, expired, or whose holder is
+    a process of this machine that is no more. Commits."""
+    token = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(8)}"
+    held: list[Edition] = []
+    for edition in wanted:
+        owner = bulk.value("SELECT lease_owner FROM edition WHERE edition = $1", edition.edition)
+        bulk.commit()
+        abandoned = owner if owner and _is_dead(owner) else ""
+        if bulk.changed(
+            "UPDATE edition SET lease_owner = $1, lease_until = $2 WHERE edition = $3 "
+            "AND state <> $6 AND (lease_owner = '' OR lease_owner = $4 OR lease_until < $5) "
+            "RETURNING edition",
+            token, now + LEASE_MICROS, edition.edition, abandoned, now, RETIRED,
+        ):
+            held.append(edition)
+        bulk.commit()
+    return Claim(token, tuple(held))
+
+
+def _is_dead(owner: str) -> bool:
+    host, pid, _ = owner.rsplit(":", 2)
+    if host != socket.gethostname():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def holder(bulk: Bulk, edition: int) -> str:
+    """Who holds an edition's lease ("host:pid"), "" where nobody does."""
+    owner = bulk.value("SELECT lease_owner FROM edition WHERE edition = $1", edition) or ""
+    return owner.rsplit(":", 1)[0]
+
+
+def is_held(bulk: Bulk, edition: int, now: int) -> bool:
+    """Whether a living process holds an edition's lease."""
+    row = bulk.table(
+        "SELECT lease_owner, lease_until FROM edition WHERE edition = $1", edition
+    ).to_pylist()
+    bulk.commit()
+    return bool(row and row[0]["lease_owner"] and row[0]["lease_until"] >= now
+                and not _is_dead(row[0]["lease_owner"]))
+
+
+def release(bulk: Bulk, held: Claim) -> None:
+    """Give the leases back. Commits."""
+    bulk.rollback()
+    for edition in held.editions:
+        bulk.execute(
+            "UPDATE edition SET lease_owner = '', lease_until = 0 "
+            "WHERE edition = $1 AND lease_owner = $2",
+            edition.edition, held.token,
+        )
+    bulk.commit()
+
+
+def fence(bulk: Bulk, held: Claim, numbers: list[int], now: int) -> None:
+    """Open the writing transaction of these editions: takes their rows' locks and renews the lease.
+
+    Raises LeaseLost where another process holds one of them now.
+    """
+    for number in sorted(numbers):
+        if not bulk.changed(
+            "UPDATE edition SET lease_until = $1 WHERE edition = $2 AND lease_owner = $3 "
+            "RETURNING edition",
+            now + LEASE_MICROS, number, held.token,
+        ):
+            bulk.rollback()
+            raise LeaseLost(f"edition {number} was taken over by another process")
+
+
+def done(bulk: Bulk, edition: int, shop_key: int, now: int) -> None:
+    """Note in the writing transaction that an edition's figures have moved."""
+    bulk.execute("UPDATE edition SET rolled_up_at = $1 WHERE edition = $2", now, edition)
+    bulk.execute("UPDATE shop SET data_version = data_version + 1 WHERE shop_key = $1", shop_key)
+
+
+def publish(bulk: Bulk, edition: Edition) -> None:
+    """Make a finished edition the one that answers read, and retire the one before. Commits."""
+    bulk.execute(
+        "UPDATE edition SET state = $1 WHERE shop_key = $2 AND state = $3",
+        RETIRED, edition.shop_key, CURRENT,
+    )
+    bulk.execute("UPDATE edition SET state = $1 WHERE edition = $2", CURRENT, edition.edition)
+    bulk.execute(
+        "UPDATE shop SET edition = $1, data_version = data_version + 1 WHERE shop_key = $2",
+        edition.edition, edition.shop_key,
+    )
+    bulk.commit()
+
+
+def drop(bulk: Bulk, edition: int) -> None:
+    """Delete an edition that answers no longer read, table by table. Commits."""
+    for table in (*OWNED[::-1], None):
+        name = table.name if table is not None else "edition_batch"
+        bulk.execute(f"DELETE FROM {name} WHERE edition = $1", edition)
+        bulk.commit()
+    bulk.execute("DELETE FROM edition WHERE edition = $1", edition)
+    bulk.commit()

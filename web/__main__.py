@@ -1,0 +1,6 @@
+"""`python -m web`."""
+
+from web.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""START HERE: the application factory, and what happens around every request.
+
+A request passes, in this order: its key (401), the route (404, 405), then its endpoint (`endpoint.py`:
+403, 404, the request itself). Whatever goes wrong on the way is answered by `errors.py`.
+"""
+
+import time
+from collections.abc import Callable
+from time import perf_counter
+from typing import Final
+
+from flask import Flask, Response, current_app, g, request
+from werkzeug.exceptions import MethodNotAllowed
+from werkzeug.routing import BaseConverter
+
+from warehouse.days import iso_millis
+from warehouse.settings import WAREHOUSE_URL
+from web import (
+    ads,
+    attribution,
+    customers,
+    discounts,
+    errors,
+    form_analytics,
+    forms,
+    health,
+    revenue,
+)
+from web.callers import bearer, find_caller
+from web.database import Database
+from web.dimensions import Dimensions
+from web.endpoint import VERSION
+from web.last_use import LastUse
+from web.logs import log_request
+from web.request_id import request_id
+
+MOST_BODY_BYTES: Final = 1024 * 1024
+
+RESOURCES: Final = (forms, form_analytics, attribution, discounts, revenue, ads, customers)
+
+
+class FormIdConverter(BaseConverter):
+    """Any segment but `funnel`, which is an address of its own and never a form's id."""
+
+    regex = "(?!funnel$)[^/]+"
+    part_isolating = True
+
+
+def wall_clock() -> int:
+    """The present instant, in microseconds."""
+    return time.time_ns() // 1000
+
+
+def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) -> Flask:
+    """The API over the warehouse at `url` (default: the setting `WAREHOUSE_URL`), which must have
+    been migrated. `clock` gives the present instant in microseconds."""
+    app = Flask(__name__, static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = MOST_BODY_BYTES
+    # An address has one spelling: neither `/v1/forms/` nor `//v1/forms` redirects to it.
+    app.url_map.strict_slashes = True
+    app.url_map.merge_slashes = False
+    app.url_map.converters["form_id"] = FormIdConverter
+    database = Database(url or WAREHOUSE_URL.get())
+    app.extensions["clock"] = clock
+    app.extensions["database"] = database
+    app.extensions["dimensions"] = Dimensions()
+    app.extensions["last_use"] = LastUse(database)
+    errors.register(app)
+    app.before_request(_admit)
+    app.after_request(_sign_and_log)
+    app.teardown_request(_close_snapshot)
+    for resource in RESOURCES:
+        app.register_blueprint(resource.blueprint)
+    app.register_blueprint(health.blueprint)
+    return app
+
+
+def _admit() -> Response | None:
+    """The key comes first: without a valid one, nothing under /v1 says whether it exists."""
+    g.started = perf_counter()
+    refused = request.routing_exception
+    if request.method == "OPTIONS" and isinstance(refused, MethodNotAllowed):
+        allowed = ", ".join(sorted({*(refused.valid_methods or ()), "OPTIONS"}))
+        return Response(status=204, headers={"Allow": allowed})
+    if request.path == VERSION or request.path.startswith(f"{VERSION}/"):
+        key = bearer(request.headers.get("Authorization"))
+        now = current_app.extensions["clock"]()
+        g.connection = current_app.extensions["database"].read()
+        g.caller = find_caller(g.connection, key, now)
+        current_app.extensions["last_use"].note(g.caller, now)
+    return None
+
+
+def _sign_and_log(response: Response) -> Response:
+    response.headers["X-Request-Id"] = request_id()
+    log_request(response, iso_millis(current_app.extensions["clock"]()))
+    return response
+
+
+def _close_snapshot(_error: BaseException | None) -> None:
+    connection = g.pop("connection", None)
+    if connection is not None:
+        connection.close()

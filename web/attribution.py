@@ -1,0 +1,57 @@
+"""Attribution of all the shop's orders: total (14) and daily (15), on the order clock."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from warehouse.days import day_date
+from warehouse.vocabulary import ATTRIBUTION_TYPES
+from web.endpoint import Endpoint
+from web.endpoint import blueprint as resource
+from web.figures import money
+from web.questions import Question
+from web.rounding import cents, percent
+
+_NOTHING: Final = {"orders": 0, "gross": 0, "refunded": 0}
+
+
+def attribution(question: Question) -> list[dict[str, Any]]:
+    """Four rows in the order of precedence; they add up to the shop."""
+    return _rows(question.sums("attribution", by=("type",)).rows())
+
+
+def attribution_daily(question: Question) -> list[dict[str, Any]]:
+    """The same four rows for every day of the range."""
+    by_day: dict[int, list[dict[str, int]]] = {}
+    for line in question.sums("attribution", by=("day", "type")).rows():
+        by_day.setdefault(line["day"], []).append(line)
+    return [
+        {"date": day_date(day).isoformat(), **row}
+        for day in range(question.window.first, question.window.last + 1)
+        for row in _rows(by_day.get(day, ()))
+    ]
+
+
+def _rows(lines: Iterable[Mapping[str, int]]) -> list[dict[str, Any]]:
+    by_type = {line["type"]: line for line in lines}
+    all_net = sum(line["gross"] - line["refunded"] for line in by_type.values())
+    rows = []
+    for place, name in enumerate(ATTRIBUTION_TYPES):
+        revenue = money(by_type.get(place, _NOTHING))
+        rows.append(
+            {
+                "attributionType": name,
+                **revenue,
+                "averageOrderValueCents": cents(
+                    revenue["grossRevenueCents"], revenue["orders"]
+                ),
+                "shareOfRevenue": percent(revenue["netRevenueCents"], all_net),
+            }
+        )
+    return rows
+
+
+blueprint = resource(
+    "attribution",
+    Endpoint("GET", "/attribution", "analytics:read", attribution),
+    Endpoint("GET", "/attribution/daily", "analytics:read", attribution_daily),
+)

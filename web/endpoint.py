@@ -1,0 +1,103 @@
+"""An endpoint, declared: method, path, scope, parameters, and the function that answers.
+
+The declaration is all there is to know about an endpoint from outside; what every endpoint shares
+is done here, in the contract's order: (401 before routing,) 403, 404, then the request.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from flask import Blueprint, Response, current_app, g, request
+
+from warehouse.days import local_day
+from web.callers import Shop, require_scope
+from web.envelope import envelope
+from web.errors import not_found
+from web.form_store import form_exists
+from web.parameters import UUID_TEXT, Parameter, one_text
+from web.questions import Question
+from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
+
+VERSION: Final = "/v1"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer that says more than its data."""
+
+    data: Any
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """`path` is the interface's, `{id}` for a form. `scope` None: any valid key.
+
+    `answer(question, **parameters)` gives the payload's `data`, or an `Answer`.
+    """
+
+    method: str
+    path: str
+    scope: str | None
+    answer: Callable[..., Any]
+    parameters: tuple[Parameter, ...] = ()
+    ranged: bool = True
+
+    def register(self, blueprint: Blueprint) -> None:
+        blueprint.add_url_rule(
+            self.path.replace("{id}", "<form_id:form_id>"),
+            endpoint=f"{self.method} {self.path}".replace(".", "_"),
+            view_func=self._serve,
+            methods=[self.method],
+            provide_automatic_options=False,
+        )
+
+    def _serve(self, form_id: str = "") -> Response:
+        g.endpoint = self
+        caller = g.caller
+        require_scope(caller, self.scope)
+        form_id = form_id.lower()
+        if "{id}" in self.path and not (
+            UUID_TEXT.fullmatch(form_id) and form_exists(g.connection, caller.shop.key, form_id)
+        ):
+            raise not_found()
+        now = current_app.extensions["clock"]()
+        today = local_day(now, caller.shop.timezone)
+        arguments = {
+            parameter.argument: parameter.parse(request.args.getlist(parameter.name))
+            for parameter in self.parameters
+        }
+        question = Question(
+            connection=g.connection,
+            dimensions=current_app.extensions["dimensions"],
+            shop=caller.shop,
+            window=self._window(caller.shop, today),
+            now=now,
+            today=today,
+            form_id=form_id,
+        )
+        answer = self.answer(question, **arguments)
+        if not isinstance(answer, Answer):
+            answer = Answer(answer)
+        return envelope(
+            answer.data, caller, question.window, answer.status, answer.headers, answer.meta
+        )
+
+    def _window(self, shop: Shop, today: int) -> Window:
+        text = None
+        if self.ranged:
+            text = one_text(request.args.getlist("range"), "range", "invalid_range")
+        if text is None:
+            return last_days(DEFAULT_DAYS, today, shop.timezone)
+        return parse_range(text, today, shop.timezone)
+
+
+def blueprint(name: str, *endpoints: Endpoint) -> Blueprint:
+    """The endpoints of one resource."""
+    resource = Blueprint(name, __name__, url_prefix=VERSION)
+    for endpoint in endpoints:
+        endpoint.register(resource)
+    return resource

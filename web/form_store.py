@@ -1,0 +1,162 @@
+"""The forms of a shop: existence, a page of them, create, replace a draft.
+
+Every statement narrows by the shop first. A change moves the shop's data version in the same
+transaction, since it changes what the shop's requests are answered.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    case,
+    insert,
+    select,
+    tuple_,
+    update,
+)
+
+from warehouse.days import MICROS_PER_MS
+from warehouse.tables import form, shop
+
+Position = tuple[int, str]
+"""Where a form stands in the list: (created_at, form_id), newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormRow:
+    """A form as it is listed. Instants are in microseconds."""
+
+    form_id: str
+    name: str
+    status: str
+    created_at: int
+    updated_at: int
+
+
+def form_exists(connection: Connection, shop_key: int, form_id: str) -> bool:
+    key = {"shop_key": shop_key, "form_id": form_id}
+    return connection.execute(_exists(), key).first() is not None
+
+
+def known_forms(connection: Connection, shop_key: int, form_ids: frozenset[str]) -> set[str]:
+    """Those of the ids that are forms of the shop."""
+    values = {"shop_key": shop_key, "form_ids": list(form_ids)}
+    return set(connection.execute(_known(), values).scalars())
+
+
+def get_form(connection: Connection, shop_key: int, form_id: str) -> FormRow:
+    """A form that exists."""
+    row = connection.execute(_one(), {"shop_key": shop_key, "form_id": form_id}).one()
+    return _form(row)
+
+
+def list_forms(
+    connection: Connection, shop_key: int, limit: int, after: Position | None
+) -> list[FormRow]:
+    """At most `limit` forms, newest first (creation time, then id), after a place in the list."""
+    values: dict[str, Any] = {"shop_key": shop_key, "limit": limit}
+    if after is not None:
+        values |= {"created_at": after[0], "form_id": after[1]}
+    return [_form(row) for row in connection.execute(_page(after is not None), values)]
+
+
+def stands_at(connection: Connection, shop_key: int, position: Position) -> bool:
+    """Whether a form of the shop stands at this place in the list."""
+    key = {"shop_key": shop_key, "form_id": position[1]}
+    row = connection.execute(_one(), key).one_or_none()
+    return row is not None and row.created_at == position[0]
+
+
+def create_form(
+    connection: Connection, shop_key: int, form_id: str, name: str, schema: str, now: int
+) -> FormRow:
+    """A new form in status `draft`; its schema (JSON text) is also where its draft starts."""
+    created = FormRow(form_id, name, "draft", now, now)
+    connection.execute(
+        insert(form),
+        {
+            "shop_key": shop_key,
+            "form_id": form_id,
+            "name": name,
+            "status": created.status,
+            "schema": schema,
+            "draft_schema": schema,
+            "created_at": now,
+            "updated_at": now,
+        },
+    )
+    _move_data_version(connection, shop_key)
+    return created
+
+
+def replace_draft(
+    connection: Connection, shop_key: int, form_id: str, draft_schema: str, now: int
+) -> FormRow:
+    """A form that exists, with another draft. Its `updated_at` grows by a millisecond at least,
+    which is the least that an answer shows, even where an import dated the form in the future."""
+    moment = now - now % MICROS_PER_MS
+    stands = form.c.updated_at - form.c.updated_at % MICROS_PER_MS
+    row = connection.execute(
+        update(form)
+        .where(form.c.shop_key == shop_key, form.c.form_id == form_id)
+        .values(
+            draft_schema=draft_schema,
+            updated_at=case((stands < moment, now), else_=stands + MICROS_PER_MS),
+        )
+        .returning(*_LISTED)
+    ).one()
+    _move_data_version(connection, shop_key)
+    return _form(row)
+
+
+def _move_data_version(connection: Connection, shop_key: int) -> None:
+    connection.execute(
+        update(shop)
+        .where(shop.c.shop_key == shop_key)
+        .values(data_version=shop.c.data_version + 1)
+    )
+
+
+_LISTED = (form.c.form_id, form.c.name, form.c.status, form.c.created_at, form.c.updated_at)
+
+
+def _form(row: Row[Any]) -> FormRow:
+    return FormRow(row.form_id, row.name, row.status, row.created_at, row.updated_at)
+
+
+@cache
+def _exists() -> Select[Any]:
+    return select(form.c.form_id).where(
+        form.c.shop_key == bindparam("shop_key"), form.c.form_id == bindparam("form_id")
+    )
+
+
+@cache
+def _known() -> Select[Any]:
+    return select(form.c.form_id).where(
+        form.c.shop_key == bindparam("shop_key"),
+        form.c.form_id.in_(bindparam("form_ids", expanding=True)),
+    )
+
+
+@cache
+def _one() -> Select[Any]:
+    return select(*_LISTED).where(
+        form.c.shop_key == bindparam("shop_key"), form.c.form_id == bindparam("form_id")
+    )
+
+
+@cache
+def _page(continued: bool) -> Select[Any]:
+    place = tuple_(form.c.created_at, form.c.form_id)
+    statement = select(*_LISTED).where(form.c.shop_key == bindparam("shop_key"))
+    if continued:
+        statement = statement.where(place < tuple_(bindparam("created_at"), bindparam("form_id")))
+    return statement.order_by(form.c.created_at.desc(), form.c.form_id.desc()).limit(
+        bindparam("limit")
+    )

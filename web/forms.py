@@ -1,0 +1,82 @@
+"""Forms: list, create, get, replace the draft (endpoints 1, 2, 4, 5), all-forms funnel (3)."""
+
+from typing import Any
+
+from flask import current_app
+
+from warehouse.days import iso_millis
+from web import form_store
+from web.all_forms import all_forms_funnel
+from web.bodies import read_body
+from web.cursors import read_cursor, write_cursor
+from web.endpoint import VERSION, Answer, Endpoint
+from web.endpoint import blueprint as resource
+from web.form_store import FormRow
+from web.parameters import CURSOR, FORM_IDS, LIMIT
+from web.questions import Question
+from web.uuid7 import uuid7
+
+
+def list_forms(question: Question, limit: int, cursor: str | None) -> Answer:
+    """Form summaries, newest first. `meta.nextCursor` is null on the last page."""
+    after = None
+    if cursor is not None:
+        after = read_cursor(cursor)
+        if after is None or not form_store.stands_at(
+            question.connection, question.shop.key, after
+        ):
+            return Answer([], meta={"nextCursor": None})
+    rows = form_store.list_forms(question.connection, question.shop.key, limit + 1, after)
+    page = rows[:limit]
+    last = page[-1] if len(rows) > limit else None
+    following = last and write_cursor((last.created_at, last.form_id))
+    return Answer([_summary(row) for row in page], meta={"nextCursor": following})
+
+
+def create_form(question: Question) -> Answer:
+    """A new form, in status `draft`."""
+    body = read_body()
+    name, schema = body.name("name"), body.object_text("schema")
+    form_id = str(uuid7(question.now))
+    with current_app.extensions["database"].write() as connection:
+        created = form_store.create_form(
+            connection, question.shop.key, form_id, name, schema, question.now
+        )
+        connection.commit()
+    return Answer(_summary(created), 201, {"Location": f"{VERSION}/forms/{form_id}"})
+
+
+def get_form(question: Question) -> dict[str, Any]:
+    """One form's summary."""
+    form = form_store.get_form(question.connection, question.shop.key, question.form_id)
+    return _summary(form)
+
+
+def replace_draft(question: Question) -> dict[str, Any]:
+    """Sets the form's draft; its status stays what it was."""
+    draft_schema = read_body().object_text("draft_schema")
+    with current_app.extensions["database"].write() as connection:
+        replaced = form_store.replace_draft(
+            connection, question.shop.key, question.form_id, draft_schema, question.now
+        )
+        connection.commit()
+    return _summary(replaced)
+
+
+def _summary(form: FormRow) -> dict[str, Any]:
+    return {
+        "id": form.form_id,
+        "name": form.name,
+        "status": form.status,
+        "updatedAt": iso_millis(form.updated_at),
+    }
+
+
+blueprint = resource(
+    "forms",
+    Endpoint("GET", "/forms", None, list_forms, (LIMIT, CURSOR), ranged=False),
+    Endpoint("POST", "/forms", "forms:write", create_form, ranged=False),
+    Endpoint("GET", "/forms/funnel", "analytics:read", all_forms_funnel, (FORM_IDS,)),
+    Endpoint("GET", "/forms/{id}", None, get_form, ranged=False),
+    Endpoint("PUT", "/forms/{id}", "forms:write", replace_draft, ranged=False),
+)

@@ -1,0 +1,80 @@
+"""One form's funnel (6), devices (9) and trends (13)."""
+
+from typing import Any
+
+from warehouse.days import day_date
+from warehouse.vocabulary import DEVICES
+from web.figures import any_figure, form_figures, form_rates
+from web.questions import Question
+from web.rounding import percent
+
+_STAGES = (
+    ("view", "views"),
+    ("start", "starts"),
+    ("submit", "submissions"),
+    ("convert", "convertedSubmissions"),
+)
+
+
+def funnel(question: Question) -> dict[str, Any]:
+    """The whole range in one object; orders and revenue on the submission clock."""
+    sums = question.form_sums("funnel").total()
+    figures = form_figures(sums)
+    views = sums["views"]
+    stages = []
+    previous = views
+    for stage, name in _STAGES:
+        count = figures[name]
+        stages.append(
+            {
+                "stage": stage,
+                "count": count,
+                "rateFromPrevious": percent(count, previous),
+                "rateFromFirst": percent(count, views),
+            }
+        )
+        previous = count
+    rates = form_rates(sums)
+    return {
+        "formId": question.form_id,
+        **figures,
+        "startRate": percent(sums["starts"], views),
+        "subscriptionRate": percent(sums["subscriptions"], views),
+        "completionRate": percent(sums["completions"], views),
+        **rates,
+        "stages": stages,
+    }
+
+
+def devices(question: Question) -> list[dict[str, Any]]:
+    """A row per device type with any figure, by views descending, then name; submission clock."""
+    sums = question.form_sums("device", by=("device",))
+    views = int(sums["views"].sum())
+    rows = [
+        {
+            "deviceType": DEVICES[line["device"]],
+            **form_figures(line),
+            **form_rates(line),
+            "shareOfViews": percent(line["views"], views),
+        }
+        for line in sums.rows()
+        if any_figure(line, "device")
+    ]
+    return sorted(rows, key=lambda row: (-row["views"], row["deviceType"]))
+
+
+def trends(question: Question) -> list[dict[str, Any]]:
+    """A row per day of the range. Milestones and submissions on their day; orders and revenue
+    attributed to the form, on the order's."""
+    funnels = {line["day"]: line for line in question.form_sums("funnel", by=("day",)).rows()}
+    credits = {line["day"]: line for line in question.form_sums("credit", by=("day",)).rows()}
+    nothing = dict.fromkeys(("views", "starts", "subscriptions", "completions"), 0)
+    nothing |= dict.fromkeys(("submissions", "converted", "orders", "gross", "refunded"), 0)
+    no_credit = {"orders": 0, "gross": 0, "refunded": 0}
+    rows = []
+    for day in range(question.window.first, question.window.last + 1):
+        sums = funnels.get(day, nothing) | credits.get(day, no_credit)
+        rows.append(
+            {"date": day_date(day).isoformat(), **form_figures(sums), **form_rates(sums)}
+        )
+    return rows

@@ -1,0 +1,68 @@
+"""The log: one JSON line per request, and one per failure, on standard error.
+
+A line never holds a key, a query string, a body, or an exception's own message (a database driver
+puts the statement's parameters into it). Addresses are logged as the route's template, since a
+client can put anything, an e-mail too, into an unknown path.
+"""
+
+import logging
+import sys
+import traceback
+from time import perf_counter
+from typing import Any, Final
+
+import orjson
+from flask import Response, g, request
+
+from web.request_id import request_id
+
+logger: Final = logging.getLogger("web")
+
+
+def configure() -> None:
+    """Send the log's lines, as they are, to standard error. Calling it again changes nothing."""
+    if not logger.handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+
+
+def log_request(response: Response, time: str) -> None:
+    """One line for the request that was answered; `time` is its end."""
+    caller = g.get("caller")
+    endpoint = g.get("endpoint")
+    line = {
+        "time": time,
+        "requestId": request_id(),
+        "method": request.method,
+        "path": endpoint.path if endpoint else request.url_rule and request.url_rule.rule,
+        "status": response.status_code,
+        "ms": round((perf_counter() - g.started) * 1000, 2),
+        "shopId": caller and caller.shop.shop_id,
+        "credentialId": caller and caller.credential_id,
+    }
+    if "error" in g:
+        line["error"] = g.error
+    _write(line)
+
+
+def log_failure(request_id: str, error: Exception) -> None:
+    """Where an unexpected exception came from: its type and frames, not its message."""
+    frames = [
+        f"{frame.filename}:{frame.lineno} {frame.name}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    kind = type(error)
+    _write(
+        {
+            "requestId": request_id,
+            "exception": f"{kind.__module__}.{kind.__qualname__}",
+            "frames": frames,
+        }
+    )
+
+
+def _write(line: dict[str, Any]) -> None:
+    logger.info(orjson.dumps(line).decode())

@@ -1,0 +1,86 @@
+"""`range`: the days that a request asks for, and the instants that `meta.range` states."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+from warehouse.days import (
+    MICROS_PER_DAY,
+    MICROS_PER_MS,
+    day_number,
+    day_start,
+    iso_millis,
+)
+from web.errors import Refusal, malformed
+
+DEFAULT_DAYS: Final = 30
+MOST_DAYS: Final = 3_660
+_SHORTHANDS: Final = {"7d": 7, "30d": 30, "90d": 90}
+_DAY: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+
+# What a `meta.range` can state; the calendar's first and last days reach beyond it in some zones.
+_FIRST: Final = (date.min.toordinal() - date(1970, 1, 1).toordinal()) * MICROS_PER_DAY
+_LAST: Final = (date.max.toordinal() - date(1970, 1, 1).toordinal() + 1) * MICROS_PER_DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Days `first`..`last` (both included) of a shop.
+
+    `end` is the last millisecond of the last day, an instant; `start_text` and `end_text` are what
+    `meta.range` states.
+    """
+
+    first: int
+    last: int
+    end: int
+    start_text: str
+    end_text: str
+
+
+def last_days(count: int, today: int, timezone: str) -> Window:
+    """Today and the days before it, `count` in all."""
+    return _window(today - count + 1, today, timezone)
+
+
+def parse_range(text: str, today: int, timezone: str) -> Window:
+    """`7d`, `30d`, `90d`, `<day>..<day>` or one day. Raises the 400 `invalid_range`."""
+    if text in _SHORTHANDS:
+        return last_days(_SHORTHANDS[text], today, timezone)
+    first, dots, last = text.partition("..")
+    start = _parse_day(first)
+    end = _parse_day(last) if dots else start
+    if start > end:
+        raise _invalid("`range` ends before it starts.")
+    if end - start >= MOST_DAYS:
+        raise _invalid(f"`range` has more than {MOST_DAYS:,} days.")
+    return _window(start, end, timezone)
+
+
+def _parse_day(text: str) -> int:
+    parts = _DAY.fullmatch(text)
+    if not parts:
+        raise _invalid("`range` is `7d`, `30d`, `90d`, a day `YYYY-MM-DD`, or `<day>..<day>`.")
+    try:
+        return day_number(date(*map(int, parts.groups())))
+    except ValueError:
+        raise _invalid(f"There is no day {text}.") from None
+
+
+def _invalid(message: str) -> Refusal:
+    return malformed("invalid_range", message)
+
+
+@lru_cache(maxsize=4096)
+def _window(first: int, last: int, timezone: str) -> Window:
+    end = _start(last + 1, timezone) - MICROS_PER_MS
+    return Window(first, last, end, iso_millis(_start(first, timezone)), iso_millis(end))
+
+
+def _start(day: int, timezone: str) -> int:
+    try:
+        return day_start(day, timezone)
+    except (OverflowError, ValueError):
+        return min(max(day * MICROS_PER_DAY, _FIRST), _LAST)

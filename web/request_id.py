@@ -1,0 +1,12 @@
+"""The id of the request at hand: in `meta`, in every error, in `X-Request-Id`, in the log."""
+
+from flask import current_app, g
+
+from web.uuid7 import uuid7
+
+
+def request_id() -> str:
+    """`req_` and a UUIDv7, made once per request."""
+    if "request_id" not in g:
+        g.request_id = f"req_{uuid7(current_app.extensions['clock']())}"
+    return str(g.request_id)

@@ -1,0 +1,114 @@
+"""Revenue by UTM (17)."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from warehouse.reader import Sums
+from warehouse.vocabulary import ATTRIBUTION_TYPES, UNATTRIBUTED, UTM_FIELDS
+from web.endpoint import Endpoint
+from web.endpoint import blueprint as resource
+from web.figures import any_figure, money
+from web.parameters import dimension as one_of
+from web.questions import Question
+from web.rounding import percent
+
+Row = dict[str, Any]
+Groups = dict[tuple[str, ...], dict[str, int]]
+
+_SOURCE: Final = UTM_FIELDS.index("utm_source")
+_CAMPAIGN: Final = UTM_FIELDS.index("utm_campaign")
+_MEDIUM: Final = UTM_FIELDS.index("utm_medium")
+_TERM: Final = UTM_FIELDS.index("utm_term")
+_CONTENT: Final = UTM_FIELDS.index("utm_content")
+
+
+def by_utm(question: Question, dimension: str) -> dict[str, Any]:
+    """`{dimension, rows}`; the rows by netRevenueCents descending, then their texts."""
+    names, rows = _DIMENSIONS[dimension](question)
+    rows.sort(key=lambda row: (-row["netRevenueCents"], *(row[name] for name in names)))
+    return {"dimension": dimension, "rows": rows}
+
+
+def _campaigns(question: Question) -> tuple[Sequence[str], list[Row]]:
+    """Source x campaign: submissions on the submission clock, attributed orders on the order's."""
+    names = ("utmSource", "utmCampaign")
+    places = (_SOURCE, _CAMPAIGN)
+    submissions = _grouped(question, question.sums("utm_submission", by=("utm",)), places)
+    orders = question.sums("utm_order", by=("type", "utm"))
+    attributed = Sums(
+        {name: orders[name][orders["type"] != UNATTRIBUTED] for name in orders.columns}
+    )
+    sales = _grouped(question, attributed, places)
+    rows = []
+    for key in submissions.keys() | sales.keys():
+        sums = {"submissions": 0, "converted": 0, "orders": 0, "gross": 0, "refunded": 0}
+        sums |= submissions.get(key, {}) | sales.get(key, {})
+        if any_figure(sums):
+            rows.append(
+                {
+                    **dict(zip(names, key, strict=True)),
+                    "submissionCount": sums["submissions"],
+                    "convertedSubmissions": sums["converted"],
+                    "attributedOrders": sums["orders"],
+                    "attributedRevenueCents": sums["gross"],
+                    "conversionRate": percent(sums["converted"], sums["submissions"]),
+                    "grossRevenueCents": sums["gross"],
+                    "totalRefundedCents": sums["refunded"],
+                    "netRevenueCents": sums["gross"] - sums["refunded"],
+                }
+            )
+    return names, rows
+
+
+def _attribution(question: Question) -> tuple[Sequence[str], list[Row]]:
+    """Attribution type x source x campaign, over all orders by their effective UTM."""
+    names = ("attributionType", "utmSource", "utmCampaign")
+    orders = question.sums("utm_order", by=("type", "utm"))
+    return names, _sales(names, _grouped(question, orders, (_SOURCE, _CAMPAIGN), with_type=True))
+
+
+def _hierarchy(question: Question) -> tuple[Sequence[str], list[Row]]:
+    """Source, campaign, medium, term and content, over all orders by their effective UTM."""
+    names = ("utmSource", "utmCampaign", "utmMedium", "utmTerm", "utmContent")
+    orders = question.sums("utm_order", by=("utm",))
+    places = (_SOURCE, _CAMPAIGN, _MEDIUM, _TERM, _CONTENT)
+    return names, _sales(names, _grouped(question, orders, places))
+
+
+def _sales(names: Sequence[str], groups: Groups) -> list[Row]:
+    return [
+        {**dict(zip(names, key, strict=True)), **money(sums)}
+        for key, sums in groups.items()
+        if any_figure(sums)
+    ]
+
+
+def _grouped(
+    question: Question, sums: Sums, places: Sequence[int], *, with_type: bool = False
+) -> Groups:
+    """Lines by UTM id added up by some of the UTM values, and by attribution type before them."""
+    utms = question.utms(sums["utm"].tolist())
+    keys = {utm: tuple(values[place] for place in places) for utm, values in utms.items()}
+    measures = [name for name in sums.columns if name not in ("utm", "type")]
+    groups: dict[tuple[str, ...], list[int]] = {}
+    types = sums["type"].tolist() if with_type else [None] * len(sums)
+    columns = (sums[measure].tolist() for measure in measures)
+    for utm, kind, *values in zip(sums["utm"].tolist(), types, *columns, strict=True):
+        key = keys[utm] if kind is None else (ATTRIBUTION_TYPES[kind], *keys[utm])
+        known = groups.get(key)
+        groups[key] = (
+            values if known is None else [a + b for a, b in zip(known, values, strict=True)]
+        )
+    return {key: dict(zip(measures, values, strict=True)) for key, values in groups.items()}
+
+
+_DIMENSIONS: Final[dict[str, Callable[[Question], tuple[Sequence[str], list[Row]]]]] = {
+    "campaign": _campaigns,
+    "attribution": _attribution,
+    "hierarchy": _hierarchy,
+}
+
+blueprint = resource(
+    "revenue",
+    Endpoint("GET", "/revenue/by-utm", "analytics:read", by_utm, (one_of(*_DIMENSIONS),)),
+)

@@ -1,0 +1,44 @@
+"""Division and rounding, the only place: half-up (away from zero), exact, 0 where the divisor is 0.
+
+Everything is worked out on whole numbers (or exact fractions); the float at the end is the one
+nearest to the rounded decimal, so it prints as that decimal.
+"""
+
+from fractions import Fraction
+from math import isqrt
+
+
+def percent(numerator: int, denominator: int) -> float:
+    """numerator / denominator x 100, to 2 decimals."""
+    return _half_up(numerator * 10_000, denominator) / 100
+
+
+def cents(numerator: int, denominator: int) -> int:
+    """numerator / denominator as a whole number."""
+    return _half_up(numerator, denominator)
+
+
+def ratio(numerator: int | Fraction, denominator: int | Fraction, digits: int) -> float:
+    """numerator / denominator to so many decimals."""
+    if not denominator:
+        return 0.0
+    exact, scale = Fraction(numerator) / Fraction(denominator), int(10**digits)
+    return _half_up(exact.numerator * scale, exact.denominator) / scale
+
+
+def root(square: Fraction, digits: int) -> float:
+    """The square root of a fraction, to so many decimals.
+
+    r = n / 10^digits is the rounded root where n is the greatest with (n - 1/2)^2 <= square x
+    10^(2 digits), which whole numbers decide exactly: (2n - 1)^2 <= 4 x square x 10^(2 digits).
+    """
+    scale = int(10**digits)
+    doubled = isqrt(4 * square.numerator * scale * scale // square.denominator)
+    return (doubled + 1) // 2 / scale
+
+
+def _half_up(numerator: int, denominator: int) -> int:
+    if not denominator:
+        return 0
+    whole = (2 * abs(numerator) + abs(denominator)) // (2 * abs(denominator))
+    return whole if (numerator < 0) == (denominator < 0) else -whole
