@@ -1,0 +1,1 @@
+"""Tests mirror the rooms; those that need a warehouse run over SQLite and PostgreSQL (`conftest.py`)."""

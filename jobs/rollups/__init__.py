@@ -1,0 +1,36 @@
+"""Rollups: pure functions from facts to daily rows, one module for each summary of the catalogue.
+
+A rollup is linear in its units (`Summary.unit`): what two sets of units give adds up to what both
+give together. So what changed facts change in the stored rows is the `difference` of what the new
+and the old version of the units give, each unit that changed being whole in both.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from jobs.facts.frames import Facts
+from jobs.rollups.summing import part, total
+from warehouse.catalogue import SUMMARIES, SUMMARY
+
+# All but `activity`, the one summary of raw events.
+ROLLUPS: Final[dict[str, Callable[[Facts], pd.DataFrame]]] = {
+    summary.name: import_module(f"{__name__}.{summary.name}").rollup
+    for summary in SUMMARIES
+    if summary.unit != "events"
+}
+
+
+def difference(name: str, new: pd.DataFrame, old: pd.DataFrame) -> pa.Table:
+    """What must be added to the rows of `old` to make those of `new`; rows of zeros left out."""
+    measures = SUMMARY[name].measures
+    added = part(new, **{measure: measure for measure in measures})
+    removed = part(old, **{measure: -old[measure].to_numpy() for measure in measures})
+    delta = new if old.empty else total(name, added, removed)
+    columns = {column: delta[column].to_numpy() for column in delta}
+    changed = np.logical_or.reduce([columns[measure] != 0 for measure in measures])
+    return pa.table({column: values[changed] for column, values in columns.items()})

@@ -1,0 +1,59 @@
+"""The days in their order: who visits which form when, and all that follows."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from random import Random
+
+from jobs.demo.campaigns import CAMPAIGNS, Campaign
+from jobs.demo.cast import FORMS, ZONE, Form
+from jobs.demo.people import Visitor, come_back, new_visitors, randomness, visits_on
+from jobs.demo.purchases import Order, after_visit, as_known, without_form
+from jobs.demo.visits import Event, Visit, play
+
+# Visits by hour of the shop's day.
+_HOURS = (3, 2, 1, 1, 1, 2, 4, 6, 8, 9, 10, 10, 11, 11, 10, 10, 10, 11, 12, 14, 15, 13, 9, 6)
+_DIRECT: Campaign = CAMPAIGNS[0]
+
+
+def tell(days: list[date], now: datetime) -> Iterator[tuple[date, list[Event], list[Order]]]:
+    """Each day's events and the orders that they led to, as far as they are known `now`.
+
+    An order stands with the day of the visit that led to it, whenever it comes.
+    """
+    for day in days:
+        visits = list(_visits(day))
+        orders = list(without_form(day, datetime.combine(day, time(), ZONE)))
+        for visit in visits:
+            orders += after_visit(visit, randomness(f"after {visit.id}", day))
+        events = [event for visit in visits for event in visit.events]
+        known = (as_known(order, now) for order in orders)
+        yield (
+            day,
+            [event for event in events if datetime.fromisoformat(event["occurred_at"]) <= now],
+            [order for order in known if order],
+        )
+
+
+def _visits(day: date) -> Iterator[Visit]:
+    chance = randomness("day", day)
+    newcomers = new_visitors(day)
+    for number in range(visits_on(day)):
+        is_new = number < len(newcomers)
+        visitor = newcomers[number] if is_new else come_back(day, chance)
+        campaign = visitor.campaign if is_new or chance.random() < 0.4 else _DIRECT
+        form = chance.choices(FORMS, [form.share for form in FORMS])[0]
+        yield _visit(f"s_{day:%y%m%d}{number:04d}", form, visitor, campaign, day, chance)
+
+
+def _visit(
+    visit_id: str, form: Form, visitor: Visitor, campaign: Campaign, day: date, chance: Random
+) -> Visit:
+    hour = chance.choices(range(24), _HOURS)[0]
+    moment = time(hour, chance.randrange(60), chance.randrange(60), chance.randrange(1000) * 1000)
+    # In UTC, since the visit's own times are added to it.
+    at = datetime.combine(day, moment, ZONE).astimezone(UTC)
+    return play(Visit(visit_id, form, visitor, campaign, at), chance)
+
+
+def days_until(last: date, count: int) -> list[date]:
+    return [last - timedelta(days=back) for back in reversed(range(count))]

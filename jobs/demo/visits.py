@@ -1,0 +1,137 @@
+"""One showing of a form to a visitor, told as events."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+from jobs.demo.campaigns import Campaign
+from jobs.demo.cast import SHOP_ID, Field, Form, Step
+from jobs.demo.people import Visitor
+
+Event = dict[str, Any]
+
+# How much likelier a step is finished, and a form followed by an order, by device.
+_PATIENCE = {"desktop": 1.05, "mobile": 0.93, "tablet": 1.0, "other": 0.85}
+_BUYING = {"desktop": 1.5, "mobile": 0.8, "tablet": 1.0, "other": 0.6}
+
+
+@dataclass
+class Visit:
+    """What came of one form session. `appeal` multiplies the chance of an order."""
+
+    id: str
+    form: Form
+    visitor: Visitor
+    campaign: Campaign
+    at: datetime
+    appeal: float = 1.0
+    email_known: bool = False
+    submitted_at: datetime | None = None
+    code: tuple[str, str] | None = None
+    answers: dict[str, Any] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+
+    def tell(self, type_: str, **more: Any) -> None:
+        event = {
+            "event_id": f"{self.id}.{len(self.events):02d}",
+            "shop_id": SHOP_ID,
+            "form_id": self.form.id,
+            "form_session_id": self.id,
+            "visitor_id": self.visitor.id,
+            "type": type_,
+            "occurred_at": self.at.isoformat(timespec="milliseconds"),
+        }
+        if not self.events:
+            event |= {"device_type": self.visitor.device} | self.campaign.utm
+        self.events.append(event | more)
+
+
+def play(visit: Visit, chance: Random) -> Visit:
+    """Let the visitor see the form, and go as far as they go."""
+    patience = _PATIENCE[visit.visitor.device]
+    visit.appeal *= _BUYING[visit.visitor.device] * visit.campaign.quality * visit.visitor.keenness
+    visit.tell("view")
+    if chance.random() > visit.form.started * patience:
+        return visit
+    _wait(visit, chance, 6)
+    visit.tell("start")
+    for index, step in enumerate(visit.form.steps):
+        where = {"step_id": step.id, "step_index": index, "step_name": step.name}
+        visit.tell("step_view", **where)
+        if chance.random() > step.completed * patience:
+            if chance.random() < 0.3:
+                _answer(visit, step.fields[0], step, chance)
+            return visit
+        for question in step.fields:
+            if chance.random() < question.answered:
+                _wait(visit, chance, 7)
+                _answer(visit, question, step, chance)
+        _wait(visit, chance, 3)
+        visit.tell("step_complete", **where)
+    _submit(visit, chance)
+    return visit
+
+
+def _wait(visit: Visit, chance: Random, seconds: float) -> None:
+    # Reading times are skewed: most are short, a few people answer the phone in between.
+    visit.at += timedelta(milliseconds=round(1000 * seconds * chance.lognormvariate(0, 0.7)))
+
+
+def _answer(visit: Visit, question: Field, step: Step, chance: Random) -> None:
+    value = _value(visit, question, chance)
+    if question.type == "email":
+        visit.email_known = True
+    visit.answers[question.id] = value
+    visit.tell(
+        "answer",
+        step_id=step.id,
+        field_id=question.id,
+        field_type=question.type,
+        value=value,
+    )
+
+
+def _value(visit: Visit, question: Field, chance: Random) -> Any:
+    if question.choices is None:
+        return {
+            "email": visit.visitor.email,
+            "phone": f"+1 555 01{chance.randrange(100):02d}",
+            "number": chance.randint(1, 40),
+            "date": f"{chance.randint(1960, 2005)}-{chance.randint(1, 12):02d}-15",
+        }.get(question.type, "none that I know of")
+    weights = [weight for weight, _ in question.choices.values()]
+    picked = chance.choices(list(question.choices), weights, k=1)
+    if question.type == "multi_choice":
+        picked += [
+            other for other in question.choices if other not in picked and chance.random() < 0.3
+        ]
+    for choice in picked:
+        visit.appeal *= question.choices[choice][1]
+    return picked if question.type == "multi_choice" else picked[0]
+
+
+def _submit(visit: Visit, chance: Random) -> None:
+    person: dict[str, Any] = {"email": visit.visitor.email} if visit.email_known else {}
+    if visit.visitor.has_account and visit.email_known:
+        person["customer_id"] = visit.visitor.customer_id
+    if visit.email_known:
+        person |= _issue(visit)
+    if visit.email_known and chance.random() < visit.form.subscribes:
+        visit.submitted_at = visit.at
+        visit.tell("subscribe", **person)
+    if visit.form.completes:
+        _wait(visit, chance, 1)
+        visit.submitted_at = visit.submitted_at or visit.at
+        visit.tell("complete", **person)
+
+
+def _issue(visit: Visit) -> dict[str, str]:
+    """The code that the form hands out: one for all with an id, or one of a pool for each."""
+    if visit.form.single_use:
+        visit.code = (f"{visit.form.single_use}-{visit.id[2:].upper()}", "")
+        return {"discount_code": visit.code[0]}
+    if visit.form.code:
+        visit.code = visit.form.code
+        return {"discount_code": visit.code[0], "discount_id": visit.code[1]}
+    return {}

@@ -1,0 +1,22 @@
+"""Lifetime value of the customers that each form acquired."""
+
+import pandas as pd
+
+from jobs.facts.frames import Facts
+from jobs.rollups.lifetime import LIFETIME, acquirers, earliest
+from jobs.rollups.summing import Part, code, ints, total
+
+
+def rollup(facts: Facts) -> pd.DataFrame:
+    """Customers by form, on the day of their first submission to it, and what came of them.
+
+    Orders of the same customer from that submission on count, whatever they are attributed to;
+    `net_H` only those less than H * 24 h after it. Customer 0 is nobody.
+
+    The unit is the customer: `facts` must hold all submissions and orders of each that it holds at
+    all.
+    """
+    rows = acquirers(facts.sessions, facts.orders)
+    units = code(ints(rows, "customer"), ints(rows, "form")).dense()
+    first = earliest(ints(rows, "submitted_at"), units)
+    return total("ltv_form", Part(rows.iloc[first], LIFETIME))

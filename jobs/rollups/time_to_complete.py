@@ -1,0 +1,35 @@
+"""How long completed sessions took, in log-spaced buckets."""
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from jobs.facts.frames import Facts
+from jobs.rollups.summing import part, take, total
+from warehouse.days import NEVER
+from warehouse.histogram import bucket_of
+
+_READ: Final = [
+    "edition", "complete_day", "form", "device",
+    "started_at", "viewed_at", "first_at", "completed_at",
+]
+
+
+def rollup(facts: Facts) -> pd.DataFrame:
+    """Completed sessions by form, device and bucket of their duration, on the day of completion.
+
+    From the first start (where none, the first view; where neither, the first event) to the first
+    completion, in microseconds. Events out of order can make it negative: then it is 0.
+    """
+    completed = facts.sessions["completed_at"].to_numpy() != NEVER
+    rows = take(facts.sessions, completed, _READ)
+    begun = np.where(rows["viewed_at"] != NEVER, rows["viewed_at"], rows["first_at"])
+    begun = np.where(rows["started_at"] != NEVER, rows["started_at"], begun)
+    duration = np.maximum(rows["completed_at"] - begun, 0)
+    return total(
+        "time_to_complete",
+        part(
+            rows, day="complete_day", bucket=bucket_of(duration), completions=1, duration=duration
+        ),
+    )

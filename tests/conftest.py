@@ -1,0 +1,85 @@
+"""Fixtures: empty databases.
+
+`warehouse_url` runs a test once over SQLite and once over PostgreSQL, each time on an empty database.
+`new_warehouse_url` is the same as a function, for tests that need a fresh one per example.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL
+
+from tests import postgres
+
+NewUrl = Callable[[], str]
+
+_WITHOUT_POSTGRES = "without PostgreSQL: "
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> URL:
+    """A server on which databases may be created; its tests are left out where there is none."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"pid{os.getpid()}")
+    try:
+        return postgres.server_url(run)
+    except postgres.PostgresUnavailable as error:
+        pytest.skip(f"{_WITHOUT_POSTGRES}{error}")
+
+
+@pytest.fixture
+def new_sqlite_url(tmp_path: Path) -> NewUrl:
+    """A function that returns the URL of a database file that is not there yet."""
+    count = 0
+
+    def new() -> str:
+        nonlocal count
+        count += 1
+        return f"sqlite:///{tmp_path / f'warehouse-{count}.db'}"
+
+    return new
+
+
+@pytest.fixture
+def new_postgres_url(postgres_server: URL) -> Iterator[NewUrl]:
+    """A function that returns the URL of a new, empty database."""
+    with ExitStack() as databases:
+        yield lambda: databases.enter_context(postgres.new_database(postgres_server))
+
+
+@pytest.fixture
+def sqlite_url(new_sqlite_url: NewUrl) -> str:
+    return new_sqlite_url()
+
+
+@pytest.fixture
+def postgres_url(new_postgres_url: NewUrl) -> str:
+    return new_postgres_url()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new_warehouse_url(request: pytest.FixtureRequest) -> NewUrl:
+    """A function that returns the URL of an empty database, of either kind."""
+    name = {"sqlite": "new_sqlite_url", "postgresql": "new_postgres_url"}[request.param]
+    new: NewUrl = request.getfixturevalue(name)
+    return new
+
+
+@pytest.fixture
+def warehouse_url(new_warehouse_url: NewUrl) -> str:
+    return new_warehouse_url()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what could not be run for want of a PostgreSQL server."""
+    reports = terminalreporter.stats.get("skipped", [])
+    left_out = [report for report in reports if _WITHOUT_POSTGRES in str(report.longrepr)]
+    if left_out:
+        why = str(left_out[0].longrepr[2]).split(_WITHOUT_POSTGRES, 1)[1]
+        terminalreporter.write_line(
+            f"NOT RUN: {len(left_out)} tests that need PostgreSQL ({why}); "
+            "set TEST_POSTGRES_URL to a server where databases may be created",
+            yellow=True,
+        )
