@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from warehouse.currencies import minor_units
+from warehouse.reader import Sums
 from warehouse.vocabulary import UTM_FIELDS
 from web.ad_sync import unavailable_providers
 from web.campaigns import (
@@ -22,6 +23,7 @@ from web.campaigns import (
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
 from web.exchange import Rates
+from web.grouping import add_up, relabel
 from web.questions import Question
 from web.rounding import percent, ratio
 
@@ -30,6 +32,8 @@ Row = dict[str, Any]
 _SOURCE: Final = UTM_FIELDS.index("utm_source")
 _CAMPAIGN: Final = UTM_FIELDS.index("utm_campaign")
 _ID: Final = UTM_FIELDS.index("utm_id")
+# More than any day's number: a campaign's number and a day make one label.
+_DAYS: Final = 1 << 32
 _NO_SPEND: Final = Spend(Decimal(0), 0, 0)
 
 
@@ -86,30 +90,42 @@ def _outcomes(
     matched = {
         id: campaigns.of(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID]) for id, utm in utms.items()
     }
-    outcomes: dict[Campaign | None, Outcome] = {None: Outcome()}
+    outcomes = {campaign: Outcome() for campaign in (None, *matched.values())}
+    _add_orders(list(outcomes.items()), matched, ordered)
     by_source: dict[str, list[int]] = {}
     for utm, count in zip(
         submitted["utm"].tolist(), submitted["submissions"].tolist(), strict=True
     ):
         campaign = matched[utm]
-        outcomes.setdefault(campaign, Outcome()).submissions += count
+        outcomes[campaign].submissions += count
         seen = by_source.setdefault(utms[utm][_SOURCE].lower(), [0, 0])
         seen[0] += count if campaign else 0
         seen[1] += count
-    days = ordered["day"].tolist() if foreign else [0] * len(ordered)
-    net = (ordered["gross"] - ordered["refunded"]).tolist()
-    for day, utm, orders, amount in zip(
-        days, ordered["utm"].tolist(), ordered["orders"].tolist(), net, strict=True
-    ):
-        if orders:
-            outcome = outcomes.setdefault(matched[utm], Outcome())
-            outcome.orders += orders
-            outcome.net += amount
-            outcome.net_by_day[day] = outcome.net_by_day.get(day, 0) + amount
     return outcomes, {
         provider: _coverage(by_source.get(source, (0, 0)) for source in sources_of(provider))
         for provider in campaigns.providers
     }
+
+
+def _add_orders(
+    outcomes: list[tuple[Campaign | None, Outcome]],
+    matched: dict[int, Campaign | None],
+    ordered: Sums,
+) -> None:
+    """Add lines of orders, by UTM and perhaps day, to the outcomes of their campaigns."""
+    numbers = {campaign: number for number, (campaign, _) in enumerate(outcomes)}
+    labels = relabel(ordered["utm"], {utm: numbers[of] for utm, of in matched.items()})
+    days = ordered.columns.get("day", np.zeros(len(ordered), dtype=np.int64))
+    found, (orders, net) = add_up(
+        labels * _DAYS + days, ordered["orders"], ordered["gross"] - ordered["refunded"]
+    )
+    for label, count, amount in zip(found.tolist(), orders.tolist(), net.tolist(), strict=True):
+        number, day = divmod(label, _DAYS)
+        if count:
+            outcome = outcomes[number][1]
+            outcome.orders += count
+            outcome.net += amount
+            outcome.net_by_day[day] = amount
 
 
 def _coverage(seen: Iterable[Iterable[int]]) -> float | None:
