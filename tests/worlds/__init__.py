@@ -72,7 +72,8 @@ class World:
         cast = self.casts[shop_id]
         days = sorted({local_day(at, cast.timezone) for at in cast.moments})
         one, two = sorted(Random(self.seed).choices(days, k=2))
-        return [None, "7d", f"{days[0]}..{days[-1]}", f"{two}", f"{one}..{two}"]
+        today = local_day(self.now, cast.timezone)
+        return [None, "7d", f"{days[0]}..{today}", f"{two}", f"{one}..{two}"]
 
     def questions(self, shop_id: str) -> list[tuple[str, dict[str, str]]]:
         """Every analytics path of the interface with parameters, but without `range`."""
