@@ -5,7 +5,6 @@ SHELL := /bin/bash
 .SUFFIXES:
 
 PYTHON := .venv/bin/python
-PORT ?= 8000
 # Processes that run the tests: two is the fastest on two cores.
 TEST_WORKERS ?= 2
 # The lock has all dependencies; it is made from pyproject.toml by
@@ -44,8 +43,8 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 .PHONY: demo
-demo: $(READY) ## a demo shop with 120 days of data, a key, example calls, served on PORT (8000)
-	@PORT=$(call quoted,$(PORT)) jobs/demo/run
+demo: $(READY) ## a demo shop with DAYS (120) of data, a key, example calls, served on PORT (8000)
+	@PYTHON=$(PYTHON) exec jobs/demo/run
 
 .PHONY: test
 test: $(READY) ## all tests
