@@ -261,6 +261,8 @@ fact_step: Final = Table(
     key("edition"),
     key("session"),
     key("step"),
+    # The step's own text, which decides between steps viewed last at one instant.
+    text("step_id"),
     whole("viewed_at", NEVER),
     whole("step_index"),
     whole("completed_at", NEVER),

@@ -129,13 +129,14 @@ def _sessions(events: pd.DataFrame) -> pd.DataFrame:
 def _steps(events: pd.DataFrame) -> pd.DataFrame:
     kind = events["type"]
     rows = events.loc[
-        kind.isin([STEP_VIEW, STEP_COMPLETE]), ["natural", "step", "type", "at", "step_index"]
+        kind.isin([STEP_VIEW, STEP_COMPLETE]), ["natural", "step", "step_id", "type", "at", "step_index"]
     ]
     viewed = rows["type"] == STEP_VIEW
     rows = pd.DataFrame(
         {
             "natural": rows["natural"],
             "step": rows["step"],
+            "step_id": rows["step_id"],
             "viewed_at": rows["at"].where(viewed, NEVER),
             "step_index": rows["step_index"].where(viewed, 0),
             "completed_at": rows["at"].where(~viewed, NEVER),
@@ -152,7 +153,7 @@ def least_steps(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     order = np.lexsort((-rows["step_index"].to_numpy(), rows["viewed_at"].to_numpy()))
     grouped = rows.iloc[order].groupby(key, sort=False)
     least = grouped[["viewed_at", "completed_at"]].min()
-    least["step_index"] = grouped["step_index"].first()
+    least[["step_id", "step_index"]] = grouped[["step_id", "step_index"]].first()
     return least.reset_index()[rows.columns.tolist()]
 
 

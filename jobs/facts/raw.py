@@ -107,7 +107,7 @@ def read_events(
     `editions`: the edition of each shop key that can appear.
 
     Events: edition, natural (the form session), form, visitor, type, at, device, step, step_index,
-    field, email, code, utm (numbers); event_id, form_session_id, step_name, value, customer_id,
+    field, email, code, utm (numbers); event_id, form_session_id, step_id, step_name, value, customer_id,
     discount_id (texts).
     """
     table = bulk.rows_of(
@@ -133,7 +133,7 @@ def read_events(
     }
     for name in ("form", "step", "field", "code"):
         words.note(edition, numbers[name])
-    texts = ["event_id", "form_session_id", "step_name", "value", "customer_id", "discount_id"]
+    texts = ["event_id", "form_session_id", "step_id", "step_name", "value", "customer_id", "discount_id"]
     frame = pd.DataFrame(numbers)
     for name, column in table.select(texts).to_pandas().items():
         frame[name] = column

@@ -72,7 +72,7 @@ def refresh(
     placed = pd.Index(orders["order"])
     emails = resolve_customers(work, partials.emails, folded, placed)
     mark_fresh(work, folded)
-    credit_orders(work, children, placed_codes, folded, window_days)
+    credit_orders(work, children, placed, placed_codes, folded, window_days)
     discounts = resolve_discounts(work, children, placed, placed_codes, words)
     changed = work.changed_sessions(folded)
     changed_orders = work.changed_orders()

@@ -23,6 +23,7 @@ _CANDIDATE = [
 def credit_orders(
     work: Working,
     children: Children,
+    placed: pd.Index,
     placed_codes: pd.DataFrame,
     folded: np.ndarray,
     window_days: int,
@@ -31,7 +32,7 @@ def credit_orders(
     _reopen(work, children, folded, window_days * MICROS_PER_DAY)
     if work.new_orders.empty and work.old_orders.empty:
         return
-    kept = work.new_orders.index.difference(placed_codes["order"])
+    kept = work.new_orders.index.difference(placed)
     codes = store.load(
         work.bulk, tables.fact_order_code, work.new_orders.loc[kept, ["edition", "order"]]
     )

@@ -11,6 +11,7 @@ from jobs.facts.frames import Facts
 from jobs.facts.raw import Words
 from warehouse.days import local_days
 from warehouse.ids import text_id
+from warehouse.vocabulary import OTHER_DEVICE
 
 _SESSION_DAYS = {
     "view_day": "viewed_at",
@@ -50,7 +51,9 @@ class Calendar:
     def sessions(self, rows: pd.DataFrame) -> pd.DataFrame:
         rows = rows.reset_index(drop=True)
         return rows.assign(
-            **{day: self.days(rows["edition"], rows[at]) for day, at in _SESSION_DAYS.items()}
+            # A session of which no event carried a device.
+            device=rows["device"].where(rows["device"] != 0, OTHER_DEVICE),
+            **{day: self.days(rows["edition"], rows[at]) for day, at in _SESSION_DAYS.items()},
         )
 
     def steps(self, rows: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from jobs.rollups.summing import Column, ints, lookup, part, take, total
 from warehouse.days import NEVER
 
 # What makes a step the last one that a session viewed, the strongest first.
-_LAST_BY = ("viewed_at", "step_index", "step")
+_LAST_BY = ("viewed_at", "step_index")
 
 
 def rollup(facts: Facts) -> pd.DataFrame:
@@ -18,12 +18,13 @@ def rollup(facts: Facts) -> pd.DataFrame:
     id), when it completed neither that step nor the form. A step without a view counts nowhere.
     """
     viewed = ints(facts.steps, "viewed_at") != NEVER
-    steps = take(facts.steps, viewed, ["edition", "view_day", "completed_at", *_LAST_BY])
+    steps = take(facts.steps, viewed, ["edition", "step", "view_day", "completed_at", *_LAST_BY])
     place = lookup(ints(facts.sessions, "session"), ints(facts.steps, "session")[viewed])
     completed = steps["completed_at"] != NEVER
     left = ~completed & (ints(facts.sessions, "completed_at")[place] == NEVER)
     dropoffs = np.zeros(len(place), np.int64)
-    dropoffs[_last_viewed(steps, place, len(facts.sessions))] = 1
+    last = _last_viewed(steps, place, len(facts.sessions))
+    dropoffs[_greater_ids(facts.steps["step_id"][viewed], place, last)] = 1
     return total(
         "step",
         part(
@@ -46,3 +47,14 @@ def _last_viewed(steps: dict[str, Column], session: Column, sessions: int) -> Co
         np.maximum.at(greatest, session[rows], column)
         rows = rows[column == greatest[session[rows]]]
     return rows
+
+
+def _greater_ids(ids: pd.Series, session: Column, rows: Column) -> Column:
+    """Of the rows that share a session those with the greater id, by its text."""
+    rivals = pd.DataFrame({"row": rows, "session": session[rows]})
+    tied = rivals.duplicated("session", keep=False)
+    if not tied.any():
+        return rows
+    few = rivals[tied].assign(id=ids.iloc[rivals.loc[tied, "row"]].to_numpy())
+    chosen = few.sort_values(["session", "id"]).drop_duplicates("session", keep="last")
+    return np.concatenate([rivals.loc[~tied, "row"].to_numpy(), chosen["row"].to_numpy()])
