@@ -90,9 +90,9 @@ def compared_with_rebuild(
     own = editions.claim(bulk, [scratch], pipeline.now_micros())
     try:
         taken = set(
-            bulk.table(
-                "SELECT batch_id FROM edition_batch WHERE edition = $1", edition.edition
-            ).column(0).to_pylist()
+            bulk.table("SELECT batch_id FROM edition_batch WHERE edition = $1", edition.edition)
+            .column(0)
+            .to_pylist()
         )
         waiting = [b for b in editions.pending(bulk, [scratch.edition]) if b["batch_id"] in taken]
         while batches := pipeline.portion(waiting):
@@ -109,10 +109,10 @@ def compared_with_rebuild(
 
 def waiting_rows(bulk: Bulk, window_days: int, shop: str | None, *, anew: bool) -> int:
     """How many raw rows a rollup (or, `anew`, a rebuild) has before it: for its progress bar."""
-    stale = set(shop_keys(bulk, shop) if anew else
-                editions.outdated(bulk, window_days, LOGIC_VERSION, shop))
-    current = [e.edition for e in editions.editions(bulk, CURRENT, shop)
-               if e.shop_key not in stale]
+    stale = set(
+        shop_keys(bulk, shop) if anew else editions.outdated(bulk, window_days, LOGIC_VERSION, shop)
+    )
+    current = [e.edition for e in editions.editions(bulk, CURRENT, shop) if e.shop_key not in stale]
     rows = sum(batch["rows"] for batch in editions.pending(bulk, current))
     if stale:
         listed = ", ".join(map(str, stale))
@@ -132,7 +132,11 @@ def _drop_stale_build(bulk: Bulk, shop_key: int, window_days: int) -> None:
         "UPDATE edition SET state = $1 WHERE state = $2 AND shop_key = $3 "
         "AND (window_days <> $4 OR logic_version <> $5 OR timezone <> "
         "(SELECT timezone FROM shop WHERE shop_key = $3))",
-        RETIRED, BUILDING, shop_key, window_days, LOGIC_VERSION,
+        RETIRED,
+        BUILDING,
+        shop_key,
+        window_days,
+        LOGIC_VERSION,
     )
     bulk.commit()
 

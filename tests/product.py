@@ -99,6 +99,9 @@ class Product:
     def _run_jobs(self, *args: str) -> tuple[int, str]:
         from jobs.cli import main
 
+        if self._client is not None:
+            # In a process of its own, as in operation, this would be of no concern to the jobs.
+            self._client.application.extensions["database"].engine.dispose()
         with self._environment():
             result = CliRunner().invoke(main, list(args), catch_exceptions=False)
         return result.exit_code, result.stdout if result.exit_code == 0 else result.output

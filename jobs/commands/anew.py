@@ -42,7 +42,7 @@ def backfill_command(first: int, last: int, shop: str | None) -> None:
         raise click.BadOptionUsage("--to", "--from lies after --to")
     with warehouse() as (bulk, window_days):
         # What waits is taken in first, so that the days are whole.
-        rolling.roll_up(bulk, window_days, shop, lambda rows: None, waiting_line())
+        rolling.roll_up(bulk, window_days, shop, pipeline.unseen, waiting_line())
         done = 0
         for edition in editions.editions(bulk, CURRENT, shop):
             bulk.commit()
@@ -54,9 +54,7 @@ def backfill_command(first: int, last: int, shop: str | None) -> None:
         click.echo(f"{done} events of {last - first + 1} days made anew")
 
 
-def _backfill(
-    bulk: Bulk, held: editions.Claim, edition: Edition, first: int, last: int
-) -> int:
+def _backfill(bulk: Bulk, held: editions.Claim, edition: Edition, first: int, last: int) -> int:
     done = 0
     with tqdm(total=last - first + 1, unit=" days", desc=edition.shop_id, disable=None) as bar:
         for begin, end, events in list(anew.spans(bulk, edition, first, last)):
@@ -68,8 +66,12 @@ def _backfill(
 
 @click.command("verify")
 @click.option("--all", "everything", is_flag=True, help="Every day: a whole rebuild, compared.")
-@click.option("--sample", type=click.IntRange(min=1), metavar="N",
-              help=f"N random days of each shop ({_SAMPLE} where nothing is said).")
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"N random days of each shop ({_SAMPLE} where nothing is said).",
+)
 @click.option("--shop", metavar="ID", help="Only this shop.")
 def verify_command(everything: bool, sample: int | None, shop: str | None) -> None:
     """Work the figures out anew from the raw rows and compare them with what is stored.
@@ -79,7 +81,7 @@ def verify_command(everything: bool, sample: int | None, shop: str | None) -> No
     if everything and sample:
         raise click.UsageError("--all and --sample exclude each other")
     differences = 0
-    with warehouse() as (bulk, window_days):
+    with warehouse() as (bulk, _):
         rolling.shop_keys(bulk, shop)
         for edition in editions.editions(bulk, CURRENT, shop):
             bulk.commit()
@@ -95,8 +97,10 @@ def verify_command(everything: bool, sample: int | None, shop: str | None) -> No
                 say(f"{edition.shop_id}: {rows} rows of {name} differ")
             differences += sum(found.values())
     if differences:
-        say(f"Error: {differences} rows differ from the raw rows; "
-            "run `python -m jobs rebuild`, and report what led here")
+        say(
+            f"Error: {differences} rows differ from the raw rows; "
+            "run `python -m jobs rebuild`, and report what led here"
+        )
         sys.exit(1)
     click.echo("no differences")
 
@@ -109,9 +113,11 @@ def _verify_all(bulk: Bulk, held: editions.Claim, edition: Edition) -> dict[str,
 
 
 def _verify_days(bulk: Bulk, held: editions.Claim, edition: Edition, count: int) -> dict[str, int]:
-    days = bulk.table(
-        "SELECT DISTINCT day FROM daily_activity WHERE edition = $1", edition.edition
-    ).column(0).to_pylist()
+    days = (
+        bulk.table("SELECT DISTINCT day FROM daily_activity WHERE edition = $1", edition.edition)
+        .column(0)
+        .to_pylist()
+    )
     bulk.commit()
     chosen = sorted(random.sample(days, min(count, len(days))))
     found: dict[str, int] = {}

@@ -19,8 +19,9 @@ def rollup_command(shop: str | None) -> None:
     with warehouse() as (bulk, window_days):
         total = rolling.waiting_rows(bulk, window_days, shop, anew=False)
         with _bar(total, "rollup") as bar:
-            rolling.roll_up(bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1],
-                            waiting_line())
+            rolling.roll_up(
+                bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1], waiting_line()
+            )
         click.echo(f"rolled up {total} rows")
 
 
@@ -31,6 +32,7 @@ def rebuild_command(shop: str | None) -> None:
     with warehouse() as (bulk, window_days):
         total = rolling.waiting_rows(bulk, window_days, shop, anew=True)
         with _bar(total, "rebuild") as bar:
-            rolling.rebuild(bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1],
-                            waiting_line())
+            rolling.rebuild(
+                bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1], waiting_line()
+            )
         click.echo(f"rebuilt from {total} rows")
