@@ -7,12 +7,14 @@ so that what is counted is what happened.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import pyarrow as pa
 from sqlalchemy import Table, Text
 
-from jobs.importing.rows import Row
 from warehouse.bulk import Bulk, names
+
+Row = tuple[Any, ...]
 
 
 class Outcome(Enum):
@@ -46,14 +48,16 @@ class Upsert:
     touched: str = "shop_key IN (SELECT shop_key FROM {staged})"
     settle: Settle = last_wins
 
-    @property
-    def schema(self) -> pa.Schema:
-        return pa.schema(
-            [
-                (name, pa.string() if isinstance(self.table.c[name].type, Text) else pa.int64())
-                for name in self.columns
-            ]
-        )
+
+def schema_of(way: Upsert) -> pa.Schema:
+    """The Arrow schema of the rows."""
+    kinds = {column.name: column.type for column in way.table.columns}
+    return pa.schema(
+        [
+            (name, pa.string() if isinstance(kinds[name], Text) else pa.int64())
+            for name in way.columns
+        ]
+    )
 
 
 def lock(bulk: Bulk, table: Table) -> None:
@@ -93,7 +97,7 @@ def upsert(bulk: Bulk, way: Upsert, rows: Sequence[Row]) -> list[Outcome]:
 def _stored(bulk: Bulk, way: Upsert, rows: Sequence[Row]) -> dict[Row, Row]:
     keys = sorted({row[: way.keys] for row in rows})
     of_key = way.columns[: way.keys]
-    staged = bulk.stage("staged_keys", _arrow(pa.schema(list(way.schema)[: way.keys]), keys))
+    staged = bulk.stage("staged_keys", _arrow(pa.schema(list(schema_of(way))[: way.keys]), keys))
     same = " AND ".join(f't."{name}" = k."{name}"' for name in of_key)
     found = bulk.rows_of(
         way.table,
@@ -107,7 +111,7 @@ def _stored(bulk: Bulk, way: Upsert, rows: Sequence[Row]) -> dict[Row, Row]:
 def _write(bulk: Bulk, way: Upsert, rows: list[Row]) -> None:
     if not rows:
         return
-    staged = bulk.stage("staged_rows", _arrow(way.schema, rows))
+    staged = bulk.stage("staged_rows", _arrow(schema_of(way), rows))
     touched = way.touched.format(staged=staged)
     if not bulk.sqlite:
         # In one order everywhere, or two transactions could wait for each other.
