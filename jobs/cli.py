@@ -2,6 +2,7 @@
 
 import click
 
+from jobs.commands.importing import import_command
 from jobs.commands.rolling import rebuild_command, rollup_command
 
 
@@ -10,5 +11,5 @@ def main() -> None:
     """Import raw files and roll them up into the daily summaries that answers are made of."""
 
 
-for command in (rollup_command, rebuild_command):
+for command in (import_command, rollup_command, rebuild_command):
     main.add_command(command)

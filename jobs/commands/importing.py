@@ -1,0 +1,53 @@
+"""`import`: take files into the warehouse."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from jobs.commands.shared import say, warehouse
+from jobs.importing.kind import Counts, Kind
+from jobs.importing.kinds import KINDS
+from jobs.importing.portion import Unreadable
+from jobs.importing.run import import_file
+from warehouse.bulk import Bulk
+
+SOME_REJECTED = 3
+
+
+@click.command("import")
+@click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="The counts as one JSON object.")
+def import_command(kind: str, files: tuple[Path, ...], as_json: bool) -> None:
+    """Take files of one KIND into the warehouse: NDJSON (.ndjson, .jsonl), CSV (both also .gz) or
+    Parquet. Rows that cannot be taken go to the rejects; exit status 3 says that there are some."""
+    counts = Counts()
+    with warehouse() as (bulk, _):
+        try:
+            _import(bulk, KINDS[kind], files, counts)
+        except Unreadable as error:
+            say(f"Error: {error}")
+            sys.exit(1)
+    report = counts.report()
+    if as_json:
+        click.echo(json.dumps(report))
+    else:
+        click.echo("  ".join(f"{name} {number}" for name, number in report.items()))
+    if counts.rejected:
+        sys.exit(SOME_REJECTED)
+
+
+def _import(bulk: Bulk, kind: Kind, files: tuple[Path, ...], counts: Counts) -> None:
+    size = sum(path.stat().st_size for path in files if path.is_file())
+    with tqdm(
+        total=size, unit="B", unit_scale=True, desc=kind.name, disable=None
+    ) as bar:
+        for path in files:
+            before = bar.n
+            import_file(
+                bulk, kind, path,
+                lambda read, before=before: (bar.update(before + read - bar.n), None)[1], counts,
+            )

@@ -1,0 +1,56 @@
+"""What a file is read as: portions of rows, column by column."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+# Rows of one portion, which is one transaction; and the bytes of a file that make it up, so that
+# long rows cannot fill the memory.
+ROWS: Final = 50_000
+BYTES: Final = 16 << 20
+
+# A longer line is not read: nothing that the contract describes comes near it.
+LONGEST_LINE: Final = 16 << 20
+
+# Characters of a rejected row that are kept.
+LONGEST_TEXT: Final = 64 << 10
+
+Values = list[Any] | pa.Array
+
+
+class Broken(NamedTuple):
+    """A line that could not be decoded: its number, its text (as far as it is kept), why."""
+
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass
+class Portion:
+    """Some rows of one file, in their order.
+
+    `columns`: the values of each field that any row has, one per row (None where it has none).
+    `lines`: the number of the line on which each row starts, from 1 (Parquet: of the row).
+    `text`: the JSON text of row i, or the line as it is in the file.
+    `textual`: whether numbers and booleans may be written as text (CSV, Parquet).
+    `position`: how many bytes of the file have been read up to here.
+    """
+
+    columns: dict[str, Values]
+    lines: npt.NDArray[np.int64]
+    text: Callable[[int], str]
+    textual: bool = False
+    broken: list[Broken] = field(default_factory=list)
+    position: int = 0
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+
+class Unreadable(ValueError):
+    """The file as a whole cannot be read: the message is one line that says why."""

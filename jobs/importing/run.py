@@ -1,0 +1,53 @@
+"""The import of one file, from its bytes to the counts."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+
+from jobs.importing.ahead import ahead
+from jobs.importing.checks import Checks
+from jobs.importing.kind import Counts, Kind
+from jobs.importing.portion import Portion, Unreadable
+from jobs.importing.shops import Shops, load_shops
+from jobs.importing.sources import source_of
+from jobs.importing.writing import write_portion
+from warehouse.bulk import Bulk
+
+Progress = Callable[[int], None]
+
+
+def import_file(bulk: Bulk, kind: Kind, path: Path, progress: Progress, counts: Counts) -> None:
+    """Import one file; adds to the counts. `progress` is told how many bytes have been read.
+
+    Raises Unreadable where there is no such file, or it cannot be read at all; rows of portions
+    that were written before something failed stay.
+    """
+    source = source_of(path)
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror or error}") from error
+    import_portions(
+        bulk, kind, str(path), source(path, kind.fields, kind.private), progress, counts
+    )
+
+
+def import_portions(
+    bulk: Bulk, kind: Kind, file: str, portions: Iterable[Portion], progress: Progress,
+    counts: Counts,
+) -> None:
+    """Import portions that belong to a file of this name; adds to the counts."""
+    with closing(ahead(_checked(kind, portions, load_shops(bulk)))) as ready:
+        for checks, rows in ready:
+            write_portion(bulk, kind, file, checks, rows, counts)
+            progress(checks.portion.position)
+
+
+def _checked(
+    kind: Kind, portions: Iterable[Portion], shops: Shops
+) -> Iterator[tuple[Checks, pa.Table]]:
+    for portion in portions:
+        checks = Checks(portion)
+        yield checks, kind.check(checks, shops)
