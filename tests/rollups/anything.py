@@ -12,8 +12,13 @@ from warehouse.days import NEVER
 # Instants of five days, some of them equal.
 _INSTANTS = st.builds(at, st.integers(20_000, 20_004), st.sampled_from([0, 1, 2, 86_399]))
 _MAYBE = st.one_of(st.just(NEVER), _INSTANTS)
-_IDS = st.sampled_from([-(2**63), -7, 5, 2**62])
+_IDS = st.sampled_from([-(2**63), 5, 2**62])
 _MONEY = st.integers(-50, 2**53 + 1)
+
+
+def _customer(edition: int) -> st.SearchStrategy[int]:
+    """Of one shop, seldom nobody: nothing comes of those in most rollups that ask."""
+    return st.sampled_from([edition * 10, edition * 10, edition * 10 + 1, 0])
 
 
 @st.composite
@@ -31,7 +36,7 @@ def some_facts(draw: st.DrawFn) -> Facts:
             {"edition": row["edition"], "session": row["session"], "field": field, "value": value,
              "listed": listed}
             for row in sessions
-            for field in draw(st.sets(_IDS, max_size=3))
+            for field in draw(st.sets(_IDS, min_size=1, max_size=3))
             for listed in [draw(st.integers(0, 1))]
             for value in {0, *draw(st.sets(_IDS, max_size=2))}
         ],
@@ -50,7 +55,7 @@ def _session(draw: st.DrawFn, number: int) -> dict[str, int]:
         "device": draw(st.integers(1, 2)),
         # Visitors and customers belong to one shop.
         "visitor": edition * 10 + draw(st.integers(0, 1)),
-        "customer": draw(st.sampled_from([0, edition * 10, edition * 10 + 1])),
+        "customer": draw(_customer(edition)),
         "utm": draw(st.sampled_from([0, -3])), "fresh": draw(st.integers(0, 1)),
         "first_at": draw(_INSTANTS), "viewed_at": draw(_MAYBE), "started_at": draw(_MAYBE),
         "subscribed_at": draw(_MAYBE), "completed_at": draw(_MAYBE),
@@ -66,7 +71,7 @@ def _order(draw: st.DrawFn, number: int) -> dict[str, int]:
         "edition": edition, "order": number, "created_at": draw(_INSTANTS) + later,
         "gross": draw(_MONEY), "refunded": draw(_MONEY), "type": draw(st.integers(0, 3)),
         "form": draw(_IDS), "utm": draw(st.sampled_from([0, -3])),
-        "customer": draw(st.sampled_from([0, edition * 10, edition * 10 + 1])),
+        "customer": draw(_customer(edition)),
     }
 
 

@@ -17,7 +17,7 @@ from warehouse.catalogue import SUMMARIES, SUMMARY
 from warehouse.summaries import total
 
 # Every example goes through every rollup.
-few = settings(max_examples=20, deadline=None)
+few = settings(max_examples=15, deadline=None)
 
 
 def test_every_summary_of_facts_has_its_rollup() -> None:

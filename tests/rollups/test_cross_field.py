@@ -55,7 +55,7 @@ def test_a_single_field_and_one_without_a_value_make_no_pair() -> None:
     assert rolled("cross_field", facts(sessions=sessions, answers=chosen)) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(some_facts())
 def test_the_same_as_counting_pair_by_pair(some: Facts) -> None:
     pairs: Counter[tuple[int, ...]] = Counter()

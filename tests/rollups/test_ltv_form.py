@@ -12,7 +12,8 @@ def test_a_customer_belongs_to_each_form_from_the_first_submission_to_it() -> No
     sessions = [
         {"session": 1, "form": 7, "customer": 3, "subscribed_at": at(12)},
         {"session": 2, "form": 7, "customer": 3, "subscribed_at": at(10)},
-        {"session": 3, "form": 8, "customer": 3, "completed_at": at(14)},
+        {"session": 3, "form": 7, "customer": 3, "subscribed_at": at(13)},
+        {"session": 4, "form": 8, "customer": 3, "completed_at": at(14)},
     ]
     net = dict.fromkeys(("net_30", "net_60", "net_90", "net_180", "net_365"), 200)
     half = dict.fromkeys(net, 100)

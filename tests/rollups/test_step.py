@@ -74,7 +74,7 @@ def test_a_step_that_was_never_viewed_counts_nowhere() -> None:
     ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(some_facts())
 def test_every_session_that_left_drops_off_once(some: Facts) -> None:
     expected = 0

@@ -77,7 +77,7 @@ def test_no_visitor_is_nobody() -> None:
     assert rolled("visitor", facts(sessions=[{"visitor": 0, "viewed_at": at(10)}])) == []
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(some_facts())
 def test_links_give_the_distinct_visitors_of_every_range(some: Facts) -> None:
     result = [*ROLLUPS["visitor"](some).itertuples()]
