@@ -2,6 +2,7 @@
 
 import click
 
+from jobs.commands.anew import backfill_command, verify_command
 from jobs.commands.rolling import rebuild_command, rollup_command
 
 
@@ -10,5 +11,5 @@ def main() -> None:
     """Import raw files and roll them up into the daily summaries that answers are made of."""
 
 
-for command in (rollup_command, rebuild_command):
+for command in (rollup_command, backfill_command, rebuild_command, verify_command):
     main.add_command(command)

@@ -23,6 +23,9 @@ from warehouse.editions import Claim, Edition
 # Raw rows worked on at once: bounds the memory, and the length of a writing transaction.
 BATCH_ROWS: Final = 300_000
 
+# Between two looks at whether a lease has become free.
+PAUSE_SECONDS: Final = 0.5
+
 Progress = Callable[[int], None]
 
 
@@ -140,7 +143,7 @@ def drain(
         if not held.editions:
             waiting(editions.holder(bulk, next(iter(numbers))))
             bulk.commit()
-            time.sleep(0.5)
+            time.sleep(PAUSE_SECONDS)
             continue
         try:
             _drain_held(bulk, held, progress)
