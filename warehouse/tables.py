@@ -402,7 +402,7 @@ dim_code: Final = Table(
     key("edition"),
     key("code"),
     whole("discount"),
-    Index(None, "edition", "discount"),
+    Index(None, "edition", "discount", "code"),
     sqlite_with_rowid=False,
 )
 
