@@ -72,6 +72,12 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     return app
 
 
+def close_app(app: Flask) -> None:
+    """Write what is still to be written, and close the connections, before a process ends."""
+    app.extensions["last_use"].stop()
+    app.extensions["database"].engine.dispose()
+
+
 def _admit() -> Response | None:
     """The key comes first: without a valid one, nothing under /v1 says whether it exists."""
     g.started = perf_counter()

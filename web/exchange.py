@@ -60,7 +60,10 @@ class Rates:
             rows = self._connection.execute(
                 _rates(), {"base": base, "quote": quote, **self._range}
             ).all()
-            self._pairs[base, quote] = [row.day for row in rows], [Decimal(row.rate) for row in rows]
+            self._pairs[base, quote] = (
+                [row.day for row in rows],
+                [Decimal(row.rate) for row in rows],
+            )
         days, rates = self._pairs[base, quote]
         place = bisect_right(days, day)
         return rates[place - 1] if place else None

@@ -21,5 +21,5 @@ def add_up(labels: Column, *measures: Column) -> tuple[Column, list[Column]]:
 def relabel(ids: Column, labels: Mapping[int, int]) -> Column:
     """Each id's label; every id has one."""
     known = np.array(sorted(labels), dtype=np.int64)
-    meant = np.array([labels[id] for id in known.tolist()], dtype=np.int64)
+    meant = np.array([labels[each] for each in known.tolist()], dtype=np.int64)
     return meant[np.searchsorted(known, ids)]

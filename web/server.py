@@ -13,7 +13,7 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine, UnsupportedTransferCoding
 from gunicorn.workers.gthread import ThreadWorker
 
-from web.app import create_app, wall_clock
+from web.app import close_app, create_app, wall_clock
 from web.logs import configure, log_failure, log_unreadable
 from web.uuid7 import uuid7
 
@@ -29,11 +29,11 @@ _UNREADABLE_BY_CAUSE: Final = {
 }
 
 
-class Worker(ThreadWorker):  # type: ignore[misc]
+class Worker(ThreadWorker):
     """Answers also what never reaches the application in the API's own error shape, and keeps
     request lines and headers, which can hold keys, out of the log."""
 
-    def handle_error(self, request: Any, client: Any, address: Any, error: BaseException) -> None:
+    def handle_error(self, _request: Any, client: Any, _address: Any, error: Exception) -> None:
         request_id = f"req_{uuid7(wall_clock())}"
         if type(error).__module__ == LimitRequestLine.__module__:
             status, reason, code = _UNREADABLE_BY_CAUSE.get(type(error), _UNREADABLE)
@@ -55,7 +55,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             self.log.debug("The client is gone.")
 
 
-class Server(BaseApplication):  # type: ignore[misc]
+class Server(BaseApplication):
     """gunicorn, told everything here and nothing by its own files and variables."""
 
     def __init__(self, host: str, port: int, workers: int) -> None:
@@ -70,6 +70,7 @@ class Server(BaseApplication):  # type: ignore[misc]
             "limit_request_line": 8190,
             "loglevel": "warning",
             "control_socket_disable": True,
+            "worker_exit": _close,
             "when_ready": lambda _: click.echo(f"Serving on http://{shown}:{port}", err=True),
         }
         super().__init__()
@@ -82,6 +83,11 @@ class Server(BaseApplication):  # type: ignore[misc]
         """The application of one process."""
         configure()
         return create_app()
+
+
+def _close(_server: Any, worker: Any) -> None:
+    if worker.wsgi is not None:
+        close_app(worker.wsgi)
 
 
 def run(host: str, port: int, workers: int) -> None:

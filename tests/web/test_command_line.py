@@ -11,10 +11,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
+from click.testing import CliRunner
 from sqlalchemy import Engine
 
 from tests.web.builders import ShopBuilder
+from web.cli import main
 from web.key_text import is_well_formed
 
 BODY = {"Content-Type": "application/json"}
@@ -40,29 +44,25 @@ def free_port() -> int:
 def served(url: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A server with two workers that takes requests."""
     port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", "2"],
-        env={**os.environ, "WAREHOUSE_URL": url},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            try:
-                if ask(port, "GET", "/readyz")[0] == 200:
-                    break
-            except OSError:
-                time.sleep(0.05)
-        yield process, port
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
+    command = [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", "2"]
+    environment = {**os.environ, "WAREHOUSE_URL": url}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline:
+                try:
+                    if ask(port, "GET", "/readyz")[0] == 200:
+                        break
+                except OSError:
+                    time.sleep(0.05)
+            yield process, port
+        finally:
+            if process.poll() is None:
+                process.kill()
 
 
 def ask(
-    port: int, method: str, path: str, key: str = "", body: object = None, **headers: str
+    port: int, method: str, path: str, key: str = "", body: Any = None, **headers: str
 ) -> tuple[int, dict]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -79,8 +79,17 @@ def ask(
 
 def test_keys_from_mint_to_revoke(warehouse_url: str, shop: ShopBuilder) -> None:
     minted = run(
-        warehouse_url, "keys", "mint", "--shop", shop.shop_id, "--scopes",
-        "forms:write,analytics:read", "--name", "A tool", "--expires", "2099-12-31",
+        warehouse_url,
+        "keys",
+        "mint",
+        "--shop",
+        shop.shop_id,
+        "--scopes",
+        "forms:write,analytics:read",
+        "--name",
+        "A tool",
+        "--expires",
+        "2099-12-31",
     )
     assert (minted.returncode, minted.stderr) == (0, "")
     key = minted.stdout.splitlines()[-1]
@@ -90,9 +99,15 @@ def test_keys_from_mint_to_revoke(warehouse_url: str, shop: ShopBuilder) -> None
     assert key not in listed.stdout
     assert row.pop("createdAt").endswith("Z")
     assert row == {
-        "credentialId": row["credentialId"], "shopId": shop.shop_id, "name": "A tool",
-        "hint": key[:13], "scopes": ["analytics:read", "forms:write"], "state": "active",
-        "createdBy": "command line", "expiresAt": "2100-01-01T00:00:00.000Z", "revokedAt": None,
+        "credentialId": row["credentialId"],
+        "shopId": shop.shop_id,
+        "name": "A tool",
+        "hint": key[:13],
+        "scopes": ["analytics:read", "forms:write"],
+        "state": "active",
+        "createdBy": "command line",
+        "expiresAt": "2100-01-01T00:00:00.000Z",
+        "revokedAt": None,
         "lastUsedAt": None,
     }
     assert run(warehouse_url, "keys", "list", "--shop", "other").stdout == ""
@@ -103,32 +118,35 @@ def test_keys_from_mint_to_revoke(warehouse_url: str, shop: ShopBuilder) -> None
 
 
 def test_failures_and_wrong_usage(warehouse_url: str, shop: ShopBuilder) -> None:
-    mint = ("keys", "mint", "--shop", shop.shop_id, "--scopes")
+    mint = ["keys", "mint", "--shop", shop.shop_id, "--scopes"]
     for arguments, status in (
-        (("keys", "mint", "--shop", "nobody", "--scopes", "forms:write"), 1),
-        (("keys", "revoke", "cred_0"), 1),
-        ((*mint, "everything"), 2),
-        ((*mint, ""), 2),
-        ((*mint, "forms:write", "--expires", "2026-02-30"), 2),
-        ((*mint, "forms:write", "--expires", "tomorrow"), 2),
-        (("keys", "mint", "--shop", shop.shop_id), 2),
-        (("keys",), 2),
-        (("serve", "--port", "0"), 2),
+        (["keys", "mint", "--shop", "nobody", "--scopes", "forms:write"], 1),
+        (["keys", "revoke", "cred_0"], 1),
+        ([*mint, "everything"], 2),
+        ([*mint, ""], 2),
+        ([*mint, "forms:write", "--expires", "2026-02-30"], 2),
+        ([*mint, "forms:write", "--expires", "tomorrow"], 2),
+        (["keys", "mint", "--shop", shop.shop_id], 2),
+        (["keys"], 2),
+        (["serve", "--port", "0"], 2),
     ):
-        done = run(warehouse_url, *arguments)
-        assert (done.returncode, done.stdout) == (status, ""), arguments
+        done = CliRunner().invoke(main, arguments, env={"WAREHOUSE_URL": warehouse_url})
+        assert (done.exit_code, done.stdout) == (status, ""), arguments
         if status == 1:
             assert re.fullmatch(r"Error: .+\n", done.stderr), arguments
 
 
 def test_no_warehouse_is_one_line() -> None:
-    for url in ("postgresql+psycopg://nobody@127.0.0.1:1/x", "sqlite:////proc/x.db", "nonsense"):
-        done = run(url, "keys", "list")
-        assert done.returncode == 1
-        assert re.fullmatch(r"Error: .+\n", done.stderr), done.stderr
+    done = run("postgresql+psycopg://nobody@127.0.0.1:1/x", "keys", "list")
+    assert done.returncode == 1
+    assert re.fullmatch(r"Error: .+\n", done.stderr), done.stderr
+    for url in ("sqlite:////proc/x.db", "nonsense"):
+        invoked = CliRunner().invoke(main, ["keys", "list"], env={"WAREHOUSE_URL": url})
+        assert invoked.exit_code == 1
+        assert re.fullmatch(r"Error: .+\n", invoked.stderr), invoked.stderr
 
 
-def test_a_command_makes_the_warehouse(tmp_path) -> None:
+def test_a_command_makes_the_warehouse(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'new' / 'warehouse.db'}"
     assert run(url, "keys", "list").returncode == 0
 
@@ -188,4 +206,5 @@ def test_sigterm_finishes_the_request_in_flight(
         time.sleep(0.5)
         connection.send(body[10:])
         assert connection.getresponse().status == 201
+        connection.close()
         assert process.wait(timeout=30) == 0

@@ -6,6 +6,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
 
 from tests.web.builders import ShopBuilder, data_version, instant
+from tests.web.conftest import Ask, Clock
 from warehouse.tables import form
 
 FORM = "11111111-1111-4111-8111-111111111111"
@@ -18,7 +19,7 @@ def bearer(shop: ShopBuilder) -> dict[str, str]:
 
 
 def test_create_get_and_replace(
-    client: FlaskClient, shop: ShopBuilder, engine: Engine, clock
+    client: FlaskClient, shop: ShopBuilder, engine: Engine, clock: Clock
 ) -> None:
     headers = bearer(shop)
     # Stored as it was sent: spelling, order, and numbers that no machine type holds.
@@ -31,11 +32,14 @@ def test_create_get_and_replace(
     )
     assert answer.status_code == 201
     created = answer.get_json()["data"]
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
-                        created["id"])
+    assert re.fullmatch(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", created["id"]
+    )
     assert answer.headers["Location"] == f"/v1/forms/{created['id']}"
     assert created == {
-        "id": created["id"], "name": "Quiz ü", "status": "draft",
+        "id": created["id"],
+        "name": "Quiz ü",
+        "status": "draft",
         "updatedAt": "2026-03-31T12:00:00.000Z",
     }
     assert client.get(answer.headers["Location"], headers=headers).get_json()["data"] == created
@@ -43,8 +47,10 @@ def test_create_get_and_replace(
 
     def replace(draft: str) -> dict:
         answer = client.put(
-            f"/v1/forms/{created['id'].upper()}", data=f'{{"draft_schema": {draft}}}',
-            content_type="application/json", headers=headers,
+            f"/v1/forms/{created['id'].upper()}",
+            data=f'{{"draft_schema": {draft}}}',
+            content_type="application/json",
+            headers=headers,
         )
         assert answer.status_code == 200
         return answer.get_json()["data"]
@@ -96,8 +102,13 @@ def test_limits_are_clamped(client: FlaskClient, shop: ShopBuilder) -> None:
     headers = bearer(shop)
     for n in range(201):
         shop.form(f"{n:08}-1111-4111-8111-111111111111", created_at=n)
-    for query, count in (("", 50), ("limit=200", 200), ("limit=201", 200), ("limit=007", 7),
-                         ("limit=" + "9" * 5000, 200)):
+    for query, count in (
+        ("", 50),
+        ("limit=200", 200),
+        ("limit=201", 200),
+        ("limit=007", 7),
+        ("limit=" + "9" * 5000, 200),
+    ):
         body = client.get(f"/v1/forms?{query}", headers=headers).get_json()
         assert len(body["data"]) == count, query
         assert body["meta"]["nextCursor"]
@@ -116,15 +127,26 @@ def test_unknown_cursors_have_an_empty_page(
         for sent in (bearer(theirs), headers)
     )
     assert len(client.get(f"/v1/forms?cursor={mine}", headers=headers).get_json()["data"]) == 1
-    for cursor in ("", "x", "%00", "é", mine + "=", mine + "!", mine[:-1], foreign, "a" * 5000,
-                   f"{mine}&cursor={mine}", "OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5L3g"):
+    for cursor in (
+        "",
+        "x",
+        "%00",
+        "é",
+        mine + "=",
+        mine + "!",
+        mine[:-1],
+        foreign,
+        "a" * 5000,
+        f"{mine}&cursor={mine}",
+        "OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5L3g",
+    ):
         answer = client.get(f"/v1/forms?cursor={cursor}", headers=headers)
         assert answer.status_code == 200, cursor
         assert answer.get_json()["data"] == [], cursor
         assert answer.get_json()["meta"]["nextCursor"] is None
 
 
-def test_all_forms_funnel(shop: ShopBuilder, ask) -> None:
+def test_all_forms_funnel(shop: ShopBuilder, ask: Ask) -> None:
     # FORM is the shop's, OTHER has only events.
     shop.form(FORM)
     quiet = shop.form("33333333-3333-4333-8333-333333333333")

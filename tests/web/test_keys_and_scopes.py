@@ -2,12 +2,14 @@
 
 import logging
 import time
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
 
-from tests.web.builders import ShopBuilder, instant
+from tests.web.builders import ShopBuilder, instant, writing
+from tests.web.conftest import Clock
 from warehouse.tables import api_key
 from warehouse.vocabulary import SCOPES
 from web import keys
@@ -15,7 +17,7 @@ from web.key_text import is_well_formed, key_hash, new_key
 
 FORM = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"
-BODY = {"data": "{}", "content_type": "application/json"}
+BODY: dict[str, Any] = {"data": "{}", "content_type": "application/json"}
 
 # The nineteen endpoints by number: method, address, scope (None: any valid key).
 ENDPOINTS = {
@@ -81,20 +83,22 @@ def test_another_shops_form_is_unknown(
         assert client.get(path, headers=headers).get_json()["data"] == []
     totals = client.get("/v1/attribution", headers=headers).get_json()["data"]
     assert sum(row["orders"] for row in totals) == 0
-    answer = client.get("/v1/forms", headers={"Authorization": f"Bearer {theirs.mint()}"}).get_json()
+    answer = client.get(
+        "/v1/forms", headers={"Authorization": f"Bearer {theirs.mint()}"}
+    ).get_json()
     assert answer["meta"]["shopId"] == "other.myshopify.com"
     assert [form["id"] for form in answer["data"]] == [FORM]
 
 
 def test_a_revoked_key_stops_at_once(
-    client: FlaskClient, shop: ShopBuilder, engine: Engine, clock
+    client: FlaskClient, shop: ShopBuilder, engine: Engine, clock: Clock
 ) -> None:
     headers = {"Authorization": f"Bearer {shop.mint()}"}
     credential_id = client.get("/v1/forms", headers=headers).get_json()["meta"]["credentialId"]
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         keys.revoke(connection, credential_id, clock.now)
     assert client.get("/v1/forms", headers=headers).status_code == 401
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         keys.revoke(connection, credential_id, clock.now + 1)
         (key,) = keys.list_keys(connection)
     assert (key.state(clock.now), key.revoked_at) == ("revoked", clock.now)
@@ -115,7 +119,7 @@ def test_a_key_is_stored_as_a_hash(shop: ShopBuilder, engine: Engine) -> None:
 
 
 def test_last_use_is_recorded_once_a_minute(
-    client: FlaskClient, shop: ShopBuilder, engine: Engine, clock
+    client: FlaskClient, shop: ShopBuilder, engine: Engine, clock: Clock
 ) -> None:
     headers = {"Authorization": f"Bearer {shop.mint()}"}
 
@@ -168,8 +172,12 @@ def test_the_log_has_a_line_a_request_and_no_secret(
     meta = answer.get_json()["meta"]
     assert first.pop("ms") >= 0
     assert first == {
-        "time": "2026-03-31T12:00:00.000Z", "requestId": meta["requestId"], "method": "GET",
-        "path": "/v1/forms", "status": 200, "shopId": "example.myshopify.com",
+        "time": "2026-03-31T12:00:00.000Z",
+        "requestId": meta["requestId"],
+        "method": "GET",
+        "path": "/v1/forms",
+        "status": 200,
+        "shopId": "example.myshopify.com",
         "credentialId": meta["credentialId"],
     }
     assert (second["path"], second["status"], second["error"]) == (None, 404, "not_found")

@@ -4,6 +4,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
 from tests.web.builders import ShopBuilder
+from tests.web.conftest import Clock
 
 
 def meta_of(client: FlaskClient, shop: ShopBuilder, path: str) -> dict:
@@ -22,8 +23,12 @@ RANGES = (
     # 23 hours, 25 hours.
     ("America/New_York", "2026-03-08", "2026-03-08T05:00:00.000Z", "2026-03-09T03:59:59.999Z"),
     ("America/New_York", "2026-11-01", "2026-11-01T04:00:00.000Z", "2026-11-02T04:59:59.999Z"),
-    ("America/New_York", "2026-03-01..2026-11-30",
-     "2026-03-01T05:00:00.000Z", "2026-12-01T04:59:59.999Z"),
+    (
+        "America/New_York",
+        "2026-03-01..2026-11-30",
+        "2026-03-01T05:00:00.000Z",
+        "2026-12-01T04:59:59.999Z",
+    ),
     ("Asia/Kolkata", "7d", "2026-03-24T18:30:00.000Z", "2026-03-31T18:29:59.999Z"),
     ("UTC", "9999-12-31", "9999-12-31T00:00:00.000Z", "9999-12-31T23:59:59.999Z"),
     ("America/New_York", "9999-12-31", "9999-12-31T05:00:00.000Z", "9999-12-31T23:59:59.999Z"),
@@ -41,7 +46,7 @@ def test_range(client: FlaskClient, engine: Engine) -> None:
         assert set(meta) == {"requestId", "shopId", "credentialId", "range"}
 
 
-def test_today_is_the_shops(client: FlaskClient, engine: Engine, clock) -> None:
+def test_today_is_the_shops(client: FlaskClient, engine: Engine, clock: Clock) -> None:
     shop = ShopBuilder(engine, timezone="Asia/Kolkata")
     for now, start in (
         ("2026-03-31T18:29:59", "2026-03-24T18:30:00.000Z"),

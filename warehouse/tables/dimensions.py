@@ -41,6 +41,6 @@ dim_code: Final = Table(
     key("edition"),
     key("code"),
     whole("discount"),
-    Index(None, "edition", "discount"),
+    Index(None, "edition", "discount", "code"),
     sqlite_with_rowid=False,
 )
