@@ -275,7 +275,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("edition", "code", name="pk_dim_code"),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_dim_code_edition_discount", "dim_code", ["edition", "discount"])
+    op.create_index(
+        "ix_dim_code_edition_discount_code", "dim_code", ["edition", "discount", "code"]
+    )
     op.create_table(
         "dim_step",
         key("edition"),
