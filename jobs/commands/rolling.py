@@ -1,4 +1,4 @@
-"""`rollup`, `rebuild`, `backfill`, `verify`, `status`: the commands around daily rows."""
+"""`rollup`, `rebuild`, `backfill`, `verify`: the commands around daily rows."""
 
 import click
 from tqdm import tqdm
