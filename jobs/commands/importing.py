@@ -11,7 +11,10 @@ from jobs.commands.shared import say, warehouse
 from jobs.importing.kind import Counts, Kind
 from jobs.importing.kinds import KINDS
 from jobs.importing.portion import Unreadable
+from jobs.importing.rejects import purge_rejects
 from jobs.importing.run import import_file
+from jobs.pipeline import now_micros
+from warehouse import settings
 from warehouse.bulk import Bulk
 
 SOME_REJECTED = 3
@@ -26,11 +29,17 @@ def import_command(kind: str, files: tuple[Path, ...], as_json: bool) -> None:
     Parquet. Rows that cannot be taken go to the rejects; exit status 3 says that there are some."""
     counts = Counts()
     with warehouse() as (bulk, _):
+        purge_rejects(bulk, now_micros(), settings.REJECTS_DAYS.get())
         try:
             _import(bulk, KINDS[kind], files, counts)
         except Unreadable as error:
             say(f"Error: {error}")
             sys.exit(1)
+    tell(counts, as_json)
+
+
+def tell(counts: Counts, as_json: bool) -> None:
+    """Print the counts; exit 3 where anything was rejected."""
     report = counts.report()
     if as_json:
         click.echo(json.dumps(report))
