@@ -123,7 +123,7 @@ def read_visitors(
     previous active day lies before the range, or does not exist.
     """
     values = {"edition": edition, "first": first, "last": last, "form": form}
-    return dict(connection.execute(_visitors(), values).tuples().all())
+    return {row[0]: row[1] for row in connection.execute(_visitors(), values)}
 
 
 @cache
