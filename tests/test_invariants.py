@@ -6,6 +6,7 @@ prints the portions, the questions and the differences; the worlds shrink to the
 orders that it takes.
 """
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from random import Random
@@ -23,8 +24,12 @@ from tests.product import Product
 from tests.strategies import Portion, portions, seeds, shown, worlds
 from tests.worlds import World, world
 
+# A world goes through some ten commands and a thousand questions: a few of them in every run of the
+# tests, many where there is time (INVARIANT_EXAMPLES=100).
+EACH = int(os.environ.get("INVARIANT_EXAMPLES", "3"))
+
 EXAMPLES = settings(
-    max_examples=15,
+    max_examples=EACH,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
     # Each example starts from an emptied warehouse, so sharing the fixture is sound.
