@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.importing.numbers import whole_number
+from jobs.importing.numbers import MOST, whole_number
 from jobs.importing.portion import Portion, Values
 from jobs.importing.times import UNREADABLE, instant, instants
 from warehouse.days import EARLIEST, LATEST, NEVER
@@ -23,7 +23,6 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 ID_LENGTH: Final = 255
-MOST: Final = 2**63 - 1
 _TRUE_OR_FALSE: Final = {
     **dict.fromkeys((True, 1, 1.0, "true", "1"), True),
     **dict.fromkeys((False, 0, 0.0, "false", "0", "", None), False),
@@ -95,6 +94,8 @@ class Checks:
     def _texts(self, name: str) -> pa.Array:
         values = self.given(name)
         if isinstance(values, list):
+            if values.count(None) == len(values):
+                return pa.repeat("", len(values))
             if not set(map(type, values)) <= {str, type(None)}:
                 values = [self._as_text(name, row, value) for row, value in enumerate(values)]
             values = pa.array(values, pa.string())
@@ -180,8 +181,7 @@ class Checks:
     def whole(self, name: str, *, required: bool = False) -> tuple[Numbers, Flags]:
         """A whole number from 0 to 2^63 - 1, and whether it is missing (then it is 0)."""
         values = self.objects(name)
-        kinds = set(map(type, values))
-        if kinds == {type(None)} or not kinds:
+        if values.count(None) == len(values):
             found, missing = np.zeros(len(values), np.int64), np.ones(len(values), bool)
         else:
             found, missing = self._wholes(name, values)

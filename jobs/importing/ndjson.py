@@ -53,9 +53,12 @@ class _Reader:
             rows = [self._decode(line) for line in lines]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             rows, numbers, lines = self._one_by_one(numbers, lines, broken)
-        columns = {name: [getattr(row, name) for row in rows] for name in self._fields}
+        columns = zip(*map(msgspec.structs.astuple, rows), strict=True)
         return Portion(
-            columns, numbers.astype(np.int64), lambda i: lines[i].strip().decode(), broken=broken
+            dict(zip(self._fields, map(list, columns), strict=False)),
+            numbers.astype(np.int64),
+            lambda i: lines[i].strip().decode(),
+            broken=broken,
         )
 
     def _one_by_one(

@@ -11,7 +11,7 @@ import pyarrow as pa
 # Rows of one portion, which is one transaction; and the bytes of a file that make it up, so that
 # long rows cannot fill the memory.
 ROWS: Final = 50_000
-BYTES: Final = 16 << 20
+BYTES: Final = 8 << 20
 
 # A longer line is not read: nothing that the contract describes comes near it.
 LONGEST_LINE: Final = 16 << 20

@@ -114,6 +114,8 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
         ready = b"".join(parts).split(b"\n")
         if skipping:
             ready[0] = b""
+        if not ready[-1]:
+            ready.pop()
     _drop_giants(number, ready, broken)
     yield Lines(number, ready, broken, file.tell())
 

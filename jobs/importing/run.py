@@ -1,7 +1,8 @@
 """The import of one file, from its bytes to the counts."""
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -39,10 +40,20 @@ def import_portions(
     counts: Counts,
 ) -> None:
     """Import portions that belong to a file of this name; adds to the counts."""
-    with closing(ahead(_checked(kind, portions, load_shops(bulk)))) as ready:
+    with _no_cycles(), closing(ahead(_checked(kind, portions, load_shops(bulk)))) as ready:
         for checks, rows in ready:
             write_portion(bulk, kind, file, checks, rows, counts)
             progress(checks.portion.position)
+
+
+@contextmanager
+def _no_cycles() -> Iterator[None]:
+    # Rows are many small objects without cycles: looking for some takes as long as decoding them.
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _checked(
