@@ -21,7 +21,12 @@ def scheduler_command() -> None:
     for job in jobs:
         # A run that was missed, or came while the one before still ran, is made up for once.
         scheduler.add_job(
-            _run, job.trigger, [job], id=job.name, coalesce=True, max_instances=1,
+            _run,
+            job.trigger,
+            [job],
+            id=job.name,
+            coalesce=True,
+            max_instances=1,
             misfire_grace_time=None,
         )
         say(f"{job.name}: jobs {' '.join(job.command)}, {job.trigger}")

@@ -22,8 +22,7 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, int):
         return str(value)[:LENGTH]
     if isinstance(value, float):
-        whole = value.is_integer()
-        return str(int(value))[:LENGTH] if whole else orjson.dumps(value).decode()
+        return str(int(value))[:LENGTH] if value.is_integer() else repr(value)
     return None
 
 

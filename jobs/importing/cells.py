@@ -1,8 +1,8 @@
 """One cell of a row, whatever its file's format, as the value that is stored.
 
 A cell is what JSON, CSV or Parquet hold: text, number, truth value, date or time, list, object. Each
-function here takes one that is not missing, and raises `Malformed` with the cause where it cannot be
-taken.
+function here takes one that is not missing (null or an empty text), and raises `Malformed` with the
+cause where it cannot be taken.
 """
 
 import re
@@ -28,6 +28,9 @@ MOST_DECIMALS: Final = 30
 _LIMIT: Final = 2**63
 
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?", re.ASCII | re.IGNORECASE)
+# What nearly all numbers look like, so that they need not become objects.
+_PLAIN: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,30})?")
+_FEW_DIGITS: Final = re.compile(r"[0-9]{1,18}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CODE: Final = re.compile(r"[A-Z]{3}")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -36,11 +39,6 @@ _ZONES: Final = available_timezones()
 
 class Malformed(ValueError):
     """A cell that cannot be taken; the message is the cause, without the field's name."""
-
-
-def is_missing(cell: Any) -> bool:
-    """An empty text and null are missing values."""
-    return cell is None or (isinstance(cell, str) and not cell)
 
 
 def text(cell: Any) -> str:
@@ -147,6 +145,10 @@ def day(cell: Any) -> int:
 
 def count(cell: Any) -> int:
     """A whole number from 0 that fits into 64 bits."""
+    if cell.__class__ is int and 0 <= cell < _LIMIT:
+        return int(cell)
+    if cell.__class__ is str and _FEW_DIGITS.fullmatch(cell):
+        return int(cell)
     found = _number(cell)
     if found != found.to_integral_value():
         raise Malformed("not a whole number")
@@ -157,7 +159,9 @@ def count(cell: Any) -> int:
 
 def decimal(cell: Any) -> str:
     """A number as its one exact spelling: no exponent, no needless zeros."""
-    written = format(_number(cell), "f")
+    written = repr(cell) if isinstance(cell, float) else str(cell)
+    if isinstance(cell, bool) or not _PLAIN.fullmatch(written):
+        written = format(_number(cell), "f")
     if "." in written:
         written = written.rstrip("0").rstrip(".")
         if len(written.partition(".")[2]) > MOST_DECIMALS:

@@ -72,7 +72,11 @@ class Checks:
     # --- texts ---
 
     def text(
-        self, name: str, *, required: bool = False, longest: int | None = ID_LENGTH,
+        self,
+        name: str,
+        *,
+        required: bool = False,
+        longest: int | None = ID_LENGTH,
         cut: int | None = None,
     ) -> pa.Array:
         """A text of at most `longest` characters, or cut to so many. A number counts as its text."""
@@ -125,9 +129,7 @@ class Checks:
         texts = pa.array([text or "" for text in changed], pa.string())
         return texts.take(encoded.indices)
 
-    def codes(
-        self, name: str, column: pa.Array, code: Callable[[str], int]
-    ) -> Numbers:
+    def codes(self, name: str, column: pa.Array, code: Callable[[str], int]) -> Numbers:
         """A number for each distinct text; where it is negative, rows are refused."""
         encoded = column.dictionary_encode()
         known = np.array([code(text) for text in encoded.dictionary.to_pylist()], dtype=np.int64)

@@ -14,9 +14,7 @@ from jobs.importing.reading import Lines, lines_of
 HIDDEN: Final = "***"
 
 
-def portions(
-    path: Path, _fields: Sequence[str], private: frozenset[str]
-) -> Iterator[Portion]:
+def portions(path: Path, _fields: Sequence[str], private: frozenset[str]) -> Iterator[Portion]:
     """The file's records, all columns of them. Raises OSError, and Unreadable without a header."""
     csv.field_size_limit(LONGEST_LINE)
     feed = _Feed(lines_of(path))
@@ -48,7 +46,11 @@ def portions(
 
 
 def _portion(
-    header: list[str], rows: list[list[str]], numbers: list[int], broken: list[Broken], position: int
+    header: list[str],
+    rows: list[list[str]],
+    numbers: list[int],
+    broken: list[Broken],
+    position: int,
 ) -> Portion:
     columns: dict[str, Any] = {
         name: list(cells) for name, cells in zip(header, zip(*rows, strict=True), strict=False)

@@ -12,9 +12,7 @@ import pyarrow.parquet as pq
 from jobs.importing.portion import ROWS, Broken, Portion, Unreadable, Values
 
 
-def portions(
-    path: Path, fields: Sequence[str], _private: frozenset[str]
-) -> Iterator[Portion]:
+def portions(path: Path, fields: Sequence[str], _private: frozenset[str]) -> Iterator[Portion]:
     """The file's rows with these fields; a line number is the number of the row, from 1.
 
     Raises OSError, and Unreadable where it is no Parquet file.
@@ -43,9 +41,7 @@ def portions(
 
 def _portion(batch: pa.RecordBatch, lines: np.ndarray, position: int) -> Portion:
     columns = dict(zip(batch.schema.names, map(_values, batch.columns), strict=True))
-    return Portion(
-        columns, lines, lambda i: _text(batch, i), textual=True, position=position
-    )
+    return Portion(columns, lines, lambda i: _text(batch, i), textual=True, position=position)
 
 
 def _values(column: pa.Array) -> Values:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jobs.importing.cells import Malformed, Read, Value, is_missing
+from jobs.importing.cells import Malformed, Read
 from jobs.importing.checks import Checks
 
 REQUIRED: Final = object()
@@ -16,7 +16,7 @@ class Field:
 
     name: str
     read: Read
-    default: Value | None | object = REQUIRED
+    default: object = REQUIRED
 
 
 def names_of(fields: Sequence[Field]) -> tuple[str, ...]:
@@ -30,31 +30,32 @@ def read_columns(checks: Checks, fields: Sequence[Field]) -> list[list[Any]]:
 
 
 def _column(checks: Checks, field: Field) -> list[Any]:
-    # Texts repeat from row to row: each is read once.
-    known: dict[str, Any] = {}
-    values: list[Any] = []
+    cells = checks.objects(field.name)
+    kinds = set(map(type, cells)) - {type(None)}
+    if len(kinds) > 1 or kinds & {dict, list}:
+        # Cells that are equal can be of different kinds (1 and true): one by one.
+        read = [_read(field, cell) for cell in cells]
+    else:
+        known = {cell: _read(field, cell) for cell in dict.fromkeys(cells)}
+        read = [known[cell] for cell in cells]
+        if not any(isinstance(value, Malformed) for value in known.values()):
+            return read
     refused: dict[str, list[int]] = {}
-    for cell in checks.objects(field.name):
-        if cell.__class__ is str and cell in known:
-            values.append(known[cell])
-            continue
-        try:
-            value = _value(field, cell)
-        except Malformed as cause:
-            refused.setdefault(str(cause), []).append(len(values))
-            value = None
-        else:
-            if cell.__class__ is str:
-                known[cell] = value
-        values.append(value)
+    for row, value in enumerate(read):
+        if isinstance(value, Malformed):
+            refused.setdefault(str(value), []).append(row)
+            read[row] = None
     for cause, rows in refused.items():
         checks.refuse(rows, f"{field.name}: {cause}")
-    return values
+    return read
 
 
-def _value(field: Field, cell: Any) -> Any:
-    if not is_missing(cell):
+def _read(field: Field, cell: Any) -> Any:
+    if cell is None or cell == "":
+        if field.default is REQUIRED:
+            return Malformed("missing")
+        return field.default
+    try:
         return field.read(cell)
-    if field.default is REQUIRED:
-        raise Malformed("missing")
-    return field.default
+    except Malformed as cause:
+        return cause

@@ -36,7 +36,11 @@ def import_file(bulk: Bulk, kind: Kind, path: Path, progress: Progress, counts: 
 
 
 def import_portions(
-    bulk: Bulk, kind: Kind, file: str, portions: Iterable[Portion], progress: Progress,
+    bulk: Bulk,
+    kind: Kind,
+    file: str,
+    portions: Iterable[Portion],
+    progress: Progress,
     counts: Counts,
 ) -> None:
     """Import portions that belong to a file of this name; adds to the counts."""

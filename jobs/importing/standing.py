@@ -1,7 +1,5 @@
 """Kinds whose rows stand until a later import replaces them: all but events and orders."""
 
-from abc import abstractmethod
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -11,7 +9,7 @@ from jobs.importing.checks import Checks
 from jobs.importing.kind import Kind, Written
 from jobs.importing.rows import Field, read_columns
 from jobs.importing.shops import Shops
-from jobs.importing.upserts import Outcome, Upsert, lock, schema_of, upsert
+from jobs.importing.upserts import Upsert, last_wins
 from warehouse.bulk import Bulk
 
 
@@ -23,17 +21,14 @@ class Standing(Kind):
     """
 
     reads: ClassVar[tuple[Field, ...]]
+    way: ClassVar[Upsert]
     of_shop: ClassVar[bool] = True
-
-    @abstractmethod
-    def way(self) -> Upsert:
-        """How rows are replaced by an import of this moment."""
 
     def check(self, checks: Checks, shops: Shops) -> pa.Table:
         """The columns of the way's rows."""
         shop = [checks.shop(shops.keys)] if self.of_shop else []
         columns = self.arrange([*shop, *read_columns(checks, self.reads)])
-        schema = schema_of(self.way())
+        schema = self.way.schema
         arrays = [pa.array(values, kind.type) for values, kind in zip(columns, schema, strict=True)]
         return pa.table(arrays, schema)
 
@@ -43,10 +38,4 @@ class Standing(Kind):
 
     def write(self, bulk: Bulk, rows: pa.Table) -> Written:
         """Compare the rows with what stands, and replace what they change."""
-        way = self.way()
-        lock(bulk, way.table)
-        columns = [column.to_pylist() for column in rows.columns]
-        outcomes = Counter(upsert(bulk, way, list(zip(*columns, strict=True))))
-        return Written(
-            outcomes[Outcome.NEW], outcomes[Outcome.DUPLICATE], outcomes[Outcome.REPLACED]
-        )
+        return last_wins(bulk, self.way, rows)

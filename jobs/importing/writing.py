@@ -42,24 +42,26 @@ def _rejects(
     ]
 
 
-def _write_rejects(
-    bulk: Bulk, kind: Kind, file: str, rejects: list[tuple[int, str, str]]
-) -> None:
+def _write_rejects(bulk: Bulk, kind: Kind, file: str, rejects: list[tuple[int, str, str]]) -> None:
     lines, reasons, texts = zip(*rejects, strict=True)
     staged = bulk.stage(
         "import_reject",
-        pa.table({
-            "line": pa.array(lines, pa.int64()),
-            "reason": pa.array(reasons, pa.string()),
-            "text": pa.array(texts, pa.string()),
-        }),
+        pa.table(
+            {
+                "line": pa.array(lines, pa.int64()),
+                "reason": pa.array(reasons, pa.string()),
+                "text": pa.array(texts, pa.string()),
+            }
+        ),
     )
     bulk.execute(
         "INSERT INTO reject (kind, file, line, reason, text, rejected_at) "
         f"SELECT $1, $2, s.line, s.reason, s.text, $3 FROM {staged} s WHERE NOT EXISTS ("
         "SELECT 1 FROM reject r WHERE r.kind = $1 AND r.file = $2 AND r.line = s.line "
         "AND r.text = s.text) ORDER BY s.line",
-        kind.name, file, now_micros(),
+        kind.name,
+        file,
+        now_micros(),
     )
 
 
@@ -79,7 +81,8 @@ def insert_new(bulk: Bulk, kind: str, table: Table, rows: pa.Table) -> dict[int,
         "INSERT INTO import_batch (shop_key, kind, rows, imported_at) "
         f"SELECT shop_key, $1, 0, $2 FROM (SELECT DISTINCT shop_key FROM {staged}) s "
         "RETURNING shop_key, batch_id",
-        kind, now_micros(),
+        kind,
+        now_micros(),
     )
     shops = bulk.stage("import_shop", batches)
     # In the order of the key, so that two imports of the same rows cannot wait for each other.

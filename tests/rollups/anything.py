@@ -28,13 +28,24 @@ def some_facts(draw: st.DrawFn) -> Facts:
     orders = [_order(draw, number) for number in range(1, draw(st.integers(0, 8)) + 1)]
     return facts(
         sessions=sessions,
-        steps=_children(draw, sessions, lambda step: {
-            "step": step, "viewed_at": draw(_MAYBE), "completed_at": draw(_MAYBE),
-            "step_index": draw(st.integers(0, 2)),
-        }),
+        steps=_children(
+            draw,
+            sessions,
+            lambda step: {
+                "step": step,
+                "viewed_at": draw(_MAYBE),
+                "completed_at": draw(_MAYBE),
+                "step_index": draw(st.integers(0, 2)),
+            },
+        ),
         answers=[
-            {"edition": row["edition"], "session": row["session"], "field": field, "value": value,
-             "listed": listed}
+            {
+                "edition": row["edition"],
+                "session": row["session"],
+                "field": field,
+                "value": value,
+                "listed": listed,
+            }
             for row in sessions
             for field in draw(st.sets(_IDS, min_size=1, max_size=3))
             for listed in [draw(st.integers(0, 1))]
@@ -42,24 +53,39 @@ def some_facts(draw: st.DrawFn) -> Facts:
         ],
         issues=_children(draw, sessions, lambda discount: {"discount": discount}) * 2,
         orders=orders,
-        order_codes=_children(draw, orders, lambda discount: {
-            "discount": discount, "discounted": draw(_MONEY),
-        }, "order") * 2,
+        order_codes=_children(
+            draw,
+            orders,
+            lambda discount: {
+                "discount": discount,
+                "discounted": draw(_MONEY),
+            },
+            "order",
+        )
+        * 2,
     )
 
 
 def _session(draw: st.DrawFn, number: int) -> dict[str, int]:
     edition = draw(st.integers(1, 2))
     return {
-        "edition": edition, "session": number, "form": draw(_IDS),
+        "edition": edition,
+        "session": number,
+        "form": draw(_IDS),
         "device": draw(st.integers(1, 2)),
         # Visitors and customers belong to one shop.
         "visitor": edition * 10 + draw(st.integers(0, 1)),
         "customer": draw(_customer(edition)),
-        "utm": draw(st.sampled_from([0, -3])), "fresh": draw(st.integers(0, 1)),
-        "first_at": draw(_INSTANTS), "viewed_at": draw(_MAYBE), "started_at": draw(_MAYBE),
-        "subscribed_at": draw(_MAYBE), "completed_at": draw(_MAYBE),
-        "orders": draw(st.integers(0, 2)), "gross": draw(_MONEY), "refunded": draw(_MONEY),
+        "utm": draw(st.sampled_from([0, -3])),
+        "fresh": draw(st.integers(0, 1)),
+        "first_at": draw(_INSTANTS),
+        "viewed_at": draw(_MAYBE),
+        "started_at": draw(_MAYBE),
+        "subscribed_at": draw(_MAYBE),
+        "completed_at": draw(_MAYBE),
+        "orders": draw(st.integers(0, 2)),
+        "gross": draw(_MONEY),
+        "refunded": draw(_MONEY),
     }
 
 
@@ -68,9 +94,14 @@ def _order(draw: st.DrawFn, number: int) -> dict[str, int]:
     # Some at the very edges of the horizons.
     later = draw(st.sampled_from([0, 30, 60, 365])) * at(1)
     return {
-        "edition": edition, "order": number, "created_at": draw(_INSTANTS) + later,
-        "gross": draw(_MONEY), "refunded": draw(_MONEY), "type": draw(st.integers(0, 3)),
-        "form": draw(_IDS), "utm": draw(st.sampled_from([0, -3])),
+        "edition": edition,
+        "order": number,
+        "created_at": draw(_INSTANTS) + later,
+        "gross": draw(_MONEY),
+        "refunded": draw(_MONEY),
+        "type": draw(st.integers(0, 3)),
+        "form": draw(_IDS),
+        "utm": draw(st.sampled_from([0, -3])),
         "customer": draw(_customer(edition)),
     }
 

@@ -14,19 +14,44 @@ from warehouse.vocabulary import UNATTRIBUTED
 Row = Mapping[str, int]
 
 _SESSION = {
-    "edition": 1, "session": 1, "form": 1, "visitor": 1, "device": 1, "utm": 0, "customer": 0,
-    "fresh": 1, "first_at": NEVER, "viewed_at": NEVER, "started_at": NEVER, "subscribed_at": NEVER,
-    "completed_at": NEVER, "orders": 0, "gross": 0, "refunded": 0,
+    "edition": 1,
+    "session": 1,
+    "form": 1,
+    "visitor": 1,
+    "device": 1,
+    "utm": 0,
+    "customer": 0,
+    "fresh": 1,
+    "first_at": NEVER,
+    "viewed_at": NEVER,
+    "started_at": NEVER,
+    "subscribed_at": NEVER,
+    "completed_at": NEVER,
+    "orders": 0,
+    "gross": 0,
+    "refunded": 0,
 }
 _STEP = {
-    "edition": 1, "session": 1, "step": 1, "viewed_at": NEVER, "step_index": 0,
+    "edition": 1,
+    "session": 1,
+    "step": 1,
+    "viewed_at": NEVER,
+    "step_index": 0,
     "completed_at": NEVER,
 }
 _ANSWER = {"edition": 1, "session": 1, "field": 1, "value": 0, "listed": 0}
 _ISSUE = {"edition": 1, "session": 1, "discount": 1}
 _ORDER = {
-    "edition": 1, "order": 1, "created_at": 0, "gross": 0, "refunded": 0, "type": UNATTRIBUTED,
-    "session": 0, "form": 0, "utm": 0, "customer": 0,
+    "edition": 1,
+    "order": 1,
+    "created_at": 0,
+    "gross": 0,
+    "refunded": 0,
+    "type": UNATTRIBUTED,
+    "session": 0,
+    "form": 0,
+    "utm": 0,
+    "customer": 0,
 }
 _ORDER_CODE = {"edition": 1, "order": 1, "discount": 1, "discounted": 0}
 

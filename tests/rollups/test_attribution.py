@@ -5,8 +5,14 @@ from warehouse.vocabulary import BY_CUSTOMER, UNATTRIBUTED
 def test_all_orders_by_type_the_unattributed_among_them() -> None:
     orders = [
         {"order": 1, "created_at": at(20), "type": BY_CUSTOMER, "form": 7, "gross": 100},
-        {"order": 2, "created_at": at(20), "type": BY_CUSTOMER, "form": 8, "gross": 50,
-         "refunded": 20},
+        {
+            "order": 2,
+            "created_at": at(20),
+            "type": BY_CUSTOMER,
+            "form": 8,
+            "gross": 50,
+            "refunded": 20,
+        },
         {"order": 3, "created_at": at(20), "type": UNATTRIBUTED, "gross": 30},
         {"order": 4, "created_at": at(20), "type": UNATTRIBUTED, "gross": 1, "edition": 2},
     ]

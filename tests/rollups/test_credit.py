@@ -5,8 +5,14 @@ from warehouse.vocabulary import BY_CODE, BY_VISITOR, UNATTRIBUTED
 def test_credited_orders_by_form_on_the_orders_day() -> None:
     orders = [
         {"order": 1, "created_at": at(20), "form": 7, "type": BY_CODE, "gross": 100},
-        {"order": 2, "created_at": at(20), "form": 7, "type": BY_VISITOR, "gross": 50,
-         "refunded": 50},
+        {
+            "order": 2,
+            "created_at": at(20),
+            "form": 7,
+            "type": BY_VISITOR,
+            "gross": 50,
+            "refunded": 50,
+        },
         {"order": 3, "created_at": at(21), "form": 7, "type": BY_CODE, "gross": 30},
     ]
     assert rolled("credit", facts(orders=orders)) == [

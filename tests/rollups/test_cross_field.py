@@ -26,7 +26,9 @@ def test_three_fields_make_three_pairs() -> None:
     chosen = answers(1, {SIZE: [SMALL], COLOUR: [RED], TASTE: [SWEET]})
     result = rolled("cross_field", facts(sessions=[{"subscribed_at": at(10)}], answers=chosen))
     assert [(row["field_a"], row["field_b"]) for row in result] == [
-        (COLOUR, SIZE), (COLOUR, TASTE), (SIZE, TASTE),
+        (COLOUR, SIZE),
+        (COLOUR, TASTE),
+        (SIZE, TASTE),
     ]
 
 
@@ -64,8 +66,17 @@ def test_the_same_as_counting_pair_by_pair(some: Facts) -> None:
         chosen = list(own[own["value"] != 0][["field", "value"]].itertuples(index=False))
         for a, b in product(chosen, chosen):
             if a.field < b.field:
-                pairs[(session.edition, session.submit_day, session.form,
-                       a.field, b.field, a.value, b.value)] += 1
+                pairs[
+                    (
+                        session.edition,
+                        session.submit_day,
+                        session.form,
+                        a.field,
+                        b.field,
+                        a.value,
+                        b.value,
+                    )
+                ] += 1
     result = rolled("cross_field", some)
     dims = ("edition", "day", "form", "field_a", "field_b", "value_a", "value_b")
     assert {tuple(row[dim] for dim in dims): row["submissions"] for row in result} == pairs

@@ -26,8 +26,14 @@ def test_an_order_with_two_codes_of_one_discount_counts_once_with_both_amounts()
     codes = [{"discount": 5, "discounted": 30}, {"discount": 5, "discounted": 12}]
     assert rolled("discount", facts(orders=orders, order_codes=codes)) == [
         {
-            "edition": 1, "day": 20, "discount": 5, "orders": 1, "attributed": 1,
-            "discounted": 42, "gross": 900, "refunded": 100,
+            "edition": 1,
+            "day": 20,
+            "discount": 5,
+            "orders": 1,
+            "attributed": 1,
+            "discounted": 42,
+            "gross": 900,
+            "refunded": 100,
         },
     ]
 

@@ -16,8 +16,15 @@ def test_each_milestone_is_on_its_own_day_and_the_outcome_on_the_submissions() -
         {"edition": 1, "day": 10, "form": 7, "views": 1},
         {"edition": 1, "day": 11, "form": 7, "starts": 1},
         {
-            "edition": 1, "day": 12, "form": 7, "completions": 1,
-            "submissions": 1, "converted": 1, "orders": 2, "gross": 500, "refunded": 100,
+            "edition": 1,
+            "day": 12,
+            "form": 7,
+            "completions": 1,
+            "submissions": 1,
+            "converted": 1,
+            "orders": 2,
+            "gross": 500,
+            "refunded": 100,
         },
         {"edition": 1, "day": 13, "form": 7, "subscriptions": 1},
     ]

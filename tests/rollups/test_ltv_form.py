@@ -18,10 +18,27 @@ def test_a_customer_belongs_to_each_form_from_the_first_submission_to_it() -> No
     net = dict.fromkeys(("net_30", "net_60", "net_90", "net_180", "net_365"), 200)
     half = dict.fromkeys(net, 100)
     assert rolled("ltv_form", facts(sessions=sessions, orders=orders(at(11), at(15)))) == [
-        {"edition": 1, "day": 10, "form": 7, "customers": 1, "purchasers": 1, "repeaters": 1,
-         "orders": 2, "gross": 200, **net},
-        {"edition": 1, "day": 14, "form": 8, "customers": 1, "purchasers": 1, "orders": 1,
-         "gross": 100, **half},
+        {
+            "edition": 1,
+            "day": 10,
+            "form": 7,
+            "customers": 1,
+            "purchasers": 1,
+            "repeaters": 1,
+            "orders": 2,
+            "gross": 200,
+            **net,
+        },
+        {
+            "edition": 1,
+            "day": 14,
+            "form": 8,
+            "customers": 1,
+            "purchasers": 1,
+            "orders": 1,
+            "gross": 100,
+            **half,
+        },
     ]
 
 

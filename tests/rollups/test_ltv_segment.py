@@ -26,8 +26,18 @@ def test_a_customer_belongs_to_a_value_from_the_first_submission_with_it_of_any_
     orders = [{"customer": 3, "created_at": at(11), "gross": 100, "refunded": 40}]
     net = dict.fromkeys(("net_30", "net_60", "net_90", "net_180", "net_365"), 60)
     assert rolled("ltv_segment", facts(sessions, answers=chosen, orders=orders)) == [
-        {"edition": 1, "day": 10, "field": COLOUR, "value": RED, "customers": 1, "purchasers": 1,
-         "orders": 1, "gross": 100, "refunded": 40, **net},
+        {
+            "edition": 1,
+            "day": 10,
+            "field": COLOUR,
+            "value": RED,
+            "customers": 1,
+            "purchasers": 1,
+            "orders": 1,
+            "gross": 100,
+            "refunded": 40,
+            **net,
+        },
         {"edition": 1, "day": 12, "field": COLOUR, "value": BLUE, "customers": 1},
     ]
 
@@ -62,16 +72,21 @@ def test_the_same_as_asking_customer_by_customer(some: Facts) -> None:
         ]
         net, after = own["gross"] - own["refunded"], own["created_at"] - first["submitted_at"]
         figures = {
-            "customers": 1, "purchasers": int(len(own) >= 1), "repeaters": int(len(own) >= 2),
-            "orders": len(own), "gross": own["gross"].sum(), "refunded": own["refunded"].sum(),
+            "customers": 1,
+            "purchasers": int(len(own) >= 1),
+            "repeaters": int(len(own) >= 2),
+            "orders": len(own),
+            "gross": own["gross"].sum(),
+            "refunded": own["refunded"].sum(),
             **{f"net_{days}": net[after < days * MICROS_PER_DAY].sum() for days in LTV_HORIZONS},
         }
         segment = expected.setdefault((first["edition"], first["submit_day"], field, value), {})
         for name, figure in figures.items():
             segment[name] = segment.get(name, 0) + figure
     result = rolled("ltv_segment", some)
-    found = {tuple(row.pop(dim) for dim in ("edition", "day", "field", "value")): row
-             for row in result}
+    found = {
+        tuple(row.pop(dim) for dim in ("edition", "day", "field", "value")): row for row in result
+    }
     assert found == {
         key: {name: figure for name, figure in row.items() if figure}
         for key, row in expected.items()

@@ -12,13 +12,22 @@ def bucket(micros: int) -> int:
 
 def test_from_the_start_to_the_completion_on_its_day() -> None:
     session = {
-        "form": 7, "device": 2, "first_at": at(10), "viewed_at": at(10),
-        "started_at": at(10, 86_340), "completed_at": at(11),
+        "form": 7,
+        "device": 2,
+        "first_at": at(10),
+        "viewed_at": at(10),
+        "started_at": at(10, 86_340),
+        "completed_at": at(11),
     }
     assert rolled("time_to_complete", facts(sessions=[session])) == [
         {
-            "edition": 1, "day": 11, "form": 7, "device": 2, "bucket": bucket(MINUTE),
-            "completions": 1, "duration": MINUTE,
+            "edition": 1,
+            "day": 11,
+            "form": 7,
+            "device": 2,
+            "bucket": bucket(MINUTE),
+            "completions": 1,
+            "duration": MINUTE,
         },
     ]
 

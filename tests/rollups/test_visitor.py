@@ -44,8 +44,14 @@ def test_visitors_with_equal_links_are_counted_together() -> None:
     ]
     assert rolled("visitor", facts(sessions=sessions)) == [
         {"edition": 1, "day": 10, "form": 7, "previous": -1, "visitors": 3},
-        {"edition": 1, "day": 10, "form": 7, "kind": kind("new", "visitors"), "previous": -1,
-         "visitors": 3},
+        {
+            "edition": 1,
+            "day": 10,
+            "form": 7,
+            "kind": kind("new", "visitors"),
+            "previous": -1,
+            "visitors": 3,
+        },
     ]
 
 

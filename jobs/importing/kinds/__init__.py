@@ -15,6 +15,12 @@ from jobs.importing.kinds.shops import Shops
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind
     for kind in (
-        Shops(), Forms(), Events(), Orders(), AdSpend(), AdAccounts(), ExchangeRates()
+        Shops(),
+        Forms(),
+        Events(),
+        Orders(),
+        AdSpend(),
+        AdAccounts(),
+        ExchangeRates(),
     )
 }

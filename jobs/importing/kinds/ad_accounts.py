@@ -23,6 +23,4 @@ class AdAccounts(Standing):
     name = "ad-accounts"
     reads = _FIELDS
     fields: ClassVar = ("shop_id", *names_of(_FIELDS))
-
-    def way(self) -> Upsert:
-        return Upsert(ad_account, ("shop_key", *names_of(_FIELDS)), keys=3)
+    way = Upsert(ad_account, ("shop_key", *names_of(_FIELDS)), keys=3)

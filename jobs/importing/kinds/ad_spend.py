@@ -29,7 +29,20 @@ class AdSpend(Standing):
     name = "ad-spend"
     reads = _FIELDS
     fields: ClassVar = ("shop_id", *names_of(_FIELDS))
-
-    def way(self) -> Upsert:
-        columns = [name if name != "date" else "day" for name in names_of(_FIELDS)]
-        return Upsert(ad_spend, ("shop_key", *columns), keys=6)
+    way = Upsert(
+        ad_spend,
+        (
+            "shop_key",
+            "provider",
+            "account_id",
+            "campaign_id",
+            "day",
+            "segment",
+            "campaign_name",
+            "currency",
+            "spend",
+            "impressions",
+            "clicks",
+        ),
+        keys=6,
+    )

@@ -31,10 +31,8 @@ class ExchangeRates(Standing):
     reads = _FIELDS
     fields: ClassVar = names_of(_FIELDS)
     of_shop = False
-
-    def way(self) -> Upsert:
-        # A rate belongs to no shop: the answers of each may change.
-        return Upsert(exchange_rate, ("base", "quote", "day", "rate"), keys=3, touched="true")
+    # A rate belongs to no shop: the answers of each may change.
+    way = Upsert(exchange_rate, ("base", "quote", "day", "rate"), keys=3, touched="true")
 
     def reshape(self, portion: Portion) -> Portion:
         return _one_per_row(portion) if _is_of_ecb(portion) else portion

@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 from jobs.importing import cells
 from jobs.importing.rows import Field, names_of
 from jobs.importing.standing import Standing
-from jobs.importing.upserts import Upsert
+from jobs.importing.upserts import STAGED, Upsert
 from warehouse.tables import shop
 
 _FIELDS: Final = (
@@ -23,7 +23,9 @@ class Shops(Standing):
     reads = _FIELDS
     fields: ClassVar = names_of(_FIELDS)
     of_shop = False
-
-    def way(self) -> Upsert:
-        touched = "shop_id IN (SELECT shop_id FROM {staged})"
-        return Upsert(shop, self.fields, keys=1, touched=touched)
+    way = Upsert(
+        shop,
+        names_of(_FIELDS),
+        keys=1,
+        touched=f"shop_id IN (SELECT shop_id FROM {STAGED})",
+    )

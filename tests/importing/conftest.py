@@ -1,0 +1,79 @@
+"""Fixtures: a migrated warehouse with two shops, and the import of rows into it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, text
+
+from jobs.importing.kind import Counts
+from jobs.importing.kinds import KINDS
+from jobs.importing.run import import_file
+from tests.importing.files import written
+from warehouse import tables
+from warehouse.bulk import open_bulk
+from warehouse.engine import open_engine
+from warehouse.migrate import migrate
+
+SHOPS = (("a.example", "EUR"), ("b.example", "JPY"))
+
+
+@dataclass
+class Warehouse:
+    """A warehouse under test, and the folder in which files for it are written."""
+
+    url: str
+    folder: Path
+
+    def take(self, kind: str, rows: Any, name: str = "in.ndjson") -> dict[str, int]:
+        """Import rows (or bytes) as a file of this name; the counts."""
+        return self.take_file(kind, written(self.folder / name, rows))
+
+    def take_file(self, kind: str, path: Path) -> dict[str, int]:
+        counts = Counts()
+        with open_bulk(self.url) as bulk:
+            import_file(bulk, KINDS[kind], path, lambda _: None, counts)
+        return counts.report()
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        with open_engine(self.url).connect() as connection:
+            return [dict(row) for row in connection.execute(text(sql)).mappings()]
+
+    def reasons(self) -> list[tuple[int, str]]:
+        """Line and reason of every reject."""
+        found = self.rows("SELECT line, reason FROM reject ORDER BY line, reject_id")
+        return [(row["line"], row["reason"]) for row in found]
+
+
+def _warehouse(url: str, folder: Path) -> Warehouse:
+    engine = open_engine(url)
+    migrate(engine)
+    with engine.begin() as connection:
+        for shop_id, currency in SHOPS:
+            connection.execute(
+                insert(tables.shop).values(shop_id=shop_id, currency=currency, timezone="UTC")
+            )
+    engine.dispose()
+    return Warehouse(url, folder)
+
+
+@pytest.fixture
+def warehouse(warehouse_url: str, tmp_path: Path) -> Warehouse:
+    """Of either kind of database."""
+    return _warehouse(warehouse_url, tmp_path)
+
+
+@pytest.fixture
+def sqlite_warehouse(sqlite_url: str, tmp_path: Path) -> Warehouse:
+    return _warehouse(sqlite_url, tmp_path)
+
+
+NewWarehouse = Callable[[], Warehouse]
+
+
+@pytest.fixture
+def new_warehouse(new_warehouse_url: Callable[[], str], tmp_path: Path) -> NewWarehouse:
+    """A fresh one at each call, of either kind of database."""
+    return lambda: _warehouse(new_warehouse_url(), tmp_path)

@@ -1,0 +1,75 @@
+"""Rows written as files of every format."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Row = dict[str, Any]
+
+FORM = "0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70"
+
+
+def event(**more: Any) -> Row:
+    """A valid view of a form; a field given as None is left out."""
+    row = {
+        "event_id": "e1",
+        "shop_id": "a.example",
+        "form_id": FORM,
+        "form_session_id": "s1",
+        "visitor_id": "v1",
+        "type": "view",
+        "occurred_at": "2026-01-02T03:04:05.678Z",
+    }
+    return {name: value for name, value in {**row, **more}.items() if value is not None}
+
+
+def answer(value: Any, field_type: str = "choice", **more: Any) -> Row:
+    return event(type="answer", field_id="f1", field_type=field_type, **more) | {"value": value}
+
+
+def order(**more: Any) -> Row:
+    row = {
+        "order_id": "o1",
+        "shop_id": "a.example",
+        "created_at": "2026-01-02T03:04:05Z",
+        "total_cents": 1000,
+    }
+    return {name: value for name, value in {**row, **more}.items() if value is not None}
+
+
+def written(path: Path, rows: Any) -> Path:
+    """Rows as a file, in the format that the name asks for; bytes as they are."""
+    name = path.name.removesuffix(".gz")
+    if name.endswith(".parquet") and not isinstance(rows, bytes):
+        pq.write_table(pa.Table.from_pylist(rows), path)
+        return path
+    if not isinstance(rows, bytes):
+        rows = as_csv(rows) if name.endswith(".csv") else as_ndjson(rows)
+    path.write_bytes(gzip.compress(rows) if path.suffix == ".gz" else rows)
+    return path
+
+
+def as_ndjson(rows: list[Row]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def as_csv(rows: list[Row]) -> bytes:
+    text = io.StringIO(newline="")
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, header)
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _cell(value) for name, value in row.items()})
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, (list, dict)):
+        return json.dumps(value)
+    return str(value).lower() if isinstance(value, bool) else value

@@ -1,0 +1,169 @@
+"""Files as they come: compressed, cut short, huge, repeated, from two processes at once."""
+
+import gzip
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs.importing import portion, reading
+from jobs.importing.portion import Unreadable
+from tests.importing.conftest import Warehouse
+from tests.importing.files import as_csv, as_ndjson, event, written
+
+ROOT = Path(__file__).parents[2]
+MANY = [
+    event(event_id=f"e{n}", form_session_id=f"{random.Random(n).random()}") for n in range(5000)
+]
+
+
+@pytest.mark.parametrize("name", ["in.ndjson.gz", "in.csv.gz"])
+def test_a_truncated_archive(sqlite_warehouse: Warehouse, name: str) -> None:
+    whole = gzip.compress(as_ndjson(MANY) if "ndjson" in name else as_csv(MANY))
+    (sqlite_warehouse.folder / name).write_bytes(whole[: len(whole) // 2])
+    counts = sqlite_warehouse.take_file("events", sqlite_warehouse.folder / name)
+    assert 1000 < counts["new"] < 5000
+    (reject,) = sqlite_warehouse.reasons()
+    assert reject == (
+        counts["new"] + 1 + name.startswith("in.csv"),
+        "the archive is truncated: the rest is unreadable",
+    )
+    assert counts["rejected"] == 1
+
+
+def test_a_damaged_archive_is_read_up_to_the_damage(sqlite_warehouse: Warehouse) -> None:
+    whole = bytearray(gzip.compress(as_ndjson(MANY)))
+    whole[len(whole) // 2 : len(whole) // 2 + 100] = bytes(100)
+    (sqlite_warehouse.folder / "in.ndjson.gz").write_bytes(whole)
+    counts = sqlite_warehouse.take_file("events", sqlite_warehouse.folder / "in.ndjson.gz")
+    assert counts["new"] > 1000
+    assert sqlite_warehouse.reasons()[-1][1].startswith("the archive is damaged")
+
+
+def test_an_archive_of_members_with_padding(sqlite_warehouse: Warehouse) -> None:
+    parts = [gzip.compress(as_ndjson(MANY[n : n + 2500])) for n in (0, 2500)]
+    path = sqlite_warehouse.folder / "in.ndjson.gz"
+    path.write_bytes(b"".join(parts) + bytes(512))
+    assert sqlite_warehouse.take_file("events", path)["new"] == 5000
+    path.write_bytes(b"")
+    assert sqlite_warehouse.take_file("events", path)["read"] == 0
+
+
+def test_a_giant_line_is_left_out(
+    sqlite_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (portion, reading):
+        monkeypatch.setattr(module, "BYTES", 1 << 12)
+    monkeypatch.setattr(reading, "LONGEST_LINE", 1 << 14)
+    rows = [
+        event(event_id="1"),
+        event(event_id="2", pad="x" * (1 << 15)),
+        event(event_id="3"),
+        event(event_id="4", pad="x" * 10000),
+        event(event_id="5", pad="x" * (1 << 15)),
+    ]
+    assert sqlite_warehouse.take("events", rows)["new"] == 3
+    assert sqlite_warehouse.reasons() == [(2, reading.TOO_LONG), (5, reading.TOO_LONG)]
+
+
+@pytest.mark.parametrize("name", ["in.ndjson", "in.csv", "in.parquet"])
+def test_portions_make_no_difference(
+    sqlite_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for module in ("ndjson", "csv", "parquet"):
+        monkeypatch.setattr(f"jobs.importing.{module}.ROWS", 7)
+    rows = [*MANY[:40], event(event_id="bad", type="x"), *MANY[40:60]]
+    assert sqlite_warehouse.take("events", rows, name)["new"] == 60
+    assert sqlite_warehouse.reasons() == [(41 + name.endswith(".csv"), "type: unknown 'x'")]
+
+
+def test_the_same_file_twice_and_duplicates_within(warehouse: Warehouse) -> None:
+    rows = [
+        event(event_id="1", visitor_id="first"),
+        event(event_id="1", visitor_id="second"),
+        event(event_id="1", visitor_id="other shop", shop_id="b.example"),
+    ]
+    assert warehouse.take("events", rows)["new"] == 2
+    assert warehouse.take("events", rows[:1] * 2) == {
+        "read": 2,
+        "new": 0,
+        "duplicate": 2,
+        "replaced": 0,
+        "rejected": 0,
+    }
+    found = warehouse.rows("SELECT shop_key, visitor_id FROM raw_event ORDER BY shop_key")
+    assert [row["visitor_id"] for row in found] == ["first", "other shop"]
+    batches = warehouse.rows("SELECT shop_key, rows FROM import_batch ORDER BY shop_key")
+    assert [(row["shop_key"], row["rows"]) for row in batches] == [(1, 1), (2, 1)]
+
+
+@pytest.mark.parametrize("name", ["in.txt", "in", "in.parquet.gz", "in.zip"])
+def test_an_unknown_extension(sqlite_warehouse: Warehouse, name: str) -> None:
+    with pytest.raises(Unreadable, match="unknown extension"):
+        sqlite_warehouse.take("events", b"{}", name)
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"a,a\n1,2\n"])
+def test_no_header(sqlite_warehouse: Warehouse, name: str, content: bytes) -> None:
+    with pytest.raises(Unreadable):
+        sqlite_warehouse.take("events", content, name)
+
+
+def test_a_header_alone(sqlite_warehouse: Warehouse) -> None:
+    assert sqlite_warehouse.take("events", b"event_id,shop_id", "in.csv")["read"] == 0
+    assert sqlite_warehouse.take("events", b"", "in.ndjson")["read"] == 0
+
+
+def command(warehouse: Warehouse, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "jobs", "import", *words],
+        cwd=ROOT,
+        env={**os.environ, "WAREHOUSE_URL": warehouse.url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_two_imports_of_the_same_rows_at_once(warehouse: Warehouse) -> None:
+    rows = list(MANY)
+    paths = []
+    for number in range(2):
+        random.Random(number).shuffle(rows)
+        paths.append(str(written(warehouse.folder / f"{number}.ndjson", rows)))
+    running = [command(warehouse, "events", *order, "--json") for order in (paths, paths[::-1])]
+    outputs = [process.communicate(timeout=120) for process in running]
+    assert [
+        (process.returncode, err) for process, (_, err) in zip(running, outputs, strict=True)
+    ] == [
+        (0, ""),
+        (0, ""),
+    ]
+    assert warehouse.rows("SELECT COUNT(*) AS n FROM raw_event") == [{"n": 5000}]
+    assert warehouse.rows("SELECT CAST(SUM(rows) AS INTEGER) AS n FROM import_batch") == [
+        {"n": 5000}
+    ]
+
+
+def test_exit_status_and_output(sqlite_warehouse: Warehouse) -> None:
+    path = written(sqlite_warehouse.folder / "in.ndjson", [event(), event(type="x")])
+    process = command(sqlite_warehouse, "events", str(path), "--json")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (3, "")
+    assert out.splitlines()[-1] == (
+        '{"read": 2, "new": 1, "duplicate": 0, "replaced": 0, "rejected": 1}'
+    )
+    for words, status in (
+        (("events", "gone.ndjson"), 1),
+        (("events", "in.txt"), 1),
+        (("sales", str(path)), 2),
+        (("events",), 2),
+    ):
+        process = command(sqlite_warehouse, *words)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out) == (status, "")
+        assert err.startswith("Error: ") and err.count("\n") == 1 if status == 1 else err

@@ -1,0 +1,105 @@
+"""No address in clear and no free answer anywhere, and kept rejects that can still be retried."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.importing.kind import Counts
+from jobs.importing.kinds import KINDS
+from jobs.importing.ndjson import portion_of
+from jobs.importing.privacy import kept_text
+from jobs.importing.run import import_portions
+from tests.importing.conftest import SHOPS, NewWarehouse, Warehouse
+from tests.importing.files import Row, answer, as_ndjson, event, order
+from warehouse.bulk import open_bulk
+
+SECRETS = ("ann", "çem", "opinion", "Ann", "ANN")
+ROWS: list[Row] = [
+    event(event_id="1", email="ann@mail.example"),
+    event(event_id="2", email=" ANN@mail.example", shop_id="x.example"),
+    event(event_id="3", email="çem+news@mail.example", customer_id="ann@mail.example", type="x"),
+    answer("my opinion", "text", event_id="4"),
+    answer("my opinion", "text", event_id="5", shop_id="x.example"),
+    answer(["my opinion"], "rating", event_id="6", shop_id="x.example"),
+    answer({"my": "opinion"}, "address", event_id="7"),
+    answer("ann@mail.example", "email", event_id="8", shop_id="x.example"),
+    answer("ann@mail.example", "email", event_id="9"),
+    answer("red", "choice", event_id="10", shop_id="x.example", utm_term="by ann@mail.example!"),
+    answer("my opinion", "", event_id="11"),
+    answer("opinion\0", "text", event_id="12"),
+]
+BROKEN = [
+    b'{"event_id": "b1", "email": "ann@mail.example", "type": }',
+    b'{"event_id": "b2", "email": "  Ann at home", "type": }',
+    b'{"event_id": "b3", "who": "\\u0061nn\\u0040mail.example", "type": }',
+    b'{"event_id": "b4", "field_type": "text", "value": "my \\"opinion\\" is',
+    b'{"event_id": "b5", "value": ["my", "opinion", "field_type": "choice"}',
+]
+
+
+def test_nothing_private_is_in_the_file(sqlite_warehouse: Warehouse) -> None:
+    sqlite_warehouse.take("events", as_ndjson(ROWS) + b"\n".join(BROKEN))
+    sqlite_warehouse.take("events", ROWS, "in.csv")
+    header = b"event_id,field_type,value,shop_id\n"
+    sqlite_warehouse.take("events", header + b"e,text,my opinion, so,a.example\n", "odd.csv")
+    kept = b"".join(path.read_bytes() for path in database_files(sqlite_warehouse)).decode(
+        "latin-1"
+    )
+    assert "red" in kept
+    assert [secret for secret in SECRETS if secret.encode().decode("latin-1") in kept] == []
+
+
+def database_files(warehouse: Warehouse) -> list[Path]:
+    path = Path(warehouse.url.removeprefix("sqlite:///"))
+    return [path, *path.parent.glob(f"{path.name}-*")]
+
+
+@pytest.mark.parametrize("name", ["in.ndjson", "in.csv"])
+def test_a_retry_comes_to_the_same_rows(new_warehouse: NewWarehouse, name: str) -> None:
+    """Once the cause is mended: here, once the shop is known."""
+    mended, straight = new_warehouse(), new_warehouse()
+    mended.take("events", ROWS, name)
+    add = "INSERT INTO shop (shop_id, currency, timezone) VALUES ('x.example', 'EUR', 'UTC')"
+    for warehouse in (mended, straight):
+        with open_bulk(warehouse.url) as bulk:
+            bulk.execute(add)
+            bulk.commit()
+    straight.take("events", ROWS, name)
+    kept = mended.rows("SELECT line, text FROM reject ORDER BY line")
+    texts = [(row["line"], row["text"]) for row in kept]
+    kind, counts = KINDS["events"], Counts()
+    portion = portion_of(kind.fields, texts, textual=name.endswith(".csv"))
+    with open_bulk(mended.url) as bulk:
+        import_portions(bulk, kind, name, [portion], lambda _: None, counts)
+    columns = (
+        "SELECT shop_key, event_id, type, field_id, field_type, value, email_sha256, device "
+        "FROM raw_event ORDER BY event_id"
+    )
+    assert mended.rows(columns) == straight.rows(columns)
+    assert counts.rejected == len(straight.reasons())
+    assert counts.new == len(texts) - counts.rejected > 0
+
+
+def conceal(row: dict[str, Any]) -> dict[str, Any]:
+    return KINDS["events"].conceal(row)
+
+
+def test_what_is_not_private_stays_as_it_was() -> None:
+    for row in (answer("red"), answer(["a@b", "user@home"]), event(form_session_id="s@1")):
+        text = json.dumps(row, indent=1)
+        assert kept_text(text, conceal, frozenset({"value"})) == text
+
+
+def test_a_long_text_is_cut() -> None:
+    text = kept_text(json.dumps(event(customer_id="c" * 100_000)), conceal, frozenset())
+    assert len(text) == 65536
+
+
+def test_addresses_in_orders(sqlite_warehouse: Warehouse) -> None:
+    rows = [order(email="ann@mail.example"), order(email="ann@mail.example", total_cents=-1)]
+    sqlite_warehouse.take("orders", rows)
+    kept = b"".join(path.read_bytes() for path in database_files(sqlite_warehouse))
+    assert b"ann@" not in kept
+    assert {shop for shop, _ in SHOPS} >= {"a.example"}
