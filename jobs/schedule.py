@@ -4,14 +4,14 @@ A process of its own gives its memory back when it ends, and cannot take the sch
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 from warehouse import settings
 
-Trigger = CronTrigger | IntervalTrigger
+Trigger: TypeAlias = CronTrigger | IntervalTrigger
 
 
 @dataclass(frozen=True)

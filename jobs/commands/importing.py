@@ -2,7 +2,9 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from tqdm import tqdm
@@ -60,6 +62,10 @@ def _import(bulk: Bulk, kind: Kind, files: tuple[Path, ...], counts: Counts) -> 
                 bulk,
                 kind,
                 path,
-                lambda read, before=before: (bar.update(before + read - bar.n), None)[1],
+                partial(_advance, bar, before),
                 counts,
             )
+
+
+def _advance(bar: "tqdm[NoReturn]", before: int, read: int) -> None:
+    bar.update(before + read - bar.n)

@@ -23,7 +23,7 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 ID_LENGTH: Final = 255
-_TRUE_OR_FALSE: Final = {
+_TRUE_OR_FALSE: Final[dict[Any, bool]] = {
     **dict.fromkeys((True, 1, 1.0, "true", "1"), True),
     **dict.fromkeys((False, 0, 0.0, "false", "0", "", None), False),
 }

@@ -26,7 +26,8 @@ def stored(kind: str, rows: list[Row], currencies: dict[str, str]) -> list[dict[
     keys = {shop: key for key, shop in enumerate(currencies, 1)}
     shops = Shops(keys, {keys[shop]: currency for shop, currency in currencies.items()})
     table = KINDS[kind].check(checks, shops)
-    assert checks.refused() == [] and checks.portion.broken == []
+    assert checks.refused() == []
+    assert checks.portion.broken == []
     return table.to_pylist()
 
 

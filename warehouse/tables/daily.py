@@ -1,23 +1,22 @@
 """Daily rows: one table for each summary of the catalogue."""
 
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Table
+from sqlalchemy import Column, Table
 
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.columns import blob, key, metadata, whole
 
 
 def _daily(summary: Summary) -> Table:
-    keys = [key(name) for name in summary.key]
-    values = [blob("cells")] if summary.cells else [whole(name) for name in summary.measures]
+    columns: list[Column[Any]] = [key(name) for name in summary.key]
+    columns += [blob("cells")] if summary.cells else [whole(name) for name in summary.measures]
     return Table(
         summary.table,
         metadata,
-        *keys,
-        *values,
+        *columns,
         # A row of cells is wide: clustering by key would split pages for each of them.
-        **({} if summary.cells else {"sqlite_with_rowid": False}),
+        sqlite_with_rowid=bool(summary.cells),
     )
 
 
