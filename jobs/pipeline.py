@@ -159,14 +159,15 @@ def drain(
             time.sleep(PAUSE_SECONDS)
             continue
         try:
-            _drain_held(bulk, held, progress)
+            drain_held(bulk, held, progress)
         except editions.LeaseLost:
             continue
         finally:
             editions.release(bulk, held)
 
 
-def _drain_held(bulk: Bulk, held: Claim, progress: Progress) -> None:
+def drain_held(bulk: Bulk, held: Claim, progress: Progress) -> None:
+    """Take in all that waits for the editions of a claim. Raises LeaseLost."""
     numbers = [edition.edition for edition in held.editions]
     while batches := portion(editions.pending(bulk, numbers)):
         take_in(bulk, held, batches)

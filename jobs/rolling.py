@@ -43,7 +43,7 @@ def roll_up(
     building = editions.editions(bulk, BUILDING, shop)
     bulk.commit()
     pipeline.drain(bulk, current + building, progress, waiting)
-    _publish(bulk, building)
+    _publish(bulk, building, progress, waiting)
     _clean(bulk)
 
 
@@ -64,15 +64,16 @@ def rebuild(
     building = editions.editions(bulk, BUILDING, shop)
     bulk.commit()
     pipeline.drain(bulk, building, progress, waiting)
-    _publish(bulk, building)
+    _publish(bulk, building, progress, waiting)
     _clean(bulk)
 
 
 def hold(bulk: Bulk, edition: Edition, waiting: Callable[[str], None]) -> Claim:
-    """Lease one edition, waiting until it is free."""
+    """Lease one edition, waiting until it is free; nothing is held of one that is gone."""
     while True:
         held = editions.claim(bulk, [edition], pipeline.now_micros())
-        if held.editions:
+        # One that was retired meanwhile cannot be held, and need not.
+        if held.editions or editions.state_of(bulk, edition.edition) in ("", RETIRED):
             return held
         waiting(editions.holder(bulk, edition.edition))
         bulk.commit()
@@ -141,16 +142,26 @@ def _drop_stale_build(bulk: Bulk, shop_key: int, window_days: int) -> None:
     bulk.commit()
 
 
-def _publish(bulk: Bulk, building: list[Edition]) -> None:
+def _publish(
+    bulk: Bulk,
+    building: list[Edition],
+    progress: pipeline.Progress,
+    waiting: Callable[[str], None],
+) -> None:
+    """Let answers read the editions that were built; what came in meanwhile goes in first."""
     for edition in building:
-        held = editions.claim(bulk, [edition], pipeline.now_micros())
-        try:
-            if held.editions and not editions.pending(bulk, [edition.edition]):
-                bulk.commit()
-                editions.fence(bulk, held, [edition.edition], pipeline.now_micros())
-                editions.publish(bulk, edition)
-        finally:
-            editions.release(bulk, held)
+        while editions.state_of(bulk, edition.edition) == BUILDING:
+            held = hold(bulk, edition, waiting)
+            try:
+                if editions.state_of(bulk, edition.edition) == BUILDING:
+                    pipeline.drain_held(bulk, held, progress)
+                    bulk.commit()
+                    editions.fence(bulk, held, [edition.edition], pipeline.now_micros())
+                    editions.publish(bulk, edition)
+            except editions.LeaseLost:
+                continue
+            finally:
+                editions.release(bulk, held)
 
 
 def _clean(bulk: Bulk) -> None:

@@ -95,6 +95,8 @@ def test_no_file_holds_two_things() -> None:
         str(path.relative_to(ROOT)): path.read_bytes().count(b"\n")
         for room in ROOMS
         for path in modules(room)
+        # A revision is a record of what a schema was, not code to live in.
+        if "versions" not in path.parts
     }
     assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}
 

@@ -78,12 +78,6 @@ class Bulk:
         ]
         return rows.cast(pa.schema(fields))
 
-    def batches(self, sql: str, *values: Cell) -> Iterator[pa.RecordBatch]:
-        """The rows of a SELECT, in portions, never all in memory."""
-        with self._connection.cursor() as cursor:
-            cursor.execute(self._dialect(sql), values or None)
-            yield from cursor.fetch_record_batch()
-
     def value(self, sql: str, *values: Cell) -> Any:
         """The first value of the first row, or None."""
         rows = self.table(sql, *values)

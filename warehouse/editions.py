@@ -161,6 +161,13 @@ def holder(bulk: Bulk, edition: int) -> str:
     return owner.rsplit(":", 1)[0]
 
 
+def state_of(bulk: Bulk, edition: int) -> str:
+    """The state of an edition, "" where it is gone. Commits."""
+    state = bulk.value("SELECT state FROM edition WHERE edition = $1", edition) or ""
+    bulk.commit()
+    return str(state)
+
+
 def is_held(bulk: Bulk, edition: int, now: int) -> bool:
     """Whether a living process holds an edition's lease."""
     row = bulk.table(
