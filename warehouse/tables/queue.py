@@ -54,4 +54,5 @@ reject: Final = Table(
     text("text"),
     whole("rejected_at"),
     Index(None, "rejected_at"),
+    Index(None, "file", "line"),
 )

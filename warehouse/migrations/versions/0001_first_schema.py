@@ -619,6 +619,7 @@ def upgrade() -> None:
         whole("rejected_at"),
         sa.PrimaryKeyConstraint("reject_id", name="pk_reject"),
     )
+    op.create_index("ix_reject_file_line", "reject", ["file", "line"])
     op.create_index("ix_reject_rejected_at", "reject", ["rejected_at"])
     op.create_table(
         "shop",
