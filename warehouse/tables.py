@@ -112,6 +112,7 @@ reject: Final = Table(
     text("text"),
     whole("rejected_at"),
     Index(None, "rejected_at"),
+    Index(None, "file", "line"),
 )
 
 # --- raw: append-only, as imported ----------------------------------------------------------------
