@@ -4,6 +4,7 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from tqdm import tqdm
@@ -12,8 +13,11 @@ from jobs.commands.shared import say, warehouse
 from jobs.importing.kind import Counts, Kind
 from jobs.importing.kinds import KINDS
 from jobs.importing.portion import Unreadable
+from jobs.importing.rejects import purge_rejects
 from jobs.importing.run import import_file
 from jobs.importing.sources import source_of
+from jobs.pipeline import now_micros
+from warehouse import settings
 from warehouse.bulk import Bulk
 
 SOME_REJECTED = 3
@@ -30,11 +34,17 @@ def import_command(kind: str, files: tuple[Path, ...], as_json: bool) -> None:
     Parquet. Rows that cannot be taken go to the rejects; exit status 3 says that there are some."""
     counts = Counts()
     with warehouse() as (bulk, _):
+        purge_rejects(bulk, now_micros(), settings.REJECTS_DAYS.get())
         try:
             _import(bulk, KINDS[kind], files, counts)
         except Unreadable as error:
             say(f"Error: {error}")
             sys.exit(1)
+    tell(counts, as_json)
+
+
+def tell(counts: Counts, as_json: bool) -> None:
+    """Print the counts; exit 3 where anything was rejected."""
     report = counts.report()
     if as_json:
         click.echo(json.dumps(report))
@@ -50,9 +60,15 @@ def _import(bulk: Bulk, kind: Kind, files: tuple[Path, ...], counts: Counts) -> 
     size = sum(path.stat().st_size for path in files)
     with tqdm(total=size, unit="B", unit_scale=True, desc=kind.name, disable=None) as bar:
         for path in files:
-            bar_at = partial(_move, bar, bar.n)
-            import_file(bulk, kind, path, bar_at, counts)
+            before = bar.n
+            import_file(
+                bulk,
+                kind,
+                path,
+                partial(_advance, bar, before),
+                counts,
+            )
 
 
-def _move(bar: "tqdm[None]", before: int, read: int) -> None:
+def _advance(bar: "tqdm[NoReturn]", before: int, read: int) -> None:
     bar.update(before + read - bar.n)

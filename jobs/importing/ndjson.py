@@ -1,14 +1,18 @@
 """Newline-delimited JSON as portions."""
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 
 from jobs.importing.portion import HIDDEN, ROWS, Broken, Portion
 from jobs.importing.reading import lines_of, readable
+
+# Fields whose numbers keep every digit: binary floats would not.
+_EXACT: Final = frozenset({"rate", "schema", "spend"})
 
 
 def portions(path: Path, fields: Sequence[str], private: frozenset[str]) -> Iterator[Portion]:
@@ -43,7 +47,8 @@ class _Reader:
         self._open = False
         # A struct with the kind's fields is filled faster than a dict, and skips all others.
         row = msgspec.defstruct("Row", [(name, Any, None) for name in fields], gc=False)
-        self._decode = msgspec.json.Decoder(row).decode
+        exact = Decimal if _EXACT.intersection(fields) else None
+        self._decode = msgspec.json.Decoder(row, float_hook=exact).decode
 
     def portion(self, numbers: np.ndarray, lines: list[bytes]) -> Portion:
         broken: list[Broken] = []

@@ -58,7 +58,7 @@ def _checked(
     kind: Kind, portions: Iterable[Portion], shops: Shops
 ) -> Iterator[tuple[Checks, pa.Table]]:
     for portion in portions:
-        checks = Checks(portion)
+        checks = Checks(kind.reshape(portion))
         yield checks, kind.check(checks, shops)
 
 
