@@ -15,6 +15,7 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.portion import Unreadable
 from jobs.importing.rejects import purge_rejects
 from jobs.importing.run import import_file
+from jobs.importing.sources import source_of
 from jobs.pipeline import now_micros
 from warehouse import settings
 from warehouse.bulk import Bulk
@@ -54,7 +55,9 @@ def tell(counts: Counts, as_json: bool) -> None:
 
 
 def _import(bulk: Bulk, kind: Kind, files: tuple[Path, ...], counts: Counts) -> None:
-    size = sum(path.stat().st_size for path in files if path.is_file())
+    for path in files:
+        source_of(path)  # before anything is written
+    size = sum(path.stat().st_size for path in files)
     with tqdm(total=size, unit="B", unit_scale=True, desc=kind.name, disable=None) as bar:
         for path in files:
             before = bar.n

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.importing.portion import ROWS, Broken, Portion, Unreadable, Values
+from jobs.importing.portion import BYTES, ROWS, Broken, Portion, Unreadable, Values
 
 
 def portions(path: Path, fields: Sequence[str], _private: frozenset[str]) -> Iterator[Portion]:
@@ -24,7 +24,7 @@ def portions(path: Path, fields: Sequence[str], _private: frozenset[str]) -> Ite
     with file:
         wanted = [name for name in file.schema_arrow.names if name in fields]
         total, size, done = file.metadata.num_rows, path.stat().st_size, 0
-        batches = file.iter_batches(ROWS, columns=wanted, use_threads=False)
+        batches = file.iter_batches(_rows_at_once(file.metadata), columns=wanted, use_threads=False)
         while True:
             try:
                 batch = next(batches, None)
@@ -37,6 +37,12 @@ def portions(path: Path, fields: Sequence[str], _private: frozenset[str]) -> Ite
             lines = np.arange(done + 1, done + 1 + batch.num_rows, dtype=np.int64)
             done += batch.num_rows
             yield _portion(batch, lines, size * done // max(total, 1))
+
+
+def _rows_at_once(metadata: Any) -> int:
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    widest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    return max(min(ROWS, BYTES * 4 // max(widest, 1)), 100)
 
 
 def _portion(batch: pa.RecordBatch, lines: np.ndarray, position: int) -> Portion:

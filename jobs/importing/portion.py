@@ -19,7 +19,10 @@ LONGEST_LINE: Final = 16 << 20
 # Characters of a rejected row that are kept.
 LONGEST_TEXT: Final = 64 << 10
 
-Values: TypeAlias = list[Any] | pa.Array
+# In the place of a text that must not be kept.
+HIDDEN: Final = "***"
+
+Values: TypeAlias = "list[Any] | pa.Array"
 
 
 class Broken(NamedTuple):

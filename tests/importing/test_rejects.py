@@ -158,12 +158,18 @@ def test_csv_records_that_are_no_rows(sqlite_warehouse: Warehouse) -> None:
         + good.replace("e1", "e3").replace("view", '"vi"ew')
         + good.replace("e1", "e\xff4")
         + good.replace("e1", "e5")
+        + "," * 8
+        + "\r\n"
+        + good.replace("e1", '"e6')
+        + good.replace("e1", "e7")
     )
     counts = sqlite_warehouse.take("events", text.encode("latin-1"), "in.csv")
-    assert counts["new"] == 2
+    assert counts["new"] == 3
     assert sqlite_warehouse.reasons() == [
         (5, "10 cells, where the header has 9"),
         (6, "2 cells, where the header has 9"),
         (7, "not CSV: ',' expected after '\"'"),
         (8, "not UTF-8"),
+        (10, "shop_id: missing"),
+        (11, "not CSV: unexpected end of data"),
     ]

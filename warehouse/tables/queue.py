@@ -54,5 +54,6 @@ reject: Final = Table(
     text("text"),
     whole("rejected_at"),
     Index(None, "rejected_at"),
+    # By which an import finds that a row was refused before.
     Index(None, "file", "line"),
 )

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from jobs.importing import answers
 from jobs.importing.checks import Checks
-from jobs.importing.csv import HIDDEN
 from jobs.importing.kind import Kind, Written
+from jobs.importing.portion import HIDDEN
 from jobs.importing.shops import Shops
 from jobs.importing.writing import insert_new
 from warehouse import tables
