@@ -22,7 +22,9 @@ def spans(bulk: Bulk, edition: Edition, first: int, last: int) -> Iterator[tuple
     rows = bulk.table(
         "SELECT day, CAST(SUM(events) AS BIGINT) FROM daily_activity "
         "WHERE edition = $1 AND day BETWEEN $2 AND $3 GROUP BY day ORDER BY day",
-        edition.edition, first, last,
+        edition.edition,
+        first,
+        last,
     )
     counts = dict(zip(rows.column(0).to_pylist(), rows.column(1).to_pylist(), strict=True))
     begin, events = first, 0
@@ -52,9 +54,7 @@ def derive(bulk: Bulk, edition: Edition, first: int, last: int) -> Refresh:
         {edition.shop_key: edition.edition},
     )
     utms = pd.concat([utms, more]).drop_duplicates(["edition", "utm"])
-    return refresh(
-        bulk, events, orders, utms, words, calendar, edition.window_days, afresh=True
-    )
+    return refresh(bulk, events, orders, utms, words, calendar, edition.window_days, afresh=True)
 
 
 def rows_of_days(
@@ -107,19 +107,22 @@ def compare_editions(bulk: Bulk, one: Edition, other: Edition) -> dict[str, int]
     """How many daily rows and dimension rows differ between two editions of a shop, by table."""
     found: dict[str, int] = {}
     for summary in SUMMARIES:
-        low, high = bulk.table(
-            f"SELECT MIN(day), MAX(day) FROM {summary.table} WHERE edition IN ($1, $2)",
-            one.edition, other.edition,
-        ).to_pylist()[0].values()
+        low, high = (
+            bulk.table(
+                f"SELECT MIN(day), MAX(day) FROM {summary.table} WHERE edition IN ($1, $2)",
+                one.edition,
+                other.edition,
+            )
+            .to_pylist()[0]
+            .values()
+        )
         differing = 0
         for first in range(low or 0, (high if high is not None else -1) + 1, 31):
             ours, theirs = (
                 summaries.stored_rows(bulk, summary, e.edition, first, first + 30).to_pandas()
                 for e in (one, other)
             )
-            differing += difference(
-                summary.name, ours, theirs.assign(edition=one.edition)
-            ).num_rows
+            differing += difference(summary.name, ours, theirs.assign(edition=one.edition)).num_rows
         if differing:
             found[summary.table] = differing
     for table, columns in (
@@ -129,7 +132,9 @@ def compare_editions(bulk: Bulk, one: Edition, other: Edition) -> dict[str, int]
         differing = sum(
             bulk.table(
                 f"SELECT {columns} FROM {table} WHERE edition = $1 EXCEPT "
-                f"SELECT {columns} FROM {table} WHERE edition = $2", a.edition, b.edition,
+                f"SELECT {columns} FROM {table} WHERE edition = $2",
+                a.edition,
+                b.edition,
             ).num_rows
             for a, b in ((one, other), (other, one))
         )

@@ -23,7 +23,14 @@ from warehouse.editions import Claim, Edition
 # Raw rows worked on at once: bounds the memory, and the length of a writing transaction.
 BATCH_ROWS: Final = 300_000
 
+# Between two looks at whether a lease has become free.
+PAUSE_SECONDS: Final = 0.5
+
 Progress = Callable[[int], None]
+
+
+def unseen(_rows: int) -> None:
+    """Progress that nobody watches."""
 
 
 def now_micros() -> int:
@@ -36,7 +43,8 @@ def calendar_of(those: Iterable[Edition]) -> Calendar:
 
 def portion(waiting: list[dict[str, int]]) -> list[dict[str, int]]:
     """The oldest waiting batches that fit into one go (at least one)."""
-    taken, rows = [], 0
+    taken: list[dict[str, int]] = []
+    rows = 0
     for batch in waiting:
         if taken and rows + batch["rows"] > BATCH_ROWS:
             break
@@ -59,8 +67,13 @@ def take_in(bulk: Bulk, held: Claim, batches: list[dict[str, int]]) -> None:
     events, utms = raw.read_events(bulk, listed, by_shop, words)
     orders, more_utms = raw.read_orders(bulk, listed, by_shop)
     change = refresh(
-        bulk, events, orders, pd.concat([utms, more_utms]).drop_duplicates(["edition", "utm"]),
-        words, calendar, involved[0].window_days,
+        bulk,
+        events,
+        orders,
+        pd.concat([utms, more_utms]).drop_duplicates(["edition", "utm"]),
+        words,
+        calendar,
+        involved[0].window_days,
     )
     seen = events[["edition", "form"]].assign(day=calendar.days(events["edition"], events["at"]))
     bulk.commit()
@@ -68,7 +81,9 @@ def take_in(bulk: Bulk, held: Claim, batches: list[dict[str, int]]) -> None:
     write(bulk, change, seen)
     bulk.append(
         "edition_batch",
-        store.arrow(pd.DataFrame(batches, columns=["edition", "batch_id"]), ["edition", "batch_id"]),
+        store.arrow(
+            pd.DataFrame(batches, columns=["edition", "batch_id"]), ["edition", "batch_id"]
+        ),
     )
     # In the order in which imports take the rows of shops, so that neither waits for the other.
     for edition in sorted(involved, key=lambda one: one.shop_key):
@@ -102,7 +117,8 @@ def _write_facts(bulk: Bulk, change: Refresh) -> None:
     for edition, last in rows.groupby("edition")["session"].max().items():
         bulk.execute(
             "UPDATE edition SET next_session = $1 WHERE edition = $2 AND next_session < $1",
-            int(last) - (int(str(edition)) << editions.SESSION_BITS) + 1, int(str(edition)),
+            int(last) - (int(str(edition)) << editions.SESSION_BITS) + 1,
+            int(str(edition)),
         )
     store.save(bulk, tables.fact_step, children.old_steps[key], children.new_steps)
     store.save(bulk, tables.fact_answer, children.old_answers[key], children.new_answers)
@@ -141,7 +157,7 @@ def drain(
         if not held.editions:
             waiting(editions.holder(bulk, next(iter(numbers))))
             bulk.commit()
-            time.sleep(0.5)
+            time.sleep(PAUSE_SECONDS)
             continue
         try:
             _drain_held(bulk, held, progress)

@@ -1,13 +1,14 @@
 """Rollup and rebuild: which editions there must be, the drain into them, and the step in which a
 finished one becomes the one that answers read."""
 
+import time
 from collections.abc import Callable
 
-from jobs import pipeline
+from jobs import anew, pipeline
 from warehouse import editions
 from warehouse.bulk import Bulk
 from warehouse.catalogue import LOGIC_VERSION
-from warehouse.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Edition
+from warehouse.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Claim, Edition
 
 
 class UnknownShop(ValueError):
@@ -67,12 +68,51 @@ def rebuild(
     _clean(bulk)
 
 
+def hold(bulk: Bulk, edition: Edition, waiting: Callable[[str], None]) -> Claim:
+    """Lease one edition, waiting until it is free."""
+    while True:
+        held = editions.claim(bulk, [edition], pipeline.now_micros())
+        if held.editions:
+            return held
+        waiting(editions.holder(bulk, edition.edition))
+        bulk.commit()
+        time.sleep(pipeline.PAUSE_SECONDS)
+
+
+def compared_with_rebuild(
+    bulk: Bulk, held: Claim, edition: Edition, progress: pipeline.Progress
+) -> dict[str, int]:
+    """Build everything that a held edition has taken in once more, beside it; how many rows differ,
+    by table."""
+    editions.create(bulk, edition.shop_key, edition.window_days, LOGIC_VERSION, SCRATCH)
+    scratch = editions.editions(bulk, SCRATCH, edition.shop_id)[-1]
+    bulk.commit()
+    own = editions.claim(bulk, [scratch], pipeline.now_micros())
+    try:
+        taken = set(
+            bulk.table("SELECT batch_id FROM edition_batch WHERE edition = $1", edition.edition)
+            .column(0)
+            .to_pylist()
+        )
+        waiting = [b for b in editions.pending(bulk, [scratch.edition]) if b["batch_id"] in taken]
+        while batches := pipeline.portion(waiting):
+            waiting = waiting[len(batches) :]
+            pipeline.take_in(bulk, own, batches)
+            editions.fence(bulk, held, [edition.edition], pipeline.now_micros())
+            bulk.commit()
+            progress(sum(batch["rows"] for batch in batches))
+        return anew.compare_editions(bulk, edition, scratch)
+    finally:
+        editions.release(bulk, own)
+        editions.drop(bulk, scratch.edition)
+
+
 def waiting_rows(bulk: Bulk, window_days: int, shop: str | None, *, anew: bool) -> int:
     """How many raw rows a rollup (or, `anew`, a rebuild) has before it: for its progress bar."""
-    stale = set(shop_keys(bulk, shop) if anew else
-                editions.outdated(bulk, window_days, LOGIC_VERSION, shop))
-    current = [e.edition for e in editions.editions(bulk, CURRENT, shop)
-               if e.shop_key not in stale]
+    stale = set(
+        shop_keys(bulk, shop) if anew else editions.outdated(bulk, window_days, LOGIC_VERSION, shop)
+    )
+    current = [e.edition for e in editions.editions(bulk, CURRENT, shop) if e.shop_key not in stale]
     rows = sum(batch["rows"] for batch in editions.pending(bulk, current))
     if stale:
         listed = ", ".join(map(str, stale))
@@ -92,7 +132,11 @@ def _drop_stale_build(bulk: Bulk, shop_key: int, window_days: int) -> None:
         "UPDATE edition SET state = $1 WHERE state = $2 AND shop_key = $3 "
         "AND (window_days <> $4 OR logic_version <> $5 OR timezone <> "
         "(SELECT timezone FROM shop WHERE shop_key = $3))",
-        RETIRED, BUILDING, shop_key, window_days, LOGIC_VERSION,
+        RETIRED,
+        BUILDING,
+        shop_key,
+        window_days,
+        LOGIC_VERSION,
     )
     bulk.commit()
 

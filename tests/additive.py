@@ -71,5 +71,5 @@ def summed(what: Additive, *answers: Any) -> Sums:
 def rows_of(data: Any) -> list[dict[str, Any]]:
     """The rows of an answer, whatever it wraps them in; an answer that is one row, as a list."""
     if isinstance(data, dict):
-        return data.get("rows", [data])
+        return list(data.get("rows", [data]))
     return list(data)

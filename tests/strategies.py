@@ -1,14 +1,13 @@
 """Hypothesis strategies over the random worlds, and the ways in which a world can be imported."""
 
 from random import Random
-from typing import Any
 
 from hypothesis import strategies as st
 
 from tests.oracle.records import Row
 from tests.worlds import World, world
 
-__all__ = ["Portion", "portions", "seeds", "world", "worlds"]
+__all__ = ["Portion", "portions", "seeds", "shown", "world", "worlds"]
 
 Portion = tuple[str, list[Row]]
 """A kind and the rows of one file of it."""
@@ -21,7 +20,7 @@ seeds = st.integers(min_value=0, max_value=2**32 - 1)
 
 @st.composite
 def worlds(draw: st.DrawFn, size: int = 10) -> World:
-    """A world, less some of its sessions and orders.
+    """A world, less some of its sessions, orders and rows of the other kinds.
 
     The rows come from a seed, which cannot shrink; what shrinks is which of them stay, so that a
     failure is shown with the few sessions and orders that it takes.
@@ -54,6 +53,8 @@ def split(rows: list[Row], rng: Random) -> list[list[Row]]:
     return [file for file in files if file]
 
 
-def shown(world: World) -> dict[str, Any]:
-    """A world in a form that a failing test can print."""
-    return {"seed": world.seed, "now": world.now.isoformat(), **world.records}
+def shown(world: World) -> str:
+    """What a failing test prints of a world."""
+    lines = [f"world: seed {world.seed}, now {world.now.isoformat()}"]
+    lines += [f"{kind}: {row}" for kind, rows in world.records.items() for row in rows]
+    return "\n".join(lines)

@@ -6,8 +6,8 @@ a batch is done are written through the same one. SQL is written for both databa
 
 The SQLite driver brings its own copy of SQLite, and POSIX file locks belong to a process: were
 Python's `sqlite3` to close the same file while a `Bulk` is open, it would drop this one's locks. So
-within a process the two take turns. `open_bulk` is the only door, and refuses while connections of
-the process's own engines are checked out (see `engine.py`, which never pools SQLite in jobs).
+within a process the two take turns. `open_bulk` is the only door, and refuses while an engine of this
+process has the file open (see `engine.py`, which never pools SQLite in jobs).
 """
 
 import re

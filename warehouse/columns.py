@@ -26,6 +26,10 @@ def text(name: str, **options: Any) -> Column[str]:
     return Column(name, CodePoints, nullable=False, server_default="", **options)
 
 
+def text_key(name: str) -> Column[str]:
+    return Column(name, CodePoints, nullable=False, primary_key=True)
+
+
 def whole(name: str, default: int = 0, **options: Any) -> Column[int]:
     """A 64-bit number: an id, an instant, an amount."""
     return Column(name, BigInteger, nullable=False, server_default=str(default), **options)
@@ -36,7 +40,9 @@ def small(name: str, **options: Any) -> Column[int]:
 
 
 def key(name: str, **options: Any) -> Column[int]:
-    return Column(name, BigInteger, nullable=False, primary_key=True, autoincrement=False, **options)
+    return Column(
+        name, BigInteger, nullable=False, primary_key=True, autoincrement=False, **options
+    )
 
 
 def serial(name: str) -> Column[int]:

@@ -42,9 +42,7 @@ def from_micros(instant: int) -> datetime:
 
 def iso_millis(instant: int) -> str:
     """`2026-01-31T23:59:59.999Z`, the way every answer writes a time."""
-    return from_micros(instant).strftime("%Y-%m-%dT%H:%M:%S.") + (
-        f"{instant // MICROS_PER_MS % 1000:03d}Z"
-    )
+    return from_micros(instant).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def day_number(day: date) -> int:

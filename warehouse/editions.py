@@ -80,12 +80,17 @@ def create(
         "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state) "
         "SELECT shop_key, timezone, $2, $3, $4 FROM shop WHERE shop_key = $1 "
         "ON CONFLICT DO NOTHING",
-        shop_key, window_days, logic_version, state,
+        shop_key,
+        window_days,
+        logic_version,
+        state,
     )
     bulk.commit()
 
 
-def outdated(bulk: Bulk, window_days: int, logic_version: int, shop: str | None = None) -> list[int]:
+def outdated(
+    bulk: Bulk, window_days: int, logic_version: int, shop: str | None = None
+) -> list[int]:
     """Shops whose answers are missing or were built under other settings than today's."""
     sql = (
         "SELECT s.shop_key FROM shop s LEFT JOIN edition e ON e.edition = s.edition "
@@ -125,7 +130,12 @@ def claim(bulk: Bulk, wanted: list[Edition], now: int) -> Claim:
             "UPDATE edition SET lease_owner = $1, lease_until = $2 WHERE edition = $3 "
             "AND state <> $6 AND (lease_owner = '' OR lease_owner = $4 OR lease_until < $5) "
             "RETURNING edition",
-            token, now + LEASE_MICROS, edition.edition, abandoned, now, RETIRED,
+            token,
+            now + LEASE_MICROS,
+            edition.edition,
+            abandoned,
+            now,
+            RETIRED,
         ):
             held.append(edition)
         bulk.commit()
@@ -157,8 +167,12 @@ def is_held(bulk: Bulk, edition: int, now: int) -> bool:
         "SELECT lease_owner, lease_until FROM edition WHERE edition = $1", edition
     ).to_pylist()
     bulk.commit()
-    return bool(row and row[0]["lease_owner"] and row[0]["lease_until"] >= now
-                and not _is_dead(row[0]["lease_owner"]))
+    return bool(
+        row
+        and row[0]["lease_owner"]
+        and row[0]["lease_until"] >= now
+        and not _is_dead(row[0]["lease_owner"])
+    )
 
 
 def release(bulk: Bulk, held: Claim) -> None:
@@ -168,7 +182,8 @@ def release(bulk: Bulk, held: Claim) -> None:
         bulk.execute(
             "UPDATE edition SET lease_owner = '', lease_until = 0 "
             "WHERE edition = $1 AND lease_owner = $2",
-            edition.edition, held.token,
+            edition.edition,
+            held.token,
         )
     bulk.commit()
 
@@ -182,7 +197,9 @@ def fence(bulk: Bulk, held: Claim, numbers: list[int], now: int) -> None:
         if not bulk.changed(
             "UPDATE edition SET lease_until = $1 WHERE edition = $2 AND lease_owner = $3 "
             "RETURNING edition",
-            now + LEASE_MICROS, number, held.token,
+            now + LEASE_MICROS,
+            number,
+            held.token,
         ):
             bulk.rollback()
             raise LeaseLost(f"edition {number} was taken over by another process")
@@ -198,12 +215,15 @@ def publish(bulk: Bulk, edition: Edition) -> None:
     """Make a finished edition the one that answers read, and retire the one before. Commits."""
     bulk.execute(
         "UPDATE edition SET state = $1 WHERE shop_key = $2 AND state = $3",
-        RETIRED, edition.shop_key, CURRENT,
+        RETIRED,
+        edition.shop_key,
+        CURRENT,
     )
     bulk.execute("UPDATE edition SET state = $1 WHERE edition = $2", CURRENT, edition.edition)
     bulk.execute(
         "UPDATE shop SET edition = $1, data_version = data_version + 1 WHERE shop_key = $2",
-        edition.edition, edition.shop_key,
+        edition.edition,
+        edition.shop_key,
     )
     bulk.commit()
 

@@ -38,8 +38,8 @@ def open_engine(url: str, *, pooled: bool = False) -> Engine:
     if parsed.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _set_pragmas)
         event.listen(engine, "begin", _begin)
-        event.listen(engine, "checkout", lambda *_: _checked_out(parsed, +1))
-        event.listen(engine, "checkin", lambda *_: _checked_out(parsed, -1))
+        event.listen(engine, "connect", lambda *_: _count_open(parsed, +1))
+        event.listen(engine, "close", lambda *_: _count_open(parsed, -1))
     return engine
 
 
@@ -59,15 +59,15 @@ def _begin(connection: Any) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-_in_use: dict[str, int] = {}
+_open: dict[str, int] = {}
 
 
-def _checked_out(url: URL, change: int) -> None:
+def _count_open(url: URL, change: int) -> None:
     name = url.database or ""
-    _in_use[name] = _in_use.get(name, 0) + change
+    _open[name] = _open.get(name, 0) + change
 
 
 def refuse_shared_locks(url: URL) -> None:
     """Raise where this process holds an SQLAlchemy connection to the same SQLite file."""
-    if url.get_backend_name() == "sqlite" and _in_use.get(url.database or "", 0) > 0:
-        raise RuntimeError(f"a connection to {url.database} is in use in this process")
+    if url.get_backend_name() == "sqlite" and _open.get(url.database or "", 0) > 0:
+        raise RuntimeError(f"this process has {url.database} open already; see warehouse/bulk.py")

@@ -1,14 +1,63 @@
-"""Bring a warehouse to the current schema; every command calls this first."""
+"""Bring a warehouse to the current schema; every command calls this first.
 
-from sqlalchemy import Engine
+A new revision is made with `revise("what it does")` from a warehouse that is at the one before.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, inspect, text
 
 from warehouse.planning import state_plans
-from warehouse.tables import metadata
+
+# The newest revision under migrations/versions (a test holds it to that).
+HEAD: Final = "0001"
+
+_SCRIPTS: Final = Path(__file__).parent / "migrations"
+# Any number, the same in every process: whoever migrates PostgreSQL holds this lock.
+_LOCK: Final = 7_305_811
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether the warehouse is at the newest revision."""
+    if not inspect(connection).has_table("alembic_version"):
+        return False
+    return bool(connection.scalar(text("SELECT version_num FROM alembic_version")) == HEAD)
 
 
 def migrate(engine: Engine) -> None:
-    """Create or upgrade the tables."""
-    metadata.create_all(engine)
-    if engine.dialect.name == "sqlite":
-        with engine.connect().execution_options(writes=True) as connection, connection.begin():
-            state_plans(connection)
+    """Create or upgrade the tables; nothing where they are current. Processes take turns."""
+    with engine.connect() as connection:
+        if is_current(connection):
+            return
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        if not is_current(connection):
+            _upgrade(connection)
+
+
+def _upgrade(connection: Connection) -> None:
+    # Imported here: it is needed once in a warehouse's life, and costs a tenth of a second.
+    from alembic import command
+
+    command.upgrade(_config(connection), "head")
+    if connection.dialect.name == "sqlite":
+        state_plans(connection)
+
+
+def _config(connection: Connection):  # type: ignore[no-untyped-def]
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_SCRIPTS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def revise(engine: Engine, message: str, number: str) -> None:
+    """Write a revision with what the tables have and the warehouse has not; to be read and mended."""
+    from alembic import command
+
+    with engine.connect() as connection, connection.begin():
+        command.revision(_config(connection), message, autogenerate=True, rev_id=number)

@@ -122,10 +122,8 @@ def read_visitors(
     A visitor who was active in the range has exactly one first active day in it: the one whose
     previous active day lies before the range, or does not exist.
     """
-    rows = connection.execute(
-        _visitors(), {"edition": edition, "first": first, "last": last, "form": form}
-    )
-    return {kind: visitors for kind, visitors in rows}
+    values = {"edition": edition, "first": first, "last": last, "form": form}
+    return {row[0]: row[1] for row in connection.execute(_visitors(), values)}
 
 
 @cache

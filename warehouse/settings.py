@@ -58,8 +58,23 @@ ATTRIBUTION_WINDOW_DAYS: Final = Setting(
 REJECTS_DAYS: Final = Setting(
     "REJECTS_DAYS", "30", _positive, "days after which rejected rows are purged"
 )
+NIGHTLY: Final = Setting(
+    "NIGHTLY", "15 2 * * *", str, "when the nightly rollup runs: a cron expression, in UTC"
+)
+REFRESH_MINUTES: Final = Setting(
+    "REFRESH_MINUTES", "5", _positive, "minutes between two refreshes of what has changed"
+)
 HOST: Final = Setting("HOST", "127.0.0.1", str, "the address that the API listens on")
 PORT: Final = Setting("PORT", "8000", _port, "the port that the API listens on")
 WORKERS: Final = Setting("WORKERS", "2", _positive, "processes that serve the API")
 
-SETTINGS: Final = (WAREHOUSE_URL, ATTRIBUTION_WINDOW_DAYS, REJECTS_DAYS, HOST, PORT, WORKERS)
+SETTINGS: Final = (
+    WAREHOUSE_URL,
+    ATTRIBUTION_WINDOW_DAYS,
+    REJECTS_DAYS,
+    NIGHTLY,
+    REFRESH_MINUTES,
+    HOST,
+    PORT,
+    WORKERS,
+)

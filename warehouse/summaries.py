@@ -27,12 +27,15 @@ def add(bulk: Bulk, summary: Summary, delta: pa.Table) -> None:
     _append(bulk, summary, delta)
 
 
-def replace(bulk: Bulk, summary: Summary, edition: int, first: int, last: int,
-            rows: pa.Table) -> None:
+def replace(
+    bulk: Bulk, summary: Summary, edition: int, first: int, last: int, rows: pa.Table
+) -> None:
     """Put these rows in the place of all that an edition has for the days `first`..`last`."""
     bulk.execute(
         f"DELETE FROM {summary.table} WHERE edition = $1 AND day BETWEEN $2 AND $3",
-        edition, first, last,
+        edition,
+        first,
+        last,
     )
     _append(bulk, summary, rows)
 
@@ -43,7 +46,9 @@ def stored_rows(bulk: Bulk, summary: Summary, edition: int, first: int, last: in
     rows = bulk.table(
         f"SELECT {names(columns)} FROM {summary.table} "
         "WHERE edition = $1 AND day BETWEEN $2 AND $3",
-        edition, first, last,
+        edition,
+        first,
+        last,
     )
     if not rows.num_rows:
         return pa.table({name: pa.array([], pa.int64()) for name in summary.columns})

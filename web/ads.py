@@ -1,21 +1,16 @@
 """Ad spend and its return (18)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-import numpy as np
-
 from warehouse.currencies import minor_units
-from warehouse.vocabulary import UTM_FIELDS
+from web.ad_outcomes import Outcome, Outcomes, outcomes_of
 from web.ad_sync import unavailable_providers
 from web.campaigns import (
     Campaign,
     Campaigns,
     Spend,
-    sources_of,
     spend_between,
     spend_ever,
 )
@@ -23,32 +18,18 @@ from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
 from web.exchange import Rates
 from web.questions import Question
-from web.rounding import percent, ratio
+from web.rounding import ratio
 
 Row = dict[str, Any]
 
-_SOURCE: Final = UTM_FIELDS.index("utm_source")
-_CAMPAIGN: Final = UTM_FIELDS.index("utm_campaign")
-_ID: Final = UTM_FIELDS.index("utm_id")
 _NO_SPEND: Final = Spend(Decimal(0), 0, 0)
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What came of a campaign (or of none): submissions and orders of the range. `net` and
-    `net_by_day` (of days with orders) are in minor units of the shop's currency."""
-
-    submissions: int = 0
-    orders: int = 0
-    net: int = 0
-    net_by_day: dict[int, int] = field(default_factory=dict)
 
 
 def ad_spend(question: Question) -> Row:
     """`{rows, attributionCoverage, unavailableProviders}`. Submissions on the submission clock,
     orders on the order clock; spend on the platform's date, taken as the shop's day."""
     campaigns = Campaigns(question.connection, question.shop.key)
-    outcomes, coverage = _outcomes(question, campaigns)
+    outcomes, coverage = outcomes_of(question, campaigns)
     unattributed = outcomes.pop(None)
     window = question.window
     spend = spend_between(question.connection, question.shop.key, window.first, window.last)
@@ -73,54 +54,10 @@ def ad_spend(question: Question) -> Row:
     }
 
 
-def _outcomes(
-    question: Question, campaigns: Campaigns
-) -> tuple[dict[Campaign | None, Outcome], dict[str, float | None]]:
-    """What came of each campaign, of None what belongs to no campaign; and per provider the share
-    of its sources' submissions that have a campaign."""
-    submitted = question.sums("utm_submission", by=("utm",))
-    # Days matter only where revenue is to be brought into another currency.
-    foreign = campaigns.currencies - {question.shop.currency}
-    ordered = question.sums("utm_order", by=("day", "utm") if foreign else ("utm",))
-    utms = question.utms(np.union1d(submitted["utm"], ordered["utm"]).tolist())
-    matched = {
-        id: campaigns.of(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID]) for id, utm in utms.items()
-    }
-    outcomes: dict[Campaign | None, Outcome] = {None: Outcome()}
-    by_source: dict[str, list[int]] = {}
-    for utm, count in zip(
-        submitted["utm"].tolist(), submitted["submissions"].tolist(), strict=True
-    ):
-        campaign = matched[utm]
-        outcomes.setdefault(campaign, Outcome()).submissions += count
-        seen = by_source.setdefault(utms[utm][_SOURCE].lower(), [0, 0])
-        seen[0] += count if campaign else 0
-        seen[1] += count
-    days = ordered["day"].tolist() if foreign else [0] * len(ordered)
-    net = (ordered["gross"] - ordered["refunded"]).tolist()
-    for day, utm, orders, amount in zip(
-        days, ordered["utm"].tolist(), ordered["orders"].tolist(), net, strict=True
-    ):
-        if orders:
-            outcome = outcomes.setdefault(matched[utm], Outcome())
-            outcome.orders += orders
-            outcome.net += amount
-            outcome.net_by_day[day] = outcome.net_by_day.get(day, 0) + amount
-    return outcomes, {
-        provider: _coverage(by_source.get(source, (0, 0)) for source in sources_of(provider))
-        for provider in campaigns.providers
-    }
-
-
-def _coverage(seen: Iterable[Iterable[int]]) -> float | None:
-    with_campaign, submissions = map(sum, zip(*seen, strict=True))
-    return percent(with_campaign, submissions) if submissions else None
-
-
 def _carriers(
     question: Question,
     spend: dict[Campaign, dict[str, Spend]],
-    outcomes: dict[Campaign | None, Outcome],
+    outcomes: Outcomes,
 ) -> dict[Campaign, str]:
     """The currency in whose row a campaign's submissions and orders stand: the one with most spend
     in the range, else the one with most ever (ties: the first)."""

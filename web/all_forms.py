@@ -6,9 +6,7 @@ from web.form_store import known_forms
 from web.questions import Question
 
 
-def all_forms_funnel(
-    question: Question, form_ids: frozenset[str] | None
-) -> list[dict[str, Any]]:
+def all_forms_funnel(question: Question, form_ids: frozenset[str] | None) -> list[dict[str, Any]]:
     """`formId, views, subscriptions, completions` per form, by views descending, then formId.
 
     Without `form_ids`: every form with any event in the window, whether the shop's forms know it

@@ -34,8 +34,6 @@ from web.last_use import LastUse
 from web.logs import log_request
 from web.request_id import request_id
 
-MOST_BODY_BYTES: Final = 1024 * 1024
-
 RESOURCES: Final = (forms, form_analytics, attribution, discounts, revenue, ads, customers)
 
 
@@ -55,7 +53,6 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     """The API over the warehouse at `url` (default: the setting `WAREHOUSE_URL`), which must have
     been migrated. `clock` gives the present instant in microseconds."""
     app = Flask(__name__, static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = MOST_BODY_BYTES
     # An address has one spelling: neither `/v1/forms/` nor `//v1/forms` redirects to it.
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
@@ -75,13 +72,22 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     return app
 
 
+def close_app(app: Flask) -> None:
+    """Write what is still to be written, and close the connections, before a process ends."""
+    app.extensions["last_use"].stop()
+    app.extensions["database"].engine.dispose()
+
+
 def _admit() -> Response | None:
     """The key comes first: without a valid one, nothing under /v1 says whether it exists."""
     g.started = perf_counter()
+    request_id()
     refused = request.routing_exception
     if request.method == "OPTIONS" and isinstance(refused, MethodNotAllowed):
         allowed = ", ".join(sorted({*(refused.valid_methods or ()), "OPTIONS"}))
-        return Response(status=204, headers={"Allow": allowed})
+        answer = Response(status=204, headers={"Allow": allowed})
+        del answer.headers["Content-Type"]
+        return answer
     if request.path == VERSION or request.path.startswith(f"{VERSION}/"):
         key = bearer(request.headers.get("Authorization"))
         now = current_app.extensions["clock"]()

@@ -41,9 +41,7 @@ def _rows(lines: Iterable[Mapping[str, int]]) -> list[dict[str, Any]]:
             {
                 "attributionType": name,
                 **revenue,
-                "averageOrderValueCents": cents(
-                    revenue["grossRevenueCents"], revenue["orders"]
-                ),
+                "averageOrderValueCents": cents(revenue["grossRevenueCents"], revenue["orders"]),
                 "shareOfRevenue": percent(revenue["netRevenueCents"], all_net),
             }
         )

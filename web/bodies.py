@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import msgspec
 from flask import request
 
-from web.errors import Refusal, malformed
+from web.errors import CODES, MESSAGES, Refusal, malformed
 
+MOST_BYTES: Final = 1024 * 1024
 MOST_NAME: Final = 255
 
 
@@ -44,21 +44,41 @@ class Body:
 def read_body() -> Body:
     """The body of the request at hand. Raises 415, 413, `invalid_json`, `invalid_body`."""
     if request.mimetype != "application/json":
-        raise Refusal(
-            415, "unsupported_media_type", "The body must come as `Content-Type: application/json`."
-        )
-    content = request.get_data(cache=False)
+        raise Refusal(415, CODES[415], "The body must come as `Content-Type: application/json`.")
+    # Bytes are counted here, since a chunked body does not announce its length.
+    content = request.stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise Refusal(413, CODES[413], MESSAGES[413])
     try:
-        value = json.loads(
-            content.decode(), parse_int=_zero, parse_float=_zero, parse_constant=_no_json
-        )
-        if isinstance(value, dict):
-            raw = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
-            return Body(value, {name: bytes(text).decode() for name, text in raw.items()})
+        text = content.decode()
+        members = _DECODER.decode(text)
     except (ValueError, RecursionError):
-        # Neither JSON, nor nested so deeply that no reader of the schema could take it.
+        # No JSON, or nested so deeply (a thousand levels) that no reader of the schema takes it.
         raise malformed("invalid_json", "The body is not JSON, or is nested too deeply.") from None
-    raise _invalid("The body is not an object.")
+    if not isinstance(members, dict):
+        raise _invalid("The body is not an object.")
+    return Body(members, _member_texts(text))
+
+
+def _member_texts(text: str) -> dict[str, str]:
+    """Each member's own text in the text of a JSON object, which is known to be one."""
+    texts = {}
+    place = _past_space(text, text.index("{") + 1)
+    while text[place] == '"':
+        name, end = _DECODER.raw_decode(text, place)
+        start = _past_space(text, text.index(":", end) + 1)
+        _, end = _DECODER.raw_decode(text, start)
+        texts[name] = text[start:end]
+        place = _past_space(text, end)
+        if text[place] == ",":
+            place = _past_space(text, place + 1)
+    return texts
+
+
+def _past_space(text: str, place: int) -> int:
+    while text[place] in " \t\n\r":
+        place += 1
+    return place
 
 
 def _zero(_digits: str) -> int:
@@ -68,6 +88,9 @@ def _zero(_digits: str) -> int:
 
 def _no_json(name: str) -> Any:
     raise ValueError(name)
+
+
+_DECODER: Final = json.JSONDecoder(parse_int=_zero, parse_float=_zero, parse_constant=_no_json)
 
 
 def _require_storable(value: Any, member: str) -> None:

@@ -31,7 +31,7 @@ class Scopes(click.ParamType[tuple[str, ...]]):
 
     name = "scopes"
 
-    def convert(self, value: Any, param: Any, context: Any) -> tuple[str, ...]:
+    def convert(self, value: Any, _param: Any, _context: Any) -> tuple[str, ...]:
         scopes = tuple(text.strip() for text in value.split(","))
         for scope in scopes:
             if scope not in SCOPES:
@@ -44,7 +44,7 @@ class EndOfDay(click.ParamType[int]):
 
     name = "day"
 
-    def convert(self, value: Any, param: Any, context: Any) -> int:
+    def convert(self, value: Any, _param: Any, _context: Any) -> int:
         try:
             if not _DAY.fullmatch(value):
                 raise ValueError

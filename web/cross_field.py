@@ -42,7 +42,7 @@ def _table(question: Question, sums: Sums, name_a: str, name_b: str) -> list[dic
     total = int(count.sum())
     v = _cramers_v(count, total_a[of_a], total_b[of_b], min(len(total_a), len(total_b)))
     known = question.texts([*values_a, *values_b])
-    texts_a, texts_b = [known[id] for id in values_a], [known[id] for id in values_b]
+    texts_a, texts_b = [known[value] for value in values_a], [known[value] for value in values_b]
     order = np.lexsort((_ranks(texts_b)[of_b], _ranks(texts_a)[of_a], -count))[:MOST_CELLS]
     rows = []
     for a, b, n, of_them in zip(

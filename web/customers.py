@@ -33,15 +33,13 @@ def lifetime_value(question: Question, dimension: str) -> dict[str, Any]:
         days: _added([lines for last, lines in portions if last + days <= question.today])
         for days in LTV_HORIZONS
     }
-    texts = question.texts(id for key in whole for id in key)
+    texts = question.texts(part for key in whole for part in key)
     rows = []
     for key, sums in whole.items():
         if any_figure(sums):
-            row: dict[str, Any] = dict(zip(names, (texts[id] for id in key), strict=True))
+            row: dict[str, Any] = dict(zip(names, (texts[part] for part in key), strict=True))
             row |= _figures(sums)
-            row["horizons"] = [
-                _horizon(days, horizons[days].get(key, {})) for days in LTV_HORIZONS
-            ]
+            row["horizons"] = [_horizon(days, horizons[days].get(key, {})) for days in LTV_HORIZONS]
             rows.append(row)
     rows.sort(key=lambda row: (-row["netRevenueCents"], *(row[name] for name in names)))
     return {"dimension": dimension, "rows": rows}
@@ -106,7 +104,5 @@ def _horizon(days: int, sums: Line) -> dict[str, int]:
 
 blueprint = resource(
     "customers",
-    Endpoint(
-        "GET", "/customers/ltv", "customers:read", lifetime_value, (one_of(*_DIMENSIONS),)
-    ),
+    Endpoint("GET", "/customers/ltv", "customers:read", lifetime_value, (one_of(*_DIMENSIONS),)),
 )

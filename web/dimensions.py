@@ -51,8 +51,8 @@ def _known(
     ids: Iterable[int],
     value: Any,
 ) -> dict[int, Any]:
-    wanted = {id for id in ids if id}
-    found = {id: memory[edition, id] for id in wanted if (edition, id) in memory}
+    wanted = {each for each in ids if each}
+    found = {each: memory[edition, each] for each in wanted if (edition, each) in memory}
     missing = list(wanted - found.keys())
     for start in range(0, len(missing), _PORTION):
         portion = missing[start : start + _PORTION]
@@ -61,5 +61,5 @@ def _known(
     if missing:
         if len(memory) + len(missing) > _CAPACITY:
             memory.clear()
-        memory.update(((edition, id), found[id]) for id in missing)
+        memory.update(((edition, each), found[each]) for each in missing)
     return found

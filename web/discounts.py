@@ -73,9 +73,7 @@ def _codes() -> Select[Any]:
     )
     extremes = (
         select(extreme(dim_code.c.code))
-        .where(
-            dim_code.c.edition == bindparam("edition"), dim_code.c.discount == used.c.discount
-        )
+        .where(dim_code.c.edition == bindparam("edition"), dim_code.c.discount == used.c.discount)
         .scalar_subquery()
         for extreme in (func.min, func.max)
     )

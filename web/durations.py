@@ -8,6 +8,7 @@ from warehouse.days import MICROS_PER_MS
 from warehouse.histogram import bounds, representative
 from warehouse.reader import Column
 from warehouse.vocabulary import DEVICES
+from web.grouping import add_up
 from web.questions import Question
 
 PERCENTILES: Final = (25, 50, 75, 90, 95, 99)
@@ -30,9 +31,7 @@ def time_to_complete(question: Question) -> list[dict[str, Any]]:
         for of in [device == code]
     ]
     rows.sort(key=lambda row: (-row["completions"], row["deviceType"]))
-    buckets, places = np.unique(bucket, return_inverse=True)
-    counts = np.zeros(len(buckets), dtype=np.int64)
-    np.add.at(counts, places, count)
+    buckets, (counts,) = add_up(bucket, count)
     return [{"deviceType": "all", **_distribution(buckets, counts, duration)}, *rows]
 
 

@@ -56,7 +56,7 @@ class Endpoint:
         )
 
     def _serve(self, form_id: str = "") -> Response:
-        g.endpoint = self
+        g.template = VERSION + self.path
         caller = g.caller
         require_scope(caller, self.scope)
         form_id = form_id.lower()

@@ -23,22 +23,26 @@ class Rates:
         self._range = {"first": first, "last": last}
         self._pairs: dict[tuple[str, str], tuple[list[int], list[Decimal]]] = {}
         self._common: list[str] | None = None
+        self._found: dict[tuple[int, str, str], Decimal | None] = {}
 
     def convert(self, amounts: dict[int, int], source: str, target: str) -> Decimal | None:
         """Amounts by day in one currency, as their sum in another; None where the day of one of
         them has no rate."""
+        if source == target:
+            return Decimal(sum(amounts.values()))
         total = Decimal(0)
         for day, amount in amounts.items():
-            rate = self.rate(day, source, target)
+            key = day, source, target
+            if key not in self._found:
+                self._found[key] = self._rate(*key)
+            rate = self._found[key]
             if rate is None:
                 return None
             total = WORKING.fma(Decimal(amount), rate, total)
         return _KEPT.plus(total)
 
-    def rate(self, day: int, source: str, target: str) -> Decimal | None:
-        """How much of `target` one unit of `source` is on a day of the range."""
-        if source == target:
-            return Decimal(1)
+    def _rate(self, day: int, source: str, target: str) -> Decimal | None:
+        """How much of `target` one unit of `source`, another currency, is on a day of the range."""
         direct = self._last(day, source, target)
         if direct is not None:
             return direct
@@ -56,7 +60,10 @@ class Rates:
             rows = self._connection.execute(
                 _rates(), {"base": base, "quote": quote, **self._range}
             ).all()
-            self._pairs[base, quote] = [row.day for row in rows], [Decimal(row.rate) for row in rows]
+            self._pairs[base, quote] = (
+                [row.day for row in rows],
+                [Decimal(row.rate) for row in rows],
+            )
         days, rates = self._pairs[base, quote]
         place = bisect_right(days, day)
         return rates[place - 1] if place else None

@@ -116,9 +116,7 @@ def replace_draft(
 
 def _move_data_version(connection: Connection, shop_key: int) -> None:
     connection.execute(
-        update(shop)
-        .where(shop.c.shop_key == shop_key)
-        .values(data_version=shop.c.data_version + 1)
+        update(shop).where(shop.c.shop_key == shop_key).values(data_version=shop.c.data_version + 1)
     )
 
 

@@ -22,9 +22,7 @@ def list_forms(question: Question, limit: int, cursor: str | None) -> Answer:
     after = None
     if cursor is not None:
         after = read_cursor(cursor)
-        if after is None or not form_store.stands_at(
-            question.connection, question.shop.key, after
-        ):
+        if after is None or not form_store.stands_at(question.connection, question.shop.key, after):
             return Answer([], meta={"nextCursor": None})
     rows = form_store.list_forms(question.connection, question.shop.key, limit + 1, after)
     page = rows[:limit]

@@ -67,14 +67,12 @@ def trends(question: Question) -> list[dict[str, Any]]:
     """A row per day of the range. Milestones and submissions on their day; orders and revenue
     attributed to the form, on the order's."""
     funnels = {line["day"]: line for line in question.form_sums("funnel", by=("day",)).rows()}
-    credits = {line["day"]: line for line in question.form_sums("credit", by=("day",)).rows()}
+    credited = {line["day"]: line for line in question.form_sums("credit", by=("day",)).rows()}
     nothing = dict.fromkeys(("views", "starts", "subscriptions", "completions"), 0)
     nothing |= dict.fromkeys(("submissions", "converted", "orders", "gross", "refunded"), 0)
     no_credit = {"orders": 0, "gross": 0, "refunded": 0}
     rows = []
     for day in range(question.window.first, question.window.last + 1):
-        sums = funnels.get(day, nothing) | credits.get(day, no_credit)
-        rows.append(
-            {"date": day_date(day).isoformat(), **form_figures(sums), **form_rates(sums)}
-        )
+        sums = funnels.get(day, nothing) | credited.get(day, no_credit)
+        rows.append({"date": day_date(day).isoformat(), **form_figures(sums), **form_rates(sums)})
     return rows

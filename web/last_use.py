@@ -25,7 +25,7 @@ class LastUse:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._noted: dict[str, int] = {}
-        self._queue: SimpleQueue[tuple[str, int]] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[str, int] | None] = SimpleQueue()
         self._starting = Lock()
         self._thread: Thread | None = None
 
@@ -41,9 +41,15 @@ class LastUse:
                 self._thread = Thread(target=self._write, name="last-use", daemon=True)
                 self._thread.start()
 
+    def stop(self) -> None:
+        """Write what is noted, and end the thread; do not wait long for another's lock."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join(timeout=5)
+
     def _write(self) -> None:
-        while True:
-            credential_id, now = self._queue.get()
+        while noted := self._queue.get():
+            credential_id, now = noted
             statement = (
                 update(api_key)
                 .where(api_key.c.credential_id == credential_id, api_key.c.last_used_at < now)

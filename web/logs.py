@@ -32,12 +32,11 @@ def configure() -> None:
 def log_request(response: Response, time: str) -> None:
     """One line for the request that was answered; `time` is its end."""
     caller = g.get("caller")
-    endpoint = g.get("endpoint")
     line = {
         "time": time,
         "requestId": request_id(),
         "method": request.method,
-        "path": endpoint.path if endpoint else request.url_rule and request.url_rule.rule,
+        "path": g.get("template") or (request.url_rule and request.url_rule.rule),
         "status": response.status_code,
         "ms": round((perf_counter() - g.started) * 1000, 2),
         "shopId": caller and caller.shop.shop_id,
@@ -46,6 +45,11 @@ def log_request(response: Response, time: str) -> None:
     if "error" in g:
         line["error"] = g.error
     _write(line)
+
+
+def log_unreadable(request_id: str, status: int, code: str) -> None:
+    """What the server could not read as a request: nothing of it is repeated."""
+    _write({"requestId": request_id, "status": status, "error": code})
 
 
 def log_failure(request_id: str, error: Exception) -> None:

@@ -39,9 +39,7 @@ class Question:
     ) -> Sums:
         """The sum of a daily summary over the window (or other `days`)."""
         first, last = days or (self.window.first, self.window.last)
-        return read(
-            self.connection, summary, self.shop.edition, first, last, by=by, where=where
-        )
+        return read(self.connection, summary, self.shop.edition, first, last, by=by, where=where)
 
     def form_sums(
         self, summary: str, *, by: Sequence[str] = (), where: Mapping[str, int] | None = None

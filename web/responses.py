@@ -26,7 +26,7 @@ def response_revenue(question: Question) -> list[dict[str, Any]]:
         return []
     funnel = question.form_sums("funnel").total()
     texts = question.texts(
-        id for lines in values.values() for line in lines for id in (line["field"], line["value"])
+        [*values, *(line["value"] for lines in values.values() for line in lines)]
     )
     rows = []
     for field, lines in values.items():

@@ -8,6 +8,7 @@ from warehouse.vocabulary import ATTRIBUTION_TYPES, UNATTRIBUTED, UTM_FIELDS
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
 from web.figures import any_figure, money
+from web.grouping import add_up, relabel
 from web.parameters import dimension as one_of
 from web.questions import Question
 from web.rounding import percent
@@ -88,18 +89,26 @@ def _grouped(
 ) -> Groups:
     """Lines by UTM id added up by some of the UTM values, and by attribution type before them."""
     utms = question.utms(sums["utm"].tolist())
-    keys = {utm: tuple(values[place] for place in places) for utm, values in utms.items()}
+    keys: dict[tuple[str, ...], int] = {}
+    numbers = {
+        utm: keys.setdefault(tuple(values[place] for place in places), len(keys))
+        for utm, values in utms.items()
+    }
+    labels = relabel(sums["utm"], numbers)
+    if with_type:
+        labels = labels * len(ATTRIBUTION_TYPES) + sums["type"]
     measures = [name for name in sums.columns if name not in ("utm", "type")]
-    groups: dict[tuple[str, ...], list[int]] = {}
-    types = sums["type"].tolist() if with_type else [None] * len(sums)
-    columns = (sums[measure].tolist() for measure in measures)
-    for utm, kind, *values in zip(sums["utm"].tolist(), types, *columns, strict=True):
-        key = keys[utm] if kind is None else (ATTRIBUTION_TYPES[kind], *keys[utm])
-        known = groups.get(key)
-        groups[key] = (
-            values if known is None else [a + b for a, b in zip(known, values, strict=True)]
-        )
-    return {key: dict(zip(measures, values, strict=True)) for key, values in groups.items()}
+    found, totals = add_up(labels, *(sums[measure] for measure in measures))
+    texts = list(keys)
+    groups: Groups = {}
+    for label, *values in zip(found.tolist(), *(total.tolist() for total in totals), strict=True):
+        if with_type:
+            number, kind = divmod(label, len(ATTRIBUTION_TYPES))
+            key = (ATTRIBUTION_TYPES[kind], *texts[number])
+        else:
+            key = texts[label]
+        groups[key] = dict(zip(measures, values, strict=True))
+    return groups
 
 
 _DIMENSIONS: Final[dict[str, Callable[[Question], tuple[Sequence[str], list[Row]]]]] = {

@@ -2,7 +2,9 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from tqdm import tqdm
@@ -13,6 +15,7 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.portion import Unreadable
 from jobs.importing.rejects import purge_rejects
 from jobs.importing.run import import_file
+from jobs.importing.sources import source_of
 from jobs.pipeline import now_micros
 from warehouse import settings
 from warehouse.bulk import Bulk
@@ -22,7 +25,9 @@ SOME_REJECTED = 3
 
 @click.command("import")
 @click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
+)
 @click.option("--json", "as_json", is_flag=True, help="The counts as one JSON object.")
 def import_command(kind: str, files: tuple[Path, ...], as_json: bool) -> None:
     """Take files of one KIND into the warehouse: NDJSON (.ndjson, .jsonl), CSV (both also .gz) or
@@ -50,13 +55,20 @@ def tell(counts: Counts, as_json: bool) -> None:
 
 
 def _import(bulk: Bulk, kind: Kind, files: tuple[Path, ...], counts: Counts) -> None:
-    size = sum(path.stat().st_size for path in files if path.is_file())
-    with tqdm(
-        total=size, unit="B", unit_scale=True, desc=kind.name, disable=None
-    ) as bar:
+    for path in files:
+        source_of(path)  # before anything is written
+    size = sum(path.stat().st_size for path in files)
+    with tqdm(total=size, unit="B", unit_scale=True, desc=kind.name, disable=None) as bar:
         for path in files:
             before = bar.n
             import_file(
-                bulk, kind, path,
-                lambda read, before=before: (bar.update(before + read - bar.n), None)[1], counts,
+                bulk,
+                kind,
+                path,
+                partial(_advance, bar, before),
+                counts,
             )
+
+
+def _advance(bar: "tqdm[NoReturn]", before: int, read: int) -> None:
+    bar.update(before + read - bar.n)

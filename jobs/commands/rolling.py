@@ -1,25 +1,15 @@
-"""`rollup`, `rebuild`, `backfill`, `verify`: the commands around daily rows."""
+"""`rollup` and `rebuild`."""
 
 import click
 from tqdm import tqdm
 
 from jobs import rolling
-from jobs.commands.shared import say, warehouse
+from jobs.commands.shared import warehouse
+from jobs.commands.waiting import waiting_line
 
 
 def _bar(total: int, what: str) -> "tqdm[None]":
     return tqdm(total=total, unit=" rows", unit_scale=True, desc=what, disable=None)
-
-
-def _waiting() -> "rolling.Callable[[str], None]":
-    said: set[str] = set()
-
-    def waiting(holder: str) -> None:
-        if holder not in said:
-            said.add(holder)
-            say(f"waiting for another rollup ({holder or 'about to begin'})")
-
-    return waiting
 
 
 @click.command("rollup")
@@ -29,8 +19,9 @@ def rollup_command(shop: str | None) -> None:
     with warehouse() as (bulk, window_days):
         total = rolling.waiting_rows(bulk, window_days, shop, anew=False)
         with _bar(total, "rollup") as bar:
-            rolling.roll_up(bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1],
-                            _waiting())
+            rolling.roll_up(
+                bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1], waiting_line()
+            )
         click.echo(f"rolled up {total} rows")
 
 
@@ -41,6 +32,7 @@ def rebuild_command(shop: str | None) -> None:
     with warehouse() as (bulk, window_days):
         total = rolling.waiting_rows(bulk, window_days, shop, anew=True)
         with _bar(total, "rebuild") as bar:
-            rolling.rebuild(bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1],
-                            _waiting())
+            rolling.rebuild(
+                bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1], waiting_line()
+            )
         click.echo(f"rebuilt from {total} rows")

@@ -31,7 +31,8 @@ def _as_text(shop: dict[str, Any]) -> str:
     batch = shop["newest_batch"]
     newest = (
         f"{batch['rows']} {batch['kind']} at {batch['imported_at']} (batch {batch['batch_id']})"
-        if batch else "nothing"
+        if batch
+        else "nothing"
     )
     return (
         f"{shop['shop_id']} ({shop['timezone']}): {shop['state']}\n"

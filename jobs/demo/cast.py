@@ -87,7 +87,7 @@ QUIZ: Final = Form(
     "quiz",
     share=0.20,
     started=0.58,
-    buys=0.20,
+    buys=0.12,
     steps=(
         Step(
             "skin",
@@ -144,7 +144,7 @@ FINDER: Final = Form(
     "product_finder",
     share=0.17,
     started=0.66,
-    buys=0.24,
+    buys=0.13,
     steps=(
         Step(
             "who",
@@ -191,7 +191,7 @@ EXIT: Final = Form(
     "exit_intent",
     share=0.15,
     started=0.11,
-    buys=0.11,
+    buys=0.15,
     steps=(
         Step(
             "why",

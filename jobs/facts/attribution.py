@@ -45,9 +45,7 @@ def credit(
     found: list[pd.DataFrame] = []
     credited: np.ndarray = np.empty(0, dtype=np.int64)
     for kind, names in _WAYS:
-        left, right = (
-            (with_codes, issued) if "code" in names else (keys, candidates.submissions)
-        )
+        left, right = (with_codes, issued) if "code" in names else (keys, candidates.submissions)
         match = _latest(left[~left["order"].isin(credited)], right, list(names), window_days)
         found.append(match.assign(type=kind))
         credited = np.concatenate([credited, match["order"].to_numpy()])
@@ -97,8 +95,8 @@ def _latest(
     # read from it, and the ids are looked up again.
     hit = joined[joined["found"].notna()]
     instants = hit["submitted_at"].astype("int64")
-    match = hit[[*key, "order"]].assign(submitted_at=instants).merge(
-        right, on=[*key, "submitted_at"]
+    match = (
+        hit[[*key, "order"]].assign(submitted_at=instants).merge(right, on=[*key, "submitted_at"])
     )
     # An order with several codes can match several submissions: the latest again.
     last = match[match["submitted_at"] == match.groupby("order")["submitted_at"].transform("max")]
@@ -110,7 +108,7 @@ def _last_of_ties(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     tied = rows.duplicated(key, keep=False)
     if not tied.any():
         return rows
-    chosen = rows[tied].sort_values([*key, "form_session_id", "form"]).drop_duplicates(
-        key, keep="last"
+    chosen = (
+        rows[tied].sort_values([*key, "form_session_id", "form"]).drop_duplicates(key, keep="last")
     )
     return pd.concat([rows[~tied], chosen])

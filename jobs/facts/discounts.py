@@ -70,13 +70,15 @@ def resolve_discounts(
     before = store.load(work.bulk, tables.dim_code, asked)
     mapping = _mapping(work, counts, words)
     same = before.merge(mapping, on=[*_CODE, "discount"])
-    moved = before[~pd.MultiIndex.from_frame(before[_CODE]).isin(
-        pd.MultiIndex.from_frame(same[_CODE]))][_CODE]
+    moved = before[
+        ~pd.MultiIndex.from_frame(before[_CODE]).isin(pd.MultiIndex.from_frame(same[_CODE]))
+    ][_CODE]
 
     # Every other fact that names a code whose discount has moved.
     more = store.load(work.bulk, tables.fact_issue, moved)[["edition", "session"]]
-    more = more[~more["session"].isin(new_issues["session"])
-                & ~more["session"].isin(old_issues["session"])].drop_duplicates()
+    more = more[
+        ~more["session"].isin(new_issues["session"]) & ~more["session"].isin(old_issues["session"])
+    ].drop_duplicates()
     more_issues = store.load(work.bulk, tables.fact_issue, more)
     work.load_sessions(more)
     orders = store.load(work.bulk, tables.fact_order_code, moved)[["edition", "order"]]
@@ -115,8 +117,8 @@ def _mapping(work: Working, counts: pd.DataFrame, words: Words) -> pd.DataFrame:
     rows = counts.reset_index()
     named = rows[(rows["mentions"] > 0) & (rows["discount_id"] != "")]
     greatest = named.sort_values([*_CODE, "discount_id"]).drop_duplicates(_CODE, keep="last")
-    result = rows[_CODE].drop_duplicates().merge(
-        greatest[[*_CODE, "discount_id"]], on=_CODE, how="left"
+    result = (
+        rows[_CODE].drop_duplicates().merge(greatest[[*_CODE, "discount_id"]], on=_CODE, how="left")
     )
     issued = rows[rows["submissions"] > 0]
     single = issued[issued.groupby(_CODE)["submissions"].transform("sum") == 1]
@@ -131,13 +133,18 @@ def _mapping(work: Working, counts: pd.DataFrame, words: Words) -> pd.DataFrame:
     identified = result["discount_id"].notna().tolist()
     _learn(
         work,
-        [(edition, code) for (edition, code), known in zip(codes, identified, strict=True)
-         if not known]
+        [
+            (edition, code)
+            for (edition, code), known in zip(codes, identified, strict=True)
+            if not known
+        ]
         + [(pair[0], form) for pair, form in forms.items()],
         words,
     )
     discounts = []
-    for pair, discount, known in zip(codes, result["discount_id"].tolist(), identified, strict=True):
+    for pair, discount, known in zip(
+        codes, result["discount_id"].tolist(), identified, strict=True
+    ):
         if not known:
             discount = f"form:{words.text(forms[pair])}" if pair in forms else words.text(pair[1])
         discounts.append(words.learn(discount))
@@ -154,9 +161,7 @@ def _learn(work: Working, pairs: list[tuple[int, int]], words: Words) -> None:
         words.learn(text)
 
 
-def _assign(
-    rows: pd.DataFrame, mapping: pd.DataFrame, words: Words
-) -> pd.DataFrame:
+def _assign(rows: pd.DataFrame, mapping: pd.DataFrame, words: Words) -> pd.DataFrame:
     """Rows with their discount: of the code; of the discount id where there is no code; and as it
     was where neither is in question."""
     known = pd.MultiIndex.from_frame(mapping[_CODE])

@@ -129,7 +129,8 @@ def _sessions(events: pd.DataFrame) -> pd.DataFrame:
 def _steps(events: pd.DataFrame) -> pd.DataFrame:
     kind = events["type"]
     rows = events.loc[
-        kind.isin([STEP_VIEW, STEP_COMPLETE]), ["natural", "step", "step_id", "type", "at", "step_index"]
+        kind.isin([STEP_VIEW, STEP_COMPLETE]),
+        ["natural", "step", "step_id", "type", "at", "step_index"],
     ]
     viewed = rows["type"] == STEP_VIEW
     rows = pd.DataFrame(
@@ -214,9 +215,11 @@ def latest_step_names(rows: pd.DataFrame) -> pd.DataFrame:
     def latest(at: str, event: str, value: str) -> pd.DataFrame:
         # Only what was seen at the last instant of all is compared by event id.
         last = rows[rows[at] == rows.groupby(key)[at].transform("max")]
-        return last.sort_values([*key, event]).drop_duplicates(key, keep="last").set_index(key)[
-            [at, event, value]
-        ]
+        return (
+            last.sort_values([*key, event])
+            .drop_duplicates(key, keep="last")
+            .set_index(key)[[at, event, value]]
+        )
 
     index = latest("index_at", "index_event", "step_index")
     return index.join(latest("name_at", "name_event", "step_name")).reset_index()

@@ -20,8 +20,8 @@ class Facts:
       submitted_at (the earlier of subscribed and completed), view_day, start_day, subscribe_day,
       complete_day, submit_day; orders, gross, refunded (of the orders credited to the session);
       form_session_id (text)
-    - `steps`: edition, session, step, step_id (text), viewed_at, view_day, step_index, completed_at; one row per
-      session and step; sessions of all of them are in `sessions`
+    - `steps`: edition, session, step, step_id (text), viewed_at, view_day, step_index,
+      completed_at; one row per session and step; sessions of all of them are in `sessions`
     - `answers`: edition, session, field, value, listed; one row per session, field and chosen value
       (listed 1: the answer was a list), and one with value 0 per session and field answered with
       whatever type; sessions of all of them are in `sessions`

@@ -4,17 +4,20 @@ Each merge is commutative, associative and idempotent, so the stored fact after 
 portions is the one that all events together would give.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 import pandas as pd
 
 _MINIMA = ("viewed_at", "started_at", "subscribed_at", "completed_at")
+_Parts: TypeAlias = tuple[tuple[str, str, tuple[str, ...]], ...]
 # instant, deciding event, what they carry
-_EARLIEST = (
+_EARLIEST: _Parts = (
     ("first_at", "first_event", ("visitor",)),
     ("device_at", "device_event", ("device",)),
     ("utm_at", "utm_event", ("utm",)),
 )
-_LATEST = (
+_LATEST: _Parts = (
     ("customer_at", "customer_event", ("customer_id", "customer_own")),
     ("email_at", "email_event", ("email",)),
 )

@@ -110,9 +110,7 @@ def read_events(
     field, email, code, utm (numbers); event_id, form_session_id, step_id, step_name, value, customer_id,
     discount_id (texts).
     """
-    table = bulk.rows_of(
-        tables.raw_event, f"SELECT {_EVENT} FROM raw_event WHERE {condition}"
-    )
+    table = bulk.rows_of(tables.raw_event, f"SELECT {_EVENT} FROM raw_event WHERE {condition}")
     shops, edition = _editions(table, editions)
     natural = pc.binary_join_element_wise(table["form_id"], table["form_session_id"], SEPARATOR)
     utm, sets = utm_ids(table)
@@ -133,7 +131,15 @@ def read_events(
     }
     for name in ("form", "step", "field", "code"):
         words.note(edition, numbers[name])
-    texts = ["event_id", "form_session_id", "step_id", "step_name", "value", "customer_id", "discount_id"]
+    texts = [
+        "event_id",
+        "form_session_id",
+        "step_id",
+        "step_name",
+        "value",
+        "customer_id",
+        "discount_id",
+    ]
     frame = pd.DataFrame(numbers)
     for name, column in table.select(texts).to_pandas().items():
         frame[name] = column

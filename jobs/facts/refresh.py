@@ -141,12 +141,20 @@ def _facts(result: Refresh, calendar: Calendar) -> Cut:
 
     return Cut(
         old=facts(
-            _rows(work.old_sessions, ids), children.old_steps, children.old_answers,
-            discounts.old_issues, _rows(work.old_orders, orders), discounts.old_codes,
+            _rows(work.old_sessions, ids),
+            children.old_steps,
+            children.old_answers,
+            discounts.old_issues,
+            _rows(work.old_orders, orders),
+            discounts.old_codes,
         ),
         new=facts(
-            new, children.new_steps, children.new_answers,
-            discounts.new_issues, _rows(work.new_orders, orders), discounts.new_codes,
+            new,
+            children.new_steps,
+            children.new_answers,
+            discounts.new_issues,
+            _rows(work.new_orders, orders),
+            discounts.new_codes,
         ),
     )
 
@@ -160,8 +168,10 @@ def _visits(result: Refresh, calendar: Calendar) -> Cut:
 
     def facts(sessions: pd.DataFrame) -> Facts:
         rows = calendar.sessions(members(sessions, pairs))
-        none = {name: getattr(empty, name).iloc[:0] for name in
-                ("steps", "answers", "issues", "orders", "order_codes")}
+        none = {
+            name: getattr(empty, name).iloc[:0]
+            for name in ("steps", "answers", "issues", "orders", "order_codes")
+        }
         return Facts(sessions=rows, **none)
 
     return Cut(old=facts(work.old_sessions), new=facts(work.new_sessions))
@@ -172,11 +182,16 @@ def _customers(result: Refresh, calendar: Calendar) -> Cut:
     work, children = result.work, result.children
     keys = pd.concat(
         [
-            *(_rows(f, pd.Index(result.sessions)).loc[lambda r: r["submitted_at"] != NEVER,
-                                                       ["edition", "customer"]]
-              for f in (work.old_sessions, work.new_sessions)),
-            *(_rows(f, pd.Index(result.orders))[["edition", "customer"]]
-              for f in (work.old_orders, work.new_orders)),
+            *(
+                _rows(f, pd.Index(result.sessions)).loc[
+                    lambda r: r["submitted_at"] != NEVER, ["edition", "customer"]
+                ]
+                for f in (work.old_sessions, work.new_sessions)
+            ),
+            *(
+                _rows(f, pd.Index(result.orders))[["edition", "customer"]]
+                for f in (work.old_orders, work.new_orders)
+            ),
         ]
     ).drop_duplicates()
     keys = keys[keys["customer"] != 0]
@@ -185,9 +200,7 @@ def _customers(result: Refresh, calendar: Calendar) -> Cut:
     customers = pd.Index(keys["customer"])
 
     def submissions(sessions: pd.DataFrame) -> pd.DataFrame:
-        return sessions[
-            sessions["customer"].isin(customers) & (sessions["submitted_at"] != NEVER)
-        ]
+        return sessions[sessions["customer"].isin(customers) & (sessions["submitted_at"] != NEVER)]
 
     old, new = submissions(work.old_sessions), submissions(work.new_sessions)
     kept = _answers(result, pd.concat([old, new]))

@@ -16,7 +16,14 @@ from warehouse import tables
 from warehouse.days import MICROS_PER_DAY, NEVER
 
 _CANDIDATE = [
-    "edition", "session", "submitted_at", "customer", "visitor", "form", "utm", "form_session_id",
+    "edition",
+    "session",
+    "submitted_at",
+    "customer",
+    "visitor",
+    "form",
+    "utm",
+    "form_session_id",
 ]
 
 
@@ -50,8 +57,9 @@ def _reopen(work: Working, children: Children, folded: np.ndarray, window: int) 
     """Load the orders that changed submissions might win or lose."""
     both = work.old_sessions.index.intersection(work.new_sessions.index)
     moved = both[
-        (work.old_sessions.loc[both, "customer"] != work.new_sessions.loc[both, "customer"])
-        .to_numpy()
+        (
+            work.old_sessions.loc[both, "customer"] != work.new_sessions.loc[both, "customer"]
+        ).to_numpy()
     ]
     ids = pd.Index(folded).union(moved)
     versions = pd.concat(

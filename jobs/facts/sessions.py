@@ -25,7 +25,9 @@ class Children:
     new_issues: pd.DataFrame
 
 
-def fold_sessions(work: Working, partials: Partials, *, afresh: bool) -> tuple[np.ndarray, Children]:
+def fold_sessions(
+    work: Working, partials: Partials, *, afresh: bool
+) -> tuple[np.ndarray, Children]:
     """Fold partial sessions into the working set; returns their ids and children.
 
     `afresh`: the partials are of all events of their sessions, and replace what is stored.
@@ -55,9 +57,7 @@ def fold_sessions(work: Working, partials: Partials, *, afresh: bool) -> tuple[n
 def _number(work: Working, fresh: pd.DataFrame) -> None:
     """Give new sessions their ids, in the order of their first events."""
     for edition, rows in fresh.groupby("edition"):
-        first = work.bulk.value(
-            "SELECT next_session FROM edition WHERE edition = $1", int(edition)
-        )
+        first = work.bulk.value("SELECT next_session FROM edition WHERE edition = $1", int(edition))
         numbers = session_numbers(int(edition), int(first), len(rows))
         fresh.loc[rows.index, "session"] = numbers
 

@@ -48,7 +48,8 @@ def load(
 
 def _partial(table: Table) -> list[str]:
     return [
-        index.columns[1].name for index in table.indexes
+        index.columns[1].name
+        for index in table.indexes
         if index.dialect_options["sqlite"]["where"] is not None
     ]
 
@@ -57,9 +58,7 @@ def save(bulk: Bulk, table: Table, gone: pd.DataFrame, rows: pd.DataFrame) -> No
     """Delete the rows that share the key columns of `gone`, then append `rows`."""
     if not gone.empty:
         key = names(list(gone.columns))
-        staged = bulk.stage(
-            "staged_gone", arrow(gone.drop_duplicates(), list(gone.columns))
-        )
+        staged = bulk.stage("staged_gone", arrow(gone.drop_duplicates(), list(gone.columns)))
         bulk.execute(f"DELETE FROM {table.name} WHERE ({key}) IN (SELECT {key} FROM {staged})")
     if not rows.empty:
         key_columns = [column.name for column in table.primary_key.columns]

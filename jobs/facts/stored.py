@@ -66,9 +66,7 @@ def _only(facts: Facts, sessions: pd.DataFrame) -> Facts:
 
 
 def _customers(bulk: Bulk, calendar: Calendar, facts: Facts, keys: pd.DataFrame) -> Facts:
-    sessions = store.load(
-        bulk, tables.fact_form_session, keys, f"f.submitted_at <> {NEVER}"
-    )
+    sessions = store.load(bulk, tables.fact_form_session, keys, f"f.submitted_at <> {NEVER}")
     return Facts(
         sessions=calendar.sessions(sessions),
         steps=facts.steps.iloc[:0],

@@ -1,6 +1,6 @@
 """Work ahead: the next portion is read and checked while the one before it is being written."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from queue import Queue
 from threading import Event, Thread
 from typing import TypeVar
@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def ahead(items: Iterable[T]) -> Iterator[T]:
+def ahead(items: Iterable[T]) -> Generator[T, None, None]:
     """The same items, made in another thread, at most two of them ahead. What is raised there is
     raised here; when this is left early, the thread stops at its next item."""
     ready: Queue[tuple[T | None, BaseException | None]] = Queue(maxsize=1)

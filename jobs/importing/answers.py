@@ -33,7 +33,7 @@ def stored(value: Any) -> str:
         texts = {as_text(one) for one in value if one is not None and one != ""}
         if None in texts:
             return MALFORMED
-        found: Any = sorted(texts)  # type: ignore[type-var]
+        found: Any = sorted(texts)
         if not found:
             return ""
     else:

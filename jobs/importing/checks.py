@@ -5,15 +5,14 @@ column is of no consequence. Of several reasons to refuse a row, the first stand
 """
 
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from typing import Any, Final
-from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.importing.identity import digest, hashed_email, uuid
 from jobs.importing.numbers import MOST, whole_number
 from jobs.importing.portion import Portion, Values
 from jobs.importing.times import UNREADABLE, instant, instants
@@ -23,7 +22,7 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 ID_LENGTH: Final = 255
-_TRUE_OR_FALSE: Final = {
+_TRUE_OR_FALSE: Final[dict[Any, bool]] = {
     **dict.fromkeys((True, 1, 1.0, "true", "1"), True),
     **dict.fromkeys((False, 0, 0.0, "false", "0", "", None), False),
 }
@@ -72,7 +71,11 @@ class Checks:
     # --- texts ---
 
     def text(
-        self, name: str, *, required: bool = False, longest: int | None = ID_LENGTH,
+        self,
+        name: str,
+        *,
+        required: bool = False,
+        longest: int | None = ID_LENGTH,
         cut: int | None = None,
     ) -> pa.Array:
         """A text of at most `longest` characters, or cut to so many. A number counts as its text."""
@@ -125,9 +128,7 @@ class Checks:
         texts = pa.array([text or "" for text in changed], pa.string())
         return texts.take(encoded.indices)
 
-    def codes(
-        self, name: str, column: pa.Array, code: Callable[[str], int]
-    ) -> Numbers:
+    def codes(self, name: str, column: pa.Array, code: Callable[[str], int]) -> Numbers:
         """A number for each distinct text; where it is negative, rows are refused."""
         encoded = column.dictionary_encode()
         known = np.array([code(text) for text in encoded.dictionary.to_pylist()], dtype=np.int64)
@@ -145,14 +146,14 @@ class Checks:
     def uuid(self, name: str, *, required: bool = False) -> pa.Array:
         """A UUID of 36 characters, in lower case."""
         column = self.text(name, required=required)
-        return self.mapped(name, column, _uuid, "not a UUID")
+        return self.mapped(name, column, uuid, "not a UUID")
 
     def email_sha256(self) -> pa.Array:
         """The hash of `email` where it is given, else `email_sha256`."""
         clear = self.mapped("email", self.text("email", longest=None), hashed_email, "")
         given = self.text("email_sha256", longest=None)
         given = pc.if_else(pc.equal(clear, ""), given, "")
-        hashed = self.mapped("email_sha256", given, _hash, "not 64 hexadecimal digits")
+        hashed = self.mapped("email_sha256", given, digest, "not 64 hexadecimal digits")
         return pc.if_else(pc.equal(clear, ""), hashed, clear)
 
     # --- times, numbers, flags ---
@@ -212,27 +213,6 @@ class Checks:
         self.refuse(~np.array(known, dtype=bool), f"{name}: not true or false")
         pairs = zip(values, known, strict=True)
         return np.array([ok and _TRUE_OR_FALSE[value] for value, ok in pairs], dtype=bool)
-
-
-def hashed_email(text: str) -> str:
-    """SHA-256 of an address, trimmed and in lower case. 64 hexadecimal digits are such a hash
-    already: a kept reject holds it in the place of the address."""
-    plain = text.strip().lower()
-    if not plain:
-        return ""
-    return _hash(plain) or sha256(plain.encode()).hexdigest()
-
-
-def _hash(text: str) -> str | None:
-    plain = text.strip().lower()
-    return plain if len(plain) == 64 and not plain.strip("0123456789abcdef") else None
-
-
-def _uuid(text: str) -> str | None:
-    try:
-        return text.lower() if len(text) == 36 and str(UUID(text)) == text.lower() else None
-    except ValueError:
-        return None
 
 
 def _flags(array: pa.Array) -> Flags:

@@ -8,16 +8,16 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from jobs.importing.portion import ROWS, Broken, Portion
+from jobs.importing.portion import HIDDEN, ROWS, Broken, Portion
 from jobs.importing.reading import lines_of, readable
 
 # Fields whose numbers keep every digit: binary floats would not.
 _EXACT: Final = frozenset({"rate", "schema", "spend"})
 
 
-def portions(path: Path, fields: Sequence[str], _private: frozenset[str]) -> Iterator[Portion]:
+def portions(path: Path, fields: Sequence[str], private: frozenset[str]) -> Iterator[Portion]:
     """The file's rows with these fields; others are not even decoded. Raises OSError."""
-    read = _Reader(fields)
+    read = _Reader(fields, private)
     for lines in lines_of(path):
         for start in range(0, len(lines.lines), ROWS):
             some = lines.lines[start : start + ROWS]
@@ -34,14 +34,17 @@ def portion_of(
     """Kept texts of rows, with their numbers, as one portion."""
     lines = [text.encode("utf-8", "surrogatepass") for _, text in numbered]
     numbers = np.array([number for number, _ in numbered], dtype=np.int64)
-    portion = _Reader(fields).portion(numbers, lines)
+    portion = _Reader(fields, frozenset()).portion(numbers, lines)
     portion.textual = textual
     return portion
 
 
 class _Reader:
-    def __init__(self, fields: Sequence[str]) -> None:
+    def __init__(self, fields: Sequence[str], private: frozenset[str]) -> None:
         self._fields = tuple(fields)
+        self._private = tuple(f'"{name}"'.encode() for name in private)
+        # Whether the line before broke off in a private field, so that this one may go on with it.
+        self._open = False
         # A struct with the kind's fields is filled faster than a dict, and skips all others.
         row = msgspec.defstruct("Row", [(name, Any, None) for name in fields], gc=False)
         exact = Decimal if _EXACT.intersection(fields) else None
@@ -71,8 +74,12 @@ class _Reader:
             try:
                 rows.append(self._decode(line))
                 places.append(place)
+                self._open = False
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                broken.append(Broken(int(numbers[place]), readable(line), _why(error)))
+                starts = line.lstrip().startswith(b"{")
+                text = HIDDEN if self._open and not starts else readable(line)
+                broken.append(Broken(int(numbers[place]), text, _why(error)))
+                self._open = any(name in line for name in self._private) or text == HIDDEN
         return rows, numbers[places], [lines[place] for place in places]
 
 

@@ -9,12 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.importing.portion import ROWS, Broken, Portion, Unreadable, Values
+from jobs.importing.portion import BYTES, ROWS, Broken, Portion, Unreadable, Values
 
 
-def portions(
-    path: Path, fields: Sequence[str], _private: frozenset[str]
-) -> Iterator[Portion]:
+def portions(path: Path, fields: Sequence[str], _private: frozenset[str]) -> Iterator[Portion]:
     """The file's rows with these fields; a line number is the number of the row, from 1.
 
     Raises OSError, and Unreadable where it is no Parquet file.
@@ -26,7 +24,7 @@ def portions(
     with file:
         wanted = [name for name in file.schema_arrow.names if name in fields]
         total, size, done = file.metadata.num_rows, path.stat().st_size, 0
-        batches = file.iter_batches(ROWS, columns=wanted, use_threads=False)
+        batches = file.iter_batches(_rows_at_once(file.metadata), columns=wanted, use_threads=False)
         while True:
             try:
                 batch = next(batches, None)
@@ -41,11 +39,15 @@ def portions(
             yield _portion(batch, lines, size * done // max(total, 1))
 
 
+def _rows_at_once(metadata: Any) -> int:
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    widest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    return max(min(ROWS, BYTES * 4 // max(widest, 1)), 100)
+
+
 def _portion(batch: pa.RecordBatch, lines: np.ndarray, position: int) -> Portion:
     columns = dict(zip(batch.schema.names, map(_values, batch.columns), strict=True))
-    return Portion(
-        columns, lines, lambda i: _text(batch, i), textual=True, position=position
-    )
+    return Portion(columns, lines, lambda i: _text(batch, i), textual=True, position=position)
 
 
 def _values(column: pa.Array) -> Values:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,10 @@ LONGEST_LINE: Final = 16 << 20
 # Characters of a rejected row that are kept: a row with the largest schema of a form has no more.
 LONGEST_TEXT: Final = 1 << 20
 
-Values = list[Any] | pa.Array
+# In the place of a text that must not be kept.
+HIDDEN: Final = "***"
+
+Values: TypeAlias = "list[Any] | pa.Array"
 
 
 class Broken(NamedTuple):

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, Final
 
-from jobs.importing.checks import hashed_email
-from jobs.importing.csv import HIDDEN
-from jobs.importing.portion import LONGEST_TEXT
+from jobs.importing.identity import hashed_email
+from jobs.importing.portion import HIDDEN, LONGEST_TEXT
 
 Row = dict[str, Any]
 
@@ -29,7 +28,7 @@ def kept_text(text: str, conceal: Callable[[Row], Row], private: frozenset[str])
     a hash in the place of an address is taken for the hash that it is.
     """
     try:
-        row = json.loads(text)
+        row = json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError):
         row = None
     if isinstance(row, dict):
@@ -42,6 +41,13 @@ def kept_text(text: str, conceal: Callable[[Row], Row], private: frozenset[str])
         text = _raw(text, private)
     # NUL is no character of a text in PostgreSQL, and none of JSON either.
     return text.replace("\0", "\\u0000")[:LONGEST_TEXT]
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        raise ValueError("a name comes twice: only the last of its values would be looked at")
+    return row
 
 
 def _without_addresses(value: Any, name: str = "") -> Any:

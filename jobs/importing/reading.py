@@ -109,7 +109,9 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
         *ready, last = b"".join(parts).split(b"\n")
         if skipping and ready:
             ready[0] = b""
-        broken.append(Broken(number + len(ready), readable(last), f"{error}: the rest is unreadable"))
+        broken.append(
+            Broken(number + len(ready), readable(last), f"{error}: the rest is unreadable")
+        )
     else:
         ready = b"".join(parts).split(b"\n")
         if skipping:

@@ -56,9 +56,11 @@ def retry_rejects(bulk: Bulk, kind: Kind, counts: Counts) -> None:
     that writes it. What is refused again stays, with the reason of now; a text that is no row (the
     unreadable part of a file) stays as it is.
     """
-    numbers = bulk.table(
-        "SELECT reject_id FROM reject WHERE kind = $1 ORDER BY reject_id", kind.name
-    ).column(0).to_pylist()
+    numbers = (
+        bulk.table("SELECT reject_id FROM reject WHERE kind = $1 ORDER BY reject_id", kind.name)
+        .column(0)
+        .to_pylist()
+    )
     for start in range(0, len(numbers), _ROWS):
         tried = _read(bulk, numbers[start : start + _ROWS])
         for textual in (False, True):

@@ -25,18 +25,16 @@ def import_file(bulk: Bulk, kind: Kind, path: Path, progress: Progress, counts: 
     Raises Unreadable where there is no such file, or it cannot be read at all; rows of portions
     that were written before something failed stay.
     """
-    source = source_of(path)
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise Unreadable(f"{path}: {error.strerror or error}") from error
-    import_portions(
-        bulk, kind, str(path), source(path, kind.fields, kind.private), progress, counts
-    )
+    portions = source_of(path)(path, kind.fields, kind.private)
+    import_portions(bulk, kind, str(path), _readable(path, portions), progress, counts)
 
 
 def import_portions(
-    bulk: Bulk, kind: Kind, file: str, portions: Iterable[Portion], progress: Progress,
+    bulk: Bulk,
+    kind: Kind,
+    file: str,
+    portions: Iterable[Portion],
+    progress: Progress,
     counts: Counts,
 ) -> None:
     """Import portions that belong to a file of this name; adds to the counts."""
@@ -62,3 +60,10 @@ def _checked(
     for portion in portions:
         checks = Checks(kind.reshape(portion))
         yield checks, kind.check(checks, shops)
+
+
+def _readable(path: Path, portions: Iterator[Portion]) -> Iterator[Portion]:
+    try:
+        yield from portions
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror or error}") from error

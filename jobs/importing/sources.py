@@ -21,7 +21,7 @@ def source_of(path: Path) -> Source:
     """The reader of a file: called with the path, the fields that are wanted and those of them
     that may hold free text, it gives portions (with other fields too, where that costs nothing).
 
-    Raises Unreadable where the extension is unknown.
+    Raises Unreadable where the extension is unknown, or there is no such file.
     """
     name = path.name.lower()
     plain = name.removesuffix(".gz")
@@ -29,6 +29,10 @@ def source_of(path: Path) -> Source:
     if source is None or (source is parquet.portions and plain != name):
         known = ".ndjson, .jsonl, .csv (each also with .gz) and .parquet"
         raise Unreadable(f"{path}: unknown extension (known are {known})")
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror or error}") from error
     return source
 
 

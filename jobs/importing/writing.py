@@ -1,5 +1,7 @@
 """How portions get into the warehouse: each in one transaction, together with its rejects."""
 
+from typing import Final
+
 import numpy as np
 import pyarrow as pa
 from sqlalchemy import Table, UniqueConstraint
@@ -10,7 +12,8 @@ from jobs.importing.privacy import kept_text
 from jobs.pipeline import now_micros
 from warehouse.bulk import Bulk, names
 
-_LONGEST_REASON = 500
+_LONGEST_REASON: Final = 500
+_STAGED: Final = "import_reject"
 
 
 def write_portion(
@@ -21,45 +24,43 @@ def write_portion(
     written = Written()
     if refused:
         rows = rows.filter(pa.array(checks.good()))
+    if refused or broken:
+        # Staged apart, so that the transaction begins with a write (see `Kind.write`).
+        bulk.stage(_STAGED, _rejects(kind, checks, refused))
+        bulk.commit()
     if rows.num_rows:
         written = kind.write(bulk, rows)
     if refused or broken:
-        _write_rejects(bulk, kind, file, _rejects(kind, checks, refused))
+        _write_rejects(bulk, kind.name, file)
     bulk.commit()
     counts.add(written, len(checks.portion) + len(broken), len(refused) + len(broken))
 
 
-def _rejects(
-    kind: Kind, checks: Checks, refused: list[tuple[int, str]]
-) -> list[tuple[int, str, str]]:
+def _rejects(kind: Kind, checks: Checks, refused: list[tuple[int, str]]) -> pa.Table:
     """Line, reason and kept text of what was refused or broken."""
     portion = checks.portion
     found = [(int(portion.lines[row]), reason, portion.text(row)) for row, reason in refused]
     found += [(line, reason, text) for line, text, reason in portion.broken]
-    return [
-        (line, reason[:_LONGEST_REASON], kept_text(text, kind.conceal, kind.private))
-        for line, reason, text in sorted(found)
-    ]
-
-
-def _write_rejects(
-    bulk: Bulk, kind: Kind, file: str, rejects: list[tuple[int, str, str]]
-) -> None:
-    lines, reasons, texts = zip(*rejects, strict=True)
-    staged = bulk.stage(
-        "import_reject",
-        pa.table({
+    lines, reasons, texts = zip(*sorted(found), strict=True)
+    kept = [kept_text(text, kind.conceal, kind.private) for text in texts]
+    return pa.table(
+        {
             "line": pa.array(lines, pa.int64()),
-            "reason": pa.array(reasons, pa.string()),
-            "text": pa.array(texts, pa.string()),
-        }),
+            "reason": pa.array([reason[:_LONGEST_REASON] for reason in reasons], pa.string()),
+            "text": pa.array(kept, pa.string()),
+        }
     )
+
+
+def _write_rejects(bulk: Bulk, kind: str, file: str) -> None:
     bulk.execute(
         "INSERT INTO reject (kind, file, line, reason, text, rejected_at) "
-        f"SELECT $1, $2, s.line, s.reason, s.text, $3 FROM {staged} s WHERE NOT EXISTS ("
+        f"SELECT $1, $2, s.line, s.reason, s.text, $3 FROM {_STAGED} s WHERE NOT EXISTS ("
         "SELECT 1 FROM reject r WHERE r.kind = $1 AND r.file = $2 AND r.line = s.line "
         "AND r.text = s.text) ORDER BY s.line",
-        kind.name, file, now_micros(),
+        kind,
+        file,
+        now_micros(),
     )
 
 
@@ -79,7 +80,8 @@ def insert_new(bulk: Bulk, kind: str, table: Table, rows: pa.Table) -> dict[int,
         "INSERT INTO import_batch (shop_key, kind, rows, imported_at) "
         f"SELECT shop_key, $1, 0, $2 FROM (SELECT DISTINCT shop_key FROM {staged}) s "
         "RETURNING shop_key, batch_id",
-        kind, now_micros(),
+        kind,
+        now_micros(),
     )
     shops = bulk.stage("import_shop", batches)
     # In the order of the key, so that two imports of the same rows cannot wait for each other.

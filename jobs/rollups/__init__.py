@@ -26,7 +26,10 @@ ROLLUPS: Final[dict[str, Callable[[Facts], pd.DataFrame]]] = {
 
 
 def difference(name: str, new: pd.DataFrame, old: pd.DataFrame) -> pa.Table:
-    """What must be added to the rows of `old` to make those of `new`; rows of zeros left out."""
+    """What must be added to the rows of `old` to make those of `new`; rows of zeros left out.
+
+    Both as the rollup of that name gives them: each combination once.
+    """
     measures = SUMMARY[name].measures
     added = part(new, **{measure: measure for measure in measures})
     removed = part(old, **{measure: -old[measure].to_numpy() for measure in measures})

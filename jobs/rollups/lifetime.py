@@ -11,7 +11,11 @@ from warehouse.days import MICROS_PER_DAY
 from warehouse.vocabulary import LTV_HORIZONS
 
 _MEASURES: Final = (
-    "purchasers", "repeaters", "orders", "gross", "refunded",
+    "purchasers",
+    "repeaters",
+    "orders",
+    "gross",
+    "refunded",
     *(f"net_{days}" for days in LTV_HORIZONS),
 )
 

@@ -18,7 +18,15 @@ OUTCOME: Final[dict[str, Value]] = {
 }
 
 _KEPT: Final = [
-    "edition", "session", "form", "device", "utm", "customer", "submitted_at", "orders", "gross",
+    "edition",
+    "session",
+    "form",
+    "device",
+    "utm",
+    "customer",
+    "submitted_at",
+    "orders",
+    "gross",
     "refunded",
 ]
 

@@ -11,8 +11,14 @@ from warehouse.days import NEVER
 from warehouse.histogram import bucket_of
 
 _READ: Final = [
-    "edition", "complete_day", "form", "device",
-    "started_at", "viewed_at", "first_at", "completed_at",
+    "edition",
+    "complete_day",
+    "form",
+    "device",
+    "started_at",
+    "viewed_at",
+    "first_at",
+    "completed_at",
 ]
 
 

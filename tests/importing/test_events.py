@@ -151,19 +151,22 @@ def test_a_device(sqlite_warehouse: Warehouse, given: str | None, stored: int) -
 def test_ids_that_are_numbers_and_empty_values_that_are_missing(warehouse: Warehouse) -> None:
     row = event(event_id=12, visitor_id=7.0, customer_id="", email="", step_index="", value="")
     warehouse.take("events", [row])
-    assert warehouse.rows("SELECT event_id, visitor_id, customer_id, email_sha256 FROM raw_event") == [
-        {"event_id": "12", "visitor_id": "7", "customer_id": "", "email_sha256": ""}
-    ]
+    assert warehouse.rows(
+        "SELECT event_id, visitor_id, customer_id, email_sha256 FROM raw_event"
+    ) == [{"event_id": "12", "visitor_id": "7", "customer_id": "", "email_sha256": ""}]
 
 
 def test_a_hash_counts_where_there_is_no_address(sqlite_warehouse: Warehouse) -> None:
     hashed = sha256(b"ann@mail.example").hexdigest()
     other = sha256(b"other").hexdigest()
-    sqlite_warehouse.take("events", [
-        event(event_id="1", email_sha256=hashed.upper()),
-        event(event_id="2", email_sha256=other, email="ANN@mail.example"),
-        event(event_id="3", email_sha256=hashed, email=""),
-        event(event_id="4", email=hashed),
-    ])
+    sqlite_warehouse.take(
+        "events",
+        [
+            event(event_id="1", email_sha256=hashed.upper()),
+            event(event_id="2", email_sha256=other, email="ANN@mail.example"),
+            event(event_id="3", email_sha256=hashed, email=""),
+            event(event_id="4", email=hashed),
+        ],
+    )
     found = sqlite_warehouse.rows("SELECT DISTINCT email_sha256 FROM raw_event")
     assert found == [{"email_sha256": hashed}]

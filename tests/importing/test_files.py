@@ -15,7 +15,9 @@ from tests.importing.conftest import Warehouse
 from tests.importing.files import as_csv, as_ndjson, event, written
 
 ROOT = Path(__file__).parents[2]
-MANY = [event(event_id=f"e{n}", form_session_id=f"{random.Random(n).random()}") for n in range(5000)]
+MANY = [
+    event(event_id=f"e{n}", form_session_id=f"{random.Random(n).random()}") for n in range(5000)
+]
 
 
 @pytest.mark.parametrize("name", ["in.ndjson.gz", "in.csv.gz"])
@@ -86,7 +88,11 @@ def test_the_same_file_twice_and_duplicates_within(warehouse: Warehouse) -> None
     ]
     assert warehouse.take("events", rows)["new"] == 2
     assert warehouse.take("events", rows[:1] * 2) == {
-        "read": 2, "new": 0, "duplicate": 2, "replaced": 0, "rejected": 0,
+        "read": 2,
+        "new": 0,
+        "duplicate": 2,
+        "replaced": 0,
+        "rejected": 0,
     }
     found = warehouse.rows("SELECT shop_key, visitor_id FROM raw_event ORDER BY shop_key")
     assert [row["visitor_id"] for row in found] == ["first", "other shop"]
@@ -131,11 +137,16 @@ def test_two_imports_of_the_same_rows_at_once(warehouse: Warehouse) -> None:
         paths.append(str(written(warehouse.folder / f"{number}.ndjson", rows)))
     running = [command(warehouse, "events", *order, "--json") for order in (paths, paths[::-1])]
     outputs = [process.communicate(timeout=120) for process in running]
-    assert [(process.returncode, err) for process, (_, err) in zip(running, outputs, strict=True)] == [
-        (0, ""), (0, ""),
+    assert [
+        (process.returncode, err) for process, (_, err) in zip(running, outputs, strict=True)
+    ] == [
+        (0, ""),
+        (0, ""),
     ]
     assert warehouse.rows("SELECT COUNT(*) AS n FROM raw_event") == [{"n": 5000}]
-    assert warehouse.rows("SELECT CAST(SUM(rows) AS INTEGER) AS n FROM import_batch") == [{"n": 5000}]
+    assert warehouse.rows("SELECT CAST(SUM(rows) AS INTEGER) AS n FROM import_batch") == [
+        {"n": 5000}
+    ]
 
 
 def test_exit_status_and_output(sqlite_warehouse: Warehouse) -> None:

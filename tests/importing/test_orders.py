@@ -107,10 +107,17 @@ def test_refunds(
         ([{"code": "save"}], None, [["SAVE", 0, ""]]),
         ([{"code": "save"}, {"code": "SAVE"}], 9, [["SAVE", 9, ""]]),
         ([{"code": "save", "amount_cents": 2}, {"code": "SAVE"}], 9, [["SAVE", 2, ""]]),
-        ([{"code": "save", "amount_cents": 2}, {"code": "SAVE", "amount_cents": 3}], 9,
-         [["SAVE", 5, ""]]),
+        (
+            [{"code": "save", "amount_cents": 2}, {"code": "SAVE", "amount_cents": 3}],
+            9,
+            [["SAVE", 5, ""]],
+        ),
         ([{"code": "b"}, {"code": "a"}], 9, [["A", 0, ""], ["B", 0, ""]]),
-        ([{"code": "a", "discount_id": "x"}, {"code": "A", "discount_id": "y"}], 9, [["A", 9, "y"]]),
+        (
+            [{"code": "a", "discount_id": "x"}, {"code": "A", "discount_id": "y"}],
+            9,
+            [["A", 9, "y"]],
+        ),
         ([{"code": 12, "discount_id": 7.0, "amount_cents": None}], 0, [["12", 0, "7"]]),
     ],
 )

@@ -26,7 +26,8 @@ def stored(kind: str, rows: list[Row], currencies: dict[str, str]) -> list[dict[
     keys = {shop: key for key, shop in enumerate(currencies, 1)}
     shops = Shops(keys, {keys[shop]: currency for shop, currency in currencies.items()})
     table = KINDS[kind].check(checks, shops)
-    assert checks.refused() == [] and checks.portion.broken == []
+    assert checks.refused() == []
+    assert checks.portion.broken == []
     return table.to_pylist()
 
 
@@ -97,14 +98,24 @@ scalars = texts | numbers | st.booleans()
 
 
 @QUIET
-@given(st.lists(st.tuples(
-    st.sampled_from(["choice", "multi_choice", "scale", "boolean", "text", "odd"]),
-    scalars | st.lists(scalars),
-), min_size=1))
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["choice", "multi_choice", "scale", "boolean", "text", "odd"]),
+            scalars | st.lists(scalars),
+        ),
+        min_size=1,
+    )
+)
 def test_values(pairs: list[tuple[str, Any]]) -> None:
     base = {
-        "event_id": "e", "shop_id": "s", "form_id": "0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70",
-        "form_session_id": "s", "visitor_id": "v", "type": "answer", "field_id": "f",
+        "event_id": "e",
+        "shop_id": "s",
+        "form_id": "0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70",
+        "form_session_id": "s",
+        "visitor_id": "v",
+        "type": "answer",
+        "field_id": "f",
         "occurred_at": "2026-01-01",
     }
     rows = [base | {"field_type": kind, "value": value} for kind, value in pairs]

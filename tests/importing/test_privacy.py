@@ -44,7 +44,12 @@ def test_nothing_private_is_in_the_file(sqlite_warehouse: Warehouse) -> None:
     sqlite_warehouse.take("events", ROWS, "in.csv")
     header = b"event_id,field_type,value,shop_id\n"
     sqlite_warehouse.take("events", header + b"e,text,my opinion, so,a.example\n", "odd.csv")
-    kept = b"".join(path.read_bytes() for path in database_files(sqlite_warehouse)).decode("latin-1")
+    split = b"e,text,my\nopinion,a.example\nopinion\nsecond opinion,,\n"
+    sqlite_warehouse.take("events", header + split, "split.csv")
+    sqlite_warehouse.take("events", b'{"event_id": "b6", "value": "my\nopinion"}', "split.ndjson")
+    kept = b"".join(path.read_bytes() for path in database_files(sqlite_warehouse)).decode(
+        "latin-1"
+    )
     assert "red" in kept
     assert [secret for secret in SECRETS if secret.encode().decode("latin-1") in kept] == []
 

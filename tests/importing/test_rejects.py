@@ -68,14 +68,24 @@ ORDERS: list[tuple[dict[str, Any], str]] = [
     (order(discount_codes=["SAVE"]), "discount_codes: not a list of objects"),
     (order(discount_codes=[{}]), "discount_codes: code: missing"),
     (order(discount_codes=[{"code": LONG}]), "discount_codes: code: longer than 255 characters"),
-    (order(discount_codes=[{"code": "a", "amount_cents": 0.5}]),
-     "discount_codes: amount_cents: not a whole number"),
+    (
+        order(discount_codes=[{"code": "a", "amount_cents": 0.5}]),
+        "discount_codes: amount_cents: not a whole number",
+    ),
     (order(refunds={}), "refunds: not a list of objects"),
-    (order(refunds=[{"created_at": "2026-01-02", "amount_cents": 1}]), "refunds: refund_id: missing"),
+    (
+        order(refunds=[{"created_at": "2026-01-02", "amount_cents": 1}]),
+        "refunds: refund_id: missing",
+    ),
     (order(refunds=[{"refund_id": "r", "amount_cents": 1}]), "refunds: created_at: missing"),
-    (order(refunds=[{"refund_id": "r", "created_at": "2026-01-02"}]), "refunds: amount_cents: missing"),
-    (order(refunds=[{"refund_id": "r", "created_at": "2026-01-02", "amount_cents": -5}]),
-     "refunds: amount_cents: negative"),
+    (
+        order(refunds=[{"refund_id": "r", "created_at": "2026-01-02"}]),
+        "refunds: amount_cents: missing",
+    ),
+    (
+        order(refunds=[{"refund_id": "r", "created_at": "2026-01-02", "amount_cents": -5}]),
+        "refunds: amount_cents: negative",
+    ),
 ]
 
 
@@ -88,7 +98,11 @@ def test_each_reason_and_the_rest_is_taken(
     counts = warehouse.take(kind, rows)
     assert warehouse.reasons() == [(n, reason) for n, (_, reason) in enumerate(cases, 2)]
     assert counts == {
-        "read": len(rows), "new": 1, "duplicate": 0, "replaced": 0, "rejected": len(cases),
+        "read": len(rows),
+        "new": 1,
+        "duplicate": 0,
+        "replaced": 0,
+        "rejected": len(cases),
     }
     assert warehouse.take(kind, rows)["rejected"] == len(cases)
     assert len(warehouse.reasons()) == len(cases), "the same rejects do not pile up"
@@ -144,12 +158,18 @@ def test_csv_records_that_are_no_rows(sqlite_warehouse: Warehouse) -> None:
         + good.replace("e1", "e3").replace("view", '"vi"ew')
         + good.replace("e1", "e\xff4")
         + good.replace("e1", "e5")
+        + "," * 8
+        + "\r\n"
+        + good.replace("e1", '"e6')
+        + good.replace("e1", "e7")
     )
     counts = sqlite_warehouse.take("events", text.encode("latin-1"), "in.csv")
-    assert counts["new"] == 2
+    assert counts["new"] == 3
     assert sqlite_warehouse.reasons() == [
         (5, "10 cells, where the header has 9"),
         (6, "2 cells, where the header has 9"),
         (7, "not CSV: ',' expected after '\"'"),
         (8, "not UTF-8"),
+        (10, "shop_id: missing"),
+        (11, "not CSV: unexpected end of data"),
     ]

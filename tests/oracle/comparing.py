@@ -26,10 +26,9 @@ def compare(path: str, expected: Any, actual: Any) -> list[str]:
 
 
 def differences(where: str, expected: Any, actual: Any) -> list[str]:
-    wrong = [f"{where}: expected {expected!r}, got {actual!r}"]
     if isinstance(expected, dict):
         if not isinstance(actual, dict):
-            return wrong
+            return [wrong(where, expected, actual)]
         found = [f"{where}: {key} is missing" for key in expected if key not in actual]
         found += [f"{where}: {key} is not asked for" for key in actual if key not in expected]
         for key in expected.keys() & actual.keys():
@@ -37,7 +36,7 @@ def differences(where: str, expected: Any, actual: Any) -> list[str]:
         return sorted(found)
     if isinstance(expected, list):
         if not isinstance(actual, list):
-            return wrong
+            return [wrong(where, expected, actual)]
         found = []
         if len(expected) != len(actual):
             found = [f"{where}: expected {len(expected)} rows, got {len(actual)}"]
@@ -47,7 +46,13 @@ def differences(where: str, expected: Any, actual: Any) -> list[str]:
         for n, (one, other) in enumerate(zip(expected, actual, strict=True)):
             found += differences(f"{where}[{n}]", one, other)
         return found
-    return [] if same(where.rpartition(".")[2], expected, actual) else wrong
+    if same(where.rpartition(".")[2], expected, actual):
+        return []
+    return [wrong(where, expected, actual)]
+
+
+def wrong(where: str, expected: Any, actual: Any) -> str:
+    return f"{where}: expected {expected!r}, got {actual!r}"
 
 
 def same(name: str, expected: Any, actual: Any) -> bool:

@@ -1,6 +1,7 @@
 """Instants, the shop's days and `range`: contract sections 1 ("day"), 2 (times) and 4 (common)."""
 
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 
@@ -10,6 +11,7 @@ def instant(text: str) -> datetime:
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
+@lru_cache(maxsize=100_000)
 def local_day(at: datetime, timezone: ZoneInfo) -> date:
     """Section 1: "a calendar day in the shop's timezone"."""
     return at.astimezone(timezone).date()

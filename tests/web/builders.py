@@ -4,12 +4,13 @@ Rows are given as they stand in the tables, texts as texts: the builder puts ids
 the texts behind them into the dimension tables. Nothing is worked out here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Engine, insert, select, update
+from sqlalchemy import Connection, Engine, insert, select, update
 
 from warehouse.catalogue import SUMMARY
 from warehouse.days import day_number, to_micros
@@ -42,6 +43,13 @@ def instant(text: str) -> int:
     return to_micros(datetime.fromisoformat(text).replace(tzinfo=UTC))
 
 
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that says so at once, as the product's do (see warehouse/engine.py)."""
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        yield connection
+
+
 class ShopBuilder:
     """One shop with one edition, on a migrated warehouse."""
 
@@ -58,7 +66,7 @@ class ShopBuilder:
         self.shop_id = shop_id
         self._texts: set[str] = set()
         self._utms: set[int] = set()
-        with engine.begin() as connection:
+        with writing(engine) as connection:
             self.key = connection.execute(
                 insert(shop).returning(shop.c.shop_key),
                 {"shop_id": shop_id, "currency": currency, "timezone": timezone},
@@ -69,14 +77,12 @@ class ShopBuilder:
             ).scalar_one()
             if rolled_up:
                 connection.execute(
-                    update(shop)
-                    .where(shop.c.shop_key == self.key)
-                    .values(edition=self.edition)
+                    update(shop).where(shop.c.shop_key == self.key).values(edition=self.edition)
                 )
 
     def mint(self, *scopes: str, expires_at: int | None = None) -> str:
         """A key with these scopes (all where none is named)."""
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             return keys.mint(
                 connection,
                 self.shop_id,
@@ -95,7 +101,7 @@ class ShopBuilder:
             "status": "draft",
             **columns,
         }
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             connection.execute(insert(form), row)
         return form_id
 
@@ -116,7 +122,7 @@ class ShopBuilder:
         else:
             row |= {measure: values.pop(measure, 0) for measure in summary.measures}
         assert not values, values
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             connection.execute(insert(DAILY[name]), row)
 
     def step(self, form_id: str, step_id: str, index: int, name: str = "") -> None:
@@ -127,7 +133,7 @@ class ShopBuilder:
             "step_index": index,
             "step_name": name,
         }
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             connection.execute(insert(dim_step), row)
 
     def code(self, code: str, discount: str) -> None:
@@ -136,7 +142,7 @@ class ShopBuilder:
             "code": self.text(code),
             "discount": self.text(discount),
         }
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             connection.execute(insert(dim_code), row)
 
     def spend(self, on: str, provider: str, campaign_id: str, spend: str, **columns: Any) -> None:
@@ -152,7 +158,7 @@ class ShopBuilder:
             "spend": spend,
             **columns,
         }
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             connection.execute(insert(ad_spend), row)
 
     def account(self, provider: str, status: str, synced_at: str, account_id: str = "") -> None:
@@ -163,12 +169,12 @@ class ShopBuilder:
             "status": status,
             "synced_at": instant(synced_at),
         }
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             connection.execute(insert(ad_account), row)
 
     def rate(self, on: str, base: str, quote: str, rate: str) -> None:
         row = {"base": base, "quote": quote, "day": day(on), "rate": rate}
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             connection.execute(insert(exchange_rate), row)
 
     def text(self, text: str) -> int:
@@ -176,7 +182,7 @@ class ShopBuilder:
         if text and text not in self._texts:
             self._texts.add(text)
             row = {"edition": self.edition, "id": text_id(text), "text": text}
-            with self.engine.begin() as connection:
+            with writing(self.engine) as connection:
                 connection.execute(insert(dim_text), row)
         return text_id(text)
 
@@ -186,10 +192,8 @@ class ShopBuilder:
         utm = text_id("\0".join(row.values())) if any(row.values()) else 0
         if utm and utm not in self._utms:
             self._utms.add(utm)
-            with self.engine.begin() as connection:
-                connection.execute(
-                    insert(dim_utm), {"edition": self.edition, "utm": utm, **row}
-                )
+            with writing(self.engine) as connection:
+                connection.execute(insert(dim_utm), {"edition": self.edition, "utm": utm, **row})
         return utm
 
     def _id(self, dim: str, value: Any) -> int:

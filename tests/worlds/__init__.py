@@ -7,7 +7,7 @@ two versions of one order never tie, since the contract leaves that rule open.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
@@ -49,30 +49,45 @@ class World:
     records: dict[str, list[Row]]
     casts: dict[str, Cast]
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """How hypothesis names a world; its rows are printed apart, one a line."""
+        printer.text(f"world(seed={self.seed})")
+
     def keep(self, wanted: Callable[[str], bool]) -> "World":
-        """The same world with only the sessions and orders wanted, asked in a fixed order."""
-        kept: dict[tuple[str, ...], bool] = {}
+        """The same world with only some of its sessions, orders and rows of the other kinds.
 
-        def is_kept(*thing: str) -> bool:
-            if thing not in kept:
-                kept[thing] = wanted(" ".join(thing))
-            return kept[thing]
+        Each is asked about once, in a fixed order. A session or an order goes or stays whole.
+        """
+        answers: dict[str, bool] = {}
 
-        events = [
-            row
-            for row in self.records["events"]
-            if is_kept(row["shop_id"], row["form_id"].lower(), row["form_session_id"])
-        ]
-        orders = [row for row in self.records["orders"] if is_kept(row["shop_id"], row["order_id"])]
-        records = {**self.records, "events": events, "orders": orders}
-        return World(self.seed, self.now, records, self.casts)
+        def stays(kind: str, number: int, row: Row) -> bool:
+            match kind:
+                case "events":
+                    names = [row["shop_id"], row["form_id"].lower(), row["form_session_id"]]
+                case "orders":
+                    names = [row["shop_id"], row["order_id"]]
+                case "shops" | "forms":
+                    return True
+                case _:
+                    names = [str(number)]
+            thing = " ".join([kind, *names])
+            if thing not in answers:
+                answers[thing] = wanted(thing)
+            return answers[thing]
+
+        kept = {
+            kind: [row for number, row in enumerate(rows) if stays(kind, number, row)]
+            for kind, rows in self.records.items()
+        }
+        return replace(self, records=kept)
 
     def ranges(self, shop_id: str) -> list[str | None]:
         """Values of `range` worth asking: the default, a week, everything, one day, a pair."""
         cast = self.casts[shop_id]
         days = sorted({local_day(at, cast.timezone) for at in cast.moments})
         one, two = sorted(Random(self.seed).choices(days, k=2))
-        return [None, "7d", f"{days[0]}..{days[-1]}", f"{two}", f"{one}..{two}"]
+        today = local_day(self.now, cast.timezone)
+        return [None, "7d", f"{days[0]}..{today}", f"{two}", f"{one}..{two}"]
 
     def questions(self, shop_id: str) -> list[tuple[str, dict[str, str]]]:
         """Every analytics path of the interface with parameters, but without `range`."""

@@ -20,7 +20,8 @@ NAMES = {
     "l-1": ("Été", "été"),
 }
 CURRENCIES = ("EUR", "GBP", "CHF")
-RATES = (("EUR", "USD"), ("EUR", "INR"), ("EUR", "GBP"), ("USD", "GBP"), ("GBP", "INR"))
+CENTRAL_BANK = tuple(("EUR", quote) for quote in ("USD", "INR", "JPY", "GBP", "CHF"))
+RATES = (*CENTRAL_BANK, ("USD", "GBP"), ("CHF", "USD"), ("CHF", "GBP"), ("GBP", "INR"))
 
 
 def ad_spend(rng: Random, cast: Cast, size: int) -> list[Row]:
@@ -73,9 +74,11 @@ def ad_accounts(rng: Random, cast: Cast, now: datetime) -> list[Row]:
 
 
 def exchange_rates(rng: Random, days: list[date]) -> list[Row]:
-    """Rates on some days, of some pairs; a day without one has the last before it, if any."""
+    """Rates on some days, of some pairs or as a central bank publishes them; a day without one
+    has the last before it, if any."""
     rows = []
-    for base, quote in rng.sample(RATES, rng.randrange(len(RATES) + 1)):
+    pairs = rng.choice((CENTRAL_BANK, rng.sample(RATES, rng.randrange(len(RATES) + 1))))
+    for base, quote in pairs:
         for day in rng.choices(sorted(set(days)), k=3):
             rate = rng.choice((0.5, 1.25, 0.8732, 83.1, "1.0541"))
             rows.append({"date": day.isoformat(), "base": base, "quote": quote, "rate": rate})

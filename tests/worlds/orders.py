@@ -32,17 +32,18 @@ AFTER_A_SUBMISSION = (
 
 def order_versions(rng: Random, cast: Cast, number: int, events: list[Row]) -> list[Row]:
     """One to three versions of an order, all different in when they were updated."""
-    created = created_at(rng, cast, events)
+    follows = submission(rng, events) if chance(rng, 0.75) else None
+    created = created_at(rng, cast, follows)
     base: Row = {
         "order_id": f"o{number}",
         "shop_id": cast.shop_id,
         "total_cents": rng.choice((0, 1, 999, 1000, 3333, 12345)),
         "discount_cents": rng.choice((0, 150, None)),
-        **identity(rng),
+        **identity(rng, follows),
     }
     if chance(rng, 0.5):
         base["currency"] = cast.currency
-    if chance(rng, 0.3):
+    if chance(rng, 0.5):
         base.update(rng.choice(UTM_SETS))
     versions = []
     for version in range(rng.choice((1, 1, 1, 2, 2, 3))):
@@ -51,25 +52,38 @@ def order_versions(rng: Random, cast: Cast, number: int, events: list[Row]) -> l
             row["updated_at"] = written(rng, created + timedelta(minutes=version))
             row.update(changes(rng, created))
         if chance(rng, 0.6):
-            row["discount_codes"] = codes(rng)
+            row["discount_codes"] = codes(rng, follows)
         if chance(rng, 0.08):
             row["test"] = True
         versions.append(row)
     return versions
 
 
-def created_at(rng: Random, cast: Cast, events: list[Row]) -> datetime:
+def submission(rng: Random, events: list[Row]) -> Row | None:
+    """An event that submits a session, with who and what the session's other events name."""
+    submits = [row for row in events if row["type"] in ("subscribe", "complete")]
+    if not submits:
+        return None
+    chosen = rng.choice(submits)
+    session = (chosen["form_id"].lower(), chosen["form_session_id"])
+    merged: Row = {}
+    for row in events:
+        if (row["form_id"].lower(), row["form_session_id"]) == session:
+            merged.update(row)
+    return {**merged, **chosen}
+
+
+def created_at(rng: Random, cast: Cast, follows: Row | None) -> datetime:
     """At a moment of the shop, or just so long after a submission that the window matters."""
-    ends = [row["occurred_at"] for row in events if row["type"] in ("subscribe", "complete")]
-    if ends and chance(rng, 0.75):
-        at = instant(rng.choice(ends)) + rng.choice(AFTER_A_SUBMISSION)
-        if at <= cast.now:
-            return at
+    if follows:
+        submitted = instant(follows["occurred_at"])
+        at = [submitted + gap for gap in AFTER_A_SUBMISSION if submitted + gap <= cast.now]
+        return rng.choice(at)
     return rng.choice(cast.moments)
 
 
-def identity(rng: Random) -> Row:
-    """Who bought, if that is known at all."""
+def identity(rng: Random, follows: Row | None = None) -> Row:
+    """Who bought, if that is known at all; often who sent the event that it follows."""
     found: Row = {}
     if chance(rng, 0.4):
         found["visitor_id"] = rng.choice(VISITORS)
@@ -77,13 +91,19 @@ def identity(rng: Random) -> Row:
         found["customer_id"] = rng.choice(CUSTOMERS)
     if chance(rng, 0.4):
         found.update(email_fields(rng))
+    if follows and chance(rng, 0.6):
+        shared = ("visitor_id", "customer_id", "email", "email_sha256")
+        found.update({name: follows[name] for name in shared if name in follows})
     return found
 
 
-def codes(rng: Random) -> list[Row]:
+def codes(rng: Random, follows: Row | None) -> list[Row]:
     """None to three codes; one can come twice, in another case, with or without its amount."""
     found = []
-    for code in rng.choices(CODES, k=rng.choice((0, 1, 1, 1, 2, 3))):
+    chosen = rng.choices(CODES, k=rng.choice((0, 1, 1, 1, 2, 3)))
+    if follows and "discount_code" in follows:
+        chosen[:1] = [follows["discount_code"].swapcase()]
+    for code in chosen:
         entry: Row = {"code": code}
         if chance(rng, 0.5):
             entry["amount_cents"] = rng.choice((0, 100, 250))

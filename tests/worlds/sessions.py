@@ -27,7 +27,7 @@ GAPS = (
     timedelta(hours=5),
     timedelta(hours=26),
 )
-STEPS = (("st-a", 0, "Hello"), ("st-b", 1, "E-mail"), ("st-c", 1, None), ("st-b", 2, "Mail"))
+STEPS = (("st-a", 0, "Hello"), ("st-b", 1, "E-mail"), ("st-c", 1, None), ("st-b", 2, None))
 DEVICES = ("desktop", "Mobile", "MOBILE", "tablet", "smart-fridge", "", None)
 
 
@@ -41,7 +41,7 @@ def session_events(rng: Random, cast: Cast, number: int) -> list[Row]:
     forms = [*cast.forms, *cast.forms, cast.unknown_form, cast.foreign_form]
     form_id, session_id = rng.choice(forms), f"s{number * 7 % 11}"
     visitor = rng.choice(VISITORS)
-    at = rng.choice(cast.moments)
+    at = rng.choice(cast.moments[::5] if chance(rng, 0.5) else cast.moments)
     rows = []
     for what in happenings(rng):
         moment = min(cast.now, rng.choice(cast.moments) if chance(rng, 0.05) else at)
@@ -68,6 +68,9 @@ def after(rng: Random, at: datetime) -> datetime:
 def happenings(rng: Random) -> list[Row]:
     """What happens in a session, about in the order of a real one; anything can be missing or
     come twice."""
+    if chance(rng, 0.3):
+        # Submitted at the very moment from which others start, too.
+        return [answer(rng), {"type": rng.choice(("subscribe", "complete"))}][rng.randrange(2) :]
     found: list[Row] = []
     for type, share in (("view", 0.85), ("start", 0.6), ("view", 0.2)):
         if chance(rng, share):
@@ -78,12 +81,7 @@ def happenings(rng: Random) -> list[Row]:
             found.append({"type": "step_view", **step})
         if chance(rng, 0.2):
             found.append({"type": "step_complete", **step})
-    for field in rng.choices(list(FIELDS), k=rng.randrange(4)):
-        field_type, value = rng.choice(FIELDS[field])
-        answer = {"field_id": field, "field_type": field_type, "value": value}
-        # An answer may say where it was given; that is no view of the step.
-        seen = {"step_id": "st-b", "step_index": 9, "step_name": "Never"}
-        found.append({"type": "answer", **answer, **(seen if chance(rng, 0.2) else {})})
+    found += [answer(rng) for _ in range(rng.randrange(5))]
     for type, share in (
         ("subscribe", 0.5),
         ("complete", 0.5),
@@ -95,6 +93,14 @@ def happenings(rng: Random) -> list[Row]:
     if chance(rng, 0.15):
         rng.shuffle(found)
     return found or [{"type": "view"}]
+
+
+def answer(rng: Random) -> Row:
+    field = rng.choice(list(FIELDS))
+    field_type, value = rng.choice(FIELDS[field])
+    # An answer may say where it was given; that is no view of the step.
+    seen = {"step_id": "st-b", "step_index": 9, "step_name": "Never"} if chance(rng, 0.2) else {}
+    return {"type": "answer", "field_id": field, "field_type": field_type, "value": value, **seen}
 
 
 def extras(rng: Random) -> Row:
@@ -110,6 +116,6 @@ def extras(rng: Random) -> Row:
         found.update(email_fields(rng))
     if chance(rng, 0.2):
         found["discount_code"] = rng.choice(CODES)
-    if chance(rng, 0.08):
+    if chance(rng, 0.12):
         found["discount_id"] = rng.choice(DISCOUNT_IDS)
     return found

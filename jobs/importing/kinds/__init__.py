@@ -1,4 +1,4 @@
-"""The kinds of files that can be imported, by name."""
+"""The kinds of raw input, by the name that the command knows them by."""
 
 from typing import Final
 
@@ -15,6 +15,12 @@ from jobs.importing.kinds.shops import Shops
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind
     for kind in (
-        Shops(), Forms(), Events(), Orders(), AdSpend(), AdAccounts(), ExchangeRates(),
+        Shops(),
+        Forms(),
+        Events(),
+        Orders(),
+        AdSpend(),
+        AdAccounts(),
+        ExchangeRates(),
     )
 }

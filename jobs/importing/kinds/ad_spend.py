@@ -31,7 +31,18 @@ class AdSpend(Standing):
     fields: ClassVar = ("shop_id", *names_of(_FIELDS))
     way = Upsert(
         ad_spend,
-        ("shop_key", "provider", "account_id", "campaign_id", "day", "segment",
-         "campaign_name", "currency", "spend", "impressions", "clicks"),
+        (
+            "shop_key",
+            "provider",
+            "account_id",
+            "campaign_id",
+            "day",
+            "segment",
+            "campaign_name",
+            "currency",
+            "spend",
+            "impressions",
+            "clicks",
+        ),
         keys=6,
     )

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from jobs.importing import answers
 from jobs.importing.checks import Checks
-from jobs.importing.csv import HIDDEN
 from jobs.importing.kind import Kind, Written
+from jobs.importing.portion import HIDDEN
 from jobs.importing.shops import Shops
 from jobs.importing.writing import insert_new
 from warehouse import tables
@@ -33,9 +33,26 @@ _NAME_LENGTH = 1000
 class Events(Kind):
     name = "events"
     fields: ClassVar = (
-        "event_id", "shop_id", "form_id", "form_session_id", "visitor_id", "type", "occurred_at",
-        "device_type", "step_id", "step_index", "step_name", "field_id", "field_type", "value",
-        "customer_id", "email", "email_sha256", "discount_id", "discount_code", *UTM_FIELDS,
+        "event_id",
+        "shop_id",
+        "form_id",
+        "form_session_id",
+        "visitor_id",
+        "type",
+        "occurred_at",
+        "device_type",
+        "step_id",
+        "step_index",
+        "step_name",
+        "field_id",
+        "field_type",
+        "value",
+        "customer_id",
+        "email",
+        "email_sha256",
+        "discount_id",
+        "discount_code",
+        *UTM_FIELDS,
     )
     private = frozenset({"value"})
 
@@ -52,7 +69,8 @@ class Events(Kind):
         columns["type"] = types.astype(np.int16)
         columns["occurred_at"] = checks.instant("occurred_at", required=True)
         device = checks.codes(
-            "device_type", checks.text("device_type", longest=None),
+            "device_type",
+            checks.text("device_type", longest=None),
             lambda text: _DEVICES.get(text.lower(), OTHER_DEVICE),
         )
         columns["device"] = device.astype(np.int16)
@@ -111,9 +129,7 @@ def _answer(checks: Checks, types: np.ndarray) -> dict[str, Any]:
         checks.refuse(rows[pc.equal(texts, "").to_numpy(zero_copy_only=False)], f"{name}: missing")
     missing = np.array([value is None or value == "" for value in values], dtype=bool)
     checks.refuse(rows[missing], "value: missing")
-    found = answers.stored_answers(
-        field_types.to_pylist(), values, textual=checks.portion.textual
-    )
+    found = answers.stored_answers(field_types.to_pylist(), values, textual=checks.portion.textual)
     for mark, reason in (
         (answers.MALFORMED, "not a text, number, boolean or list of them"),
         (answers.HAS_NUL, "has a NUL character"),

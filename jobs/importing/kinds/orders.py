@@ -21,9 +21,22 @@ from warehouse.vocabulary import UTM_FIELDS
 class Orders(Kind):
     name = "orders"
     fields: ClassVar = (
-        "order_id", "shop_id", "created_at", "updated_at", "currency", "total_cents",
-        "discount_cents", "customer_id", "email", "email_sha256", "visitor_id", "discount_codes",
-        "refunds", "cancelled_at", "test", *UTM_FIELDS,
+        "order_id",
+        "shop_id",
+        "created_at",
+        "updated_at",
+        "currency",
+        "total_cents",
+        "discount_cents",
+        "customer_id",
+        "email",
+        "email_sha256",
+        "visitor_id",
+        "discount_codes",
+        "refunds",
+        "cancelled_at",
+        "test",
+        *UTM_FIELDS,
     )
 
     def check(self, checks: Checks, shops: Shops) -> pa.Table:

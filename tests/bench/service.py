@@ -1,0 +1,132 @@
+"""The service under requests: each of the nineteen endpoints over 90 days."""
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from tests.bench.data import FIRST, FORM_IDS, LAST, SHOP_ID
+
+SCOPES = "analytics:read,customers:read,forms:write,discounts:read"
+_FORM = f"/v1/forms/{FORM_IDS[0]}"
+ENDPOINTS = {
+    "forms": ("GET", "/v1/forms"),
+    "create form": ("POST", "/v1/forms"),
+    "all-forms funnel": ("GET", "/v1/forms/funnel"),
+    "form": ("GET", _FORM),
+    "replace draft": ("PUT", _FORM),
+    "funnel": ("GET", f"{_FORM}/funnel"),
+    "drop-off": ("GET", f"{_FORM}/steps/dropoff"),
+    "time to complete": ("GET", f"{_FORM}/time-to-complete"),
+    "devices": ("GET", f"{_FORM}/devices"),
+    "visitor conversion": ("GET", f"{_FORM}/visitor-conversion"),
+    "cross-field": ("GET", f"{_FORM}/cross-field?fieldA=field-0&fieldB=field-1"),
+    "response revenue": ("GET", f"{_FORM}/response-revenue"),
+    "trends": ("GET", f"{_FORM}/trends"),
+    "attribution": ("GET", "/v1/attribution"),
+    "attribution daily": ("GET", "/v1/attribution/daily"),
+    "discounts": ("GET", "/v1/discounts/performance"),
+    "by UTM": ("GET", "/v1/revenue/by-utm?dimension=hierarchy"),
+    "ad spend": ("GET", "/v1/ads/spend"),
+    "LTV": ("GET", "/v1/customers/ltv?dimension=segment"),
+}
+_BODIES = {"POST": {"name": "Bench", "schema": {}}, "PUT": {"draft_schema": {"steps": []}}}
+
+
+def mint(url: str) -> str:
+    printed = subprocess.run(
+        [sys.executable, "-m", "web", "keys", "mint", "--shop", SHOP_ID, "--scopes", SCOPES]
+        + ["--name", "bench"],
+        env=os.environ | {"WAREHOUSE_URL": url},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return printed.stdout.strip().splitlines()[-1]
+
+
+@contextmanager
+def serving(url: str) -> Iterator[http.client.HTTPConnection]:
+    """The service in one process of its own, and a connection that is kept open."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", "1"],
+        env=os.environ | {"WAREHOUSE_URL": url},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield _connect(port, process)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _connect(port: int, process: subprocess.Popen[bytes]) -> http.client.HTTPConnection:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        try:
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+            return connection
+        except OSError:
+            connection.close()
+            time.sleep(0.1)
+    raise RuntimeError("the service did not start")
+
+
+def measure(url: str, requests: int = 30) -> dict[str, dict[str, float]]:
+    """Milliseconds per endpoint: p50 and p99 of ranges never asked before, and p50 of one asked again.
+
+    The ranges all hold the 90 days of data, and differ in the days before them, so that no cache of
+    answers helps.
+    """
+    key = mint(url)
+    measured = {}
+    with serving(url) as connection:
+        for name, (method, path) in ENDPOINTS.items():
+            times, size = [], 0
+            for back in [*range(requests), *[0] * requests]:
+                window = f"range={FIRST - timedelta(days=back)}..{LAST}"
+                target = f"{path}{'&' if '?' in path else '?'}{window}"
+                took, size = _ask(connection, method, target, key)
+                times.append(took * 1000)
+            fresh, again = sorted(times[:requests]), sorted(times[requests:])
+            measured[name] = {
+                "p50_ms": round(fresh[len(fresh) // 2], 2),
+                "p99_ms": round(fresh[min(len(fresh) - 1, int(len(fresh) * 0.99))], 2),
+                "again_p50_ms": round(again[len(again) // 2], 2),
+                "bytes": size,
+            }
+    return measured
+
+
+def _ask(
+    connection: http.client.HTTPConnection, method: str, target: str, key: str
+) -> tuple[float, int]:
+    headers = {"Authorization": f"Bearer {key}"}
+    body = None
+    if method in _BODIES:
+        body = json.dumps(_BODIES[method])
+        headers["Content-Type"] = "application/json"
+    while True:
+        began = time.perf_counter()
+        connection.request(method, target, body, headers)
+        response = connection.getresponse()
+        answer = response.read()
+        took = time.perf_counter() - began
+        if response.status == 429:  # not what is measured here
+            time.sleep(float(response.headers["Retry-After"]))
+        elif response.status not in (200, 201):
+            raise RuntimeError(f"{method} {target}: {response.status} {answer[:300]!r}")
+        else:
+            return took, len(answer)

@@ -1,0 +1,120 @@
+"""The product as its users have it: the commands, and the API over HTTP.
+
+The only place in the tests that knows how to reach them without starting a process for each call.
+Nothing here looks into the warehouse, but for `empty`, which gives a fresh one between examples.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from click.testing import CliRunner
+
+from tests.oracle.records import Row
+
+SCOPES = "analytics:read,customers:read,discounts:read"
+KEEP = ("alembic_version",)
+"""What the migrations, and not the imports, have put there."""
+
+
+class Product:
+    """The service over one warehouse."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._client: Any = None
+        self._keys: dict[str, str] = {}
+
+    def load(self, kind: str, records: list[Row]) -> dict[str, int]:
+        """Import records as one NDJSON file; the counts that the command prints."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, f"{kind}.ndjson")
+            lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in records)
+            file.write_text("".join(lines), encoding="utf-8")
+            printed = self._jobs("import", kind, str(file), "--json")
+        counts: dict[str, int] = json.loads(printed.splitlines()[-1])
+        return counts
+
+    def rollup(self) -> None:
+        self._jobs("rollup")
+
+    def backfill(self, first: date, last: date) -> None:
+        self._jobs("backfill", "--from", first.isoformat(), "--to", last.isoformat())
+
+    def rebuild(self) -> None:
+        self._jobs("rebuild")
+
+    def verify_all(self) -> bool:
+        """Whether what is stored is what it would be anew from raw."""
+        status, printed = self._run_jobs("verify", "--all")
+        assert status in (0, 1), f"verify --all: exit {status}\n{printed}"
+        if status:
+            print(printed)
+        return status == 0
+
+    def get(self, path: str, query: dict[str, str], shop_id: str) -> tuple[int, Any]:
+        """Status and body of a GET with a key of the shop."""
+        with self._environment():
+            if self._client is None:
+                from web.app import create_app
+
+                self._client = create_app().test_client()
+            headers = {"Authorization": f"Bearer {self._key(shop_id)}"}
+            answer = self._client.get(path, query_string=query, headers=headers)
+            return answer.status_code, answer.get_json()
+
+    def empty(self) -> None:
+        """Take everything out of the warehouse again."""
+        engine = sa.create_engine(self.url)
+        metadata = sa.MetaData()
+        with engine.begin() as connection:
+            metadata.reflect(connection)
+            for table in reversed(metadata.sorted_tables):
+                if table.name not in KEEP:
+                    connection.execute(table.delete())
+        engine.dispose()
+        self._client, self._keys = None, {}
+
+    def _key(self, shop_id: str) -> str:
+        if shop_id not in self._keys:
+            from web.cli import main
+
+            args = ["keys", "mint", "--shop", shop_id, "--scopes", SCOPES]
+            result = CliRunner().invoke(main, args, catch_exceptions=False)
+            assert result.exit_code == 0, result.output
+            self._keys[shop_id] = result.stdout.splitlines()[-1]
+        return self._keys[shop_id]
+
+    def _jobs(self, *args: str) -> str:
+        status, printed = self._run_jobs(*args)
+        assert status == 0, f"jobs {' '.join(args)}: exit {status}\n{printed}"
+        return printed
+
+    def _run_jobs(self, *args: str) -> tuple[int, str]:
+        from jobs.cli import main
+
+        if self._client is not None:
+            # In a process of its own, as in operation, this would be of no concern to the jobs.
+            self._client.application.extensions["database"].engine.dispose()
+        with self._environment():
+            result = CliRunner().invoke(main, list(args), catch_exceptions=False)
+        return result.exit_code, result.stdout if result.exit_code == 0 else result.output
+
+    @contextmanager
+    def _environment(self) -> Iterator[None]:
+        """The settings that the product reads when it is called."""
+        before = os.environ.get("WAREHOUSE_URL")
+        os.environ["WAREHOUSE_URL"] = self.url
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["WAREHOUSE_URL"]
+            else:
+                os.environ["WAREHOUSE_URL"] = before

@@ -1,0 +1,45 @@
+"""Ad spend, ad accounts and exchange rates: the last import wins; answers read them directly."""
+
+from typing import Final
+
+from sqlalchemy import Index, Table
+
+from warehouse.columns import key, metadata, text, text_key, whole
+
+ad_spend: Final = Table(
+    "ad_spend",
+    metadata,
+    key("shop_key"),
+    text_key("provider"),
+    text_key("account_id"),
+    text_key("campaign_id"),
+    key("day"),
+    text_key("segment"),
+    text("campaign_name"),
+    text("currency"),
+    # Decimal major units; text on SQLite, so that no digit is lost.
+    text("spend"),
+    whole("impressions"),
+    whole("clicks"),
+    Index(None, "shop_key", "day"),
+)
+
+ad_account: Final = Table(
+    "ad_account",
+    metadata,
+    key("shop_key"),
+    text_key("provider"),
+    text_key("account_id"),
+    text("status"),
+    whole("synced_at"),
+    text("message"),
+)
+
+exchange_rate: Final = Table(
+    "exchange_rate",
+    metadata,
+    text_key("base"),
+    text_key("quote"),
+    key("day"),
+    text("rate"),
+)

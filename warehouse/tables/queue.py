@@ -1,0 +1,59 @@
+"""The queue: what was imported, which edition has taken it in, and what was refused."""
+
+from typing import Final
+
+from sqlalchemy import Index, Table
+from sqlalchemy import text as sql
+
+from warehouse.columns import key, metadata, serial, text, whole
+
+import_batch: Final = Table(
+    "import_batch",
+    metadata,
+    serial("batch_id"),
+    whole("shop_key", index=True),
+    text("kind"),
+    whole("rows"),
+    whole("imported_at"),
+)
+
+edition: Final = Table(
+    "edition",
+    metadata,
+    serial("edition"),
+    whole("shop_key", index=True),
+    text("timezone"),
+    whole("window_days"),
+    whole("logic_version"),
+    text("state"),
+    text("lease_owner"),
+    whole("lease_until"),
+    # The next session id to give away.
+    whole("next_session", 1),
+    whole("rolled_up_at"),
+    # Two rollups at once must not build the same shop anew twice.
+    Index(
+        "uq_edition_building",
+        "shop_key",
+        unique=True,
+        sqlite_where=sql("state = 'building'"),
+        postgresql_where=sql("state = 'building'"),
+    ),
+)
+
+edition_batch: Final = Table("edition_batch", metadata, key("edition"), key("batch_id"))
+
+reject: Final = Table(
+    "reject",
+    metadata,
+    serial("reject_id"),
+    text("kind"),
+    text("file"),
+    whole("line"),
+    text("reason"),
+    text("text"),
+    whole("rejected_at"),
+    Index(None, "rejected_at"),
+    # By which an import finds that a row was refused before.
+    Index(None, "file", "line"),
+)

@@ -1,0 +1,53 @@
+"""Shops, forms and API keys: what is served as it is."""
+
+from typing import Final
+
+from sqlalchemy import Index, Table
+
+from warehouse.columns import key, metadata, serial, text, text_key, whole
+from warehouse.days import NEVER
+
+shop: Final = Table(
+    "shop",
+    metadata,
+    serial("shop_key"),
+    text("shop_id", unique=True),
+    text("name"),
+    text("currency"),
+    text("timezone"),
+    # The edition that answers are read from; 0 before the first rollup.
+    whole("edition"),
+    # Moves with everything that can change an answer of the shop.
+    whole("data_version"),
+)
+
+form: Final = Table(
+    "form",
+    metadata,
+    key("shop_key"),
+    text_key("form_id"),
+    text("name"),
+    text("status"),
+    text("schema"),
+    text("draft_schema"),
+    whole("created_at"),
+    whole("updated_at"),
+    Index(None, "shop_key", "created_at", "form_id"),
+)
+
+api_key: Final = Table(
+    "api_key",
+    metadata,
+    text_key("credential_id"),
+    whole("shop_key", index=True),
+    text("key_hash", unique=True),
+    # The first characters of the key, by which its owner recognises it.
+    text("hint"),
+    text("name"),
+    text("scopes"),
+    text("created_by"),
+    whole("created_at"),
+    whole("expires_at", NEVER),
+    whole("revoked_at", NEVER),
+    whole("last_used_at"),
+)

@@ -1,0 +1,91 @@
+"""What came of ad campaigns: submissions and orders, by the campaign of their UTM."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from warehouse.reader import Sums
+from warehouse.vocabulary import UTM_FIELDS
+from web.campaigns import Campaign, Campaigns, sources_of
+from web.grouping import add_up, relabel
+from web.questions import Question
+from web.rounding import percent
+
+_SOURCE: Final = UTM_FIELDS.index("utm_source")
+_CAMPAIGN: Final = UTM_FIELDS.index("utm_campaign")
+_ID: Final = UTM_FIELDS.index("utm_id")
+# More than any day's number: a campaign's number and a day make one label.
+_DAYS: Final = 1 << 32
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a campaign (or of none): submissions and orders of the range. `net` and
+    `net_by_day` (of days with orders) are in minor units of the shop's currency."""
+
+    submissions: int = 0
+    orders: int = 0
+    net: int = 0
+    net_by_day: dict[int, int] = field(default_factory=dict)
+
+
+Outcomes = dict[Campaign | None, Outcome]
+"""By campaign; of None, what belongs to no campaign."""
+
+
+def outcomes_of(
+    question: Question, campaigns: Campaigns
+) -> tuple[Outcomes, dict[str, float | None]]:
+    """What came of each campaign, of None what belongs to no campaign; and per provider the share
+    of its sources' submissions that have a campaign."""
+    submitted = question.sums("utm_submission", by=("utm",))
+    # Days matter only where revenue is to be brought into another currency.
+    foreign = campaigns.currencies - {question.shop.currency}
+    ordered = question.sums("utm_order", by=("day", "utm") if foreign else ("utm",))
+    utms = question.utms(np.union1d(submitted["utm"], ordered["utm"]).tolist())
+    matched = {
+        key: campaigns.of(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID]) for key, utm in utms.items()
+    }
+    outcomes: Outcomes = {campaign: Outcome() for campaign in (None, *matched.values())}
+    _add_orders(list(outcomes.items()), matched, ordered)
+    by_source: dict[str, list[int]] = {}
+    for utm, count in zip(
+        submitted["utm"].tolist(), submitted["submissions"].tolist(), strict=True
+    ):
+        campaign = matched[utm]
+        outcomes[campaign].submissions += count
+        seen = by_source.setdefault(utms[utm][_SOURCE].lower(), [0, 0])
+        seen[0] += count if campaign else 0
+        seen[1] += count
+    return outcomes, {
+        provider: _coverage(by_source.get(source, (0, 0)) for source in sources_of(provider))
+        for provider in campaigns.providers
+    }
+
+
+def _add_orders(
+    outcomes: list[tuple[Campaign | None, Outcome]],
+    matched: dict[int, Campaign | None],
+    ordered: Sums,
+) -> None:
+    """Add lines of orders, by UTM and perhaps day, to the outcomes of their campaigns."""
+    numbers = {campaign: number for number, (campaign, _) in enumerate(outcomes)}
+    labels = relabel(ordered["utm"], {utm: numbers[of] for utm, of in matched.items()})
+    days = ordered.columns.get("day", np.zeros(len(ordered), dtype=np.int64))
+    found, (orders, net) = add_up(
+        labels * _DAYS + days, ordered["orders"], ordered["gross"] - ordered["refunded"]
+    )
+    for label, count, amount in zip(found.tolist(), orders.tolist(), net.tolist(), strict=True):
+        number, day = divmod(label, _DAYS)
+        if count:
+            outcome = outcomes[number][1]
+            outcome.orders += count
+            outcome.net += amount
+            outcome.net_by_day[day] = amount
+
+
+def _coverage(seen: Iterable[Iterable[int]]) -> float | None:
+    with_campaign, submissions = map(sum, zip(*seen, strict=True))
+    return percent(with_campaign, submissions) if submissions else None
