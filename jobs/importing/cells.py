@@ -192,10 +192,12 @@ def _number(cell: Any) -> Decimal:
         raise Malformed("not a number") from None
     if not found.is_finite():
         raise Malformed("not a number")
-    if found and (found.adjusted() > 18 or abs(found) >= _LIMIT):
+    if not found:
+        return Decimal(0)
+    if found.adjusted() > 18 or abs(found) >= _LIMIT:
         raise Malformed("beyond 64 bits")
-    if found.as_tuple().exponent < -1_000 or found.adjusted() > 1_000:  # type: ignore[operator]
-        raise Malformed("not a number")
+    if found.adjusted() < -MOST_DECIMALS:
+        raise Malformed(f"more than {MOST_DECIMALS} decimals")
     return found
 
 

@@ -16,8 +16,8 @@ BYTES: Final = 8 << 20
 # A longer line is not read: nothing that the contract describes comes near it.
 LONGEST_LINE: Final = 16 << 20
 
-# Characters of a rejected row that are kept.
-LONGEST_TEXT: Final = 64 << 10
+# Characters of a rejected row that are kept: a row with the largest schema of a form has no more.
+LONGEST_TEXT: Final = 1 << 20
 
 # In the place of a text that must not be kept.
 HIDDEN: Final = "***"

@@ -79,7 +79,9 @@ def _retry(bulk: Bulk, kind: Kind, tried: list[Reject], textual: bool, counts: C
     if good.any():
         written = kind.write(bulk, rows.filter(pa.array(good)))
         _remove(bulk, ids[good])
-    _give_reasons(bulk, [(int(ids[row]), reason) for row, reason in checks.refused()])
+    reasons = {reject.reject_id: reject.reason for reject in tried}
+    again = [(int(ids[row]), reason) for row, reason in checks.refused()]
+    _give_reasons(bulk, [(number, why) for number, why in again if why != reasons[number]])
     bulk.commit()
     counts.add(written, len(tried), len(tried) - int(good.sum()))
 
@@ -94,10 +96,8 @@ def _give_reasons(bulk: Bulk, reasons: list[tuple[int, str]]) -> None:
         return
     ids, texts = zip(*reasons, strict=True)
     staged = bulk.stage("staged_reasons", pa.table({"reject_id": list(ids), "reason": list(texts)}))
-    of_reject = f"FROM {staged} s WHERE s.reject_id = reject.reject_id"
     bulk.execute(
-        f"UPDATE reject SET reason = (SELECT s.reason {of_reject}) "
-        f"WHERE EXISTS (SELECT 1 {of_reject} AND s.reason <> reject.reason)"
+        f"UPDATE reject SET reason = s.reason FROM {staged} s WHERE s.reject_id = reject.reject_id"
     )
 
 

@@ -47,7 +47,9 @@ def written(path: Path, rows: Any) -> Path:
     """Rows as a file, in the format that the name asks for; bytes as they are."""
     name = path.name.removesuffix(".gz")
     if name.endswith(".parquet") and not isinstance(rows, bytes):
-        pq.write_table(pa.Table.from_pylist(rows), path)
+        # pyarrow would leave out every field that the first row does not have.
+        names = dict.fromkeys(name for row in rows for name in row)
+        pq.write_table(pa.Table.from_pylist([{n: row.get(n) for n in names} for row in rows]), path)
         return path
     if not isinstance(rows, bytes):
         rows = as_csv(rows) if name.endswith(".csv") else as_ndjson(rows)

@@ -1,0 +1,81 @@
+"""Exchange rates: one a row, and the ECB's table as it is published."""
+
+from typing import Any
+
+import pytest
+
+from tests.importing.conftest import Warehouse
+from tests.importing.files import Row
+
+STORED = "SELECT base, quote, day, rate FROM exchange_rate ORDER BY base, quote, day"
+
+# The first and last lines of eurofxref-hist.csv with some of its columns; Cyprus has the euro now.
+ECB = b"""Date,USD,JPY,CYP,TRY,
+2026-01-05,1.0340,161.5,N/A,36.1200,
+2026-01-02,1.0321,N/A,N/A,36.0,
+1999-01-04,1.1789,133.73,0.58231,N/A,
+"""
+
+
+def rate(**more: Any) -> Row:
+    return {"date": "2026-01-02", "base": "EUR", "quote": "USD", "rate": "1.1000", **more}
+
+
+def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in warehouse.rows(STORED)]
+
+
+def versions(warehouse: Warehouse) -> list[int]:
+    return [row["v"] for row in warehouse.rows("SELECT data_version AS v FROM shop ORDER BY shop_id")]
+
+
+@pytest.mark.parametrize("name", ["in.ndjson", "in.csv", "in.parquet"])
+def test_the_last_import_wins(warehouse: Warehouse, name: str) -> None:
+    rows = [rate(), rate(base="usd", quote="gbp", rate="0.8"), rate(date="2026-01-03")]
+    assert warehouse.take("exchange-rates", rows, name)["new"] == 3
+    assert stored(warehouse) == [
+        ("EUR", "USD", 20455, "1.1"),
+        ("EUR", "USD", 20456, "1.1"),
+        ("USD", "GBP", 20455, "0.8"),
+    ]
+    assert versions(warehouse) == [1, 1]
+    assert warehouse.take("exchange-rates", rows, name)["duplicate"] == 3
+    assert versions(warehouse) == [1, 1]
+    assert warehouse.take("exchange-rates", [rate(rate="1.2")], name)["replaced"] == 1
+    assert stored(warehouse)[0] == ("EUR", "USD", 20455, "1.2")
+    assert versions(warehouse) == [2, 2]
+
+
+def test_the_table_of_the_ecb(warehouse: Warehouse) -> None:
+    counts = warehouse.take("exchange-rates", ECB, "eurofxref-hist.csv")
+    assert counts == {"read": 8, "new": 8, "duplicate": 0, "replaced": 0, "rejected": 0}
+    assert stored(warehouse) == [
+        ("EUR", "CYP", 10595, "0.58231"),
+        ("EUR", "JPY", 10595, "133.73"),
+        ("EUR", "JPY", 20458, "161.5"),
+        ("EUR", "TRY", 20455, "36"),
+        ("EUR", "TRY", 20458, "36.12"),
+        ("EUR", "USD", 10595, "1.1789"),
+        ("EUR", "USD", 20455, "1.0321"),
+        ("EUR", "USD", 20458, "1.034"),
+    ]
+    assert warehouse.take("exchange-rates", ECB, "eurofxref-hist.csv")["duplicate"] == 8
+    assert versions(warehouse) == [1, 1]
+
+
+def test_one_bad_cell_costs_the_table_one_rate(sqlite_warehouse: Warehouse) -> None:
+    bad = ECB.replace(b"161.5", b"n.a.")
+    counts = sqlite_warehouse.take("exchange-rates", bad, "eurofxref-hist.csv")
+    assert (counts["read"], counts["new"], counts["rejected"]) == (8, 7, 1)
+    assert sqlite_warehouse.rows("SELECT line, reason, text FROM reject") == [
+        {
+            "line": 2,
+            "reason": "rate: not a number",
+            "text": '{"date": "2026-01-05", "base": "EUR", "quote": "JPY", "rate": "n.a."}',
+        }
+    ]
+
+
+def test_a_table_without_rates(sqlite_warehouse: Warehouse) -> None:
+    counts = sqlite_warehouse.take("exchange-rates", b"Date,USD,\n2026-01-05,N/A,\n", "in.csv")
+    assert counts["read"] == counts["rejected"] == 0
