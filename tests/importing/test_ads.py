@@ -36,14 +36,21 @@ def account(**more: Any) -> Row:
 
 def versions(warehouse: Warehouse) -> list[int]:
     """The data versions of both shops."""
-    return [row["v"] for row in warehouse.rows("SELECT data_version AS v FROM shop ORDER BY shop_id")]
+    return [
+        row["v"] for row in warehouse.rows("SELECT data_version AS v FROM shop ORDER BY shop_id")
+    ]
 
 
 @pytest.mark.parametrize("name", ["in.ndjson", "in.csv", "in.parquet"])
 def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
     row = spend(
-        provider="Meta", account_id="A1", segment="Mobile", campaign_name="S" * 1001,
-        currency="usd", spend="0012.340", impressions=3.0,
+        provider="Meta",
+        account_id="A1",
+        segment="Mobile",
+        campaign_name="S" * 1001,
+        currency="usd",
+        spend="0012.340",
+        impressions=3.0,
     )
     assert warehouse.take("ad-spend", [row], name)["new"] == 1
     (stored,) = warehouse.rows(SPEND)

@@ -26,7 +26,9 @@ def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
 
 
 def versions(warehouse: Warehouse) -> list[int]:
-    return [row["v"] for row in warehouse.rows("SELECT data_version AS v FROM shop ORDER BY shop_id")]
+    return [
+        row["v"] for row in warehouse.rows("SELECT data_version AS v FROM shop ORDER BY shop_id")
+    ]
 
 
 @pytest.mark.parametrize("name", ["in.ndjson", "in.csv", "in.parquet"])

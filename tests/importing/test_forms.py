@@ -76,9 +76,7 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
     assert version(warehouse) == 1
 
 
-def test_what_is_missing(
-    sqlite_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_missing(sqlite_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     today(monkeypatch, 5)
     row = {"form_id": FORM, "shop_id": "a.example", "name": "Quiz"}
     assert took(sqlite_warehouse, row) == (1, 0, 0, 0)

@@ -111,7 +111,8 @@ def test_rows_of_an_unknown_shop_are_taken_once_it_is_known(jobs: Jobs, name: st
     jobs.take("shops", [NEW], "shops.ndjson")
     mended = jobs("rejects", "--retry", "--json")
     assert (mended.exit_code, counts(mended)) == (
-        0, all_counts(read=8, new=6, duplicate=1, replaced=1),
+        0,
+        all_counts(read=8, new=6, duplicate=1, replaced=1),
     )
     assert jobs("rejects").stdout == ""
     for kind, of_kind in rows.items():
@@ -130,7 +131,8 @@ def test_one_retry_mends_what_waits_for_a_shop_that_waited_too(jobs: Jobs) -> No
         connection.exec_driver_sql(fix)
     mended = jobs("rejects", "--retry")
     assert (mended.exit_code, mended.stdout) == (
-        0, "read 2  new 2  duplicate 0  replaced 0  rejected 0\n",
+        0,
+        "read 2  new 2  duplicate 0  replaced 0  rejected 0\n",
     )
 
 
@@ -222,7 +224,9 @@ def test_status_after_a_rollup(jobs: Jobs) -> None:
         "rejects: 1",
         "  1 events event_id: missing",
     ]
-    jobs.take("shops", [{"shop_id": "a.example", "currency": "EUR", "timezone": "Asia/Tokyo"}], "s.csv")
+    jobs.take(
+        "shops", [{"shop_id": "a.example", "currency": "EUR", "timezone": "Asia/Tokyo"}], "s.csv"
+    )
     states = [shop["state"] for shop in json.loads(jobs("status", "--json").stdout)["shops"]]
     assert states == ["outdated", "current"]
     jobs("rollup")

@@ -19,7 +19,11 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
         {"shop_id": "o.example", "name": "", "currency": "JPY", "timezone": "UTC"},
     ]
     assert warehouse.take("shops", rows, name) == {
-        "read": 2, "new": 0, "duplicate": 2, "replaced": 0, "rejected": 0,
+        "read": 2,
+        "new": 0,
+        "duplicate": 2,
+        "replaced": 0,
+        "rejected": 0,
     }
 
 
@@ -30,7 +34,8 @@ def test_another_timezone_keeps_the_shop_and_moves_its_data_version(warehouse: W
     assert (counts["replaced"], counts["duplicate"]) == (1, 1)
     (after,) = warehouse.rows("SELECT * FROM shop WHERE shop_id = 'a.example'")
     assert after == before | {
-        "timezone": "Europe/Paris", "data_version": before["data_version"] + 1,
+        "timezone": "Europe/Paris",
+        "data_version": before["data_version"] + 1,
     }
     assert warehouse.rows("SELECT data_version AS v FROM shop WHERE shop_id = 'b.example'") == [
         {"v": 0}

@@ -116,7 +116,11 @@ def test_each_reason_and_the_rest_is_taken(
     counts = warehouse.take(kind, rows)
     assert warehouse.reasons() == [(n, reason) for n, (_, reason) in enumerate(cases, 2)]
     assert counts == {
-        "read": len(rows), "new": 1, "duplicate": 0, "replaced": 0, "rejected": len(cases),
+        "read": len(rows),
+        "new": 1,
+        "duplicate": 0,
+        "replaced": 0,
+        "rejected": len(cases),
     }
     texts = warehouse.rows("SELECT text FROM reject ORDER BY line")
     kept = [json.loads(row["text"]) for row in texts]
