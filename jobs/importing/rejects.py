@@ -79,10 +79,10 @@ def _retry(bulk: Bulk, kind: Kind, tried: list[Reject], textual: bool, counts: C
     if good.any():
         written = kind.write(bulk, rows.filter(pa.array(good)))
         _remove(bulk, ids[good])
+        bulk.commit()
     reasons = {reject.reject_id: reject.reason for reject in tried}
     again = [(int(ids[row]), reason) for row, reason in checks.refused()]
     _give_reasons(bulk, [(number, why) for number, why in again if why != reasons[number]])
-    bulk.commit()
     counts.add(written, len(tried), len(tried) - int(good.sum()))
 
 
@@ -96,9 +96,11 @@ def _give_reasons(bulk: Bulk, reasons: list[tuple[int, str]]) -> None:
         return
     ids, texts = zip(*reasons, strict=True)
     staged = bulk.stage("staged_reasons", pa.table({"reject_id": list(ids), "reason": list(texts)}))
+    bulk.commit()  # so that the transaction begins with a write (see `Kind.write`)
     bulk.execute(
         f"UPDATE reject SET reason = s.reason FROM {staged} s WHERE s.reject_id = reject.reject_id"
     )
+    bulk.commit()
 
 
 def _read(bulk: Bulk, numbers: list[int]) -> list[Reject]:
