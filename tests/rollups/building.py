@@ -105,7 +105,8 @@ def rows(name: str, result: pd.DataFrame) -> list[dict[str, Any]]:
 
 def frame(of: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
     names = list(columns)
-    whole = [name for name in names if name != "form_session_id"]
+    texts = ("form_session_id", "step_id")
+    whole = [name for name in names if name not in texts]
     return pd.DataFrame(list(of), columns=names).astype(dict.fromkeys(whole, "int64"))
 
 
@@ -122,9 +123,10 @@ def _session(given: Row) -> dict[str, Any]:
     }
 
 
-def _step(given: Row) -> dict[str, int]:
+def _step(given: Row) -> dict[str, Any]:
     row = _STEP | dict(given)
-    return row | {"view_day": _day(row["viewed_at"])}
+    # A text in the order of the numbers.
+    return row | {"view_day": _day(row["viewed_at"]), "step_id": f"{row['step'] + 2**63:020d}"}
 
 
 def _order(given: Row) -> dict[str, int]:
