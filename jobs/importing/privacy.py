@@ -36,7 +36,9 @@ def kept_text(text: str, conceal: Callable[[Row], Row], private: frozenset[str])
         if concealed != row:
             text = json.dumps(concealed, ensure_ascii=False)
     elif isinstance(row, list):
-        text = json.dumps(_without_addresses(row), ensure_ascii=False)
+        # No row, but rows may lie in it.
+        inner = [conceal(item) if isinstance(item, dict) else item for item in row]
+        text = json.dumps(_without_addresses(inner), ensure_ascii=False)
     else:
         text = _raw(text, private)
     # NUL is no character of a text in PostgreSQL, and none of JSON either.

@@ -106,3 +106,12 @@ def test_addresses_in_orders(sqlite_warehouse: Warehouse) -> None:
     kept = b"".join(path.read_bytes() for path in database_files(sqlite_warehouse))
     assert b"ann@" not in kept
     assert {shop for shop, _ in SHOPS} >= {"a.example"}
+
+
+def test_rows_in_a_line_that_is_no_row_keep_no_free_answer() -> None:
+    from jobs.importing.kinds import KINDS
+    from jobs.importing.privacy import kept_text
+
+    events = KINDS["events"]
+    line = '[{"type": "answer", "field_type": "text", "value": "SECRETten"}]'
+    assert "SECRETten" not in kept_text(line, events.conceal, events.private)

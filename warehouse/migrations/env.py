@@ -1,6 +1,6 @@
 """Alembic's entry: the caller's connection and transaction, the tables of the warehouse.
 
-`migrate.py` runs it; for a new revision: `python -m alembic -c alembic.ini` is not needed, see there.
+`migrate.py` runs it, and says how a new revision is made.
 """
 
 from alembic import context
