@@ -1,60 +1,35 @@
-"""One batch through: read, derive, roll up, write. And the drain that repeats it until nothing waits.
+"""One batch through: read, derive, roll up, write. `draining.py` repeats it until nothing waits.
 
 A batch is read and worked out without a lock, under the lease of its editions; then one transaction
 writes the facts, adds the difference to the daily rows, and marks the import batches as taken in.
 """
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import pandas as pd
 
+from jobs.clock import now_micros
 from jobs.facts import raw, store
 from jobs.facts.refresh import Refresh, refresh
 from jobs.facts.slices import Calendar
 from jobs.rollups import ROLLUPS, activity, difference
-from warehouse import editions, summaries, tables
+from jobs.stopwatch import phase
+from warehouse import editions, failures, summaries, tables
 from warehouse.bulk import Bulk
 from warehouse.catalogue import SUMMARIES
-from warehouse.days import MICROS_PER_SECOND
 from warehouse.editions import Claim, Edition
 
 # Raw rows worked on at once: bounds the memory, and the length of a writing transaction.
 BATCH_ROWS: Final = 300_000
-
-# Between two looks at whether a lease has become free.
-PAUSE_SECONDS: Final = 0.5
-
-Progress = Callable[[int], None]
-
-
-def unseen(_rows: int) -> None:
-    """Progress that nobody watches."""
-
-
-def now_micros() -> int:
-    return int(time.time() * MICROS_PER_SECOND)
 
 
 def calendar_of(those: Iterable[Edition]) -> Calendar:
     return Calendar({edition.edition: edition.timezone for edition in those})
 
 
-def portion(waiting: list[dict[str, int]]) -> list[dict[str, int]]:
-    """The oldest waiting batches that fit into one go (at least one)."""
-    taken: list[dict[str, int]] = []
-    rows = 0
-    for batch in waiting:
-        if taken and rows + batch["rows"] > BATCH_ROWS:
-            break
-        taken.append(batch)
-        rows += batch["rows"]
-    return taken
-
-
 def take_in(bulk: Bulk, held: Claim, batches: list[dict[str, int]]) -> None:
-    """Take import batches (`editions.pending` rows) into the claimed editions. Commits.
+    """Take import batches (`queue.pending` rows) into the claimed editions. Commits.
 
     Raises LeaseLost, with nothing written, where another process has taken an edition over.
     """
@@ -64,8 +39,10 @@ def take_in(bulk: Bulk, held: Claim, batches: list[dict[str, int]]) -> None:
     ids = [batch["batch_id"] for batch in batches]
     words, calendar = raw.Words(), calendar_of(involved)
     listed = f"batch_id IN ({', '.join(map(str, ids))})"
+    phase("read")
     events, utms = raw.read_events(bulk, listed, by_shop, words)
     orders, more_utms = raw.read_orders(bulk, listed, by_shop)
+    phase("derive")
     change = refresh(
         bulk,
         events,
@@ -77,6 +54,7 @@ def take_in(bulk: Bulk, held: Claim, batches: list[dict[str, int]]) -> None:
     )
     seen = events[["edition", "form"]].assign(day=calendar.days(events["edition"], events["at"]))
     bulk.commit()
+    phase("write")
     editions.fence(bulk, held, sorted(numbers), now_micros())
     write(bulk, change, seen)
     bulk.append(
@@ -85,6 +63,7 @@ def take_in(bulk: Bulk, held: Claim, batches: list[dict[str, int]]) -> None:
             pd.DataFrame(batches, columns=["edition", "batch_id"]), ["edition", "batch_id"]
         ),
     )
+    failures.clear(bulk, batches)
     # In the order in which imports take the rows of shops, so that neither waits for the other.
     for edition in sorted(involved, key=lambda one: one.shop_key):
         editions.done(bulk, edition.edition, edition.shop_key, now_micros())
@@ -139,37 +118,3 @@ def _write_facts(bulk: Bulk, change: Refresh) -> None:
     store.save(bulk, tables.dim_step, names[["edition", "form", "step"]], names)
     store.learn(bulk, tables.dim_text, change.words.frame())
     store.learn(bulk, tables.dim_utm, change.utms)
-
-
-def drain(
-    bulk: Bulk, wanted: list[Edition], progress: Progress, waiting: Callable[[str], None]
-) -> None:
-    """Take in all that waits for these editions; what another process holds is waited for."""
-    while True:
-        batches = editions.pending(bulk, [edition.edition for edition in wanted])
-        bulk.commit()
-        if not batches:
-            return
-        numbers = {batch["edition"] for batch in batches}
-        held = editions.claim(
-            bulk, [edition for edition in wanted if edition.edition in numbers], now_micros()
-        )
-        if not held.editions:
-            waiting(editions.holder(bulk, next(iter(numbers))))
-            bulk.commit()
-            time.sleep(PAUSE_SECONDS)
-            continue
-        try:
-            drain_held(bulk, held, progress)
-        except editions.LeaseLost:
-            continue
-        finally:
-            editions.release(bulk, held)
-
-
-def drain_held(bulk: Bulk, held: Claim, progress: Progress) -> None:
-    """Take in all that waits for the editions of a claim. Raises LeaseLost."""
-    numbers = [edition.edition for edition in held.editions]
-    while batches := portion(editions.pending(bulk, numbers)):
-        take_in(bulk, held, batches)
-        progress(sum(batch["rows"] for batch in batches))
