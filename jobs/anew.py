@@ -6,12 +6,13 @@ import pandas as pd
 import pyarrow as pa
 
 from jobs import pipeline
+from jobs.clock import now_micros
 from jobs.facts import raw, stored
 from jobs.facts.fold import fold
 from jobs.facts.refresh import Refresh, refresh
 from jobs.facts.slices import Calendar
 from jobs.rollups import ROLLUPS, activity, difference
-from warehouse import editions, summaries
+from warehouse import editions, queue, summaries
 from warehouse.bulk import Bulk
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.days import day_start
@@ -41,7 +42,7 @@ def derive(bulk: Bulk, edition: Edition, first: int, last: int) -> Refresh:
     """What the raw rows of the sessions and orders of these days say, beside what is stored."""
     start, end = day_start(first, edition.timezone), day_start(last + 1, edition.timezone)
     calendar, words = pipeline.calendar_of([edition]), raw.Words()
-    ours = f"shop_key = {edition.shop_key} AND {stored.taken_in(edition.edition)}"
+    ours = f"shop_key = {edition.shop_key} AND {queue.taken_in(edition.edition)}"
     events, utms = raw.read_events(
         bulk,
         f"{ours} AND (form_id, form_session_id) IN (SELECT form_id, form_session_id "
@@ -82,12 +83,12 @@ def backfill(bulk: Bulk, held: Claim, edition: Edition, first: int, last: int) -
     """Put the days `first`..`last` in place anew from raw, in one transaction. Commits."""
     change = derive(bulk, edition, first, last)
     bulk.commit()
-    editions.fence(bulk, held, [edition.edition], pipeline.now_micros())
+    editions.fence(bulk, held, [edition.edition], now_micros())
     nothing = pd.DataFrame({"edition": [], "day": [], "form": []}, dtype="int64")
     pipeline.write(bulk, change, nothing)
     for summary, rows in rows_of_days(bulk, edition, first, last):
         summaries.replace(bulk, summary, edition.edition, first, last, rows)
-    editions.done(bulk, edition.edition, edition.shop_key, pipeline.now_micros())
+    editions.done(bulk, edition.edition, edition.shop_key, now_micros())
     bulk.commit()
 
 

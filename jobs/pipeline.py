@@ -1,77 +1,44 @@
-"""One batch through: read, derive, roll up, write. And the drain that repeats it until nothing waits.
+"""One portion through: read, derive, roll up, write. `draining.py` repeats it until nothing waits.
 
-A batch is read and worked out without a lock, under the lease of its editions; then one transaction
-writes the facts, adds the difference to the daily rows, and marks the import batches as taken in.
+It is read and worked out without a lock, under the lease of its editions; then one transaction writes
+the facts, adds the difference to the daily rows, and marks the import batches as taken in.
 """
 
-import gc
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
 import pandas as pd
 import pyarrow as pa
 
-from jobs.ahead import ahead, without_collection
+from jobs.clock import now_micros
 from jobs.facts import raw, store
 from jobs.facts.fold import Partials, fold
 from jobs.facts.refresh import Refresh, refresh
 from jobs.facts.slices import Calendar
 from jobs.rollups import ROLLUPS, activity, difference
-from warehouse import editions, summaries, tables
+from jobs.stopwatch import phase
+from warehouse import editions, failures, summaries, tables
 from warehouse.bulk import Bulk
 from warehouse.catalogue import SUMMARIES, Summary
-from warehouse.days import MICROS_PER_SECOND
 from warehouse.editions import Claim, Edition
+from warehouse.queue import Batch
 
 # Raw rows worked on at once: bounds the memory, and the length of a writing transaction.
 BATCH_ROWS: Final = 400_000
-
-# Between two looks at whether a lease has become free.
-PAUSE_SECONDS: Final = 0.5
-
-Progress = Callable[[int], None]
-
-
-def unseen(_rows: int) -> None:
-    """Progress that nobody watches."""
-
-
-def now_micros() -> int:
-    return int(time.time() * MICROS_PER_SECOND)
 
 
 def calendar_of(those: Iterable[Edition]) -> Calendar:
     return Calendar({edition.edition: edition.timezone for edition in those})
 
 
-def portions(waiting: list[dict[str, int]]) -> Iterator[list[dict[str, int]]]:
-    """Batches, oldest first, in portions that are worked on in one go (at least one batch each).
-
-    The first is small: nothing can be done beside reading it.
-    """
-    taken: list[dict[str, int]] = []
-    rows, limit = 0, BATCH_ROWS // 8
-    for batch in waiting:
-        if taken and rows + batch["rows"] > limit:
-            yield taken
-            limit = BATCH_ROWS
-            taken, rows = [], 0
-        taken.append(batch)
-        rows += batch["rows"]
-    if taken:
-        yield taken
-
-
 @dataclass(frozen=True)
 class Reading:
-    """What some import batches (`editions.pending` rows) say by themselves; seen: edition, day and
+    """What some import batches (`queue.pending` rows) say by themselves; seen: edition, day and
     form of each event."""
 
-    batches: list[dict[str, int]]
+    batches: list[Batch]
     editions: tuple[Edition, ...]
     partials: Partials
     orders: pd.DataFrame
@@ -80,7 +47,7 @@ class Reading:
     words: raw.Words
 
 
-def read(bulk: Bulk, held: Iterable[Edition], batches: list[dict[str, int]]) -> Reading:
+def read(bulk: Bulk, held: Iterable[Edition], batches: list[Batch]) -> Reading:
     """Read import batches of these editions. Leaves no transaction open."""
     numbers = {batch["edition"] for batch in batches}
     involved = tuple(edition for edition in held if edition.edition in numbers)
@@ -88,6 +55,7 @@ def read(bulk: Bulk, held: Iterable[Edition], batches: list[dict[str, int]]) -> 
     ids = [batch["batch_id"] for batch in batches]
     words, calendar = raw.Words(), calendar_of(involved)
     listed = f"batch_id IN ({', '.join(map(str, ids))})"
+    phase("read")
     events, utms = raw.read_events(bulk, listed, by_shop, words)
     orders, more_utms = raw.read_orders(bulk, listed, by_shop)
     bulk.commit()
@@ -108,6 +76,7 @@ def take_in(bulk: Bulk, held: Claim, reading: Reading) -> None:
     Raises LeaseLost, with nothing written, where another process has taken an edition over.
     """
     involved = reading.editions
+    phase("derive")
     change = refresh(
         bulk,
         reading.partials,
@@ -118,6 +87,7 @@ def take_in(bulk: Bulk, held: Claim, reading: Reading) -> None:
         involved[0].window_days,
     )
     bulk.commit()
+    phase("write")
     editions.fence(bulk, held, sorted(edition.edition for edition in involved), now_micros())
     write(bulk, change, reading.seen)
     bulk.append(
@@ -126,6 +96,7 @@ def take_in(bulk: Bulk, held: Claim, reading: Reading) -> None:
             pd.DataFrame(reading.batches, columns=["edition", "batch_id"]), ["edition", "batch_id"]
         ),
     )
+    failures.clear(bulk, reading.batches)
     # In the order in which imports take the rows of shops, so that neither waits for the other.
     for edition in sorted(involved, key=lambda one: one.shop_key):
         editions.done(bulk, edition.edition, edition.shop_key, now_micros())
@@ -186,43 +157,3 @@ def _write_facts(bulk: Bulk, change: Refresh) -> None:
     store.save(bulk, tables.dim_step, names[["edition", "form", "step"]], names)
     store.learn(bulk, tables.dim_text, change.words.frame())
     store.learn(bulk, tables.dim_utm, change.utms)
-
-
-def drain(
-    bulk: Bulk, wanted: list[Edition], progress: Progress, waiting: Callable[[str], None]
-) -> None:
-    """Take in all that waits for these editions; what another process holds is waited for."""
-    while True:
-        batches = editions.pending(bulk, [edition.edition for edition in wanted])
-        bulk.commit()
-        if not batches:
-            return
-        numbers = {batch["edition"] for batch in batches}
-        held = editions.claim(
-            bulk, [edition for edition in wanted if edition.edition in numbers], now_micros()
-        )
-        if not held.editions:
-            waiting(editions.holder(bulk, next(iter(numbers))))
-            bulk.commit()
-            time.sleep(PAUSE_SECONDS)
-            continue
-        try:
-            drain_held(bulk, held, progress)
-        except editions.LeaseLost:
-            continue
-        finally:
-            editions.release(bulk, held)
-
-
-def drain_held(bulk: Bulk, held: Claim, progress: Progress) -> None:
-    """Take in all that waits for the editions of a claim. Raises LeaseLost."""
-    numbers = [edition.edition for edition in held.editions]
-    while waiting := editions.pending(bulk, numbers):
-        bulk.commit()
-        with bulk.another() as reader:
-            readings = (read(reader, held.editions, batches) for batches in portions(waiting))
-            with without_collection(), closing(ahead(readings)) as ready:
-                for reading in ready:
-                    take_in(bulk, held, reading)
-                    progress(sum(batch["rows"] for batch in reading.batches))
-                    gc.collect()

@@ -1,106 +1,101 @@
-"""Rollup and rebuild: which editions there must be, the drain into them, and the step in which a
-finished one becomes the one that answers read."""
+"""Rollup and rebuild: which editions there must be, and the drain into them."""
 
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from jobs import anew, pipeline
-from warehouse import editions
+from jobs.clock import now_micros
+from jobs.draining import PAUSE_SECONDS, Drain, portion
+from jobs.running import Run
+from jobs.shops import shop_keys
+from jobs.stopwatch import phase
+from warehouse import editions, queue
 from warehouse.bulk import Bulk
 from warehouse.catalogue import LOGIC_VERSION
 from warehouse.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Claim, Edition
 
-
-class UnknownShop(ValueError):
-    """No shop of this name has been imported."""
+Result = TypeVar("Result")
 
 
-def shop_keys(bulk: Bulk, shop: str | None) -> list[int]:
-    """The keys of all shops, or of the one named; raises UnknownShop."""
-    if shop is None:
-        return bulk.table("SELECT shop_key FROM shop ORDER BY shop_key").column(0).to_pylist()
-    found = bulk.value("SELECT shop_key FROM shop WHERE shop_id = $1", shop)
-    if found is None:
-        raise UnknownShop(f"no shop {shop!r}; import it first (kind shops)")
-    return [found]
+def roll_up(run: Run, shop: str | None = None, *, due: bool = False) -> None:
+    """Take in everything that has been imported; build anew what was built under other settings.
+
+    `due` is a refresh: see `Drain`.
+    """
+    shop_keys(run.bulk, shop)
+    run.bulk.commit()
+    Drain(run, partial(_to_be_whole, run.bulk, run.window_days, shop), due=due).drain()
+    _clean(run.bulk)
 
 
-def roll_up(
-    bulk: Bulk,
-    window_days: int,
-    shop: str | None,
-    progress: pipeline.Progress,
-    waiting: Callable[[str], None],
-) -> None:
-    """Take in everything that has been imported; build anew what was built under other settings."""
-    shop_keys(bulk, shop)
-    stale = editions.outdated(bulk, window_days, LOGIC_VERSION, shop)
-    bulk.commit()
-    for key in stale:
-        _drop_stale_build(bulk, key, window_days)
-        editions.create(bulk, key, window_days, LOGIC_VERSION)
-    current = [e for e in editions.editions(bulk, CURRENT, shop) if e.shop_key not in set(stale)]
-    building = editions.editions(bulk, BUILDING, shop)
-    bulk.commit()
-    pipeline.drain(bulk, current + building, progress, waiting)
-    _publish(bulk, building, progress, waiting)
-    _clean(bulk)
-
-
-def rebuild(
-    bulk: Bulk,
-    window_days: int,
-    shop: str | None,
-    progress: pipeline.Progress,
-    waiting: Callable[[str], None],
-) -> None:
+def rebuild(run: Run, shop: str | None) -> None:
     """All facts and daily rows anew from raw, in a new edition; answers change over when it is
     whole."""
+    bulk = run.bulk
     keys = shop_keys(bulk, shop)
     bulk.commit()
     for key in keys:
-        _drop_stale_build(bulk, key, window_days)
-        editions.create(bulk, key, window_days, LOGIC_VERSION)
-    building = editions.editions(bulk, BUILDING, shop)
+        _begin(bulk, key, run.window_days)
+    numbers = {edition.edition for edition in editions.editions(bulk, BUILDING, shop)}
     bulk.commit()
-    pipeline.drain(bulk, building, progress, waiting)
-    _publish(bulk, building, progress, waiting)
+
+    def still_building() -> list[Edition]:
+        return [one for one in editions.editions(bulk, BUILDING, shop) if one.edition in numbers]
+
+    Drain(run, still_building).drain()
     _clean(bulk)
 
 
-def hold(bulk: Bulk, edition: Edition, waiting: Callable[[str], None]) -> Claim:
-    """Lease one edition, waiting until it is free; nothing is held of one that is gone."""
+def while_held(run: Run, edition: Edition, work: Callable[[Claim], Result]) -> Result | None:
+    """Do work under the lease of an edition, waited for where it is not free; once more from the
+    beginning where the lease is lost. None where the edition is gone."""
     while True:
-        held = editions.claim(bulk, [edition], pipeline.now_micros())
+        held = _hold(run, edition)
+        if not held.editions:
+            return None
+        try:
+            return work(held)
+        except editions.LeaseLost:
+            continue
+        finally:
+            editions.release(run.bulk, held)
+
+
+def _hold(run: Run, edition: Edition) -> Claim:
+    """Lease one edition, waiting until it is free; nothing is held of one that is gone."""
+    bulk = run.bulk
+    while True:
+        held = editions.claim(bulk, [edition], now_micros())
         # One that was retired meanwhile cannot be held, and need not.
         if held.editions or editions.state_of(bulk, edition.edition) in ("", RETIRED):
             return held
-        waiting(editions.holder(bulk, edition.edition))
+        holder = editions.holder(bulk, edition.edition)
         bulk.commit()
-        time.sleep(pipeline.PAUSE_SECONDS)
+        run.waiting(holder)
+        time.sleep(PAUSE_SECONDS)
 
 
-def compared_with_rebuild(
-    bulk: Bulk, held: Claim, edition: Edition, progress: pipeline.Progress
-) -> dict[str, int]:
+def compared_with_rebuild(run: Run, held: Claim, edition: Edition) -> dict[str, int]:
     """Build everything that a held edition has taken in once more, beside it; how many rows differ,
     by table."""
+    bulk = run.bulk
     editions.create(bulk, edition.shop_key, edition.window_days, LOGIC_VERSION, SCRATCH)
     scratch = editions.editions(bulk, SCRATCH, edition.shop_id)[-1]
     bulk.commit()
-    own = editions.claim(bulk, [scratch], pipeline.now_micros())
+    own = editions.claim(bulk, [scratch], now_micros())
     try:
-        taken = set(
-            bulk.table("SELECT batch_id FROM edition_batch WHERE edition = $1", edition.edition)
-            .column(0)
-            .to_pylist()
-        )
-        waiting = [b for b in editions.pending(bulk, [scratch.edition]) if b["batch_id"] in taken]
-        for batches in pipeline.portions(waiting):
+        waiting = queue.all_taken_in(bulk, edition.edition, scratch.edition)
+        bulk.commit()
+        while batches := portion(waiting):
+            taken = {batch["batch_id"] for batch in batches}
+            waiting = [batch for batch in waiting if batch["batch_id"] not in taken]
             pipeline.take_in(bulk, own, pipeline.read(bulk, own.editions, batches))
-            editions.fence(bulk, held, [edition.edition], pipeline.now_micros())
+            phase("compare")
+            editions.fence(bulk, held, [edition.edition], now_micros())
             bulk.commit()
-            progress(sum(batch["rows"] for batch in batches))
+            run.took(batches)
         return anew.compare_editions(bulk, edition, scratch)
     finally:
         editions.release(bulk, own)
@@ -113,7 +108,7 @@ def waiting_rows(bulk: Bulk, window_days: int, shop: str | None, *, anew: bool) 
         shop_keys(bulk, shop) if anew else editions.outdated(bulk, window_days, LOGIC_VERSION, shop)
     )
     current = [e.edition for e in editions.editions(bulk, CURRENT, shop) if e.shop_key not in stale]
-    rows = sum(batch["rows"] for batch in editions.pending(bulk, current))
+    rows = queue.waiting_rows(bulk, [] if anew else current)
     if stale:
         listed = ", ".join(map(str, stale))
         rows += int(
@@ -126,8 +121,28 @@ def waiting_rows(bulk: Bulk, window_days: int, shop: str | None, *, anew: bool) 
     return rows
 
 
-def _drop_stale_build(bulk: Bulk, shop_key: int, window_days: int) -> None:
-    """Retire a half-built edition that was begun under other settings than today's."""
+def _to_be_whole(bulk: Bulk, window_days: int, shop: str | None) -> list[Edition]:
+    """The editions that answers are to be read from: made where they are missing, or where those
+    there are were built under other settings."""
+    stale = set(editions.outdated(bulk, window_days, LOGIC_VERSION, shop))
+    begun = editions.begun(bulk, window_days, LOGIC_VERSION)
+    bulk.commit()
+    for key in stale:
+        if not begun.get(key):
+            _begin(bulk, key, window_days)
+    current = [one for one in editions.editions(bulk, CURRENT, shop) if one.shop_key not in stale]
+    # One that was begun under settings that are those of the current one again is left alone.
+    building = [
+        one
+        for one in editions.editions(bulk, BUILDING, shop)
+        if one.shop_key in stale or begun.get(one.shop_key)
+    ]
+    bulk.commit()
+    return current + building
+
+
+def _begin(bulk: Bulk, shop_key: int, window_days: int) -> None:
+    """Begin an edition of a shop, or go on with the one that was begun under today's settings."""
     bulk.execute(
         "UPDATE edition SET state = $1 WHERE state = $2 AND shop_key = $3 "
         "AND (window_days <> $4 OR logic_version <> $5 OR timezone <> "
@@ -139,35 +154,15 @@ def _drop_stale_build(bulk: Bulk, shop_key: int, window_days: int) -> None:
         LOGIC_VERSION,
     )
     bulk.commit()
-
-
-def _publish(
-    bulk: Bulk,
-    building: list[Edition],
-    progress: pipeline.Progress,
-    waiting: Callable[[str], None],
-) -> None:
-    """Let answers read the editions that were built; what came in meanwhile goes in first."""
-    for edition in building:
-        while editions.state_of(bulk, edition.edition) == BUILDING:
-            held = hold(bulk, edition, waiting)
-            try:
-                if editions.state_of(bulk, edition.edition) == BUILDING:
-                    pipeline.drain_held(bulk, held, progress)
-                    bulk.commit()
-                    editions.fence(bulk, held, [edition.edition], pipeline.now_micros())
-                    editions.publish(bulk, edition)
-            except editions.LeaseLost:
-                continue
-            finally:
-                editions.release(bulk, held)
+    editions.create(bulk, shop_key, window_days, LOGIC_VERSION)
 
 
 def _clean(bulk: Bulk) -> None:
     """Drop what is no longer read: retired editions, and scratch ones whose maker is gone."""
+    phase("clean")
     for state in (RETIRED, SCRATCH):
         for edition in editions.editions(bulk, state):
             bulk.commit()
-            if not editions.is_held(bulk, edition.edition, pipeline.now_micros()):
+            if not editions.is_held(bulk, edition.edition, now_micros()):
                 editions.drop(bulk, edition.edition)
     bulk.commit()

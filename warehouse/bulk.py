@@ -11,9 +11,10 @@ process has the file open (see `engine.py`, which never pools SQLite in jobs).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import adbc_driver_manager
 import adbc_driver_postgresql.dbapi
@@ -23,26 +24,45 @@ from sqlalchemy import Table, Text
 from sqlalchemy.engine import URL, make_url
 
 from warehouse import engine
+from warehouse.owners import me, shown
 
 Cell = int | str
+
+# How long SQLite tries to get the lock of its one writer before the wait is told.
+_PATIENCE_MS: Final = 2_000
+# How long a connection that must not wait does so.
+_IMPATIENCE_MS: Final = 500
 
 
 class Bulk:
     """One connection, one transaction at a time. All tables that come and go are Arrow tables."""
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, *, patient: bool = True) -> None:
         self._url = url
         self.sqlite = url.get_backend_name() == "sqlite"
-        self._staged: set[str] = set()
+        self._patient = patient
+        # Told for whom this connection waits; what is unknown is "".
+        self.on_wait: Callable[[str], None] = lambda _holder: None
+        self._begun = False
+        # The number of PostgreSQL's process that serves this connection.
+        self.backend: int | None = None
         if self.sqlite:
             self._connection = adbc_driver_sqlite.dbapi.connect(url.database or "")
             self._connection.adbc_connection.set_autocommit(True)
             for pragma in engine.SQLITE_PRAGMAS:
                 self.execute(pragma)
+            self.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS if patient else _IMPATIENCE_MS}")
             self._connection.adbc_connection.set_autocommit(False)
         else:
             plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
             self._connection = adbc_driver_postgresql.dbapi.connect(plain)
+            # So that whoever waits for this process can say for which.
+            self.execute(f"SET application_name = '{shown(me())}'")
+            if not patient:
+                self.execute(f"SET lock_timeout = {_IMPATIENCE_MS}")
+            self.backend = self.value("SELECT pg_backend_pid()")
+            self.commit()
+        self._begun = False
 
     def __enter__(self) -> Self:
         return self
@@ -63,14 +83,36 @@ class Bulk:
         return re.sub(r"\$(\d+)", r"?\1", sql) if self.sqlite else sql
 
     def execute(self, sql: str, *values: Cell) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.execute(self._dialect(sql), values or None)
+        self._patiently(lambda cursor: cursor.execute(self._dialect(sql), values or None))
 
     def table(self, sql: str, *values: Cell) -> pa.Table:
         """The rows of a SELECT (or of a statement with RETURNING)."""
-        with self._connection.cursor() as cursor:
+
+        def fetch(cursor: Any) -> pa.Table:
             cursor.execute(self._dialect(sql), values or None)
             return cursor.fetch_arrow_table()
+
+        return self._patiently(fetch)
+
+    def _patiently(self, run: Callable[[Any], Any]) -> Any:
+        """Run a statement; wait for SQLite's one writer for as long as it takes, and say so."""
+        while True:
+            begun_at = time.monotonic()
+            try:
+                with self._connection.cursor() as cursor:
+                    result = run(cursor)
+            except adbc_driver_manager.OperationalError as error:
+                waited = time.monotonic() - begun_at > _PATIENCE_MS / 2_000
+                # Refused at once in mid-transaction: what was read is no longer the newest state,
+                # and no wait makes it so.
+                curable = self._patient and (waited or not self._begun)
+                if not (self.sqlite and curable and "is locked" in str(error)):
+                    raise
+                self.on_wait("")
+                time.sleep(0 if waited else _PATIENCE_MS / 10_000)
+            else:
+                self._begun = True
+                return result
 
     def rows_of(self, table: Table, sql: str, *values: Cell) -> pa.Table:
         """The rows of a SELECT of a table's columns, in the table's types: where there are no rows,
@@ -106,21 +148,24 @@ class Bulk:
 
     def commit(self) -> None:
         self._connection.commit()
+        self._begun = False
 
     def rollback(self) -> None:
         self._connection.rollback()
+        self._begun = False
 
 
 @contextmanager
-def open_bulk(url: str) -> Iterator[Bulk]:
-    """A `Bulk` on the warehouse; what is not committed at the end is undone.
+def open_bulk(url: str, *, patient: bool = True) -> Iterator[Bulk]:
+    """A `Bulk` on the warehouse; what is not committed at the end is undone. One that is not
+    `patient` fails where it would have to wait for another's lock.
 
     Raises `engine.Unavailable` when the database does not answer.
     """
     parsed = make_url(url)
     engine.refuse_shared_locks(parsed)
     try:
-        bulk = Bulk(parsed)
+        bulk = Bulk(parsed, patient=patient)
     except adbc_driver_manager.OperationalError as error:
         raise engine.Unavailable(str(error)) from error
     with bulk:

@@ -1,26 +1,23 @@
-"""Editions, and the queue of what is imported and not yet in them.
+"""Editions: complete sets of figures, and who may write to them.
 
 An edition is one complete set of facts and daily rows of one shop, built under recorded settings:
 the shop's timezone, the attribution window, the version of the logic. Answers read the edition that
 `shop.edition` names. Where a setting changes, or all is to be built anew, a second edition is filled
 beside it and takes its place in one step; readers never see a day half done.
 
-What an edition has taken in is the set of import batches in `edition_batch`, written in the
-transaction that stores their figures: a batch is in exactly once or not at all, whatever dies. A
-batch that commits late is simply still missing; there is no watermark that could pass it by.
+What an edition has taken in is written in the transaction that stores the figures (`queue.py`): a
+batch is in exactly once or not at all, whatever dies.
 
-Work on an edition is claimed by a lease. A claim carries a token; every write begins with `fence`,
-which fails unless the token still holds the lease.
+Work on an edition is claimed by a lease, which the process renews for as long as it works
+(`renew`). Every write begins with `fence`, which fails unless the process still holds the lease.
 """
 
-import os
-import secrets
-import socket
 from dataclasses import dataclass
 from typing import Final
 
+from warehouse import queue
 from warehouse.bulk import Bulk
-from warehouse.days import MICROS_PER_SECOND
+from warehouse.owners import LEASE_MICROS, is_dead, me, shown
 from warehouse.tables import OWNED
 
 # Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
@@ -29,7 +26,6 @@ CURRENT: Final = "current"
 RETIRED: Final = "retired"
 SCRATCH: Final = "scratch"
 
-LEASE_MICROS: Final = 120 * MICROS_PER_SECOND
 # Session ids are unique over all editions: the edition above, a running number below.
 SESSION_BITS: Final = 40
 
@@ -104,28 +100,28 @@ def outdated(
     return bulk.table(f"{sql} ORDER BY s.shop_key", *values).column(0).to_pylist()
 
 
-def pending(bulk: Bulk, numbers: list[int]) -> list[dict[str, int]]:
-    """Import batches not yet taken in: `edition, batch_id, rows`, oldest first."""
-    if not numbers:
-        return []
-    listed = ", ".join(map(str, numbers))
-    return bulk.table(
-        f"SELECT e.edition, b.batch_id, b.rows FROM edition e "
-        f"JOIN import_batch b ON b.shop_key = e.shop_key "
-        f"WHERE e.edition IN ({listed}) AND NOT EXISTS (SELECT 1 FROM edition_batch d "
-        f"WHERE d.edition = e.edition AND d.batch_id = b.batch_id) ORDER BY b.batch_id, e.edition"
+def begun(bulk: Bulk, window_days: int, logic_version: int) -> dict[int, bool]:
+    """By shop of which an edition is being built: whether that is under today's settings."""
+    rows = bulk.table(
+        "SELECT e.shop_key, CASE WHEN e.timezone = s.timezone AND e.window_days = $1 "
+        "AND e.logic_version = $2 THEN 1 ELSE 0 END AS fits "
+        "FROM edition e JOIN shop s ON s.shop_key = e.shop_key WHERE e.state = $3",
+        window_days,
+        logic_version,
+        BUILDING,
     ).to_pylist()
+    return {row["shop_key"]: bool(row["fits"]) for row in rows}
 
 
 def claim(bulk: Bulk, wanted: list[Edition], now: int) -> Claim:
     """Lease those of the editions that are free: never held, released, expired, or whose holder is
     a process of this machine that is no more. Commits."""
-    token = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(8)}"
+    token = me()
     held: list[Edition] = []
     for edition in wanted:
         owner = bulk.value("SELECT lease_owner FROM edition WHERE edition = $1", edition.edition)
         bulk.commit()
-        abandoned = owner if owner and _is_dead(owner) else ""
+        abandoned = owner if owner and is_dead(owner) else ""
         if bulk.changed(
             "UPDATE edition SET lease_owner = $1, lease_until = $2 WHERE edition = $3 "
             "AND state <> $6 AND (lease_owner = '' OR lease_owner = $4 OR lease_until < $5) "
@@ -142,23 +138,10 @@ def claim(bulk: Bulk, wanted: list[Edition], now: int) -> Claim:
     return Claim(token, tuple(held))
 
 
-def _is_dead(owner: str) -> bool:
-    host, pid, _ = owner.rsplit(":", 2)
-    if host != socket.gethostname():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
-
-
 def holder(bulk: Bulk, edition: int) -> str:
     """Who holds an edition's lease ("host:pid"), "" where nobody does."""
-    owner = bulk.value("SELECT lease_owner FROM edition WHERE edition = $1", edition) or ""
-    return owner.rsplit(":", 1)[0]
+    owner = str(bulk.value("SELECT lease_owner FROM edition WHERE edition = $1", edition) or "")
+    return shown(owner)
 
 
 def state_of(bulk: Bulk, edition: int) -> str:
@@ -178,8 +161,16 @@ def is_held(bulk: Bulk, edition: int, now: int) -> bool:
         row
         and row[0]["lease_owner"]
         and row[0]["lease_until"] >= now
-        and not _is_dead(row[0]["lease_owner"])
+        and not is_dead(row[0]["lease_owner"])
     )
+
+
+def renew(bulk: Bulk, now: int) -> None:
+    """Keep all leases of this process for another while. Commits."""
+    bulk.execute(
+        "UPDATE edition SET lease_until = $1 WHERE lease_owner = $2", now + LEASE_MICROS, me()
+    )
+    bulk.commit()
 
 
 def release(bulk: Bulk, held: Claim) -> None:
@@ -218,14 +209,22 @@ def done(bulk: Bulk, edition: int, shop_key: int, now: int) -> None:
     bulk.execute("UPDATE shop SET data_version = data_version + 1 WHERE shop_key = $1", shop_key)
 
 
-def publish(bulk: Bulk, edition: Edition) -> None:
-    """Make a finished edition the one that answers read, and retire the one before. Commits."""
+def publish(bulk: Bulk, edition: Edition) -> bool:
+    """Make a finished edition the one that answers read, and retire the one before. Commits.
+
+    False, with nothing changed, where the one before has taken in what this one has not.
+    """
     bulk.execute(
         "UPDATE edition SET state = $1 WHERE shop_key = $2 AND state = $3",
         RETIRED,
         edition.shop_key,
         CURRENT,
     )
+    # Its row is locked now: nothing more gets into the one before.
+    before = bulk.value("SELECT edition FROM shop WHERE shop_key = $1", edition.shop_key)
+    if before and queue.is_ahead(bulk, before, edition.edition):
+        bulk.rollback()
+        return False
     bulk.execute("UPDATE edition SET state = $1 WHERE edition = $2", CURRENT, edition.edition)
     bulk.execute(
         "UPDATE shop SET edition = $1, data_version = data_version + 1 WHERE shop_key = $2",
@@ -233,12 +232,12 @@ def publish(bulk: Bulk, edition: Edition) -> None:
         edition.shop_key,
     )
     bulk.commit()
+    return True
 
 
 def drop(bulk: Bulk, edition: int) -> None:
     """Delete an edition that answers no longer read, table by table. Commits."""
-    for table in (*OWNED[::-1], None):
-        name = table.name if table is not None else "edition_batch"
+    for name in (*(table.name for table in OWNED[::-1]), "edition_batch", "failed_batch"):
         bulk.execute(f"DELETE FROM {name} WHERE edition = $1", edition)
         bulk.commit()
     bulk.execute("DELETE FROM edition WHERE edition = $1", edition)

@@ -61,8 +61,35 @@ REJECTS_DAYS: Final = Setting(
 NIGHTLY: Final = Setting(
     "NIGHTLY", "15 2 * * *", str, "when the nightly rollup runs: a cron expression, in UTC"
 )
+VERIFY: Final = Setting(
+    "VERIFY", "15 4 * * *", str, "when a sample of days is verified: a cron expression, in UTC"
+)
+PURGE: Final = Setting(
+    "PURGE",
+    "45 3 * * *",
+    str,
+    "when old rejects and records of runs are purged: a cron expression, in UTC",
+)
 REFRESH_MINUTES: Final = Setting(
     "REFRESH_MINUTES", "5", _positive, "minutes between two refreshes of what has changed"
+)
+IMPORT_DIR: Final = Setting(
+    "IMPORT_DIR",
+    f"{Path('var') / 'landing'}",
+    Path,
+    "the landing folder, with a folder for each kind",
+)
+IMPORT_SECONDS: Final = Setting(
+    "IMPORT_SECONDS", "10", _positive, "seconds between two looks into the landing folder"
+)
+BATCH_TRIES: Final = Setting(
+    "BATCH_TRIES",
+    "5",
+    _positive,
+    "tries after which a batch that cannot be rolled up is set aside",
+)
+RUNS_DAYS: Final = Setting(
+    "RUNS_DAYS", "90", _positive, "days after which the records of runs are purged"
 )
 HOST: Final = Setting("HOST", "127.0.0.1", str, "the address that the API listens on")
 PORT: Final = Setting("PORT", "8000", _port, "the port that the API listens on")
@@ -74,6 +101,12 @@ SETTINGS: Final = (
     REJECTS_DAYS,
     NIGHTLY,
     REFRESH_MINUTES,
+    VERIFY,
+    PURGE,
+    RUNS_DAYS,
+    BATCH_TRIES,
+    IMPORT_DIR,
+    IMPORT_SECONDS,
     HOST,
     PORT,
     WORKERS,

@@ -3,15 +3,17 @@
 import random
 import sys
 from datetime import date
+from functools import partial
 
 import click
 from tqdm import tqdm
 
-from jobs import anew, pipeline, rolling
-from jobs.commands.shared import say, warehouse
-from jobs.commands.waiting import waiting_line
+from jobs import anew, rolling
+from jobs.clock import now_micros
+from jobs.running import Run, running
+from jobs.shops import shop_keys
+from jobs.telling import say
 from warehouse import editions
-from warehouse.bulk import Bulk
 from warehouse.days import day_date, day_number
 from warehouse.editions import CURRENT, Edition
 
@@ -40,27 +42,34 @@ def backfill_command(first: int, last: int, shop: str | None) -> None:
     """Make the days from FROM to TO anew from the raw rows, whatever is stored for them."""
     if first > last:
         raise click.BadOptionUsage("--to", "--from lies after --to")
-    with warehouse() as (bulk, window_days):
+    words = f"--from {day_date(first)} --to {day_date(last)}" + (f" --shop {shop}" if shop else "")
+    with running("backfill", words) as run:
         # What waits is taken in first, so that the days are whole.
-        rolling.roll_up(bulk, window_days, shop, pipeline.unseen, waiting_line())
+        rolling.roll_up(run, shop)
         done = 0
-        for edition in editions.editions(bulk, CURRENT, shop):
-            bulk.commit()
-            held = rolling.hold(bulk, edition, waiting_line())
-            try:
-                done += _backfill(bulk, held, edition, first, last)
-            finally:
-                editions.release(bulk, held)
+        for edition in editions.editions(run.bulk, CURRENT, shop):
+            run.bulk.commit()
+            made = rolling.while_held(
+                run, edition, partial(_backfill, run, edition=edition, first=first, last=last)
+            )
+            # Where there is nothing of it to hold, a newer one has just taken its place.
+            done += made or 0
         click.echo(f"{done} events of {last - first + 1} days made anew")
+        if run.record.error:
+            say(f"Error: {run.record.error}")
+            sys.exit(1)
 
 
-def _backfill(bulk: Bulk, held: editions.Claim, edition: Edition, first: int, last: int) -> int:
+def _backfill(run: Run, held: editions.Claim, edition: Edition, first: int, last: int) -> int:
     done = 0
     with tqdm(total=last - first + 1, unit=" days", desc=edition.shop_id, disable=None) as bar:
-        for begin, end, events in list(anew.spans(bulk, edition, first, last)):
-            anew.backfill(bulk, held, edition, begin, end)
+        for begin, end, events in list(anew.spans(run.bulk, edition, first, last)):
+            anew.backfill(run.bulk, held, edition, begin, end)
             bar.update(end - begin + 1)
             done += events
+            run.record.shops.add(edition.shop_key)
+            run.record.rows += events
+            run.go_on()
     return done
 
 
@@ -81,38 +90,38 @@ def verify_command(everything: bool, sample: int | None, shop: str | None) -> No
     if everything and sample:
         raise click.UsageError("--all and --sample exclude each other")
     differences = 0
-    with warehouse() as (bulk, _):
-        rolling.shop_keys(bulk, shop)
-        for edition in editions.editions(bulk, CURRENT, shop):
-            bulk.commit()
-            held = rolling.hold(bulk, edition, waiting_line())
-            try:
-                if everything:
-                    found = _verify_all(bulk, held, edition)
-                else:
-                    found = _verify_days(bulk, held, edition, sample or _SAMPLE)
-            finally:
-                editions.release(bulk, held)
+    words = "--all" if everything else f"--sample {sample or _SAMPLE}"
+    with running("verify", words + (f" --shop {shop}" if shop else "")) as run:
+        shop_keys(run.bulk, shop)
+        for edition in editions.editions(run.bulk, CURRENT, shop):
+            run.bulk.commit()
+            if everything:
+                work = partial(_verify_all, run, edition=edition)
+            else:
+                work = partial(_verify_days, run, edition=edition, count=sample or _SAMPLE)
+            found = rolling.while_held(run, edition, work) or {}
             for name, rows in found.items():
                 say(f"{edition.shop_id}: {rows} rows of {name} differ")
             differences += sum(found.values())
-    if differences:
-        say(
-            f"Error: {differences} rows differ from the raw rows; "
-            "run `python -m jobs rebuild`, and report what led here"
-        )
-        sys.exit(1)
+            run.record.shops.add(edition.shop_key)
+        if differences:
+            run.record.error = (
+                f"{differences} rows differ from the raw rows; "
+                "run `python -m jobs rebuild`, and report what led here"
+            )
+            say(f"Error: {run.record.error}")
+            sys.exit(1)
     click.echo("no differences")
 
 
-def _verify_all(bulk: Bulk, held: editions.Claim, edition: Edition) -> dict[str, int]:
+def _verify_all(run: Run, held: editions.Claim, edition: Edition) -> dict[str, int]:
     with tqdm(unit=" rows", unit_scale=True, desc=edition.shop_id, disable=None) as bar:
-        return rolling.compared_with_rebuild(
-            bulk, held, edition, lambda rows: (bar.update(rows), None)[1]
-        )
+        run.on_rows = bar.update
+        return rolling.compared_with_rebuild(run, held, edition)
 
 
-def _verify_days(bulk: Bulk, held: editions.Claim, edition: Edition, count: int) -> dict[str, int]:
+def _verify_days(run: Run, held: editions.Claim, edition: Edition, count: int) -> dict[str, int]:
+    bulk = run.bulk
     days = (
         bulk.table("SELECT DISTINCT day FROM daily_activity WHERE edition = $1", edition.edition)
         .column(0)
@@ -125,6 +134,7 @@ def _verify_days(bulk: Bulk, held: editions.Claim, edition: Edition, count: int)
         for name, rows in anew.compare_days(bulk, edition, day, day).items():
             found[f"{name} on {day_date(day)}"] = rows
         bulk.commit()
-        editions.fence(bulk, held, [edition.edition], pipeline.now_micros())
+        editions.fence(bulk, held, [edition.edition], now_micros())
         bulk.commit()
+        run.go_on()
     return found

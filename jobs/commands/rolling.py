@@ -1,38 +1,57 @@
 """`rollup` and `rebuild`."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 from tqdm import tqdm
 
 from jobs import rolling
-from jobs.commands.shared import warehouse
-from jobs.commands.waiting import waiting_line
+from jobs.running import Run, running
+from jobs.telling import say
 
 
-def _bar(total: int, what: str) -> "tqdm[None]":
-    return tqdm(total=total, unit=" rows", unit_scale=True, desc=what, disable=None)
+@contextmanager
+def _bar(run: Run, total: int, what: str) -> Iterator[None]:
+    with tqdm(total=total, unit=" rows", unit_scale=True, desc=what, disable=None) as bar:
+        run.on_rows = bar.update
+        yield
+
+
+def _tell(run: Run, what: str) -> None:
+    click.echo(f"{what} {run.record.rows} rows")
+    if run.record.error:
+        say(f"Error: {run.record.error}")
+        sys.exit(1)
 
 
 @click.command("rollup")
 @click.option("--shop", metavar="ID", help="Only this shop.")
-def rollup_command(shop: str | None) -> None:
-    """Bring the answers up to date with everything that was imported since the last rollup."""
-    with warehouse() as (bulk, window_days):
-        total = rolling.waiting_rows(bulk, window_days, shop, anew=False)
-        with _bar(total, "rollup") as bar:
-            rolling.roll_up(
-                bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1], waiting_line()
-            )
-        click.echo(f"rolled up {total} rows")
+@click.option(
+    "--refresh",
+    is_flag=True,
+    help="Leave what failed until its next try is due, and what another job has in hand to that one.",
+)
+def rollup_command(shop: str | None, refresh: bool) -> None:
+    """Bring the answers up to date with everything that was imported since the last rollup.
+
+    Batches that failed before, also those set aside, are tried again; exit status 1 says that some
+    still fail. All others are taken in.
+    """
+    with running("refresh" if refresh else "rollup", f"--shop {shop}" if shop else "") as run:
+        total = rolling.waiting_rows(run.bulk, run.window_days, shop, anew=False)
+        with _bar(run, total, "rollup"):
+            rolling.roll_up(run, shop, due=refresh)
+        _tell(run, "rolled up")
 
 
 @click.command("rebuild")
 @click.option("--shop", metavar="ID", help="Only this shop.")
 def rebuild_command(shop: str | None) -> None:
     """Make all facts and summaries anew from the raw rows; answers stay readable meanwhile."""
-    with warehouse() as (bulk, window_days):
-        total = rolling.waiting_rows(bulk, window_days, shop, anew=True)
-        with _bar(total, "rebuild") as bar:
-            rolling.rebuild(
-                bulk, window_days, shop, lambda rows: (bar.update(rows), None)[1], waiting_line()
-            )
-        click.echo(f"rebuilt from {total} rows")
+    with running("rebuild", f"--shop {shop}" if shop else "") as run:
+        total = rolling.waiting_rows(run.bulk, run.window_days, shop, anew=True)
+        with _bar(run, total, "rebuild"):
+            rolling.rebuild(run, shop)
+        _tell(run, "rebuilt from")

@@ -5,19 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import adbc_driver_manager
-import click
-from sqlalchemy.exc import SQLAlchemyError
 
-from jobs.rolling import UnknownShop
+from jobs.shops import UnknownShop
+from jobs.telling import say
 from warehouse import settings
 from warehouse.bulk import Bulk, open_bulk
-from warehouse.engine import Unavailable, open_engine
+from warehouse.engine import open_engine
 from warehouse.migrate import migrate
-
-
-def say(message: str) -> None:
-    """A line for the person at the terminal, apart from the command's output."""
-    click.echo(message, err=True)
+from warehouse.outages import is_outage
 
 
 @contextmanager
@@ -25,13 +20,20 @@ def failures() -> Iterator[None]:
     """Exit 1 with one line on standard error, whatever the database or the settings say."""
     try:
         yield
-    except (Unavailable, SQLAlchemyError, adbc_driver_manager.Error, OSError) as error:
-        reason = " ".join(str(getattr(error, "orig", None) or error).split())
-        say(f"Error: the warehouse does not answer: {reason}")
-        sys.exit(1)
     except (settings.SettingError, UnknownShop) as error:
         say(f"Error: {error}")
         sys.exit(1)
+    except Exception as error:
+        if not is_outage(error) and not isinstance(error, adbc_driver_manager.Error):
+            raise
+        what = "does not answer" if is_outage(error) else "refuses"
+        say(f"Error: the warehouse {what}: {in_one_line(error)}")
+        sys.exit(1)
+
+
+def in_one_line(error: BaseException) -> str:
+    """What an error says, the database's own words where they are wrapped in others."""
+    return " ".join(str(getattr(error, "orig", None) or error).split())
 
 
 @contextmanager

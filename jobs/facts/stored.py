@@ -10,6 +10,7 @@ from jobs.facts.visitors import PAIR
 from warehouse import tables
 from warehouse.bulk import Bulk
 from warehouse.days import NEVER
+from warehouse.queue import taken_in
 
 _MILESTONES = ("viewed_at", "started_at", "subscribed_at", "completed_at")
 _KEY = ["edition", "session"]
@@ -91,8 +92,3 @@ def raw_seen(
     )
     frame.insert(0, "edition", edition)
     return frame.assign(day=calendar.days(frame["edition"], frame["at"]))
-
-
-def taken_in(edition: int) -> str:
-    """The SQL condition on raw rows that says: of a batch that the edition has taken in."""
-    return f"batch_id IN (SELECT batch_id FROM edition_batch WHERE edition = {edition})"

@@ -21,6 +21,7 @@ from warehouse.tables.facts import (
     fact_order_code,
     fact_step,
 )
+from warehouse.tables.operations import failed_batch, job_lease, run
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject
 from warehouse.tables.raw import raw_event, raw_order
 from warehouse.tables.shops import api_key, form, shop
@@ -48,12 +49,15 @@ __all__ = [
     "fact_order",
     "fact_order_code",
     "fact_step",
+    "failed_batch",
     "form",
     "import_batch",
+    "job_lease",
     "metadata",
     "raw_event",
     "raw_order",
     "reject",
+    "run",
     "shop",
 ]
 

@@ -11,10 +11,11 @@ import_batch: Final = Table(
     "import_batch",
     metadata,
     serial("batch_id"),
-    whole("shop_key", index=True),
+    whole("shop_key"),
     text("kind"),
     whole("rows"),
     whole("imported_at"),
+    Index(None, "shop_key", "batch_id"),
 )
 
 edition: Final = Table(
@@ -31,6 +32,8 @@ edition: Final = Table(
     # The next session id to give away.
     whole("next_session", 1),
     whole("rolled_up_at"),
+    # All of the shop's batches up to this one are taken in; those above it are in `edition_batch`.
+    whole("taken_to"),
     # Two rollups at once must not build the same shop anew twice.
     Index(
         "uq_edition_building",

@@ -325,6 +325,7 @@ def upgrade() -> None:
         whole("lease_until"),
         whole("next_session", 1),
         whole("rolled_up_at"),
+        whole("taken_to"),
         sa.PrimaryKeyConstraint("edition", name="pk_edition"),
     )
     op.create_index("ix_edition_shop_key", "edition", ["shop_key"])
@@ -522,6 +523,16 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "failed_batch",
+        key("edition"),
+        key("batch_id"),
+        whole("tries"),
+        whole("failed_at"),
+        whole("retry_at"),
+        text("error"),
+        sa.PrimaryKeyConstraint("edition", "batch_id", name="pk_failed_batch"),
+    )
+    op.create_table(
         "form",
         key("shop_key"),
         text_key("form_id"),
@@ -545,7 +556,14 @@ def upgrade() -> None:
         whole("imported_at"),
         sa.PrimaryKeyConstraint("batch_id", name="pk_import_batch"),
     )
-    op.create_index("ix_import_batch_shop_key", "import_batch", ["shop_key"])
+    op.create_index("ix_import_batch_shop_key_batch_id", "import_batch", ["shop_key", "batch_id"])
+    op.create_table(
+        "job_lease",
+        text_key("job"),
+        text("owner"),
+        whole("until"),
+        sa.PrimaryKeyConstraint("job", name="pk_job_lease"),
+    )
     op.create_table(
         "raw_event",
         whole("shop_key"),
@@ -622,6 +640,25 @@ def upgrade() -> None:
     op.create_index("ix_reject_file_line", "reject", ["file", "line"])
     op.create_index("ix_reject_rejected_at", "reject", ["rejected_at"])
     op.create_table(
+        "run",
+        serial("run_id"),
+        text("job"),
+        text("words"),
+        text("owner"),
+        whole("started_at"),
+        whole("seen_at"),
+        whole("ended_at"),
+        text("state"),
+        whole("shops"),
+        whole("batches"),
+        whole("rows"),
+        text("phases"),
+        text("error"),
+        sa.PrimaryKeyConstraint("run_id", name="pk_run"),
+    )
+    op.create_index("ix_run_job_run_id", "run", ["job", "run_id"])
+    op.create_index("ix_run_started_at", "run", ["started_at"])
+    op.create_table(
         "shop",
         serial("shop_key"),
         text("shop_id"),
@@ -638,11 +675,14 @@ def upgrade() -> None:
 def downgrade() -> None:
     for table in (
         "shop",
+        "run",
         "reject",
         "raw_order",
         "raw_event",
+        "job_lease",
         "import_batch",
         "form",
+        "failed_batch",
         "fact_step",
         "fact_order_code",
         "fact_order",

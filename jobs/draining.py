@@ -1,0 +1,214 @@
+"""The drain: portions of what waits are taken in, in turns, until nothing is left that can be.
+
+A batch that fails is found by halving its portion, and is left out; the others go in. What is no
+fault of a batch (the database's own trouble, a lost lease) is never blamed on it.
+"""
+
+import gc
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from jobs import pipeline
+from jobs.ahead import without_collection
+from jobs.clock import now_micros
+from jobs.read_ahead import ReadAhead
+from jobs.running import Run
+from jobs.stopwatch import phase
+from jobs.telling import say
+from warehouse import editions, failures, queue, settings
+from warehouse.days import NEVER
+from warehouse.editions import BUILDING, Claim, Edition
+from warehouse.outages import is_outage
+from warehouse.owners import me
+from warehouse.queue import Batch
+
+# Between two looks at whether a lease has become free.
+PAUSE_SECONDS: Final = 0.5
+# Batches of one edition that may fail in one run before the rest of it is left for the next: where
+# all fail, each costs a try of its own.
+_MOST_FAILURES: Final = 3
+# Transactions in a row that may be undone because of another's, before that is an outage.
+_MOST_COLLISIONS: Final = 10
+
+
+def portion(waiting: list[Batch], limit: int = pipeline.BATCH_ROWS) -> list[Batch]:
+    """The first of the waiting batches that fit into one go of so many rows (at least one)."""
+    taken: list[Batch] = []
+    rows = 0
+    for batch in waiting:
+        if not taken or rows + batch["rows"] <= limit:
+            taken.append(batch)
+            rows += batch["rows"]
+    return taken
+
+
+class Drain:
+    """One drain. `plan` gives the editions that are to be whole; it is asked before every portion,
+    so that shops which come meanwhile need not wait for the backlog of others.
+
+    A drain that is `due` does what a refresh has to: it leaves what failed until its next try is
+    due, and what another process has in hand to that one.
+    """
+
+    def __init__(self, run: Run, plan: Callable[[], list[Edition]], *, due: bool = False) -> None:
+        self._run, self._bulk, self._plan, self._due = run, run.bulk, plan, due
+        self._held: dict[int, Edition] = {}
+        self._failed: Counter[int] = Counter()
+        self._collisions = 0
+        self._most_tries: int = settings.BATCH_TRIES.get()
+
+    def drain(self) -> None:
+        """Take in all that waits, and publish the editions that thereby become whole.
+
+        Raises what is no batch's fault; those that failed are counted in the run's error.
+        """
+        try:
+            with without_collection(), ReadAhead(self._bulk) as self._ahead:
+                while self._step():
+                    self._run.go_on()
+        finally:
+            # Where the connection is lost, the lease goes the way of the process.
+            with suppress(Exception):
+                self._release(set(self._held))
+        if self._failed:
+            number = sum(self._failed.values())
+            self._run.record.error = (
+                f"{number} {'batch' if number == 1 else 'batches'} could not be taken in; "
+                "`python -m jobs status` lists them"
+            )
+
+    def _step(self) -> bool:
+        """One portion; whether there is more to do."""
+        phase("plan")
+        plan = {one.edition: one for one in self._plan()}
+        able = [number for number in plan if self._failed[number] < _MOST_FAILURES]
+        ready = self._pending(able)
+        wanted = {batch["edition"] for batch in ready} | {
+            one.edition for one in plan.values() if one.state == BUILDING
+        }
+        finished = set(self._held) - wanted
+        for number in finished:
+            queue.settle(self._bulk, number)
+        self._release(finished)
+        claim = [plan[number] for number in sorted(wanted - set(self._held))]
+        if claim:
+            claimed = editions.claim(self._bulk, claim, now_micros()).editions
+            self._held |= {one.edition: one for one in claimed}
+            # Who had them before may have taken in what was pending then.
+            ready = self._pending([number for number in able if number in self._held])
+        try:
+            ready = [batch for batch in ready if batch["edition"] in self._held]
+            batches = self._next(ready)
+            if batches:
+                after = portion([batch for batch in ready if batch not in batches])
+                self._take_in(batches, after)
+                # What has cycles all the same would otherwise stay until the end.
+                gc.collect()
+                return True
+            if self._publish():
+                return True
+        except editions.LeaseLost:
+            self._release(set(self._held))
+            return True
+        elsewhere = sorted(wanted - set(self._held))
+        if not elsewhere or self._due:
+            return False
+        holder = editions.holder(self._bulk, elsewhere[0])
+        self._bulk.commit()
+        self._run.waiting(holder)
+        time.sleep(PAUSE_SECONDS)
+        return True
+
+    def _next(self, ready: list[Batch]) -> list[Batch]:
+        """The portion to take in now: the one that is being read already, where there is one."""
+        planned = self._ahead.planned
+        if planned and all(batch in ready for batch in planned):
+            return planned
+        if sum(batch["rows"] for batch in ready) <= pipeline.BATCH_ROWS:
+            return ready
+        # A small one, since nothing can be done beside reading it.
+        return portion(ready, pipeline.BATCH_ROWS // 8)
+
+    def _pending(self, numbers: list[int]) -> list[Batch]:
+        due = now_micros() if self._due else None
+        ready = queue.pending(self._bulk, numbers, self._run.begun, due)
+        self._bulk.commit()
+        return ready
+
+    def _claim(self) -> Claim:
+        return Claim(me(), tuple(self._held.values()))
+
+    def _release(self, numbers: set[int]) -> None:
+        gone = [self._held.pop(number) for number in sorted(numbers)]
+        if gone:
+            editions.release(self._bulk, Claim(me(), tuple(gone)))
+
+    def _take_in(self, batches: list[Batch], after: list[Batch] | None = None) -> None:
+        """Take in those of the batches that can be, and begin to read those `after` them.
+
+        Raises LeaseLost, and what is no batch's fault.
+        """
+        held = list(self._held.values())
+        try:
+            phase("read")
+            reading = self._ahead.reading(batches, held)
+            if after is not None:
+                self._ahead.begin(after, held)
+            pipeline.take_in(self._bulk, self._claim(), reading)
+        except editions.LeaseLost:
+            raise
+        except Exception as error:
+            if is_outage(error) and not self._is_collision(error):
+                raise
+            self._bulk.rollback()
+            if is_outage(error):
+                return
+            if len(batches) == 1:
+                self._note(batches[0], error)
+            else:
+                half = len(batches) // 2
+                for some in (batches[:half], batches[half:]):
+                    some = [b for b in some if self._failed[b["edition"]] < _MOST_FAILURES]
+                    if some:
+                        self._run.go_on()
+                        self._take_in(some)
+        else:
+            self._collisions = 0
+            self._run.took(batches)
+
+    def _is_collision(self, error: Exception) -> bool:
+        """Whether two transactions were in each other's way: the same again will do, if not for ever."""
+        self._collisions += 1
+        collided = str(getattr(error, "sqlstate", None) or "").startswith("40")
+        return self._collisions <= _MOST_COLLISIONS and (
+            collided or "database is locked" in str(error)
+        )
+
+    def _note(self, batch: Batch, error: Exception) -> None:
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        aside = failures.note(self._bulk, batch, words, now_micros(), self._most_tries)
+        self._failed[batch["edition"]] += 1
+        shop = self._held[batch["edition"]].shop_id
+        say(
+            f"batch {batch['batch_id']} of {shop} ({batch['rows']} rows) "
+            f"{'is SET ASIDE after its last try' if aside else 'failed and will be tried again'}: "
+            f"{words}"
+        )
+
+    def _publish(self) -> bool:
+        """Let answers read what has become whole; whether anything has."""
+        done = False
+        for one in [one for one in self._held.values() if one.state == BUILDING]:
+            phase("publish")
+            if queue.is_open(self._bulk, one.edition, NEVER):
+                self._bulk.commit()
+                continue
+            self._bulk.commit()
+            editions.fence(self._bulk, self._claim(), [one.edition], now_micros())
+            if editions.publish(self._bulk, one):
+                self._release({one.edition})
+                done = True
+        return done

@@ -1,0 +1,135 @@
+"""One run of a job: its warehouse, its record, its lease, and how it ends when it is told to."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from jobs import stopwatch
+from jobs.beside import ended_in_time, kept_alive
+from jobs.clock import now_micros
+from jobs.commands.shared import failures
+from jobs.ending import Ending, Stopped, ending
+from jobs.telling import say, waiting_line
+from warehouse import leases, runs, settings
+from warehouse.bulk import Bulk, open_bulk
+from warehouse.engine import open_engine
+from warehouse.migrate import migrate
+from warehouse.queue import Batch
+
+# The job's turn is another process's (EX_TEMPFAIL).
+TAKEN = 75
+
+
+class Run:
+    """The run in hand. Its methods are called where nothing is half done: they raise Stopped once
+    the process has been told to end."""
+
+    def __init__(self, bulk: Bulk, window_days: int, record: runs.Record, state: Ending) -> None:
+        self.bulk, self.window_days, self.record = bulk, window_days, record
+        self.begun = now_micros()
+        self.on_rows: Callable[[int], None] = lambda _rows: None
+        self._ending, self._say = state, waiting_line()
+
+    def took(self, batches: list[Batch]) -> None:
+        """Import batches have been taken in."""
+        rows = sum(batch["rows"] for batch in batches)
+        self.record.batches += len(batches)
+        self.record.rows += rows
+        self.record.shops |= {batch["shop_key"] for batch in batches}
+        self.on_rows(rows)
+        self.go_on()
+
+    def waiting(self, holder: str) -> None:
+        """Something is waited for that `holder` has ("host:pid", or "")."""
+        stopwatch.phase("wait")
+        self._say(holder)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Raise Stopped where the process has been told to end."""
+        if self._ending.asked:
+            raise Stopped
+
+
+# The name under which the schedule runs a command; it is the name of a lease, too.
+_turn: list[str] = []
+
+
+@contextmanager
+def turn_of(job: str) -> Iterator[None]:
+    """The command that runs in this block is the schedule's job of this name: only where no other
+    process has its lease; else the command exits with TAKEN."""
+    _turn.append(job)
+    try:
+        yield
+    finally:
+        _turn.pop()
+
+
+@contextmanager
+def running(job: str, words: str = "") -> Iterator[Run]:
+    """Run a job on the migrated warehouse, recorded. Exits 1 with one line where the warehouse does
+    not answer, and 128 + the signal's number where the process was told to end."""
+    with failures(), ending() as state:
+        url = settings.WAREHOUSE_URL.get()
+        window_days = settings.ATTRIBUTION_WINDOW_DAYS.get()
+        record = runs.Record(_turn[-1] if _turn else job, words)
+        with ended_in_time(state, url, record):
+            migrate(open_engine(url))
+            with open_bulk(url) as bulk:
+                yield from _recorded(url, Run(bulk, window_days, record, state), state)
+
+
+def _recorded(url: str, run: Run, state: Ending) -> Iterator[Run]:
+    bulk, record = run.bulk, run.record
+    bulk.on_wait = run._say
+    if _turn and not leases.take(bulk, record.job, now_micros()):
+        say(f"{record.job}: it is the turn of another process ({leases.holder(bulk, record.job)})")
+        sys.exit(TAKEN)
+    watch = stopwatch.Stopwatch(record.seconds)
+    token = stopwatch.running.set(watch)
+    outcome = runs.FAILED
+    try:
+        with suppress(Exception):
+            runs.begin(bulk, record, now_micros())
+        with kept_alive(url, record, bulk.backend, run._say):
+            yield run
+        outcome = runs.FAILED if record.error else runs.DONE
+    except Stopped:
+        outcome = runs.STOPPED
+        name = signal.Signals(state.asked).name
+        record.error = f"told to end ({name})"
+        say(f"ended by {name}: what was finished is kept, and the next run goes on from there")
+        sys.exit(128 + state.asked)
+    except BaseException as error:
+        record.error = record.error or _words(error)
+        raise
+    finally:
+        stopwatch.running.reset(token)
+        watch.enter("end")
+        with suppress(Exception):
+            _end(url, run, outcome)
+
+
+def _end(url: str, run: Run, outcome: str) -> None:
+    try:
+        run.bulk.rollback()
+        _close(run.bulk, run.record, outcome)
+    except Exception:
+        # The job's own connection may be what has failed.
+        with open_bulk(url, patient=False) as another:
+            _close(another, run.record, outcome)
+
+
+def _close(bulk: Bulk, record: runs.Record, outcome: str) -> None:
+    if _turn:
+        leases.release(bulk, record.job)
+    if record.run_id:
+        runs.update(bulk, record, now_micros(), outcome)
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"exit status {error.code}"
+    return " ".join(f"{type(error).__name__}: {error}".split())

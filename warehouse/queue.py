@@ -1,0 +1,137 @@
+"""The queue: import batches that an edition has not taken in yet.
+
+What an edition has taken in is `edition.taken_to` (every batch of its shop up to that one) and the
+batches above it in `edition_batch`. Batches enter `edition_batch` in the transaction that stores
+their figures, so a batch that commits late is simply still missing; `settle` moves `taken_to` up
+only over what can no longer have anything missing below it, and so keeps the table small for years.
+"""
+
+from typing import Final
+
+import adbc_driver_manager
+
+from warehouse.bulk import Bulk
+
+Batch = dict[str, int]
+
+# Batches that are looked at together: of one edition, and of all.
+_OF_ONE: Final = 500
+_OF_ALL: Final = 2_000
+# Rows of `edition_batch` from which settling is worth its while.
+_MANY: Final = 200
+
+_MISSING: Final = """
+FROM edition e JOIN import_batch b ON b.shop_key = e.shop_key AND b.batch_id > e.taken_to
+LEFT JOIN failed_batch f ON f.edition = e.edition AND f.batch_id = b.batch_id
+WHERE e.edition IN ({editions}) AND NOT EXISTS (SELECT 1 FROM edition_batch d
+  WHERE d.edition = e.edition AND d.batch_id = b.batch_id)
+"""
+
+
+def taken_in(edition: int, column: str = "batch_id") -> str:
+    """The SQL condition on rows of the edition's shop that says: of a batch that it has taken in."""
+    return (
+        f"({column} <= (SELECT taken_to FROM edition WHERE edition = {edition}) "
+        f"OR {column} IN (SELECT batch_id FROM edition_batch WHERE edition = {edition}))"
+    )
+
+
+def missing(edition: str) -> str:
+    """The SQL FROM and WHERE of the batches (`b`) that the editions (`e`) of a list (`1, 2`) or a
+    subquery have not taken in; `f` is the failure of such a batch, where it has failed."""
+    return _MISSING.format(editions=edition)
+
+
+def pending(bulk: Bulk, numbers: list[int], begun: int, due: int | None = None) -> list[Batch]:
+    """The next batches to take in: `edition, shop_key, batch_id, rows`, at most a few thousand.
+
+    In turns: the first of each edition, those first whose turn was longest ago, then the second of
+    each, and so on; so a backlog of one shop never keeps another waiting. Those that have failed
+    since the instant `begun` are left out; with `due`, also those whose next try is after it.
+    """
+    if not numbers:
+        return []
+    condition, values = "", [begun]
+    if due is not None:
+        condition, values = "AND f.retry_at <= $2", [begun, due]
+    return bulk.table(
+        "SELECT edition, shop_key, batch_id, rows FROM (SELECT e.edition, e.shop_key, b.batch_id, "
+        "b.rows, e.rolled_up_at, ROW_NUMBER() OVER (PARTITION BY e.edition ORDER BY b.batch_id) AS place "
+        f"{missing(_listed(numbers))} "
+        f"AND (f.batch_id IS NULL OR (f.failed_at < $1 {condition}))) q "
+        f"WHERE place <= {_OF_ONE} ORDER BY place, rolled_up_at, batch_id LIMIT {_OF_ALL}",
+        *values,
+    ).to_pylist()
+
+
+def waiting_rows(bulk: Bulk, numbers: list[int]) -> int:
+    """How many raw rows these editions have not taken in."""
+    if not numbers:
+        return 0
+    sql = f"SELECT CAST(COALESCE(SUM(b.rows), 0) AS BIGINT) {missing(_listed(numbers))}"
+    return int(bulk.value(sql))
+
+
+def all_taken_in(bulk: Bulk, edition: int, other: int) -> list[Batch]:
+    """The batches that an edition has taken in, as if they were pending for another of its shop."""
+    return bulk.table(
+        f"SELECT CAST($1 AS BIGINT) AS edition, b.shop_key, b.batch_id, b.rows FROM import_batch b "
+        f"WHERE b.shop_key = (SELECT shop_key FROM edition WHERE edition = $1) "
+        f"AND {taken_in(edition, 'b.batch_id')} ORDER BY b.batch_id",
+        other,
+    ).to_pylist()
+
+
+def is_ahead(bulk: Bulk, one: int, other: int) -> bool:
+    """Whether an edition has taken in a batch of its shop that another one of the shop has not."""
+    sql = f"SELECT 1 {missing(str(other))} AND {taken_in(one, 'b.batch_id')}"
+    return bulk.value(f"{sql} LIMIT 1") is not None
+
+
+def is_open(bulk: Bulk, edition: int, set_aside_at: int) -> bool:
+    """Whether an edition misses a batch that is not set aside (one to be retried at that instant)."""
+    return (
+        bulk.value(
+            f"SELECT 1 {missing(str(edition))} AND (f.batch_id IS NULL OR f.retry_at < $1) LIMIT 1",
+            set_aside_at,
+        )
+        is not None
+    )
+
+
+def settle(bulk: Bulk, edition: int) -> None:
+    """Move `taken_to` up as far as it goes, and forget the batches below. Commits.
+
+    To be called by who holds the edition's lease. Nothing happens where it is not worth it, or
+    while an import is writing: its batch has a number, and is not to be seen yet.
+    """
+    many = bulk.value("SELECT COUNT(*) FROM edition_batch WHERE edition = $1", edition)
+    bulk.commit()
+    if many < _MANY:
+        return
+    try:
+        if not bulk.sqlite:
+            # Who inserts a batch holds the weaker lock until its commit, and takes it before the
+            # number. SQLite has one writer at a time: the statement below.
+            bulk.execute("LOCK TABLE import_batch IN SHARE MODE NOWAIT")
+        bulk.execute(
+            "UPDATE edition SET taken_to = COALESCE("
+            f"(SELECT MIN(b.batch_id) - 1 {missing(str(edition))}), "
+            "(SELECT MAX(m.batch_id) FROM import_batch m WHERE m.shop_key = edition.shop_key), "
+            "taken_to) WHERE edition = $1",
+            edition,
+        )
+        bulk.execute(
+            "DELETE FROM edition_batch WHERE edition = $1 AND batch_id <= "
+            "(SELECT taken_to FROM edition WHERE edition = $1)",
+            edition,
+        )
+        bulk.commit()
+    except adbc_driver_manager.ProgrammingError as error:
+        bulk.rollback()
+        if error.sqlstate != "55P03":  # the lock is not to be had just now
+            raise
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))
