@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.identity import digest, hashed_email, uuid
-from jobs.importing.numbers import MOST, whole_number
+from jobs.importing.numbers import MOST, is_number, number_text, whole_number
 from jobs.importing.portion import Portion, Values
 from jobs.importing.times import UNREADABLE, instant, instants
 from warehouse.days import EARLIEST, LATEST, NEVER
@@ -22,6 +22,7 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 ID_LENGTH: Final = 255
+_NO_TEXT: Final = "not a text"
 _TRUE_OR_FALSE: Final[dict[Any, bool]] = {
     **dict.fromkeys((True, 1, 1.0, "true", "1"), True),
     **dict.fromkeys((False, 0, 0.0, "false", "0", "", None), False),
@@ -78,8 +79,9 @@ class Checks:
         longest: int | None = ID_LENGTH,
         cut: int | None = None,
     ) -> pa.Array:
-        """A text of at most `longest` characters, or cut to so many. A number counts as its text."""
-        column = self._texts(name)
+        """A text of at most `longest` characters, or (names and the like) cut to so many. A number
+        counts as its text, but for what is an id only a whole one."""
+        column = self._texts(name, whole=cut is None)
         if _holds_nul(column):
             self.refuse(_flags(pc.match_substring(column, "\0")), f"{name}: has a NUL character")
         most = cut or longest
@@ -94,27 +96,40 @@ class Checks:
             self.refuse(_flags(pc.equal(column, "")), f"{name}: missing")
         return column
 
-    def _texts(self, name: str) -> pa.Array:
+    def word(self, name: str, other: str) -> pa.Array:
+        """A text of any length; `other` stands for what is no text."""
+        values = self.given(name)
+        if isinstance(values, list):
+            values = [other if not isinstance(v, (str, type(None))) else v for v in values]
+        elif not pa.types.is_string(values.type):
+            values = [other if valid else None for valid in values.is_valid().to_pylist()]
+        self.portion.columns[name] = values
+        return self.text(name, longest=None)
+
+    def _texts(self, name: str, *, whole: bool = True) -> pa.Array:
         values = self.given(name)
         if isinstance(values, list):
             if values.count(None) == len(values):
                 return pa.repeat("", len(values))
             if not set(map(type, values)) <= {str, type(None)}:
-                values = [self._as_text(name, row, value) for row, value in enumerate(values)]
+                values = [
+                    self._as_text(name, row, value, whole) for row, value in enumerate(values)
+                ]
             values = pa.array(values, pa.string())
         elif not pa.types.is_string(values.type):
-            values = pc.cast(values, pa.string())
+            self.refuse(_flags(values.is_valid()), f"{name}: {_NO_TEXT}")
+            return pa.repeat("", len(values))
         return pc.fill_null(values, "")
 
-    def _as_text(self, name: str, row: int, value: Any) -> str:
+    def _as_text(self, name: str, row: int, value: Any, whole: bool) -> str:
         if isinstance(value, str):
             return value
         if value is None:
             return ""
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return str(int(value)) if float(value).is_integer() else str(value)
-        self.refuse([row], f"{name}: not a text")
-        return ""
+        found, reason = number_text(value, whole=whole) if is_number(value) else ("", _NO_TEXT)
+        if reason:
+            self.refuse([row], f"{name}: {reason}")
+        return found
 
     def mapped(
         self, name: str, column: pa.Array, change: Callable[[str], str | None], reason: str
