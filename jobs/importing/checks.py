@@ -81,9 +81,7 @@ class Checks:
     ) -> pa.Array:
         """A text of at most `longest` characters, or (names and the like) cut to so many. A number
         counts as its text, but for what is an id only a whole one."""
-        column = self._texts(name, whole=cut is None)
-        if _holds_nul(column):
-            self.refuse(_flags(pc.match_substring(column, "\0")), f"{name}: has a NUL character")
+        column = self._without_nul(name, self._texts(name, whole=cut is None))
         most = cut or longest
         # Bytes first: few texts have more of them than they may have characters.
         if most and (pc.max(pc.binary_length(column)).as_py() or 0) > most:
@@ -98,27 +96,30 @@ class Checks:
 
     def word(self, name: str, other: str) -> pa.Array:
         """A text of any length; `other` stands for what is no text."""
-        values = self.given(name)
-        if isinstance(values, list):
-            values = [other if not isinstance(v, (str, type(None))) else v for v in values]
-        elif not pa.types.is_string(values.type):
-            values = [other if valid else None for valid in values.is_valid().to_pylist()]
-        self.portion.columns[name] = values
-        return self.text(name, longest=None)
+        return self._without_nul(name, self._texts(name, other=other))
 
-    def _texts(self, name: str, *, whole: bool = True) -> pa.Array:
+    def _without_nul(self, name: str, column: pa.Array) -> pa.Array:
+        if _holds_nul(column):
+            self.refuse(_flags(pc.match_substring(column, "\0")), f"{name}: has a NUL character")
+        return column
+
+    def _texts(self, name: str, *, whole: bool = True, other: str | None = None) -> pa.Array:
+        """Texts without nulls. `other` stands for what is none, where that does not refuse a row."""
         values = self.given(name)
         if isinstance(values, list):
-            if values.count(None) == len(values):
-                return pa.repeat("", len(values))
-            if not set(map(type, values)) <= {str, type(None)}:
-                values = [
-                    self._as_text(name, row, value, whole) for row, value in enumerate(values)
+            try:
+                # Nearly every column has nothing but texts: looking whether it does is dear.
+                values = pa.array(values, pa.string())
+            except pa.ArrowException:
+                read = [
+                    self._as_text(name, row, value, whole) if other is None else _or(value, other)
+                    for row, value in enumerate(values)
                 ]
-            values = pa.array(values, pa.string())
+                values = pa.array(read, pa.string())
         elif not pa.types.is_string(values.type):
-            self.refuse(_flags(values.is_valid()), f"{name}: {_NO_TEXT}")
-            return pa.repeat("", len(values))
+            if other is None:
+                self.refuse(_flags(values.is_valid()), f"{name}: {_NO_TEXT}")
+            values = pc.if_else(values.is_valid(), other or "", "")
         return pc.fill_null(values, "")
 
     def _as_text(self, name: str, row: int, value: Any, whole: bool) -> str:
@@ -228,6 +229,10 @@ class Checks:
         self.refuse(~np.array(known, dtype=bool), f"{name}: not true or false")
         pairs = zip(values, known, strict=True)
         return np.array([ok and _TRUE_OR_FALSE[value] for value, ok in pairs], dtype=bool)
+
+
+def _or(value: Any, other: str) -> str | None:
+    return value if value is None or isinstance(value, str) else other
 
 
 def _flags(array: pa.Array) -> Flags:

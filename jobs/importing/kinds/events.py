@@ -9,11 +9,11 @@ import pyarrow.compute as pc
 
 from jobs.importing import answers
 from jobs.importing.checks import Checks
+from jobs.importing.inserting import insert_new
 from jobs.importing.kind import Kind, Written
 from jobs.importing.numbers import is_number, number_text
 from jobs.importing.portion import HIDDEN
 from jobs.importing.shops import Shops
-from jobs.importing.writing import insert_new
 from warehouse import tables
 from warehouse.bulk import Bulk
 from warehouse.vocabulary import (
