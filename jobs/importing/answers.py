@@ -1,47 +1,50 @@
 """The values of answers, as text: contract 2, events."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Final
 
+import msgspec
 import orjson
 
+from jobs.importing.numbers import BEYOND, is_number, number_text
 from warehouse.vocabulary import AGGREGATABLE_FIELD_TYPES
 
 LENGTH: Final = 1000
-# What `stored` gives for a value that is none; no JSON text looks like it.
-MALFORMED: Final = "malformed"
-HAS_NUL: Final = "nul"
+# Why there is no text of a value. No JSON text looks like one of them.
+WRONG: Final = (
+    MALFORMED := "not a text, number, boolean or list of them",
+    HAS_NUL := "has a NUL character",
+    BEYOND,
+)
+_DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
-def as_text(value: Any) -> str | None:
-    """An answer (or one of several) as text of at most 1,000 characters; None where it is none."""
+def as_text(value: Any) -> tuple[str, str]:
+    """An answer (or one of several) as text of at most 1,000 characters, and "" or why it has none."""
     if isinstance(value, str):
-        return value[:LENGTH]
+        return value[:LENGTH], HAS_NUL if "\0" in value else ""
     if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)[:LENGTH]
-    if isinstance(value, float):
-        return str(int(value))[:LENGTH] if value.is_integer() else repr(value)
-    return None
+        return "true" if value else "false", ""
+    if not is_number(value):
+        return "", MALFORMED
+    found, reason = number_text(value)
+    return found[:LENGTH], BEYOND if reason == BEYOND else MALFORMED if reason else ""
 
 
 def stored(value: Any) -> str:
     """The value of an aggregatable answer as raw_event holds it: the JSON of a text, or of the
-    distinct texts of a list by code point; "" where a list has no element; MALFORMED, HAS_NUL."""
+    distinct texts of a list by code point; "" where a list has no element; one of WRONG."""
     if isinstance(value, (list, tuple)):
-        texts = {as_text(one) for one in value if one is not None and one != ""}
-        if None in texts:
-            return MALFORMED
-        found: Any = sorted(texts)
-        if not found:
-            return ""
+        read = [as_text(one) for one in value if one is not None and one != ""]
+        reasons = [reason for _, reason in read if reason]
+        found: Any = sorted({text for text, _ in read})
+        if reasons or not found:
+            return reasons[0] if reasons else ""
     else:
-        found = as_text(value)
-        if found is None:
-            return MALFORMED
-    if "\0" in (found if isinstance(found, str) else "".join(found)):
-        return HAS_NUL
+        found, reason = as_text(value)
+        if reason:
+            return reason
     return orjson.dumps(found).decode()
 
 
@@ -55,7 +58,7 @@ def typed(value: Any, field_type: str) -> Any:
         return read if isinstance(read, list) else value
     if field_type == "scale":
         read = _json(value)
-        return read if isinstance(read, (int, float)) and not isinstance(read, bool) else value
+        return read if is_number(read) else value
     if field_type == "boolean" and value.lower() in ("true", "false"):
         return value.lower()
     return value
@@ -63,8 +66,8 @@ def typed(value: Any, field_type: str) -> Any:
 
 def _json(text: str) -> Any:
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return _DECODE(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
 
 
@@ -88,6 +91,6 @@ def stored_answers(
 
 def _one(field_type: str, value: Any) -> str | None:
     text = stored(value) or None
-    if field_type in AGGREGATABLE_FIELD_TYPES or text in (None, MALFORMED, HAS_NUL):
+    if field_type in AGGREGATABLE_FIELD_TYPES or text is None or text in WRONG:
         return text
     return ""

@@ -15,6 +15,7 @@ from zoneinfo import available_timezones
 import msgspec
 
 from jobs.importing import times
+from jobs.importing.numbers import is_number, number_text
 from warehouse.currencies import DECIMALS
 from warehouse.days import LATEST, day_number
 
@@ -34,7 +35,8 @@ _FEW_DIGITS: Final = re.compile(r"[0-9]{1,18}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CODE: Final = re.compile(r"[A-Z]{3}")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_ZONES: Final = available_timezones()
+# Names of a machine's own settings lie among its time zones.
+_ZONES: Final = available_timezones() - {"Factory", "localtime", "posixrules"}
 
 
 class Malformed(ValueError):
@@ -47,22 +49,27 @@ def text(cell: Any) -> str:
         if "\0" in cell:
             raise Malformed("has a NUL character")
         return cell
-    if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
-        raise Malformed("not a text")
-    return str(int(cell)) if cell == cell // 1 else str(cell)
+    return _number_text(cell, whole=False)
+
+
+def _number_text(cell: Any, *, whole: bool) -> str:
+    found, reason = number_text(cell, whole=whole) if is_number(cell) else ("", "not a text")
+    if reason:
+        raise Malformed(reason)
+    return found
 
 
 def identifier(cell: Any) -> str:
-    """A text of at most 255 characters."""
-    found = text(cell)
+    """A text of at most 255 characters, or a whole number."""
+    found = text(cell) if isinstance(cell, str) else _number_text(cell, whole=True)
     if len(found) > LONGEST_ID:
         raise Malformed(f"longer than {LONGEST_ID} characters")
     return found
 
 
 def lowered(cell: Any) -> str:
-    """An identifier in lower case."""
-    return identifier(cell).lower()
+    """An identifier in lower case, without spaces around it."""
+    return identifier(cell).strip().lower()
 
 
 def name(cell: Any) -> str:
@@ -80,7 +87,7 @@ def uuid(cell: Any) -> str:
 
 def currency_code(cell: Any) -> str:
     """Three letters, upper-cased: rates go back to currencies that ISO 4217 has withdrawn."""
-    found = text(cell).upper()
+    found = text(cell).strip().upper()
     if not _CODE.fullmatch(found):
         raise Malformed("not a currency code of three letters")
     return found
@@ -116,9 +123,7 @@ def one_of(*choices: str) -> Read:
 
 def instant(cell: Any) -> int:
     """An ISO 8601 time as an instant; without an offset it is UTC."""
-    if isinstance(cell, date) and not isinstance(cell, datetime):
-        cell = datetime.combine(cell, time.min)
-    found = times.instant(text(cell).strip() if isinstance(cell, str) else cell)
+    found = times.instant(text(cell) if isinstance(cell, str) else cell)
     if found == times.UNREADABLE:
         raise Malformed("not an ISO 8601 time")
     if not 0 <= found < LATEST:

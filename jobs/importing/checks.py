@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.identity import digest, hashed_email, uuid
-from jobs.importing.numbers import MOST, whole_number
+from jobs.importing.numbers import MOST, is_number, number_text, whole_number
 from jobs.importing.portion import Portion, Values
 from jobs.importing.times import UNREADABLE, instant, instants
 from warehouse.days import EARLIEST, LATEST, NEVER
@@ -22,6 +22,7 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 ID_LENGTH: Final = 255
+_NO_TEXT: Final = "not a text"
 _TRUE_OR_FALSE: Final[dict[Any, bool]] = {
     **dict.fromkeys((True, 1, 1.0, "true", "1"), True),
     **dict.fromkeys((False, 0, 0.0, "false", "0", "", None), False),
@@ -78,10 +79,9 @@ class Checks:
         longest: int | None = ID_LENGTH,
         cut: int | None = None,
     ) -> pa.Array:
-        """A text of at most `longest` characters, or cut to so many. A number counts as its text."""
-        column = self._texts(name)
-        if _holds_nul(column):
-            self.refuse(_flags(pc.match_substring(column, "\0")), f"{name}: has a NUL character")
+        """A text of at most `longest` characters, or (names and the like) cut to so many. A number
+        counts as its text, but for what is an id only a whole one."""
+        column = self._without_nul(name, self._texts(name, whole=cut is None))
         most = cut or longest
         # Bytes first: few texts have more of them than they may have characters.
         if most and (pc.max(pc.binary_length(column)).as_py() or 0) > most:
@@ -94,27 +94,43 @@ class Checks:
             self.refuse(_flags(pc.equal(column, "")), f"{name}: missing")
         return column
 
-    def _texts(self, name: str) -> pa.Array:
+    def word(self, name: str, other: str) -> pa.Array:
+        """A text of any length; `other` stands for what is no text."""
+        return self._without_nul(name, self._texts(name, other=other))
+
+    def _without_nul(self, name: str, column: pa.Array) -> pa.Array:
+        if _holds_nul(column):
+            self.refuse(_flags(pc.match_substring(column, "\0")), f"{name}: has a NUL character")
+        return column
+
+    def _texts(self, name: str, *, whole: bool = True, other: str | None = None) -> pa.Array:
+        """Texts without nulls. `other` stands for what is none, where that does not refuse a row."""
         values = self.given(name)
         if isinstance(values, list):
-            if values.count(None) == len(values):
-                return pa.repeat("", len(values))
-            if not set(map(type, values)) <= {str, type(None)}:
-                values = [self._as_text(name, row, value) for row, value in enumerate(values)]
-            values = pa.array(values, pa.string())
+            try:
+                # Nearly every column has nothing but texts: looking whether it does is dear.
+                values = pa.array(values, pa.string())
+            except pa.ArrowException:
+                read = [
+                    self._as_text(name, row, value, whole) if other is None else _or(value, other)
+                    for row, value in enumerate(values)
+                ]
+                values = pa.array(read, pa.string())
         elif not pa.types.is_string(values.type):
-            values = pc.cast(values, pa.string())
+            if other is None:
+                self.refuse(_flags(values.is_valid()), f"{name}: {_NO_TEXT}")
+            values = pc.if_else(values.is_valid(), other or "", "")
         return pc.fill_null(values, "")
 
-    def _as_text(self, name: str, row: int, value: Any) -> str:
+    def _as_text(self, name: str, row: int, value: Any, whole: bool) -> str:
         if isinstance(value, str):
             return value
         if value is None:
             return ""
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return str(int(value)) if float(value).is_integer() else str(value)
-        self.refuse([row], f"{name}: not a text")
-        return ""
+        found, reason = number_text(value, whole=whole) if is_number(value) else ("", _NO_TEXT)
+        if reason:
+            self.refuse([row], f"{name}: {reason}")
+        return found
 
     def mapped(
         self, name: str, column: pa.Array, change: Callable[[str], str | None], reason: str
@@ -213,6 +229,10 @@ class Checks:
         self.refuse(~np.array(known, dtype=bool), f"{name}: not true or false")
         pairs = zip(values, known, strict=True)
         return np.array([ok and _TRUE_OR_FALSE[value] for value, ok in pairs], dtype=bool)
+
+
+def _or(value: Any, other: str) -> str | None:
+    return value if value is None or isinstance(value, str) else other
 
 
 def _flags(array: pa.Array) -> Flags:

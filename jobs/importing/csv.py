@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jobs.importing.portion import BYTES, HIDDEN, LONGEST_LINE, ROWS, Broken, Portion, Unreadable
+from jobs.importing.portion import (
+    BYTES,
+    HIDDEN,
+    LONGEST_LINE,
+    ROWS,
+    Broken,
+    Portion,
+    Unreadable,
+    column_names,
+)
 from jobs.importing.reading import Lines, lines_of
 
 
@@ -21,15 +30,16 @@ class Record(NamedTuple):
     wrong: str
 
 
-def portions(path: Path, _fields: Sequence[str], private: frozenset[str]) -> Iterator[Portion]:
+def portions(path: Path, fields: Sequence[str], private: frozenset[str]) -> Iterator[Portion]:
     """The file's records, all columns of them. Raises OSError, and Unreadable without a header."""
     csv.field_size_limit(LONGEST_LINE)
     feed = _Feed(lines_of(path))
     records = _records(feed)
-    first = next(records, Record(0, [], ""))
-    header = [name.strip() for name in first.cells]
-    if first.wrong or not any(header) or len(set(header)) < len(header):
-        raise Unreadable(f"{path}: the first line is no header of distinct names")
+    first = next(records, None)
+    wrong = first.wrong if first else feed.lost.reason if feed.lost else "it is empty"
+    if first is None or wrong:
+        raise Unreadable(f"{path}: no header ({wrong})")
+    header = column_names(path, first.cells, fields)
     hide = _Hiding(header, private)
     rows: list[list[str]] = []
     numbers: list[int] = []
@@ -47,6 +57,7 @@ def portions(path: Path, _fields: Sequence[str], private: frozenset[str]) -> Ite
         if len(rows) >= ROWS or feed.size - size > BYTES:
             yield _portion(header, rows, numbers, feed)
             rows, numbers, size = [], [], feed.size
+    feed.broken += [feed.lost] if feed.lost else []
     yield _portion(header, rows, numbers, feed)
 
 
@@ -95,13 +106,17 @@ class _Feed:
         # Bytes of the file, characters of it, number of the last line that was given.
         self.position = self.size = self.number = 0
         self.broken: list[Broken] = []
+        self.lost: Broken | None = None
         self.given: list[str] = []
+        # Whether the record at hand goes on where the file ends.
+        self.ended = False
 
     def _all(self, chunks: Iterator[Lines]) -> Iterator[str]:
         for chunk in chunks:
             self.position = chunk.position
             # A part of a record does not tell which cell it is of.
-            self.broken += [Broken(one.line, "", one.reason) for one in chunk.broken]
+            self.broken += [one._replace(text="") for one in chunk.broken]
+            self.lost = chunk.lost and chunk.lost._replace(text="")
             for line in chunk.lines:
                 self.size += len(line) + 1
                 yield line.decode("utf-8", "surrogateescape") + "\n"
@@ -110,7 +125,10 @@ class _Feed:
         return self
 
     def __next__(self) -> str:
-        line = self._again.popleft() if self._again else next(self._lines)
+        line = self._again.popleft() if self._again else next(self._lines, None)
+        self.ended = line is None
+        if line is None:
+            raise StopIteration
         self.number += 1
         self.given.append(line)
         return line
@@ -133,6 +151,10 @@ def _records(feed: _Feed) -> Iterator[Record]:
         except StopIteration:
             return
         except csv.Error as error:
+            if feed.lost and feed.ended:
+                # The record that was open is part of what cannot be read.
+                feed.lost = feed.lost._replace(line=line)
+                return
             # A quotation mark too many must not swallow the lines after it.
             reader = csv.reader(feed, strict=True)
             cells, wrong = feed.keep_first().rstrip("\r\n").split(","), f"not CSV: {error}"

@@ -1,6 +1,7 @@
 """The lists that an order carries: refunds and discount codes."""
 
 import json
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -8,7 +9,7 @@ import orjson
 import pyarrow as pa
 
 from jobs.importing.checks import ID_LENGTH, Checks
-from jobs.importing.numbers import MOST, whole_number
+from jobs.importing.numbers import MOST, is_number, number_text, whole_number
 from jobs.importing.times import UNREADABLE, instant
 from warehouse.days import EARLIEST, LATEST
 
@@ -54,7 +55,7 @@ def _lists(checks: Checks, name: str) -> list[tuple[int, list[dict[str, Any]]]]:
             continue
         if isinstance(value, str) and checks.portion.textual:
             try:
-                value = json.loads(value)
+                value = json.loads(value, parse_float=Decimal)
             except (ValueError, RecursionError):
                 checks.refuse([row], f"{name}: not JSON")
                 continue
@@ -96,9 +97,11 @@ def _codes(items: list[dict[str, Any]], discount: int) -> list[list[Any]]:
 
 
 def _text(item: dict[str, Any], name: str, *, required: bool = False) -> str:
-    value = item.get(name)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        value = str(int(value)) if float(value).is_integer() else str(value)
+    value: Any = item.get(name)
+    if is_number(value):
+        value, reason = number_text(value, whole=True)
+        if reason:
+            raise Malformed(f"{name}: {reason}")
     if value is None or value == "":
         if required:
             raise Malformed(f"{name}: missing")

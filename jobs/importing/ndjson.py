@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -11,19 +11,17 @@ import numpy as np
 from jobs.importing.portion import HIDDEN, ROWS, Broken, Portion
 from jobs.importing.reading import lines_of, readable
 
-# Fields whose numbers keep every digit: binary floats would not.
-_EXACT: Final = frozenset({"rate", "schema", "spend"})
-
 
 def portions(path: Path, fields: Sequence[str], private: frozenset[str]) -> Iterator[Portion]:
     """The file's rows with these fields; others are not even decoded. Raises OSError."""
     read = _Reader(fields, private)
     for lines in lines_of(path):
-        for start in range(0, len(lines.lines), ROWS):
+        for start in range(0, len(lines.lines) or 1, ROWS):
             some = lines.lines[start : start + ROWS]
             portion = read.portion(np.arange(len(some)) + lines.first + start, some)
             if start == 0:
-                portion.broken[:0] = lines.broken
+                portion.broken += lines.broken
+                portion.broken += [lines.lost] if lines.lost else []
             portion.position = lines.position
             yield portion
 
@@ -47,8 +45,8 @@ class _Reader:
         self._open = False
         # A struct with the kind's fields is filled faster than a dict, and skips all others.
         row = msgspec.defstruct("Row", [(name, Any, None) for name in fields], gc=False)
-        exact = Decimal if _EXACT.intersection(fields) else None
-        self._decode = msgspec.json.Decoder(row, float_hook=exact).decode
+        # Numbers keep every digit: binary floats would not.
+        self._decode = msgspec.json.Decoder(row, float_hook=Decimal).decode
 
     def portion(self, numbers: np.ndarray, lines: list[bytes]) -> Portion:
         broken: list[Broken] = []

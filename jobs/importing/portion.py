@@ -1,7 +1,8 @@
 """What a file is read as: portions of rows, column by column."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,6 +22,8 @@ LONGEST_TEXT: Final = 1 << 20
 
 # In the place of a text that must not be kept.
 HIDDEN: Final = "***"
+
+_AROUND: Final = " \t\r\n\ufeff"
 
 Values: TypeAlias = "list[Any] | pa.Array"
 
@@ -57,3 +60,21 @@ class Portion:
 
 class Unreadable(ValueError):
     """The file as a whole cannot be read: the message is one line that says why."""
+
+
+def column_names(path: Path, given: Sequence[str], fields: Sequence[str]) -> list[str]:
+    """The names of a file's columns, those of the fields as the fields are called: databases export
+    them in upper case, and spreadsheets with spaces or a byte order mark.
+
+    Raises Unreadable where no field is among them, or one is there twice.
+    """
+    known = {field.lower(): field for field in fields}
+    names = [name.strip(_AROUND) for name in given]
+    names = [known.get(name.lower(), name) for name in names]
+    if not known.keys() & set(names):
+        first = next(iter(names), "")[:60]
+        raise Unreadable(f"{path}: no column is a field of this kind (the first is {first!r})")
+    twice = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
+    if twice:
+        raise Unreadable(f"{path}: more than one column is named {twice[0]}")
+    return names

@@ -3,8 +3,11 @@
 import json
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Final
+
+import msgspec
 
 from jobs.importing.identity import hashed_email
 from jobs.importing.portion import HIDDEN, LONGEST_TEXT
@@ -16,6 +19,8 @@ _LETTER: Final = r"(?:[^\s\"'`<>,;:()\[\]{}\\@=|&?/*]|\\u[0-9a-fA-F]{4})"
 _ADDRESS: Final = re.compile(
     rf"{_LETTER}{{1,254}}(?:@|%40|\\u0040){_LETTER}{{0,253}}\.{_LETTER}{{1,63}}(?<!\.)"
 )
+# Numbers keep their digits. Half of a surrogate pair, which no database keeps, is an error.
+_ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
 _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _CLEAR_FIELD: Final = re.compile(r'("email"\s*:\s*")((?:[^"\\]|\\.)*)', re.DOTALL)
 
@@ -28,21 +33,33 @@ def kept_text(text: str, conceal: Callable[[Row], Row], private: frozenset[str])
     a hash in the place of an address is taken for the hash that it is.
     """
     try:
-        row = json.loads(text, object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError):
-        row = None
-    if isinstance(row, dict):
-        concealed = _without_addresses(conceal(row))
+        row = json.loads(
+            text,
+            object_pairs_hook=_without_repeats,
+            parse_float=Decimal,
+            parse_constant=_no_number,
+        )
+        concealed = _concealed(row, conceal)
         if concealed != row:
-            text = json.dumps(concealed, ensure_ascii=False)
-    elif isinstance(row, list):
-        # No row, but rows may lie in it.
-        inner = [conceal(item) if isinstance(item, dict) else item for item in row]
-        text = json.dumps(_without_addresses(inner), ensure_ascii=False)
-    else:
+            text = _ENCODE(concealed).decode()
+    except (ValueError, RecursionError):
         text = _raw(text, private)
     # NUL is no character of a text in PostgreSQL, and none of JSON either.
     return text.replace("\0", "\\u0000")[:LONGEST_TEXT]
+
+
+def _concealed(row: Any, conceal: Callable[[Row], Row]) -> Any:
+    if isinstance(row, dict):
+        return _without_addresses(conceal(row))
+    if isinstance(row, list):
+        # No row, but rows may lie in it.
+        inner = [conceal(item) if isinstance(item, dict) else item for item in row]
+        return _without_addresses(inner)
+    raise ValueError("neither a row nor a list")
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:

@@ -20,13 +20,15 @@ class Damaged(Exception):
 class Lines(NamedTuple):
     """Lines that follow each other, without their line feeds; `first` is the number of the first.
 
-    A line that is given up is in `broken`, and is empty in `lines`.
+    A line that is given up is in `broken`, and is empty in `lines`. `lost` is what follows the last
+    line in a damaged archive.
     """
 
     first: int
     lines: list[bytes]
     broken: list[Broken]
     position: int
+    lost: Broken | None = None
 
 
 def readable(data: bytes) -> str:
@@ -82,6 +84,7 @@ def _up_to_the_damage(inflate: "zlib._Decompress", data: bytes) -> Iterator[byte
 def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
     number, parts, size, skipping, start = 1, [], 0, False, True
     broken: list[Broken] = []
+    lost = None
     try:
         for block in blocks:
             if start and block:
@@ -109,9 +112,7 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
         *ready, last = b"".join(parts).split(b"\n")
         if skipping and ready:
             ready[0] = b""
-        broken.append(
-            Broken(number + len(ready), readable(last), f"{error}: the rest is unreadable")
-        )
+        lost = Broken(number + len(ready), readable(last), f"{error}: the rest is unreadable")
     else:
         ready = b"".join(parts).split(b"\n")
         if skipping:
@@ -119,7 +120,7 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
         if not ready[-1]:
             ready.pop()
     _drop_giants(number, ready, broken)
-    yield Lines(number, ready, broken, file.tell())
+    yield Lines(number, ready, broken, file.tell(), lost)
 
 
 def _drop_giants(first: int, lines: list[bytes], broken: list[Broken]) -> None:

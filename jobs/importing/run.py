@@ -44,6 +44,8 @@ def import_portions(
     if bulk.sqlite:
         # The log is brought into the file once for several portions: half the time of commits.
         bulk.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_OF_LOG}")
+        # Pages that are looked at in a mapped file count to the process's memory for good.
+        bulk.execute("PRAGMA mmap_size = 0")
     with without_collection(), closing(ahead(_checked(kind, portions, load_shops(bulk)))) as ready:
         for checks, rows in ready:
             write_portion(bulk, kind, file, checks, rows, counts)

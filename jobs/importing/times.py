@@ -1,38 +1,53 @@
 """ISO 8601 times as instants, and dates as days."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warehouse.days import to_micros
+from warehouse.days import MICROS_PER_DAY, MICROS_PER_SECOND, to_micros
 
 _ISO: Final = re.compile(
     r"\d{4}-?\d\d-?\d\d"
     r"([T ]\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?( ?Z|[+-]\d\d(:?\d\d)?)?)?",
     re.ASCII | re.IGNORECASE,
 )
+# The two times that ISO 8601 has and `datetime` has not: the end of a day, and a leap second.
+_MIDNIGHT: Final = re.compile(r"(?<=[T ])24(?=(:?00(:?00([.,]0+)?)?)?([Z +-]|$))")
+_LEAP: Final = re.compile(r"(?<=[T ]\d\d:\d\d:)60|(?<=[T ]\d{4})60")
 
 # "No such time": smaller than every instant that is taken.
 UNREADABLE: Final = -(2**62)
 
 
 def instant(value: Any) -> int:
-    """The instant of a text (or datetime), UNREADABLE where it is none. Without an offset it is UTC;
-    digits after the microsecond are cut."""
+    """The instant of a text (or datetime, or date), UNREADABLE where it is none. Without an offset
+    it is UTC; digits after the microsecond are cut. A leap second is the first one after it."""
     if isinstance(value, str):
-        if not _ISO.fullmatch(value):
-            return UNREADABLE
-        try:
-            value = datetime.fromisoformat(value.upper().replace(" Z", "Z"))
-        except ValueError:
-            return UNREADABLE
+        return _of_text(value.strip().upper())
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time.min)
     if not isinstance(value, datetime):
         return UNREADABLE
     return to_micros(value if value.tzinfo else value.replace(tzinfo=UTC))
+
+
+def _of_text(text: str) -> int:
+    if not _ISO.fullmatch(text):
+        return UNREADABLE
+    text, midnights = _MIDNIGHT.subn("00", text)
+    text, leaps = _LEAP.subn("59", text)
+    try:
+        found = datetime.fromisoformat(text.replace(" Z", "Z"))
+    except ValueError:
+        return UNREADABLE
+    at = instant(found) + midnights * MICROS_PER_DAY + leaps * MICROS_PER_SECOND
+    if leaps and at % MICROS_PER_DAY >= MICROS_PER_SECOND:
+        return UNREADABLE  # leap seconds are the last ones of a day
+    return at
 
 
 def instants(values: pa.Array) -> np.ndarray:

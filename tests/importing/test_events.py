@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.importing.conftest import Warehouse
-from tests.importing.files import FORM, answer, event
+from tests.importing.files import FORM, answer, as_ndjson, event
 
 FULL = event(
     form_id=FORM.upper(),
@@ -76,7 +76,12 @@ def test_every_field_from_every_format(warehouse: Warehouse, name: str) -> None:
         (3.0, "scale", '"3"'),
         (2.5, "scale", '"2.5"'),
         (1e3, "scale", '"1000"'),
-        (2**80, "scale", f'"{2**80}"'),
+        (2**63 - 1, "scale", f'"{2**63 - 1}"'),
+        (-(2**63), "scale", f'"{-(2**63)}"'),
+        (-0.0, "scale", '"0"'),
+        (1e-6, "scale", '"0.000001"'),
+        (1e-7, "scale", '"1e-7"'),
+        (-2.5e-12, "scale", '"-2.5e-12"'),
         ("3.0", "scale", '"3.0"'),
         (["b", "a", "b"], "multi_choice", '["a","b"]'),
         ([1, 1.0, "1", True], "multi_choice", '["1","true"]'),
@@ -115,6 +120,10 @@ def test_an_empty_list_is_an_event_but_no_answer(
         ('["b", "a"]', "multi_choice", '["a","b"]'),
         ("[not json", "choice", '"[not json"'),
         ("3.0", "scale", '"3"'),
+        ("1E2", "scale", '"100"'),
+        ("0.0000001", "scale", '"1e-7"'),
+        ("12345678901234567.25", "scale", '"12345678901234567.25"'),
+        ("[1.50, 1e1]", "multi_choice", '["1.5","10"]'),
         ("3.0", "choice", '"3.0"'),
         ("True", "boolean", '"true"'),
         ("a, b", "choice", '"a, b"'),
@@ -129,7 +138,20 @@ def test_values_written_as_text(
     assert sqlite_warehouse.rows("SELECT value FROM raw_event") == [{"value": stored}]
 
 
-@pytest.mark.parametrize("value", [["b", "a"], [], 3.0, True, "red"])
+@pytest.mark.parametrize(
+    "text", ["12345678901234567.25", "9007199254740993.0", "1.50", "-0", "1E2"]
+)
+def test_no_digit_of_a_number_is_lost(sqlite_warehouse: Warehouse, text: str) -> None:
+    line = as_ndjson([answer("?", "scale")]).replace(b'"?"', text.encode())
+    sqlite_warehouse.take("events", line)
+    sqlite_warehouse.take("events", [answer(text, "scale", event_id="e2")], "in.csv")
+    plain = {"12345678901234567.25": text, "9007199254740993.0": text[:-2]}
+    expected = plain.get(text) or {"1.50": "1.5", "-0": "0", "1E2": "100"}[text]
+    found = sqlite_warehouse.rows("SELECT value FROM raw_event")
+    assert found == [{"value": f'"{expected}"'}] * 2
+
+
+@pytest.mark.parametrize("value", [["b", "a"], [], 3.0, 1e-7, 0.1, True, "red"])
 def test_values_typed_by_parquet(sqlite_warehouse: Warehouse, value: Any) -> None:
     """A Parquet column has one type; the row comes out as the same row of NDJSON does."""
     for name in ("in.parquet", "in.ndjson"):
@@ -141,9 +163,20 @@ def test_values_typed_by_parquet(sqlite_warehouse: Warehouse, value: Any) -> Non
 
 @pytest.mark.parametrize(
     ("given", "stored"),
-    [(None, 0), ("", 0), ("desktop", 1), ("Tablet", 3), ("other", 4), ("smart-fridge", 4)],
+    [
+        (None, 0),
+        ("", 0),
+        ("desktop", 1),
+        ("Tablet", 3),
+        ("other", 4),
+        ("smart-fridge", 4),
+        ("x" * 5000, 4),
+        (7, 4),
+        (True, 4),
+        (["mobile"], 4),
+    ],
 )
-def test_a_device(sqlite_warehouse: Warehouse, given: str | None, stored: int) -> None:
+def test_a_device(sqlite_warehouse: Warehouse, given: Any, stored: int) -> None:
     sqlite_warehouse.take("events", [event() | {"device_type": given}])
     assert sqlite_warehouse.rows("SELECT device FROM raw_event") == [{"device": stored}]
 

@@ -78,6 +78,13 @@ def test_one_bad_cell_costs_the_table_one_rate(sqlite_warehouse: Warehouse) -> N
     ]
 
 
+@pytest.mark.parametrize("header", [b"DATE, Usd,", b"\xef\xbb\xbfDate,USD,,", b"date,usd"])
+def test_the_table_of_the_ecb_under_other_hands(sqlite_warehouse: Warehouse, header: bytes) -> None:
+    table = header + b"\n2026-01-05,1.0340" + b"," * (header.count(b",") - 1) + b"\n"
+    assert sqlite_warehouse.take("exchange-rates", table, "in.csv")["new"] == 1
+    assert stored(sqlite_warehouse) == [("EUR", "USD", 20458, "1.034")]
+
+
 def test_a_table_without_rates(sqlite_warehouse: Warehouse) -> None:
     counts = sqlite_warehouse.take("exchange-rates", b"Date,USD,\n2026-01-05,N/A,\n", "in.csv")
     assert counts["read"] == counts["rejected"] == 0

@@ -1,11 +1,13 @@
 """Files as they come: compressed, cut short, huge, repeated, from two processes at once."""
 
 import gzip
+import json
 import os
 import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,8 +50,39 @@ def test_an_archive_of_members_with_padding(sqlite_warehouse: Warehouse) -> None
     path = sqlite_warehouse.folder / "in.ndjson.gz"
     path.write_bytes(b"".join(parts) + bytes(512))
     assert sqlite_warehouse.take_file("events", path)["new"] == 5000
-    path.write_bytes(b"")
+    path.write_bytes(gzip.compress(b""))
     assert sqlite_warehouse.take_file("events", path)["read"] == 0
+
+
+@pytest.mark.parametrize("name", ["in.ndjson.gz", "in.csv.gz"])
+@pytest.mark.parametrize("content", [b"", b"\x1f", b"{}\n", bytes(100)])
+def test_no_archive_at_all(sqlite_warehouse: Warehouse, name: str, content: bytes) -> None:
+    (sqlite_warehouse.folder / name).write_bytes(content)
+    with pytest.raises(Unreadable, match=r"not a gzip file$"):
+        sqlite_warehouse.take_file("events", sqlite_warehouse.folder / name)
+
+
+def test_an_archive_of_which_nothing_can_be_read(sqlite_warehouse: Warehouse) -> None:
+    start = gzip.compress(as_ndjson(MANY))[:8]
+    for name in ("in.ndjson.gz", "in.csv.gz"):
+        (sqlite_warehouse.folder / name).write_bytes(start)
+    counts = sqlite_warehouse.take_file("events", sqlite_warehouse.folder / "in.ndjson.gz")
+    assert (counts["read"], counts["rejected"]) == (1, 1)
+    assert sqlite_warehouse.reasons() == [(1, "the archive is truncated: the rest is unreadable")]
+    with pytest.raises(Unreadable, match="the archive is truncated"):
+        sqlite_warehouse.take_file("events", sqlite_warehouse.folder / "in.csv.gz")
+
+
+def test_an_archive_cut_within_a_quoted_record(sqlite_warehouse: Warehouse) -> None:
+    """The lines of the record that was open belong to the part that cannot be read."""
+    rows = [event(event_id="1"), event(event_id="2", customer_id="x\n" * 100 + '"y')]
+    text = as_csv([{name: row.get(name, "") for name in rows[1]} for row in rows])
+    path = sqlite_warehouse.folder / "in.csv.gz"
+    # Stored, not deflated, so that it is known where the cut is.
+    path.write_bytes(gzip.compress(text, compresslevel=0)[:-100])
+    counts = sqlite_warehouse.take_file("events", path)
+    assert (counts["new"], counts["rejected"]) == (1, 1)
+    assert sqlite_warehouse.reasons() == [(3, "the archive is truncated: the rest is unreadable")]
 
 
 def test_a_giant_line_is_left_out(
@@ -113,6 +146,49 @@ def test_no_header(sqlite_warehouse: Warehouse, name: str, content: bytes) -> No
         sqlite_warehouse.take("events", content, name)
 
 
+HEADERS = {
+    "upper case": ",".join(event()).upper(),
+    "spaces": " , ".join(event()),
+    "two byte order marks": "\ufeff\ufeff" + ",".join(event()),
+    "quoted, after a mark": "\ufeff" + ",".join(f'"{name}"' for name in event()),
+    "columns without a name": ",".join(event()) + ",,",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
+def test_headers_as_programs_write_them(sqlite_warehouse: Warehouse, header: str) -> None:
+    record = ",".join(event().values()) + "," * (header.count(",") - len(event()) + 1)
+    counts = sqlite_warehouse.take("events", f"{header}\r\n{record}\r\n".encode(), "in.csv")
+    assert (counts["new"], counts["rejected"]) == (1, 0)
+
+
+def test_columns_in_upper_case_of_parquet(sqlite_warehouse: Warehouse) -> None:
+    rows = [event(event_id="1"), event(event_id="2", type="x")]
+    upper = [{name.upper(): value for name, value in row.items()} for row in rows]
+    assert sqlite_warehouse.take("events", upper, "in.parquet")["new"] == 1
+    (kept,) = sqlite_warehouse.rows("SELECT text FROM reject")
+    assert json.loads(kept["text"]) == rows[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("in.csv", b"event_id;shop_id\n1;a.example\n", "no column is a field of this kind"),
+        ("in.csv", b"<html>\n</html>\n", "no column is a field of this kind"),
+        ("in.csv", b"event_id,Event_ID\n1,2\n", "more than one column is named event_id"),
+        ("in.csv", "event_id,shop_id\n".encode("utf-16"), "not UTF-8"),
+        ("in.csv", b'event_id,"shop_id\n', "not CSV"),
+        ("in.parquet", [{"a": 1}], "no column is a field of this kind"),
+        ("in.parquet", [{"type": "a", "TYPE": "b"}], "more than one column is named type"),
+    ],
+)
+def test_columns_that_cannot_be_the_kinds(
+    sqlite_warehouse: Warehouse, name: str, content: Any, reason: str
+) -> None:
+    with pytest.raises(Unreadable, match=reason):
+        sqlite_warehouse.take("events", content, name)
+
+
 def test_a_header_alone(sqlite_warehouse: Warehouse) -> None:
     assert sqlite_warehouse.take("events", b"event_id,shop_id", "in.csv")["read"] == 0
     assert sqlite_warehouse.take("events", b"", "in.ndjson")["read"] == 0
@@ -157,8 +233,10 @@ def test_exit_status_and_output(sqlite_warehouse: Warehouse) -> None:
     assert out.splitlines()[-1] == (
         '{"read": 2, "new": 1, "duplicate": 0, "replaced": 0, "rejected": 1}'
     )
+    (sqlite_warehouse.folder / "no.ndjson.gz").write_bytes(b"{}")
     for words, status in (
         (("events", "gone.ndjson"), 1),
+        (("events", str(path), str(sqlite_warehouse.folder / "no.ndjson.gz")), 1),
         (("events", "in.txt"), 1),
         (("sales", str(path)), 2),
         (("events",), 2),

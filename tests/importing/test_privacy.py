@@ -1,6 +1,7 @@
 """No address in clear and no free answer anywhere, and kept rejects that can still be retried."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ ROWS: list[Row] = [
     answer("red", "choice", event_id="10", shop_id="x.example", utm_term="by ann@mail.example!"),
     answer("my opinion", "", event_id="11"),
     answer("opinion\0", "text", event_id="12"),
+    answer(2**64, "phone", event_id="13"),
+    answer([10**30], "phone", event_id="14"),
+    answer(["my", {"own": "opinion"}], "phone", event_id="17"),
+    answer(3.25, "scale", event_id="15", shop_id="x.example", email="ann@mail.example"),
+    answer(1e-7, "scale", event_id="16", shop_id="x.example", email="ann@mail.example"),
 ]
 BROKEN = [
     b'{"event_id": "b1", "email": "ann@mail.example", "type": }',
@@ -83,6 +89,26 @@ def test_a_retry_comes_to_the_same_rows(new_warehouse: NewWarehouse, name: str) 
     assert mended.rows(columns) == straight.rows(columns)
     assert counts.rejected == len(straight.reasons())
     assert counts.new == len(texts) - counts.rejected > 0
+
+
+@pytest.mark.parametrize("number", ["12345678901234567.25", "1e400", "1.50"])
+def test_a_number_keeps_its_digits_beside_what_is_hidden(number: str) -> None:
+    text = f'{{"email": "ann@mail.example", "field_type": "scale", "value": {number}}}'
+    kept = kept_text(text, conceal, frozenset({"value"}))
+    assert json.loads(kept, parse_float=Decimal)["value"] == Decimal(number)
+
+
+@pytest.mark.parametrize("odd", ['"\\ud800"', "NaN"])
+def test_what_is_no_json_stays_none(sqlite_warehouse: Warehouse, odd: str) -> None:
+    """Half of a surrogate pair, which no database keeps, and names that are no numbers."""
+    line = as_ndjson([event(email="ann@mail.example", odd="?")]).replace(b'"?"', odd.encode())
+    for _ in range(2):
+        assert sqlite_warehouse.take("events", line)["rejected"] == 1
+        (kept,) = sqlite_warehouse.rows("SELECT reason, text FROM reject")
+        assert kept["reason"] == "not JSON"
+        assert odd in kept["text"]
+        assert "ann@" not in kept["text"]
+        line = kept["text"].encode() + b"\n"
 
 
 def conceal(row: dict[str, Any]) -> dict[str, Any]:

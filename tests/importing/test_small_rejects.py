@@ -27,6 +27,7 @@ SHOPS: list[Case] = [
     (SHOP | {"timezone": "Mars/Olympus"}, "timezone: not an IANA time zone"),
     (SHOP | {"timezone": "../etc/passwd"}, "timezone: not an IANA time zone"),
     (SHOP | {"timezone": 2}, "timezone: not an IANA time zone"),
+    (SHOP | {"timezone": "localtime"}, "timezone: not an IANA time zone"),
     (SHOP | {"name": ["N"]}, "name: not a text"),
 ]
 FORMS: list[Case] = [
@@ -53,7 +54,10 @@ AD_SPEND: list[Case] = [
     (spend(provider=None), "provider: missing"),
     (spend(account_id=LONG), "account_id: longer than 255 characters"),
     (spend(campaign_id=None), "campaign_id: missing"),
+    (spend(campaign_id=5.5), "campaign_id: not a whole number"),
+    (spend(campaign_id=1e30), "campaign_id: beyond 64 bits"),
     (spend(campaign_name=None), "campaign_name: missing"),
+    (spend(campaign_name=2**64), "campaign_name: beyond 64 bits"),
     (spend(segment=LONG), "segment: longer than 255 characters"),
     (spend(date=None), "date: missing"),
     (spend(date="2026-02-30"), "date: not a date (YYYY-MM-DD)"),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
@@ -83,10 +84,12 @@ def device_of(row: Row) -> str | None:
 
 def as_text(value: Any) -> str:
     """`true`/`false` for booleans; numbers as JSON writes them, `3.0` as `3`; cut at 1,000."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    if isinstance(value, float):
+        if 0 < abs(value) < 1e-6:
+            digits, exponent = repr(value).split("e")
+            return f"{digits}e{int(exponent)}"
+        plain = format(Decimal(repr(value)), "f")
+        return "0" if value == 0 else plain.removesuffix(".0")
     return (value if isinstance(value, str) else json.dumps(value))[:1000]
 
 

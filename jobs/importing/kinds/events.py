@@ -1,5 +1,6 @@
 """Events: what happened on a form (contract 2)."""
 
+import json
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,10 +9,11 @@ import pyarrow.compute as pc
 
 from jobs.importing import answers
 from jobs.importing.checks import Checks
+from jobs.importing.inserting import insert_new
 from jobs.importing.kind import Kind, Written
+from jobs.importing.numbers import is_number, number_text
 from jobs.importing.portion import HIDDEN
 from jobs.importing.shops import Shops
-from jobs.importing.writing import insert_new
 from warehouse import tables
 from warehouse.bulk import Bulk
 from warehouse.vocabulary import (
@@ -70,7 +72,7 @@ class Events(Kind):
         columns["occurred_at"] = checks.instant("occurred_at", required=True)
         device = checks.codes(
             "device_type",
-            checks.text("device_type", longest=None),
+            checks.word("device_type", DEVICES[OTHER_DEVICE]),
             lambda text: _DEVICES.get(text.lower(), OTHER_DEVICE),
         )
         columns["device"] = device.astype(np.int16)
@@ -102,6 +104,10 @@ def _hidden(value: Any) -> Any:
         return {}
     if isinstance(value, list):
         return [_hidden(one) for one in value]
+    if is_number(value) and number_text(value)[1]:
+        return 2**64
+    if isinstance(value, str) and isinstance(written := answers.typed(value, ""), list):
+        return json.dumps(_hidden(written))
     return HIDDEN + "\0" if isinstance(value, str) and "\0" in value else HIDDEN
 
 
@@ -130,11 +136,8 @@ def _answer(checks: Checks, types: np.ndarray) -> dict[str, Any]:
     missing = np.array([value is None or value == "" for value in values], dtype=bool)
     checks.refuse(rows[missing], "value: missing")
     found = answers.stored_answers(field_types.to_pylist(), values, textual=checks.portion.textual)
-    for mark, reason in (
-        (answers.MALFORMED, "not a text, number, boolean or list of them"),
-        (answers.HAS_NUL, "has a NUL character"),
-    ):
-        bad = np.array([text == mark for text in found], dtype=bool)
+    for reason in answers.WRONG:
+        bad = np.array([text == reason for text in found], dtype=bool)
         checks.refuse(rows[bad & ~missing], f"value: {reason}")
     nothing = np.array([text is None for text in found], dtype=bool)
     stored = np.full(len(types), "", dtype=object)

@@ -20,6 +20,7 @@ _FIELDS: Final = (
     Field("rate", cells.positive),
 )
 
+_OWN: Final = ("base", "quote", "rate")
 _ECB_BASE: Final = "EUR"
 _ECB_NONE: Final = ("", "N/A")
 
@@ -35,20 +36,18 @@ class ExchangeRates(Standing):
     way = Upsert(exchange_rate, ("base", "quote", "day", "rate"), keys=3, touched="true")
 
     def reshape(self, portion: Portion) -> Portion:
-        return _one_per_row(portion) if _is_of_ecb(portion) else portion
+        if "date" not in portion.columns or not portion.columns.keys().isdisjoint(_OWN):
+            return portion
+        quotes = [name for name in portion.columns if name not in ("date", "")]
+        return _one_per_row(portion, quotes) if quotes else portion
 
 
-def _is_of_ecb(portion: Portion) -> bool:
-    return "Date" in portion.columns and "rate" not in portion.columns
-
-
-def _one_per_row(portion: Portion) -> Portion:
+def _one_per_row(portion: Portion, quotes: list[str]) -> Portion:
     """The ECB's table with a row for each rate that it states. A rate that is rejected is kept as
     such a row, which needs no header when it is tried again."""
     columns = portion.columns
-    quotes = [name for name in columns if name not in ("Date", "")]
-    dates: list[Any] = list(columns["Date"])
-    rates = list(zip(*(columns[quote] for quote in quotes), strict=True)) or [()] * len(dates)
+    dates: list[Any] = list(columns["date"])
+    rates = zip(*(columns[quote] for quote in quotes), strict=True)
     found = [
         (line, {"date": date, "base": _ECB_BASE, "quote": quote, "rate": rate})
         for line, date, of_day in zip(portion.lines.tolist(), dates, rates, strict=True)

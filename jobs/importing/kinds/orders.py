@@ -8,10 +8,10 @@ import orjson
 import pyarrow as pa
 
 from jobs.importing.checks import Checks
+from jobs.importing.inserting import insert_new
 from jobs.importing.kind import Kind, Written
 from jobs.importing.lists import discount_codes, refunded
 from jobs.importing.shops import Shops
-from jobs.importing.writing import insert_new
 from warehouse import tables
 from warehouse.bulk import Bulk
 from warehouse.days import NEVER
