@@ -14,6 +14,9 @@ COMMANDS: Final = {
     "verify": "jobs.commands.anew:verify_command",
     "rejects": "jobs.commands.rejects:rejects_command",
     "status": "jobs.commands.status:status_command",
+    "landing": "jobs.commands.landing:landing_command",
+    "purge": "jobs.commands.purge:purge_command",
+    "run": "jobs.commands.turn:run_command",
     "scheduler": "jobs.commands.scheduler:scheduler_command",
     "demo": "jobs.demo.command:demo",
 }

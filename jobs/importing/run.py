@@ -22,14 +22,17 @@ _PAGES_OF_LOG: Final = 20_000
 Progress = Callable[[int], None]
 
 
-def import_file(bulk: Bulk, kind: Kind, path: Path, progress: Progress, counts: Counts) -> None:
-    """Import one file; adds to the counts. `progress` is told how many bytes have been read.
+def import_file(
+    bulk: Bulk, kind: Kind, path: Path, progress: Progress, counts: Counts, name: str = ""
+) -> None:
+    """Import one file; adds to the counts. `progress` is told how many bytes have been read. Its
+    rejects are listed under `name`, or else under its path.
 
     Raises Unreadable where there is no such file, or it cannot be read at all; rows of portions
     that were written before something failed stay.
     """
     portions = source_of(path)(path, kind.fields, kind.private)
-    import_portions(bulk, kind, str(path), _readable(path, portions), progress, counts)
+    import_portions(bulk, kind, name or str(path), _readable(path, portions), progress, counts)
 
 
 def import_portions(
