@@ -55,7 +55,7 @@ def derive(bulk: Bulk, edition: Edition, first: int, last: int) -> Refresh:
         f"{ours} AND created_at >= {start} AND created_at < {end}",
         {edition.shop_key: edition.edition},
     )
-    utms = pd.concat([utms, more]).drop_duplicates(["edition", "utm"])
+    utms = pd.concat([utms, more], ignore_index=True).drop_duplicates(["edition", "utm"])
     return refresh(
         bulk, fold(events), orders, utms, words, calendar, edition.window_days, afresh=True
     )

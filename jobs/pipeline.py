@@ -64,7 +64,7 @@ def read(bulk: Bulk, held: Iterable[Edition], batches: list[Batch]) -> Reading:
         editions=involved,
         partials=fold(events),
         orders=orders,
-        utms=pd.concat([utms, more_utms]).drop_duplicates(["edition", "utm"]),
+        utms=pd.concat([utms, more_utms], ignore_index=True).drop_duplicates(["edition", "utm"]),
         seen=events[["edition", "form"]].assign(day=calendar.days(events["edition"], events["at"])),
         words=words,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from jobs.facts.frames import by_id
 from warehouse.days import MICROS_PER_DAY
 from warehouse.vocabulary import BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED
 
@@ -49,7 +50,7 @@ def credit(
         match = _latest(left[~left["order"].isin(credited)], right, list(names), window_days)
         found.append(match.assign(type=kind))
         credited = np.concatenate([credited, match["order"].to_numpy()])
-    hits = pd.concat(found).set_index("order")
+    hits = by_id(pd.concat(found, ignore_index=True), "order")
     places = hits.index.get_indexer(orders["order"])
     hit = places >= 0
 
@@ -111,4 +112,4 @@ def _last_of_ties(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     chosen = (
         rows[tied].sort_values([*key, "form_session_id", "form"]).drop_duplicates(key, keep="last")
     )
-    return pd.concat([rows[~tied], chosen])
+    return pd.concat([rows[~tied], chosen], ignore_index=True)

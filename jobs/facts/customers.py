@@ -9,6 +9,7 @@ import pandas as pd
 
 from jobs.facts import store
 from jobs.facts.fold import latest_emails
+from jobs.facts.frames import by_id
 from jobs.facts.working import Working
 from warehouse import tables
 
@@ -29,11 +30,11 @@ def resolve_customers(
             for orders in (work.old_orders, work.new_orders)
         ),
     ]
-    emails = pd.concat(touched).drop_duplicates()
+    emails = pd.concat(touched, ignore_index=True).drop_duplicates()
     emails = emails[emails["email"] != 0]
     stored = store.load(work.bulk, tables.fact_email, emails)
     work.load_orders(emails)
-    merged = latest_emails(pd.concat([stored, seen[stored.columns]]))
+    merged = latest_emails(pd.concat([stored, seen[stored.columns]], ignore_index=True))
     before = _resolution(stored, work.old_orders)
     after = _resolution(merged, work.new_orders)
     asked = emails["email"].to_numpy()
@@ -60,8 +61,8 @@ def _resolution(seen: pd.DataFrame, orders: pd.DataFrame) -> pd.Series:
             "customer": named["customer_own"],
         }
     )
-    both = pd.concat([seen[sightings.columns], sightings])
-    return latest_emails(both).set_index("email")["customer"]
+    both = pd.concat([seen[sightings.columns], sightings], ignore_index=True)
+    return by_id(latest_emails(both), "email")["customer"]
 
 
 def _look_up(resolution: pd.Series, emails: np.ndarray) -> np.ndarray:

@@ -49,7 +49,7 @@ def resolve_discounts(
     ]
     old_codes = store.load(work.bulk, tables.fact_order_code, gone_or_kept)
     kept = old_codes[~old_codes["order"].isin(placed)]
-    new_codes = pd.concat([kept, placed_codes[old_codes.columns]])
+    new_codes = pd.concat([kept, placed_codes[old_codes.columns]], ignore_index=True)
     old_issues, new_issues = children.old_issues, children.new_issues
 
     before_placed = old_codes[old_codes["order"].isin(placed)]
@@ -61,7 +61,7 @@ def resolve_discounts(
     )
     delta = delta.groupby(_KEY).sum()
     asked = pd.concat(
-        [frame[_CODE] for frame in (new_issues, new_codes, delta.reset_index())]
+        [frame[_CODE] for frame in (new_issues, new_codes, delta.reset_index())], ignore_index=True
     ).drop_duplicates()
     asked = asked[asked["code"] != 0]
     stored = store.load(work.bulk, tables.fact_code, asked).set_index(_KEY)
@@ -85,12 +85,12 @@ def resolve_discounts(
     orders = orders[~orders["order"].isin(pd.Index(changed).union(placed))].drop_duplicates()
     more_codes = store.load(work.bulk, tables.fact_order_code, orders)
     work.load_orders(orders)
-    new_issues = pd.concat([new_issues, more_issues[new_issues.columns]])
-    new_codes = pd.concat([new_codes, more_codes])
+    new_issues = pd.concat([new_issues, more_issues[new_issues.columns]], ignore_index=True)
+    new_codes = pd.concat([new_codes, more_codes], ignore_index=True)
     return Discounts(
-        old_issues=pd.concat([old_issues, more_issues]),
+        old_issues=pd.concat([old_issues, more_issues], ignore_index=True),
         new_issues=_assign(new_issues, mapping, words),
-        old_codes=pd.concat([old_codes, more_codes]),
+        old_codes=pd.concat([old_codes, more_codes], ignore_index=True),
         new_codes=_assign(new_codes, mapping, words),
         counts=counts.reset_index(),
         gone=asked,
@@ -102,13 +102,15 @@ def _mentions(
     issues: pd.DataFrame, sessions: pd.DataFrame, order_codes: pd.DataFrame
 ) -> pd.DataFrame:
     issues = issues[issues["code"] != 0]
-    mentions = pd.concat([issues[[*_CODE, "discount_id"]], order_codes[[*_CODE, "discount_id"]]])
+    mentions = pd.concat(
+        [issues[[*_CODE, "discount_id"]], order_codes[[*_CODE, "discount_id"]]], ignore_index=True
+    )
     mentions = mentions.assign(form=0, mentions=1, submissions=0)
     once = issues[["edition", "session", "code"]].drop_duplicates()
     submitted = sessions.loc[sessions["submitted_at"] != NEVER, ["form"]]
     issued = once.join(submitted, on="session", how="inner")
     issued = issued.assign(discount_id="", mentions=0, submissions=1)
-    rows = pd.concat([mentions, issued[mentions.columns]])
+    rows = pd.concat([mentions, issued[mentions.columns]], ignore_index=True)
     return rows.groupby(_KEY)[["mentions", "submissions"]].sum()
 
 

@@ -39,3 +39,12 @@ class Facts:
     issues: pd.DataFrame
     orders: pd.DataFrame
     order_codes: pd.DataFrame
+
+
+def by_id(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The frame under an index of its ids.
+
+    A plain index: `set_index` takes any two ids for a range, and a range reckons with its ends, which
+    may lie beyond 64 bits.
+    """
+    return frame.set_axis(pd.Index(frame[name].to_numpy(), dtype="int64", name=name))

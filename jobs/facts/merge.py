@@ -66,5 +66,5 @@ def merge_answers(rows: pd.DataFrame) -> pd.DataFrame:
     tied = last.duplicated(key, keep=False)
     if tied.any():
         chosen = last[tied].sort_values([*key, "answer_event"]).drop_duplicates(key, keep="last")
-        last = pd.concat([last[~tied], chosen])
+        last = pd.concat([last[~tied], chosen], ignore_index=True)
     return last

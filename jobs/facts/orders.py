@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from jobs.facts import store
+from jobs.facts.frames import by_id
 from jobs.facts.raw import Words
 from jobs.facts.working import Working
 from warehouse import tables
@@ -20,7 +21,7 @@ def place_orders(work: Working, standing: pd.DataFrame, words: Words) -> pd.Data
     Returns the codes of the placed orders: edition, order, code, discount_id, discounted, discount.
     """
     work.load_orders(standing[["edition", "order"]])
-    rows = standing[standing["test"] == 0].assign(**_DERIVED).set_index("order", drop=False)
+    rows = by_id(standing[standing["test"] == 0].assign(**_DERIVED), "order")
     work.put_orders(rows, pd.Index(standing["order"]))
     return _codes(rows, words)
 

@@ -52,7 +52,7 @@ class Words:
         """`edition, id, text` of everything noted."""
         if not self._pairs:
             return pd.DataFrame({"edition": [], "id": [], "text": []})
-        pairs = pd.concat(self._pairs).drop_duplicates()
+        pairs = pd.concat(self._pairs, ignore_index=True).drop_duplicates()
         return pairs.assign(text=[self._met[number] for number in pairs["id"].tolist()])
 
 

@@ -97,7 +97,9 @@ def refresh(
 def _step_names(bulk: Bulk, partials: Partials) -> pd.DataFrame:
     names = partials.step_names
     stored = store.load(bulk, tables.dim_step, names[["edition", "form", "step"]])
-    return latest_step_names(pd.concat([stored, names])) if len(stored) else names
+    return (
+        latest_step_names(pd.concat([stored, names], ignore_index=True)) if len(stored) else names
+    )
 
 
 def _rows(frame: pd.DataFrame, ids: pd.Index) -> pd.DataFrame:
@@ -114,9 +116,13 @@ def _answers(result: Refresh, sessions: pd.DataFrame) -> pd.DataFrame:
 def _facts(result: Refresh, calendar: Calendar) -> Cut:
     """The sessions and orders that changed, and those whose discount did."""
     work, children, discounts = result.work, result.children, result.discounts
-    issued = pd.concat([discounts.old_issues["session"], discounts.new_issues["session"]])
+    issued = pd.concat(
+        [discounts.old_issues["session"], discounts.new_issues["session"]], ignore_index=True
+    )
     ids = pd.Index(result.sessions).union(pd.Index(issued.unique()))
-    used = pd.concat([discounts.old_codes["order"], discounts.new_codes["order"]])
+    used = pd.concat(
+        [discounts.old_codes["order"], discounts.new_codes["order"]], ignore_index=True
+    )
     orders = pd.Index(result.orders).union(pd.Index(used.unique()))
     new = _rows(work.new_sessions, ids)
     kept = _answers(result, new[new["submitted_at"] != NEVER])
@@ -132,7 +138,7 @@ def _facts(result: Refresh, calendar: Calendar) -> Cut:
         return Facts(
             sessions=calendar.sessions(sessions),
             steps=calendar.steps(steps),
-            answers=pd.concat([chosen(answers, result.words), kept]),
+            answers=pd.concat([chosen(answers, result.words), kept], ignore_index=True),
             issues=issues,
             orders=calendar.orders(some_orders),
             order_codes=codes,
@@ -192,7 +198,8 @@ def _customers(result: Refresh, calendar: Calendar) -> Cut:
                 _rows(f, pd.Index(result.orders))[["edition", "customer"]]
                 for f in (work.old_orders, work.new_orders)
             ),
-        ]
+        ],
+        ignore_index=True,
     ).drop_duplicates()
     keys = keys[keys["customer"] != 0]
     work.load_sessions(keys, f"f.submitted_at <> {NEVER}")
@@ -203,11 +210,11 @@ def _customers(result: Refresh, calendar: Calendar) -> Cut:
         return sessions[sessions["customer"].isin(customers) & (sessions["submitted_at"] != NEVER)]
 
     old, new = submissions(work.old_sessions), submissions(work.new_sessions)
-    kept = _answers(result, pd.concat([old, new]))
+    kept = _answers(result, pd.concat([old, new], ignore_index=True))
 
     def facts(sessions: pd.DataFrame, answers: pd.DataFrame, orders: pd.DataFrame) -> Facts:
         empty = result.cuts["facts"].old
-        told = pd.concat([chosen(answers), kept])
+        told = pd.concat([chosen(answers), kept], ignore_index=True)
         return Facts(
             sessions=calendar.sessions(sessions),
             steps=empty.steps.iloc[:0],

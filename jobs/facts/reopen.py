@@ -43,7 +43,7 @@ def credit_orders(
     codes = store.load(
         work.bulk, tables.fact_order_code, work.new_orders.loc[kept, ["edition", "order"]]
     )
-    codes = pd.concat([codes[placed_codes.columns], placed_codes])
+    codes = pd.concat([codes[placed_codes.columns], placed_codes], ignore_index=True)
     codes = codes[codes["order"].isin(work.new_orders.index)]
     candidates = _candidates(work, children, codes, folded, window_days * MICROS_PER_DAY)
     orders = work.new_orders.reset_index(drop=True)
@@ -66,7 +66,8 @@ def _reopen(work: Working, children: Children, folded: np.ndarray, window: int) 
         [
             frame.loc[frame.index.intersection(ids)].reset_index(drop=True)
             for frame in (work.old_sessions, work.new_sessions)
-        ]
+        ],
+        ignore_index=True,
     )
     versions = versions[versions["submitted_at"] != NEVER]
     for name in ("customer", "visitor"):
@@ -77,7 +78,8 @@ def _reopen(work: Working, children: Children, folded: np.ndarray, window: int) 
             children.old_issues,
             children.new_issues,
             store.load(work.bulk, tables.fact_issue, others.drop_duplicates()),
-        ]
+        ],
+        ignore_index=True,
     )
     issued = issues[issues["code"] != 0][["session", "code"]].drop_duplicates()
     spans = _spans(versions.merge(issued, on="session"), "code", window)
@@ -129,9 +131,11 @@ def _candidates(
     stored = stored[~stored["session"].isin(folded)]
     by_session = stored.merge(by_code, on=["edition", "code"]).groupby(["edition", "session"])
     bring(by_session.agg({"low": "min", "high": "max"}).reset_index())
-    issued = pd.concat([stored[["session", "code"]], children.new_issues[["session", "code"]]])
+    issued = pd.concat(
+        [stored[["session", "code"]], children.new_issues[["session", "code"]]], ignore_index=True
+    )
     return Candidates(
-        submissions=pd.concat(found).drop_duplicates("session"),
+        submissions=pd.concat(found, ignore_index=True).drop_duplicates("session"),
         issued=issued[issued["code"] != 0].drop_duplicates(),
     )
 

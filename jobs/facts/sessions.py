@@ -7,6 +7,7 @@ import pandas as pd
 
 from jobs.facts import store
 from jobs.facts.fold import Partials, least_steps
+from jobs.facts.frames import by_id
 from jobs.facts.merge import merge_answers, merge_sessions
 from jobs.facts.working import Working, session_numbers
 from warehouse import tables
@@ -34,7 +35,7 @@ def fold_sessions(
     """
     partial = partials.sessions.sort_values(["edition", "first_at"]).reset_index(drop=True)
     work.load_sessions(partial[["edition", "natural"]])
-    stored = work.new_sessions.drop_duplicates("natural").set_index("natural", drop=False)
+    stored = by_id(work.new_sessions.drop_duplicates("natural"), "natural")
     known = partial["natural"].isin(stored.index).to_numpy()
     before = stored.loc[partial.loc[known, "natural"]].reset_index(drop=True)
     fresh = partial[~known].assign(
@@ -47,9 +48,9 @@ def fold_sessions(
         merged = folded.assign(**{name: before[name] for name in kept})
     else:
         merged = merge_sessions(before, folded)
-    rows = pd.concat([merged, fresh[merged.columns]]) if len(merged) else fresh
+    rows = pd.concat([merged, fresh[merged.columns]], ignore_index=True) if len(merged) else fresh
     rows["submitted_at"] = np.minimum(rows["subscribed_at"], rows["completed_at"])
-    rows = rows.set_index("session", drop=False)
+    rows = by_id(rows, "session")
     work.put_sessions(rows)
     return rows.index.to_numpy(), _children(work, partials, before, rows, afresh=afresh)
 
@@ -66,13 +67,17 @@ def _children(
     work: Working, partials: Partials, before: pd.DataFrame, rows: pd.DataFrame, *, afresh: bool
 ) -> Children:
     keys = before[["edition", "session"]]
-    by_natural = rows.set_index("natural")[["edition", "session"]]
+    by_natural = by_id(rows, "natural")[["edition", "session"]]
 
     def placed(partial: pd.DataFrame) -> pd.DataFrame:
         return partial.join(by_natural, on="natural").drop(columns="natural")
 
     def joined(old: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
-        return partial if afresh or old.empty else pd.concat([old[partial.columns], partial])
+        return (
+            partial
+            if afresh or old.empty
+            else pd.concat([old[partial.columns], partial], ignore_index=True)
+        )
 
     old_steps = store.load(work.bulk, tables.fact_step, keys)
     old_answers = store.load(work.bulk, tables.fact_answer, keys)

@@ -31,7 +31,8 @@ def stored_facts(
         [
             store.load(bulk, tables.fact_form_session, span, within(*_MILESTONES)),
             store.load(bulk, tables.fact_form_session, steps[_KEY].drop_duplicates()),
-        ]
+        ],
+        ignore_index=True,
     ).drop_duplicates("session")
     orders = store.load(bulk, tables.fact_order, span, within("created_at"))
     # A session's last step decides where it dropped off, whatever the day of the others.

@@ -15,7 +15,7 @@ def pairs_of(work: Working, sessions: np.ndarray) -> pd.DataFrame:
         frame.loc[frame.index.intersection(ids), PAIR]
         for frame in (work.old_sessions, work.new_sessions)
     ]
-    return pd.concat(found).drop_duplicates()
+    return pd.concat(found, ignore_index=True).drop_duplicates()
 
 
 def mark_fresh(work: Working, folded: np.ndarray) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 from sqlalchemy import Table
 
 from jobs.facts import store
+from jobs.facts.frames import by_id
 from warehouse import tables
 from warehouse.bulk import Bulk
 from warehouse.editions import SESSION_BITS
@@ -26,9 +27,9 @@ class Working:
         self.bulk = bulk
         sessions = self._load(tables.fact_form_session, pd.DataFrame())
         orders = self._load(tables.fact_order, pd.DataFrame())
-        self.old_sessions = sessions.set_index("session", drop=False)
+        self.old_sessions = by_id(sessions, "session")
         self.new_sessions = self.old_sessions.copy()
-        self.old_orders = orders.set_index("order", drop=False)
+        self.old_orders = by_id(orders, "order")
         self.new_orders = self.old_orders.copy()
 
     def _load(self, table: Table, keys: pd.DataFrame, condition: str = "true") -> pd.DataFrame:
@@ -41,7 +42,7 @@ class Working:
         found = self._load(tables.fact_form_session, keys, condition)
         fresh = found[~found["session"].isin(self.new_sessions.index)]
         if len(fresh):
-            rows = fresh.drop_duplicates("session").set_index("session", drop=False)
+            rows = by_id(fresh.drop_duplicates("session"), "session")
             self.old_sessions = _stack(self.old_sessions, rows)
             self.new_sessions = _stack(self.new_sessions, rows)
 
@@ -60,7 +61,7 @@ class Working:
         fresh = found[~found["order"].isin(self.old_orders.index)]
         fresh = fresh[~fresh["order"].isin(self.new_orders.index)]
         if len(fresh):
-            rows = fresh.drop_duplicates("order").set_index("order", drop=False)
+            rows = by_id(fresh.drop_duplicates("order"), "order")
             self.old_orders = _stack(self.old_orders, rows)
             self.new_orders = _stack(self.new_orders, rows)
 
