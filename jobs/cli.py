@@ -15,6 +15,8 @@ COMMANDS: Final = {
     "rejects": "jobs.commands.rejects:rejects_command",
     "status": "jobs.commands.status:status_command",
     "scheduler": "jobs.commands.scheduler:scheduler_command",
+    "backup": "jobs.commands.backup:backup_command",
+    "restore": "jobs.commands.backup:restore_command",
     "demo": "jobs.demo.command:demo",
 }
 
