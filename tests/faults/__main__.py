@@ -23,8 +23,7 @@ def main(faults: int, db: str, seed: int) -> None:
     for name in ("sqlite", "postgresql") if db == "both" else (db,):
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            (folder / "disk").mkdir()
-            disk = stack.enter_context(small_disk(folder / "disk"))
+            disk = stack.enter_context(small_disk())
             place: Place = Files(folder, disk)
             if name == "postgresql":
                 place = Databases(*stack.enter_context(own_server()), disk)

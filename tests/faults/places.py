@@ -4,6 +4,7 @@ small disk that can be filled, where the tests may mount one."""
 import os
 import shutil
 import subprocess
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,21 +24,20 @@ _MOST_ROOM: Final = 600_000
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[Path | None]:
-    """A disk of its own under a folder; None where the tests may not mount one."""
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "tmpfs", str(folder)],
-        capture_output=True,
-        check=False,
-    )
-    if mounted.returncode:
-        yield None
-        return
+def small_disk() -> Iterator[Path | None]:
+    """The folder of a disk of its own; None where the tests may not mount one."""
+    # Not below the tests' own folder, which PostgreSQL's user may not enter.
+    folder = Path(tempfile.mkdtemp(prefix="formrevenue-disk-"))
+    words = ["-t", "tmpfs", "-o", f"size={_DISK_BYTES},mode=755", "tmpfs", str(folder)]
+    mounted = subprocess.run(["mount", *words], capture_output=True, check=False)
+    folder.chmod(0o755)
     try:
-        yield folder
+        yield None if mounted.returncode else folder
     finally:
-        # What lies on it may still be open for a moment.
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        if not mounted.returncode:
+            # What lies on it may still be open for a moment.
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        folder.rmdir()
 
 
 @contextmanager
@@ -115,7 +115,6 @@ class Databases:
             place = self.disk / "tablespace"
             place.mkdir()
             os.chown(place, self.folder.stat().st_uid, -1)
-            self.disk.chmod(0o755)
             postgres.administer(self.server, f"CREATE TABLESPACE small LOCATION '{place}'")
             self._tablespace = "TABLESPACE small"
 

@@ -16,10 +16,8 @@ FAULTS = int(os.environ.get("FAULT_EXAMPLES", "8"))
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path | None]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    with small_disk(folder) as mounted:
+def disk() -> Iterator[Path | None]:
+    with small_disk() as mounted:
         yield mounted
 
 
