@@ -22,7 +22,7 @@ def backlog(commands: Commands) -> None:
 
 def small_portions(commands: Commands) -> None:
     """One batch at a time: what a batch of any size is to a backlog."""
-    commands.change("UPDATE import_batch SET rows = 300000")
+    commands.change("UPDATE import_batch SET rows = 400000")
 
 
 def ended(process: Process, number: int = signal.SIGTERM) -> str:

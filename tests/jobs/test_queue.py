@@ -66,7 +66,7 @@ def test_a_backlog_of_one_shop_keeps_no_other_waiting(bulk: Bulk) -> None:
         if now == 3:  # small shops come while the big one is at it
             small = [shop(bulk, f"small {number}", 2) for number in range(3)]
         numbers = [big] if now < 3 else [big, *small]
-        batches = portion(queue.pending(bulk, numbers, LATER))
+        batches = portion(queue.pending(bulk, numbers, LATER), BATCH_ROWS)
         assert sum(one["rows"] for one in batches) <= BATCH_ROWS
         take(bulk, batches, now)
         served.append({one["edition"] for one in batches})
