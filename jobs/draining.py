@@ -4,13 +4,17 @@ A batch that fails is found by halving its portion, and is left out; the others 
 fault of a batch (the database's own trouble, a lost lease) is never blamed on it.
 """
 
+import gc
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from jobs import pipeline
+from jobs.ahead import without_collection
 from jobs.clock import now_micros
 from jobs.running import Run
 from jobs.stopwatch import phase
@@ -31,12 +35,12 @@ _MOST_FAILURES: Final = 3
 _MOST_COLLISIONS: Final = 10
 
 
-def portion(waiting: list[Batch]) -> list[Batch]:
-    """The first of the waiting batches that fit into one go (at least one)."""
+def portion(waiting: list[Batch], most: int) -> list[Batch]:
+    """The first of the waiting batches that have together at most so many rows (at least one)."""
     taken: list[Batch] = []
     rows = 0
     for batch in waiting:
-        if not taken or rows + batch["rows"] <= pipeline.BATCH_ROWS:
+        if not taken or rows + batch["rows"] <= most:
             taken.append(batch)
             rows += batch["rows"]
     return taken
@@ -54,6 +58,9 @@ class Drain:
         self._run, self._bulk, self._plan, self._due = run, run.bulk, plan, due
         self._held: dict[int, Edition] = {}
         self._failed: Counter[int] = Counter()
+        # The portion that is being read while the one before is taken in.
+        self._ahead: list[Batch] = []
+        self._reading: Future[pipeline.Reading] | None = None
         self._collisions = 0
         self._most_tries: int = settings.BATCH_TRIES.get()
 
@@ -62,13 +69,15 @@ class Drain:
 
         Raises what is no batch's fault; those that failed are counted in the run's error.
         """
-        try:
-            while self._step():
-                self._run.go_on()
-        finally:
-            # Where the connection is lost, the lease goes the way of the process.
-            with suppress(Exception):
-                self._release(set(self._held))
+        with self._bulk.another() as self._reader, ThreadPoolExecutor(1) as self._pool:
+            try:
+                with without_collection():
+                    while self._step():
+                        self._run.go_on()
+            finally:
+                # Where the connection is lost, the lease goes the way of the process.
+                with suppress(Exception):
+                    self._release(set(self._held))
         if self._failed:
             number = sum(self._failed.values())
             self._run.record.error = (
@@ -85,7 +94,7 @@ class Drain:
         wanted = {batch["edition"] for batch in ready} | {
             one.edition for one in plan.values() if one.state == BUILDING
         }
-        finished = set(self._held) - wanted
+        finished = set(self._held) - wanted - {batch["edition"] for batch in self._ahead}
         for number in finished:
             queue.settle(self._bulk, number)
         self._release(finished)
@@ -96,13 +105,16 @@ class Drain:
             # Who had them before may have taken in what was pending then.
             ready = self._pending([number for number in able if number in self._held])
         try:
-            batches = portion([batch for batch in ready if batch["edition"] in self._held])
-            if batches:
-                self._take_in(batches)
+            # The first is small: nothing can be done beside reading it.
+            most = pipeline.BATCH_ROWS if self._ahead else pipeline.BATCH_ROWS // 8
+            following = portion([one for one in ready if one["edition"] in self._held], most)
+            if following or self._ahead:
+                self._go_forward(following)
                 return True
             if self._publish():
                 return True
         except editions.LeaseLost:
+            self._forget()
             self._release(set(self._held))
             return True
         elsewhere = sorted(wanted - set(self._held))
@@ -118,7 +130,32 @@ class Drain:
         due = now_micros() if self._due else None
         ready = queue.pending(self._bulk, numbers, self._run.begun, due)
         self._bulk.commit()
-        return ready
+        ahead = {(batch["edition"], batch["batch_id"]) for batch in self._ahead}
+        return [one for one in ready if (one["edition"], one["batch_id"]) not in ahead]
+
+    def _go_forward(self, following: list[Batch]) -> None:
+        """Take in what has been read ahead while the following portion is read."""
+        batches, reading = self._ahead, self._reading
+        self._ahead, self._reading = following, None
+        if following:
+            held = tuple(self._held.values())
+            self._reading = self._pool.submit(self._read_ahead, held, following)
+        if reading is not None:
+            self._take_in(batches, reading.result)
+            gc.collect()
+
+    def _read_ahead(self, held: tuple[Edition, ...], batches: list[Batch]) -> pipeline.Reading:
+        try:
+            return pipeline.read(self._reader, held, batches)
+        except Exception:
+            self._reader.rollback()
+            raise
+
+    def _forget(self) -> None:
+        """Let go of what is read ahead."""
+        if self._reading is not None:
+            wait([self._reading])
+        self._ahead, self._reading = [], None
 
     def _claim(self) -> Claim:
         return Claim(me(), tuple(self._held.values()))
@@ -128,10 +165,11 @@ class Drain:
         if gone:
             editions.release(self._bulk, Claim(me(), tuple(gone)))
 
-    def _take_in(self, batches: list[Batch]) -> None:
+    def _take_in(self, batches: list[Batch], read: Callable[[], pipeline.Reading]) -> None:
         """Take in those of the batches that can be. Raises LeaseLost, and what is no batch's fault."""
         try:
-            pipeline.take_in(self._bulk, self._claim(), batches)
+            phase("read")
+            pipeline.take_in(self._bulk, self._claim(), read())
         except editions.LeaseLost:
             raise
         except Exception as error:
@@ -148,7 +186,8 @@ class Drain:
                     some = [b for b in some if self._failed[b["edition"]] < _MOST_FAILURES]
                     if some:
                         self._run.go_on()
-                        self._take_in(some)
+                        held = tuple(self._held.values())
+                        self._take_in(some, partial(pipeline.read, self._bulk, held, some))
         else:
             self._collisions = 0
             self._run.took(batches)

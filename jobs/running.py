@@ -4,6 +4,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 from jobs import stopwatch
 from jobs.beside import ended_in_time, kept_alive
@@ -29,7 +31,8 @@ class Run:
         self.bulk, self.window_days, self.record = bulk, window_days, record
         self.begun = now_micros()
         self.on_rows: Callable[[int], None] = lambda _rows: None
-        self._ending, self._say = state, waiting_line()
+        self._ending, self.say_waiting = state, waiting_line()
+        bulk.on_wait = self.say_waiting
 
     def took(self, batches: list[Batch]) -> None:
         """Import batches have been taken in."""
@@ -43,7 +46,7 @@ class Run:
     def waiting(self, holder: str) -> None:
         """Something is waited for that `holder` has ("host:pid", or "")."""
         stopwatch.phase("wait")
-        self._say(holder)
+        self.say_waiting(holder)
         self.go_on()
 
     def go_on(self) -> None:
@@ -52,48 +55,51 @@ class Run:
             raise Stopped
 
 
-# The name under which the schedule runs a command; it is the name of a lease, too.
-_turn: list[str] = []
+@dataclass
+class Turn:
+    """A turn of the schedule: the name of its job, which is that of a lease, too; whether to say so
+    where another process has it."""
+
+    job: str
+    quiet: bool
+
+
+turn: ContextVar[Turn | None] = ContextVar("turn", default=None)
 
 
 @contextmanager
-def turn_of(job: str) -> Iterator[None]:
-    """The command that runs in this block is the schedule's job of this name: only where no other
-    process has its lease; else the command exits with TAKEN."""
-    _turn.append(job)
-    try:
-        yield
-    finally:
-        _turn.pop()
+def running(job: str, words: str = "", *, alone: bool = False) -> Iterator[Run]:
+    """Run a job on the migrated warehouse, recorded.
 
-
-@contextmanager
-def running(job: str, words: str = "") -> Iterator[Run]:
-    """Run a job on the migrated warehouse, recorded. Exits 1 with one line where the warehouse does
-    not answer, and 128 + the signal's number where the process was told to end."""
+    A job that is to run `alone`, or is a turn of the schedule, exits with TAKEN where another
+    process has its lease. Exits 1 with one line where the warehouse does not answer, and 128 + the
+    signal's number where the process was told to end.
+    """
     with failures(), ending() as state:
         url = settings.WAREHOUSE_URL.get()
         window_days = settings.ATTRIBUTION_WINDOW_DAYS.get()
-        record = runs.Record(_turn[-1] if _turn else job, words)
+        mine = turn.get() or (Turn(job, quiet=False) if alone else None)
+        record = runs.Record(mine.job if mine else job, words)
         with ended_in_time(state, url, record):
             migrate(open_engine(url))
             with open_bulk(url) as bulk:
-                yield from _recorded(url, Run(bulk, window_days, record, state), state)
+                run = Run(bulk, window_days, record, state)
+                if mine and not leases.take(bulk, mine.job, now_micros()):
+                    if not mine.quiet:
+                        say(f"{mine.job}: {leases.holder(bulk, mine.job)} has its turn")
+                    sys.exit(TAKEN)
+                yield from _recorded(url, run, state)
 
 
 def _recorded(url: str, run: Run, state: Ending) -> Iterator[Run]:
     bulk, record = run.bulk, run.record
-    bulk.on_wait = run._say
-    if _turn and not leases.take(bulk, record.job, now_micros()):
-        say(f"{record.job}: it is the turn of another process ({leases.holder(bulk, record.job)})")
-        sys.exit(TAKEN)
     watch = stopwatch.Stopwatch(record.seconds)
     token = stopwatch.running.set(watch)
     outcome = runs.FAILED
     try:
         with suppress(Exception):
             runs.begin(bulk, record, now_micros())
-        with kept_alive(url, record, bulk.backend, run._say):
+        with kept_alive(url, record, bulk.backend, run.say_waiting):
             yield run
         outcome = runs.FAILED if record.error else runs.DONE
     except Stopped:
@@ -123,8 +129,7 @@ def _end(url: str, run: Run, outcome: str) -> None:
 
 
 def _close(bulk: Bulk, record: runs.Record, outcome: str) -> None:
-    if _turn:
-        leases.release(bulk, record.job)
+    leases.release(bulk, record.job)
     if record.run_id:
         runs.update(bulk, record, now_micros(), outcome)
 

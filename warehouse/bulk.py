@@ -38,6 +38,7 @@ class Bulk:
     """One connection, one transaction at a time. All tables that come and go are Arrow tables."""
 
     def __init__(self, url: URL, *, patient: bool = True) -> None:
+        self._url = url
         self.sqlite = url.get_backend_name() == "sqlite"
         self._patient = patient
         # Told for whom this connection waits; what is unknown is "".
@@ -72,6 +73,12 @@ class Bulk:
     def close(self) -> None:
         """Undo what is not committed, and close."""
         self._connection.close()
+
+    def another(self) -> "Bulk":
+        """A second connection to the same warehouse, with transactions of its own."""
+        other = Bulk(self._url)
+        other.on_wait = self.on_wait
+        return other
 
     def _dialect(self, sql: str) -> str:
         # SQLite takes `$1` for a name, numbered by its first appearance; its own form is `?1`.

@@ -1,45 +1,77 @@
 """`scheduler`: the jobs of `schedule.py`, run by themselves until the process is told to end."""
 
-import signal
-import subprocess
-import sys
-from types import FrameType
+import logging
+import select
+from datetime import UTC, datetime
 
 import click
-from apscheduler.schedulers.blocking import BlockingScheduler
+from apscheduler.schedulers.background import BackgroundScheduler
 
-from jobs.commands.shared import failures, say
+from jobs.clock import now_micros
+from jobs.commands.shared import failures, in_one_line, warehouse
+from jobs.ending import ending
+from jobs.landing import folder
 from jobs.schedule import Job, schedule
+from jobs.telling import say
+from jobs.turns import Turns
+from warehouse import runs, settings
+from warehouse.days import from_micros
 
 
 @click.command("scheduler")
 def scheduler_command() -> None:
-    """Run the scheduled jobs until told to end (SIGTERM or Ctrl-C finishes the one in hand)."""
+    """Run the scheduled jobs until told to end: SIGTERM or Ctrl-C ends the one in hand after its
+    batch, within ten seconds."""
+    # That a job is still at it when its next turn comes is no news.
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
     with failures():
         jobs = schedule()
-    scheduler = BlockingScheduler(timezone="UTC")
-    for job in jobs:
-        # A run that was missed, or came while the one before still ran, is made up for once.
-        scheduler.add_job(
-            _run,
-            job.trigger,
-            [job],
-            id=job.name,
-            coalesce=True,
-            max_instances=1,
-            misfire_grace_time=None,
-        )
-        say(f"{job.name}: jobs {' '.join(job.command)}, {job.trigger}")
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
+        root = settings.IMPORT_DIR.get()
+    with ending() as state:
+        last = _last_starts()
+        _make_landing(root)
+        scheduler, turns = BackgroundScheduler(timezone=UTC), Turns(root)
+        now = datetime.now(UTC)
+        for job in jobs:
+            # A run that was missed, or came while the one before still ran, is made up for once;
+            # so is one that was missed while no scheduler ran.
+            missed = job.name == "refresh" or _is_missed(job, last.get(job.name), now)
+            scheduler.add_job(
+                turns.take,
+                job.trigger,
+                [job],
+                id=job.name,
+                coalesce=True,
+                max_instances=1,
+                misfire_grace_time=None,
+                next_run_time=now if missed else job.next_time(now),
+            )
+            say(f"{job.name}: jobs {' '.join(job.command)}, {job.when}")
+        scheduler.start()
+        select.select([state], [], [])
+        say("ending")
+        turns.end()
         scheduler.shutdown(wait=False)
 
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    scheduler.start()
+
+def _last_starts() -> dict[str, datetime]:
+    """When each job was run last; nothing where the warehouse does not answer just now."""
+    try:
+        with warehouse() as (bulk, _):
+            found = runs.last_of_each(bulk, now_micros())
+    except SystemExit:
+        say("the jobs are tried all the same, when their time comes")
+        return {}
+    return {row["job"]: from_micros(row["started_at"]) for row in found}
 
 
-def _run(job: Job) -> None:
-    done = subprocess.run([sys.executable, "-m", "jobs", *job.command], check=False)
-    if done.returncode:
-        say(f"{job.name}: exit status {done.returncode}")
+def _is_missed(job: Job, last: datetime | None, now: datetime) -> bool:
+    due = job.next_time(last) if last else None
+    return due is not None and due <= now
+
+
+def _make_landing(root: folder.Path) -> None:
+    try:
+        folder.make(root)
+    except OSError as error:
+        say(f"no landing folder: {in_one_line(error)}")
