@@ -91,6 +91,16 @@ rebuild: $(READY) ## [SHOP=...]: all facts and summaries anew from raw
 verify: $(READY) ## [SHOP=...]: compute all days from raw again and compare
 	@$(PYTHON) -m jobs verify --all $(shop)
 
+.PHONY: backup
+backup: $(READY) ## FILE=...: the whole warehouse as one file, while everything runs
+	@if [ -z $(call quoted,$(FILE)) ]; then echo "Usage: make backup FILE=warehouse.backup" >&2; exit 2; fi
+	@$(PYTHON) -m jobs backup $(call quoted,$(FILE))
+
+.PHONY: restore
+restore: $(READY) ## FILE=... [FORCE=1]: a backup in the place of the warehouse
+	@if [ -z $(call quoted,$(FILE)) ]; then echo "Usage: make restore FILE=warehouse.backup" >&2; exit 2; fi
+	@$(PYTHON) -m jobs restore $(if $(FORCE),--force) $(call quoted,$(FILE))
+
 .PHONY: bench
 bench: $(READY) ## [SIZE=50k|1M|5M] [DB=sqlite|postgresql|both]: how fast it is here
 	@$(PYTHON) -m tests.bench $(if $(SIZE),--size $(SIZE)) $(if $(DB),--db $(DB))

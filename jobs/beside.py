@@ -28,7 +28,7 @@ _GRACE_SECONDS: Final = 7.0
 _LAST_SECONDS: Final = 1.0
 
 _BLOCKERS: Final = """
-SELECT application_name FROM pg_stat_activity WHERE pid = ANY(pg_blocking_pids($1)) LIMIT 1
+SELECT application_name FROM pg_stat_activity WHERE pid = ANY(pg_blocking_pids(CAST($1 AS INTEGER))) LIMIT 1
 """
 
 

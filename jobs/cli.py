@@ -18,6 +18,8 @@ COMMANDS: Final = {
     "purge": "jobs.commands.purge:purge_command",
     "run": "jobs.commands.turn:run_command",
     "scheduler": "jobs.commands.scheduler:scheduler_command",
+    "backup": "jobs.commands.backup:backup_command",
+    "restore": "jobs.commands.backup:restore_command",
     "demo": "jobs.demo.command:demo",
 }
 

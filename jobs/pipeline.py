@@ -55,7 +55,6 @@ def read(bulk: Bulk, held: Iterable[Edition], batches: list[Batch]) -> Reading:
     ids = [batch["batch_id"] for batch in batches]
     words, calendar = raw.Words(), calendar_of(involved)
     listed = f"batch_id IN ({', '.join(map(str, ids))})"
-    phase("read")
     events, utms = raw.read_events(bulk, listed, by_shop, words)
     orders, more_utms = raw.read_orders(bulk, listed, by_shop)
     bulk.commit()

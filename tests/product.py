@@ -81,6 +81,11 @@ class Product:
         engine.dispose()
         self._client, self._keys = None, {}
 
+    def close(self) -> None:
+        """Let go of the warehouse; the next question opens it again."""
+        if self._client is not None:
+            self._client.application.extensions["database"].engine.dispose()
+
     def _key(self, shop_id: str) -> str:
         if shop_id not in self._keys:
             from web.cli import main
@@ -99,9 +104,8 @@ class Product:
     def _run_jobs(self, *args: str) -> tuple[int, str]:
         from jobs.cli import main
 
-        if self._client is not None:
-            # In a process of its own, as in operation, this would be of no concern to the jobs.
-            self._client.application.extensions["database"].engine.dispose()
+        # In a process of its own, as in operation, this would be of no concern to the jobs.
+        self.close()
         with self._environment():
             result = CliRunner().invoke(main, list(args), catch_exceptions=False)
         return result.exit_code, result.stdout if result.exit_code == 0 else result.output

@@ -76,7 +76,9 @@ class Bulk:
 
     def another(self) -> "Bulk":
         """A second connection to the same warehouse, with transactions of its own."""
-        return Bulk(self._url)
+        other = Bulk(self._url)
+        other.on_wait = self.on_wait
+        return other
 
     def _dialect(self, sql: str) -> str:
         # SQLite takes `$1` for a name, numbered by its first appearance; its own form is `?1`.

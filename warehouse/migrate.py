@@ -18,11 +18,23 @@ _SCRIPTS: Final = Path(__file__).parent / "migrations"
 _LOCK: Final = 7_305_811
 
 
+def revision_of(connection: Connection) -> str | None:
+    """The revision that a database is at; None where it holds no warehouse."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.scalar(text("SELECT version_num FROM alembic_version"))
+
+
 def is_current(connection: Connection) -> bool:
     """Whether the warehouse is at the newest revision."""
-    if not inspect(connection).has_table("alembic_version"):
-        return False
-    return bool(connection.scalar(text("SELECT version_num FROM alembic_version")) == HEAD)
+    return revision_of(connection) == HEAD
+
+
+def known_revisions() -> list[str]:
+    """All revisions, the oldest first."""
+    from alembic.script import ScriptDirectory
+
+    return [one.revision for one in ScriptDirectory(str(_SCRIPTS)).walk_revisions()][::-1]
 
 
 def migrate(engine: Engine) -> None:

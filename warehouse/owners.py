@@ -8,6 +8,7 @@ import os
 import secrets
 import socket
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from warehouse.days import MICROS_PER_SECOND
@@ -36,8 +37,19 @@ def is_dead(owner: str) -> bool:
         return True
     except PermissionError:
         return False
+    if _is_zombie(pid):
+        return True
     # A process of the same number as this one, and another token, was of an earlier life.
     return int(pid) == os.getpid() and owner != me()
+
+
+def _is_zombie(pid: str) -> bool:
+    """Whether a process has ended, and its parent has not asked how (on Linux; elsewhere False)."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return False
+    return state == "Z"
 
 
 def shown(owner: str) -> str:

@@ -1,0 +1,93 @@
+"""The record of runs: one row each, `died` where the process did, purged in time, never in the way."""
+
+import signal
+
+import pytest
+
+from tests.importing.files import event, order
+from tests.jobs.conftest import Commands
+from tests.jobs.test_ending import backlog, small_portions, until
+from warehouse import runs
+from warehouse.days import MICROS_PER_DAY
+
+SHOP = {"shop_id": "a.example", "currency": "EUR"}
+
+
+def test_every_run_is_recorded(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands.take("orders", [order()])
+    commands("rollup", "--shop", "a.example")
+    commands("rollup", "--refresh")
+    commands("rebuild")
+    commands("backfill", "--from", "2026-01-01", "--to", "2026-01-03")
+    commands("verify")
+    commands("purge")
+    commands("run", "nightly")
+    ran = {run["job"]: run for run in commands.status()["runs"]}
+    assert set(ran) == {
+        "backfill", "import", "nightly", "purge", "rebuild", "refresh", "rollup", "verify",
+    }  # fmt: skip
+    assert {run["state"] for run in ran.values()} == {"done"}
+    assert ran["import"]["words"] == f"orders {commands.folder}/orders.ndjson"
+    rollup = ran["rollup"]
+    assert (rollup["words"], rollup["shops"], rollup["batches"]) == ("--shop a.example", 1, 1)
+    assert {"read", "derive", "write"} <= set(rollup["phases"])
+    assert rollup["started_at"] < rollup["ended_at"]
+    assert commands.status()["verify"] == ran["verify"]
+
+
+def test_a_failed_run_says_why(commands: Commands) -> None:
+    commands("import", "shops", "nowhere.ndjson", status=1)
+    commands("rollup", "--shop", "nobody.example", status=1)
+    ran = {run["job"]: run for run in commands.status()["runs"]}
+    assert ran["import"]["state"] == ran["rollup"]["state"] == "failed"
+    assert ran["import"]["error"] == "nowhere.ndjson: No such file or directory"
+    assert ran["rollup"]["error"].startswith("UnknownShop: no shop 'nobody.example'")
+
+
+def test_a_run_whose_process_died_shows_as_died(commands: Commands) -> None:
+    backlog(commands)
+    small_portions(commands)
+    running = commands.start("rollup")
+    until(commands, "SELECT COUNT(*) FROM edition_batch")
+    states = []
+    for _ in range(2):
+        states += [run["state"] for run in commands.status()["runs"] if run["job"] == "rollup"]
+        running.send_signal(signal.SIGKILL)
+        running.communicate()
+    assert states == ["running", "died"]
+
+
+def test_a_run_of_another_machine_is_believed_for_as_long_as_a_lease(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands.change("UPDATE run SET state = 'running', ended_at = 0, owner = 'elsewhere:1:x'")
+    assert commands.status()["runs"][0]["state"] == "running"
+    commands.change("UPDATE run SET seen_at = seen_at - 121000000")
+    assert commands.status()["runs"][0]["state"] == "died"
+
+
+def test_records_are_purged_in_time(commands: Commands) -> None:
+    commands.settings["RUNS_DAYS"] = "7"
+    commands.take("shops", [SHOP])
+    commands("rollup")
+    commands.change(
+        f"UPDATE run SET started_at = started_at - {8 * MICROS_PER_DAY} WHERE job = 'import'"
+    )
+    commands("purge")
+    assert commands.rows("SELECT job FROM run ORDER BY run_id") == ["rollup", "purge"]
+
+
+def test_a_record_that_cannot_be_written_does_not_stop_the_job(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    commands.take("shops", [SHOP])
+    commands.take("events", [event()])
+    monkeypatch.setattr(runs, "begin", fail)
+    monkeypatch.setattr(runs, "update", fail)
+    commands("rollup")
+    monkeypatch.undo()
+    assert commands.status()["queued"]["rows"] == 0
+    assert commands.rows("SELECT COUNT(*) FROM run WHERE job = 'rollup'") == [0]

@@ -1,0 +1,173 @@
+"""PostgreSQL's own `pg_dump` and `pg_restore`, which have to be there, and no older than the server.
+
+Both speak through a pipe, so that it can be told how far they are. A restore is one transaction. The
+connections of all others are ended before it: they would wait for it with what they read before.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Final
+
+from sqlalchemy import Engine, inspect, text
+from sqlalchemy.engine import URL
+
+from warehouse.backups.files import (
+    BackupError,
+    Progress,
+    forget_the_present,
+    require_empty,
+    require_known,
+)
+from warehouse.engine import open_engine
+from warehouse.migrate import migrate, revision_of
+
+_PORTION: Final = 1 << 20
+
+_END_OTHERS: Final = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+"""
+
+
+def back_up(url: URL, file: Path, progress: Progress) -> None:
+    """Write the warehouse to a file. Raises BackupError where there is none, or no fitting pg_dump."""
+    engine = open_engine(url.render_as_string(hide_password=False))
+    program = _program("pg_dump", engine)
+    with engine.connect() as connection:
+        if revision_of(connection) is None:
+            raise BackupError(f"was not written: there is no warehouse at {url}")
+
+    def save(out: IO[bytes]) -> None:
+        done = 0
+        with file.open("wb") as target:
+            while portion := out.read(_PORTION):
+                target.write(portion)
+                done += len(portion)
+                progress("backup", done, 0)
+
+    words = ["--format=custom", "--no-owner", "--no-privileges", f"--dbname={_plain(url)}"]
+    _run([program, *words], url, "could not be taken", reading=save)
+
+
+def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
+    """Put a backup in the place of the warehouse. Raises BackupError."""
+    engine = open_engine(url.render_as_string(hide_password=False))
+    program = _program("pg_restore", engine)
+    require_empty(engine, force=force)
+    # Read to its end, into nothing: that it is whole shows nowhere else.
+    _pour(file, [program, "--file=/dev/null"], url, "is not whole", "check", progress)
+    revision = _revision(program, file, url)
+    require_known(revision)
+    with engine.begin() as connection:
+        connection.execute(text(_END_OTHERS))
+        if revision_of(connection) != revision:
+            # Its tables are others than those of the backup, which replaces only its own.
+            for table in inspect(connection).get_table_names():
+                name = connection.dialect.identifier_preparer.quote(table)
+                connection.execute(text(f"DROP TABLE {name} CASCADE"))
+    words = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists"]
+    words += ["--no-owner", "--no-privileges", f"--dbname={_plain(url)}"]
+    _pour(file, [program, *words], url, "could not be restored", "restore", progress)
+    migrate(engine)
+    with engine.begin() as connection:
+        forget_the_present(connection, time.time_ns() // 1_000_000)
+
+
+def _program(name: str, engine: Engine) -> str:
+    """The path of one of PostgreSQL's programs; raises BackupError where there is none that fits."""
+    with engine.connect() as connection:
+        version = connection.scalar(text("SHOW server_version_num"))
+    server = int(str(version)) // 10_000
+    advice = (
+        f"install PostgreSQL's client programs of version {server} or newer "
+        f"(Debian, Ubuntu: apt-get install postgresql-client-{server})"
+    )
+    path = shutil.which(name)
+    if path is None:
+        raise BackupError(f"needs {name}, which is not on the PATH: {advice}")
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"\d+", said)
+    if found is None or int(found.group()) < server:
+        raise BackupError(
+            f"needs a newer {name}: {path} is version {said.split()[-1]}, the server {server}: {advice}"
+        )
+    return path
+
+
+def _plain(url: URL) -> str:
+    # The password goes by the environment, where other users of the machine do not see it.
+    return url.set(drivername="postgresql", password=None).render_as_string()
+
+
+def _pour(
+    file: Path, command: list[str], url: URL, failed: str, what: str, progress: Progress
+) -> None:
+    """Run a command with a file as its input; `failed` says what it means if that fails."""
+    total = file.stat().st_size
+
+    def feed(into: IO[bytes]) -> None:
+        done = 0
+        with file.open("rb") as source:
+            while portion := source.read(_PORTION):
+                into.write(portion)
+                done += len(portion)
+                progress(what, done, total)
+
+    _run(command, url, failed, writing=feed)
+
+
+def _revision(program: str, file: Path, url: URL) -> str:
+    words = ["--data-only", "--table=alembic_version", "--file=-", str(file)]
+    found: list[str] = []
+
+    def look(out: IO[bytes]) -> None:
+        found.extend(re.findall(r"^COPY .*\n(\S+)\n\\\.$", out.read().decode(), re.MULTILINE))
+
+    _run([program, *words], url, "is damaged", reading=look)
+    if not found:
+        raise BackupError("is no backup of a warehouse")
+    return found[0]
+
+
+def _run(
+    command: list[str],
+    url: URL,
+    failed: str,
+    *,
+    reading: Callable[[IO[bytes]], None] | None = None,
+    writing: Callable[[IO[bytes]], None] | None = None,
+) -> None:
+    """Run one of PostgreSQL's programs; raises BackupError with its first complaint."""
+    environment = {**os.environ, "PGAPPNAME": "formrevenue"}
+    if url.password is not None:
+        environment["PGPASSWORD"] = str(url.password)
+    with tempfile.TemporaryFile() as complaints:
+        with subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.PIPE if writing else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if reading else subprocess.DEVNULL,
+            stderr=complaints,
+        ) as process:
+            try:
+                if reading is not None and process.stdout is not None:
+                    reading(process.stdout)
+                if writing is not None and process.stdin is not None:
+                    writing(process.stdin)
+                    process.stdin.close()
+            except BrokenPipeError:
+                pass  # It has ended early; it says why.
+            except BaseException:
+                process.kill()
+                raise
+        complaints.seek(0)
+        said = complaints.read().decode(errors="replace").strip().splitlines()
+    if process.returncode:
+        reason = said[0] if said else f"exit status {process.returncode}"
+        raise BackupError(f"{failed}: {reason}")

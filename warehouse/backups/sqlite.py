@@ -1,0 +1,136 @@
+"""SQLite's online backup, there and back.
+
+The copy is made of the snapshot of one read transaction: writers go on, and do not have it begin
+anew. A restore goes to a file beside the warehouse, is checked and migrated there, and is then copied
+into the warehouse as one transaction, so that whoever has that open sees the one state or the other.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy.engine import URL
+
+from warehouse.backups.files import (
+    BackupError,
+    Progress,
+    forget_the_present,
+    require_empty,
+    require_known,
+)
+from warehouse.engine import open_engine
+from warehouse.migrate import migrate
+
+# Pages copied at once, between two words on how far it is.
+_PAGES: Final = 4_000
+
+
+def back_up(url: URL, file: Path, progress: Progress) -> None:
+    """Write the warehouse to a file. Raises BackupError where there is none."""
+    if not Path(url.database or "").exists():
+        raise BackupError(f"was not written: there is no warehouse at {url.database}")
+    with (
+        _meaning("could not be written"),
+        _raw(url) as source,
+        closing(sqlite3.connect(file, isolation_level=None)) as target,
+    ):
+        if _revision(source) is None:
+            raise BackupError(f"was not written: there is no warehouse at {url.database}")
+        source.execute("BEGIN")
+        source.execute("SELECT COUNT(*) FROM sqlite_schema").fetchall()
+        # It is made durable as a whole, in the end.
+        target.execute("PRAGMA synchronous = OFF")
+        _copy(source, target, "backup", progress)
+        source.execute("ROLLBACK")
+        # One file, without a log beside it.
+        target.execute("PRAGMA journal_mode = DELETE")
+
+
+def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
+    """Put a backup in the place of the warehouse. Raises BackupError."""
+    engine = open_engine(url.render_as_string())
+    require_empty(engine, force=force)
+    warehouse = Path(url.database or "")
+    beside = url.set(database=str(warehouse.with_name(f"{warehouse.name}.restoring")))
+    try:
+        _remove(beside)
+        _prepare(file, beside, progress)
+        with _meaning("could not be restored"), _raw(beside) as source, _raw(url) as target:
+            _copy(source, target, "restore", progress)
+    finally:
+        _remove(beside)
+
+
+def _prepare(file: Path, beside: URL, progress: Progress) -> None:
+    """Copy a backup to a file, check it there, and migrate it."""
+    # Read as it is: whatever lies beside a backup is no part of it.
+    address = f"{file.absolute().as_uri()}?immutable=1"
+    with (
+        _meaning("is not whole"),
+        closing(sqlite3.connect(address, uri=True)) as source,
+        _raw(beside) as target,
+    ):
+        revision = _revision(source)
+        if revision is None:
+            raise BackupError("is no backup of a warehouse")
+        require_known(revision)
+        target.execute("PRAGMA synchronous = OFF")
+        _copy(source, target, "read", progress)
+        progress("check", 0, 0)
+        complaint = target.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if complaint != "ok":
+            raise BackupError(f"is damaged: {complaint}")
+    engine = open_engine(beside.render_as_string())
+    progress("migrate", 0, 0)
+    migrate(engine)
+    with engine.begin() as connection:
+        forget_the_present(connection, time.time_ns() // 1_000_000)
+
+
+@contextmanager
+def _meaning(what: str) -> Iterator[None]:
+    """Say what an error of SQLite means for the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise BackupError(f"{what}: {error}") from error
+
+
+def _revision(connection: sqlite3.Connection) -> str | None:
+    """The revision of the schema in a file, None where that is no warehouse."""
+    tables = connection.execute("SELECT name FROM sqlite_schema WHERE name = 'alembic_version'")
+    if tables.fetchone() is None:
+        return None
+    found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return str(found[0]) if found else None
+
+
+def _page_size(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA page_size").fetchone()[0])
+
+
+@contextmanager
+def _raw(url: URL) -> Iterator[sqlite3.Connection]:
+    with open_engine(url.render_as_string()).connect() as connection:
+        raw = connection.connection.driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        yield raw
+
+
+def _copy(
+    source: sqlite3.Connection, target: sqlite3.Connection, what: str, progress: Progress
+) -> None:
+    size = _page_size(source)
+
+    def tell(_status: int, remaining: int, total: int) -> None:
+        progress(what, (total - remaining) * size, total * size)
+
+    source.backup(target, pages=_PAGES, progress=tell)
+
+
+def _remove(url: URL) -> None:
+    for end in ("", "-wal", "-shm", "-journal"):
+        Path(f"{url.database}{end}").unlink(missing_ok=True)
