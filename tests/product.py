@@ -103,7 +103,7 @@ class Product:
 
         if self._client is not None:
             # In a process of its own, as in operation, this would be of no concern to the jobs.
-            self._client.application.extensions["database"].engine.dispose()
+            self._client.application.extensions["database"].close()
         with self._environment():
             result = CliRunner().invoke(main, list(args), catch_exceptions=False)
         return result.exit_code, result.stdout if result.exit_code == 0 else result.output
