@@ -65,7 +65,7 @@ class Product:
                 from web.app import create_app
 
                 self._client = create_app().test_client()
-            headers = {"Authorization": f"Bearer {self._key(shop_id)}"}
+            headers = {"Authorization": f"Bearer {self.key(shop_id)}"}
             answer = self._client.get(path, query_string=query, headers=headers)
             return answer.status_code, answer.get_json()
 
@@ -84,14 +84,16 @@ class Product:
     def close(self) -> None:
         """Let go of the warehouse; the next question opens it again."""
         if self._client is not None:
-            self._client.application.extensions["database"].engine.dispose()
+            self._client.application.extensions["database"].close()
 
-    def _key(self, shop_id: str) -> str:
+    def key(self, shop_id: str) -> str:
+        """A key of the shop, minted the first time that it is asked for."""
         if shop_id not in self._keys:
             from web.cli import main
 
             args = ["keys", "mint", "--shop", shop_id, "--scopes", SCOPES]
-            result = CliRunner().invoke(main, args, catch_exceptions=False)
+            with self._environment():
+                result = CliRunner().invoke(main, args, catch_exceptions=False)
             assert result.exit_code == 0, result.output
             self._keys[shop_id] = result.stdout.splitlines()[-1]
         return self._keys[shop_id]

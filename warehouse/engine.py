@@ -16,6 +16,9 @@ SQLITE_PRAGMAS: Final = (
     "PRAGMA mmap_size = 1073741824",
 )
 
+# How long the API waits for PostgreSQL to take a connection, in seconds.
+PATIENCE: Final = {"connect_timeout": 5}
+
 
 class Unavailable(RuntimeError):
     """The warehouse does not answer."""
@@ -33,7 +36,7 @@ def open_engine(url: str, *, pooled: bool = False) -> Engine:
         if parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
     elif pooled:
-        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
+        options |= {"pool_pre_ping": True, "connect_args": PATIENCE}
     engine = create_engine(parsed, **options)
     if parsed.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _set_pragmas)

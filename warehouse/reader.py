@@ -6,14 +6,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sqlalchemy import BigInteger, Connection, Select, bindparam, cast, func, select
 
+from warehouse.adding import Column, add_up
 from warehouse.catalogue import SUMMARY, Summary
 from warehouse.packing import unpack_bytes, width
 from warehouse.tables import DAILY
-
-Column = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -102,16 +100,10 @@ def _sum_cells(summary: Summary, rows: Sequence[Any], by: Sequence[str]) -> Sums
     if not by:
         totals = measures.sum(axis=0)
         return Sums({m: totals[place : place + 1] for place, m in enumerate(summary.measures)})
-    groups = list(columns.values())
-    order = np.lexsort(groups[::-1])
-    groups = [group[order] for group in groups]
-    starts = np.ones(len(order), dtype=bool)
-    starts[1:] = np.logical_or.reduce([group[1:] != group[:-1] for group in groups])
-    first = np.flatnonzero(starts)
-    sums = np.add.reduceat(measures[order], first, axis=0)
-    result = {dim: group[first] for dim, group in zip(by, groups, strict=True)}
-    result |= {measure: sums[:, place] for place, measure in enumerate(summary.measures)}
-    return Sums(result)
+    totals = [np.ascontiguousarray(measures[:, place]) for place in range(measures.shape[1])]
+    groups, sums = add_up(list(columns.values()), totals)
+    names = (*by, *summary.measures)
+    return Sums(dict(zip(names, (*groups, *sums), strict=True)))
 
 
 def read_visitors(

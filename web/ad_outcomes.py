@@ -6,18 +6,16 @@ from typing import Final
 
 import numpy as np
 
+from warehouse.adding import add_up, relabel
 from warehouse.reader import Sums
 from warehouse.vocabulary import UTM_FIELDS
 from web.campaigns import Campaign, Campaigns, sources_of
-from web.grouping import add_up, relabel
 from web.questions import Question
 from web.rounding import percent
 
 _SOURCE: Final = UTM_FIELDS.index("utm_source")
 _CAMPAIGN: Final = UTM_FIELDS.index("utm_campaign")
 _ID: Final = UTM_FIELDS.index("utm_id")
-# More than any day's number: a campaign's number and a day make one label.
-_DAYS: Final = 1 << 32
 
 
 @dataclass(slots=True)
@@ -44,7 +42,7 @@ def outcomes_of(
     # Days matter only where revenue is to be brought into another currency.
     foreign = campaigns.currencies - {question.shop.currency}
     ordered = question.sums("utm_order", by=("day", "utm") if foreign else ("utm",))
-    utms = question.utms(np.union1d(submitted["utm"], ordered["utm"]).tolist())
+    utms = question.utms({*submitted["utm"].tolist(), *ordered["utm"].tolist()})
     matched = {
         key: campaigns.of(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID]) for key, utm in utms.items()
     }
@@ -74,13 +72,14 @@ def _add_orders(
     numbers = {campaign: number for number, (campaign, _) in enumerate(outcomes)}
     labels = relabel(ordered["utm"], {utm: numbers[of] for utm, of in matched.items()})
     days = ordered.columns.get("day", np.zeros(len(ordered), dtype=np.int64))
-    found, (orders, net) = add_up(
-        labels * _DAYS + days, ordered["orders"], ordered["gross"] - ordered["refunded"]
+    (places, days), (orders, net) = add_up(
+        [labels, days], [ordered["orders"], ordered["gross"] - ordered["refunded"]]
     )
-    for label, count, amount in zip(found.tolist(), orders.tolist(), net.tolist(), strict=True):
-        number, day = divmod(label, _DAYS)
+    for place, day, count, amount in zip(
+        places.tolist(), days.tolist(), orders.tolist(), net.tolist(), strict=True
+    ):
         if count:
-            outcome = outcomes[number][1]
+            outcome = outcomes[place][1]
             outcome.orders += count
             outcome.net += amount
             outcome.net_by_day[day] = amount

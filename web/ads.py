@@ -28,7 +28,7 @@ _NO_SPEND: Final = Spend(Decimal(0), 0, 0)
 def ad_spend(question: Question) -> Row:
     """`{rows, attributionCoverage, unavailableProviders}`. Submissions on the submission clock,
     orders on the order clock; spend on the platform's date, taken as the shop's day."""
-    campaigns = Campaigns(question.connection, question.shop.key)
+    campaigns = question.known_campaigns()
     outcomes, coverage = outcomes_of(question, campaigns)
     unattributed = outcomes.pop(None)
     window = question.window
@@ -92,7 +92,6 @@ def _row(
     """A row, and whether its revenue could be brought into the spend's currency."""
     shop_currency = question.shop.currency
     revenue = rates.convert(outcome.net_by_day, shop_currency, currency)
-    spend = Fraction(cost.amount)
     row = {
         "provider": campaign[0],
         "campaignId": campaign[1],
@@ -105,9 +104,9 @@ def _row(
         "attributedOrders": outcome.orders,
         "attributedNetRevenueCents": outcome.net,
         "revenueCurrency": shop_currency,
-        "costPerLead": ratio(spend, outcome.submissions, 2),
-        "costPerAcquisition": ratio(spend, outcome.orders, 2),
-        "roas": ratio(Fraction(revenue or 0) / minor_units(shop_currency), spend, 4),
+        "costPerLead": ratio(cost.amount, outcome.submissions, 2),
+        "costPerAcquisition": ratio(cost.amount, outcome.orders, 2),
+        "roas": ratio(revenue or 0, Fraction(cost.amount) * minor_units(shop_currency), 4),
     }
     return row, revenue is not None
 

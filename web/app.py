@@ -27,6 +27,7 @@ from web import (
     revenue,
 )
 from web.callers import bearer, find_caller
+from web.campaigns import KnownCampaigns
 from web.database import Database
 from web.dimensions import Dimensions
 from web.endpoint import VERSION
@@ -61,6 +62,7 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     app.extensions["clock"] = clock
     app.extensions["database"] = database
     app.extensions["dimensions"] = Dimensions()
+    app.extensions["campaigns"] = KnownCampaigns()
     app.extensions["last_use"] = LastUse(database)
     errors.register(app)
     app.before_request(_admit)
@@ -75,7 +77,7 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
 def close_app(app: Flask) -> None:
     """Write what is still to be written, and close the connections, before a process ends."""
     app.extensions["last_use"].stop()
-    app.extensions["database"].engine.dispose()
+    app.extensions["database"].close()
 
 
 def _admit() -> Response | None:
@@ -92,7 +94,8 @@ def _admit() -> Response | None:
         key = bearer(request.headers.get("Authorization"))
         now = current_app.extensions["clock"]()
         g.connection = current_app.extensions["database"].read()
-        g.caller = find_caller(g.connection, key, now)
+        form_id = (request.view_args or {}).get("form_id", "")
+        g.caller, g.form_is_known = find_caller(g.connection, key, form_id, now)
         current_app.extensions["last_use"].note(g.caller, now)
     return None
 

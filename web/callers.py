@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, select
+from sqlalchemy import Connection, Row, Select, and_, bindparam, select
 
-from warehouse.tables import api_key, edition, shop
+from warehouse.tables import api_key, edition, form, shop
 from web.errors import Refusal, unauthorized
 from web.key_text import is_well_formed, key_hash
+from web.parameters import UUID_TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,8 @@ class Shop:
     """The tenant of a request.
 
     `edition` is the one that answers are read from, 0 before the first rollup: then no daily row
-    matches. `timezone` is the one in whose days those rows are kept.
+    matches. `timezone` is the one in whose days those rows are kept. `data_version` moves with
+    everything that can change an answer.
     """
 
     key: int
@@ -28,6 +30,7 @@ class Shop:
     currency: str
     timezone: str
     edition: int
+    data_version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +51,21 @@ def bearer(header: str | None) -> str:
     return key
 
 
-def find_caller(connection: Connection, key: str, now: int) -> Caller:
-    """The caller with this key at the instant `now`. Raises the 401."""
-    row = connection.execute(_statement(), {"key_hash": key_hash(key)}).one_or_none()
+def find_caller(connection: Connection, key: str, form_id: str, now: int) -> tuple[Caller, bool]:
+    """The caller with this key at the instant `now`; and whether `form_id`, of the address, is that
+    of a form of the caller's shop: one look-up tells both. Raises the 401."""
+    form_id = form_id.lower() if UUID_TEXT.fullmatch(form_id) else ""
+    values = {"key_hash": key_hash(key), "form_id": form_id}
+    row = connection.execute(_statement(), values).one_or_none()
     if row is None or row.expires_at <= now or row.revoked_at <= now:
         raise unauthorized()
-    return Caller(
+    caller = Caller(
         credential_id=row.credential_id,
         scopes=frozenset(row.scopes.split()),
         last_used_at=row.last_used_at,
         shop=_shop(row),
     )
+    return caller, row.form_id is not None
 
 
 def require_scope(caller: Caller, scope: str | None) -> None:
@@ -74,6 +81,7 @@ def _shop(row: Row[Any]) -> Shop:
         currency=row.currency,
         timezone=row.edition_timezone or row.timezone or "UTC",
         edition=row.edition,
+        data_version=row.data_version,
     )
 
 
@@ -91,9 +99,15 @@ def _statement() -> Select[Any]:
             shop.c.currency,
             shop.c.timezone,
             shop.c.edition,
+            shop.c.data_version,
             edition.c.timezone.label("edition_timezone"),
+            form.c.form_id,
         )
         .join_from(api_key, shop, shop.c.shop_key == api_key.c.shop_key)
         .outerjoin(edition, edition.c.edition == shop.c.edition)
+        .outerjoin(
+            form,
+            and_(form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id")),
+        )
         .where(api_key.c.key_hash == bindparam("key_hash"))
     )

@@ -6,18 +6,21 @@ an answer is read, so that a renamed campaign or a late row needs no rollup.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, func, select, tuple_
 
 from warehouse.tables import ad_spend
 from warehouse.vocabulary import PROVIDER_SOURCES
+from web.callers import Shop
 from web.exchange import WORKING
 
 Campaign = tuple[str, str]
 """Provider and campaign id."""
+
+_MOST_SHOPS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,23 @@ class Campaigns:
         """The campaign of three UTM values (contract 3)."""
         known = self._sources.get(source.lower())
         return known.match(campaign, utm_id) if known else None
+
+
+class KnownCampaigns:
+    """The campaigns of shops, read again when a shop's data version has moved: to find every name
+    that a campaign ever had takes a look at all its ad spend. One per process."""
+
+    def __init__(self) -> None:
+        self._by_shop: dict[int, tuple[int, Campaigns]] = {}
+
+    def of(self, connection: Connection, shop: Shop) -> Campaigns:
+        version, campaigns = self._by_shop.get(shop.key, (None, None))
+        if campaigns is None or version != shop.data_version:
+            campaigns = Campaigns(connection, shop.key)
+            if len(self._by_shop) >= _MOST_SHOPS:
+                self._by_shop.clear()
+            self._by_shop[shop.key] = shop.data_version, campaigns
+        return campaigns
 
 
 def sources_of(provider: str) -> tuple[str, ...]:
@@ -93,13 +113,12 @@ def spend_ever(
 
 def _by_currency(rows: Iterable[Any]) -> dict[Campaign, dict[str, Spend]]:
     spend: dict[Campaign, dict[str, Spend]] = {}
-    for provider, campaign_id, currency, amounts, impressions, clicks in rows:
-        amount = Decimal(0)
-        for text in amounts.split():
-            amount = WORKING.add(amount, Decimal(text))
-        spend.setdefault((provider, campaign_id), {})[currency] = Spend(
-            amount, int(impressions), int(clicks)
-        )
+    with localcontext(WORKING):
+        for provider, campaign_id, currency, amounts, impressions, clicks in rows:
+            amount = sum(map(Decimal, amounts.split()), Decimal(0))
+            spend.setdefault((provider, campaign_id), {})[currency] = Spend(
+                amount, int(impressions), int(clicks)
+            )
     return spend
 
 

@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from warehouse.adding import Column
 from warehouse.ids import text_id
-from warehouse.reader import Column, Sums
+from warehouse.reader import Sums
 from web.errors import malformed
 from web.questions import Question
 from web.rounding import percent, ratio, root

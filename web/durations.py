@@ -4,11 +4,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from warehouse.adding import Column, add_up
 from warehouse.days import MICROS_PER_MS
 from warehouse.histogram import bounds, representative
-from warehouse.reader import Column
 from warehouse.vocabulary import DEVICES
-from web.grouping import add_up
 from web.questions import Question
 
 PERCENTILES: Final = (25, 50, 75, 90, 95, 99)
@@ -31,7 +30,7 @@ def time_to_complete(question: Question) -> list[dict[str, Any]]:
         for of in [device == code]
     ]
     rows.sort(key=lambda row: (-row["completions"], row["deviceType"]))
-    buckets, (counts,) = add_up(bucket, count)
+    (buckets,), (counts,) = add_up([bucket], [count])
     return [{"deviceType": "all", **_distribution(buckets, counts, duration)}, *rows]
 
 

@@ -14,8 +14,7 @@ from warehouse.days import local_day
 from web.callers import Shop, require_scope
 from web.envelope import envelope
 from web.errors import not_found
-from web.form_store import form_exists
-from web.parameters import UUID_TEXT, Parameter, one_text
+from web.parameters import Parameter, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
 
@@ -59,10 +58,7 @@ class Endpoint:
         g.template = VERSION + self.path
         caller = g.caller
         require_scope(caller, self.scope)
-        form_id = form_id.lower()
-        if "{id}" in self.path and not (
-            UUID_TEXT.fullmatch(form_id) and form_exists(g.connection, caller.shop.key, form_id)
-        ):
+        if "{id}" in self.path and not g.form_is_known:
             raise not_found()
         now = current_app.extensions["clock"]()
         today = local_day(now, caller.shop.timezone)
@@ -73,11 +69,12 @@ class Endpoint:
         question = Question(
             connection=g.connection,
             dimensions=current_app.extensions["dimensions"],
+            campaigns=current_app.extensions["campaigns"],
             shop=caller.shop,
             window=self._window(caller.shop, today),
             now=now,
             today=today,
-            form_id=form_id,
+            form_id=form_id.lower(),
         )
         answer = self.answer(question, **arguments)
         if not isinstance(answer, Answer):

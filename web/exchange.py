@@ -23,22 +23,22 @@ class Rates:
         self._range = {"first": first, "last": last}
         self._pairs: dict[tuple[str, str], tuple[list[int], list[Decimal]]] = {}
         self._common: list[str] | None = None
-        self._found: dict[tuple[int, str, str], Decimal | None] = {}
+        self._found: dict[tuple[str, str], dict[int, Decimal | None]] = {}
 
     def convert(self, amounts: dict[int, int], source: str, target: str) -> Decimal | None:
         """Amounts by day in one currency, as their sum in another; None where the day of one of
         them has no rate."""
         if source == target:
             return Decimal(sum(amounts.values()))
+        found = self._found.setdefault((source, target), {})
         total = Decimal(0)
         for day, amount in amounts.items():
-            key = day, source, target
-            if key not in self._found:
-                self._found[key] = self._rate(*key)
-            rate = self._found[key]
+            if day not in found:
+                found[day] = self._rate(day, source, target)
+            rate = found[day]
             if rate is None:
                 return None
-            total = WORKING.fma(Decimal(amount), rate, total)
+            total = WORKING.fma(amount, rate, total)
         return _KEPT.plus(total)
 
     def _rate(self, day: int, source: str, target: str) -> Decimal | None:

@@ -38,11 +38,6 @@ class FormRow:
     updated_at: int
 
 
-def form_exists(connection: Connection, shop_key: int, form_id: str) -> bool:
-    key = {"shop_key": shop_key, "form_id": form_id}
-    return connection.execute(_exists(), key).first() is not None
-
-
 def known_forms(connection: Connection, shop_key: int, form_ids: frozenset[str]) -> set[str]:
     """Those of the ids that are forms of the shop."""
     values = {"shop_key": shop_key, "form_ids": list(form_ids)}
@@ -125,13 +120,6 @@ _LISTED = (form.c.form_id, form.c.name, form.c.status, form.c.created_at, form.c
 
 def _form(row: Row[Any]) -> FormRow:
     return FormRow(row.form_id, row.name, row.status, row.created_at, row.updated_at)
-
-
-@cache
-def _exists() -> Select[Any]:
-    return select(form.c.form_id).where(
-        form.c.shop_key == bindparam("shop_key"), form.c.form_id == bindparam("form_id")
-    )
 
 
 @cache

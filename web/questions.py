@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from warehouse.ids import text_id
 from warehouse.reader import Sums, read, read_visitors
 from web.callers import Shop
+from web.campaigns import Campaigns, KnownCampaigns
 from web.dimensions import Dimensions, Utm
 from web.ranges import Window
 
@@ -23,6 +24,7 @@ class Question:
 
     connection: Connection
     dimensions: Dimensions
+    campaigns: KnownCampaigns
     shop: Shop
     window: Window
     now: int
@@ -64,3 +66,7 @@ class Question:
 
     def utms(self, ids: Iterable[int]) -> dict[int, Utm]:
         return self.dimensions.utms(self.connection, self.shop.edition, ids)
+
+    def known_campaigns(self) -> Campaigns:
+        """Every ad campaign that the shop knows."""
+        return self.campaigns.of(self.connection, self.shop)

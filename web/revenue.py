@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from warehouse.adding import add_up, relabel
 from warehouse.reader import Sums
 from warehouse.vocabulary import ATTRIBUTION_TYPES, UNATTRIBUTED, UTM_FIELDS
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
 from web.figures import any_figure, money
-from web.grouping import add_up, relabel
 from web.parameters import dimension as one_of
 from web.questions import Question
 from web.rounding import percent
@@ -95,19 +95,17 @@ def _grouped(
         for utm, values in utms.items()
     }
     labels = relabel(sums["utm"], numbers)
-    if with_type:
-        labels = labels * len(ATTRIBUTION_TYPES) + sums["type"]
     measures = [name for name in sums.columns if name not in ("utm", "type")]
-    found, totals = add_up(labels, *(sums[measure] for measure in measures))
+    found, totals = add_up(
+        [sums["type"], labels] if with_type else [labels], [sums[name] for name in measures]
+    )
     texts = list(keys)
     groups: Groups = {}
-    for label, *values in zip(found.tolist(), *(total.tolist() for total in totals), strict=True):
-        if with_type:
-            number, kind = divmod(label, len(ATTRIBUTION_TYPES))
-            key = (ATTRIBUTION_TYPES[kind], *texts[number])
-        else:
-            key = texts[label]
-        groups[key] = dict(zip(measures, values, strict=True))
+    for *kinds, label in zip(*(column.tolist() for column in found), strict=True):
+        groups[*(ATTRIBUTION_TYPES[kind] for kind in kinds), *texts[label]] = {}
+    for name, total in zip(measures, totals, strict=True):
+        for group, value in zip(groups.values(), total.tolist(), strict=True):
+            group[name] = value
     return groups
 
 

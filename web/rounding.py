@@ -4,8 +4,11 @@ Everything is worked out on whole numbers (or exact fractions); the float at the
 nearest to the rounded decimal, so it prints as that decimal.
 """
 
+from decimal import Decimal
 from fractions import Fraction
 from math import isqrt
+
+Exact = int | Decimal | Fraction
 
 
 def percent(numerator: int, denominator: int) -> float:
@@ -18,12 +21,14 @@ def cents(numerator: int, denominator: int) -> int:
     return _half_up(numerator, denominator)
 
 
-def ratio(numerator: int | Fraction, denominator: int | Fraction, digits: int) -> float:
+def ratio(numerator: Exact, denominator: Exact, digits: int) -> float:
     """numerator / denominator to so many decimals."""
     if not denominator:
         return 0.0
-    exact, scale = Fraction(numerator) / Fraction(denominator), int(10**digits)
-    return _half_up(exact.numerator * scale, exact.denominator) / scale
+    above, below = numerator.as_integer_ratio()
+    multiplied, divided = denominator.as_integer_ratio()
+    scale = int(10**digits)
+    return _half_up(above * divided * scale, below * multiplied) / scale
 
 
 def root(square: Fraction, digits: int) -> float:

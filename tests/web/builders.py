@@ -160,6 +160,8 @@ class ShopBuilder:
         }
         with writing(self.engine) as connection:
             connection.execute(insert(ad_spend), row)
+            moved = update(shop).where(shop.c.shop_key == self.key)
+            connection.execute(moved.values(data_version=shop.c.data_version + 1))
 
     def account(self, provider: str, status: str, synced_at: str, account_id: str = "") -> None:
         row = {

@@ -21,7 +21,8 @@ ad_spend: Final = Table(
     text("spend"),
     whole("impressions"),
     whole("clicks"),
-    Index(None, "shop_key", "day"),
+    # In the order in which spend is added up, so that SQLite need not sort it for that.
+    Index(None, "shop_key", "provider", "campaign_id", "currency", "day"),
 )
 
 ad_account: Final = Table(

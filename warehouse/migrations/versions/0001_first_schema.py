@@ -73,7 +73,11 @@ def upgrade() -> None:
             name="pk_ad_spend",
         ),
     )
-    op.create_index("ix_ad_spend_shop_key_day", "ad_spend", ["shop_key", "day"])
+    op.create_index(
+        "ix_ad_spend_shop_key_provider_campaign_id_currency_day",
+        "ad_spend",
+        ["shop_key", "provider", "campaign_id", "currency", "day"],
+    )
     op.create_table(
         "api_key",
         text_key("credential_id"),
