@@ -105,10 +105,11 @@ def test_keys_from_mint_to_revoke(warehouse_url: str, shop: ShopBuilder) -> None
         "hint": key[:13],
         "scopes": ["analytics:read", "forms:write"],
         "state": "active",
-        "createdBy": "command line",
+        "createdBy": "operator",
         "expiresAt": "2100-01-01T00:00:00.000Z",
         "revokedAt": None,
         "lastUsedAt": None,
+        "replacedBy": None,
     }
     assert run(warehouse_url, "keys", "list", "--shop", "other").stdout == ""
     assert run(warehouse_url, "keys", "revoke", row["credentialId"]).returncode == 0
