@@ -4,7 +4,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from warehouse.days import to_micros
+from warehouse.days import MICROS_PER_DAY, from_micros, to_micros
 
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -18,3 +18,17 @@ def end_of_day(text: str) -> int:
         return to_micros(start + timedelta(days=1))
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is no day YYYY-MM-DD") from None
+
+
+def last_day(instant: int) -> str:
+    """The UTC day at whose end an instant lies, "" where it lies at the end of none."""
+    if instant % MICROS_PER_DAY:
+        return ""
+    return from_micros(instant - 1).date().isoformat()
+
+
+def shown_end(instant: int) -> str:
+    """`31 Mar 2026, end of the day UTC`, or with the minute where it is not the end of a day."""
+    if last_day(instant):
+        return from_micros(instant - 1).strftime("%d %b %Y, end of the day UTC").lstrip("0")
+    return from_micros(instant).strftime("%d %b %Y, %H:%M UTC").lstrip("0")

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from warehouse.days import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, iso_millis
+from warehouse.days import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
 from warehouse.tables import api_key, shop
 from warehouse.vocabulary import SCOPES
 from web.audit import Actor, record
+from web.expiry import shown_end
 from web.key_text import hint, key_hash, new_key
 
 # How long a key that is rotated goes on working beside the new one, in microseconds.
@@ -166,7 +167,7 @@ def rotate(
     if taken.rowcount != 1:
         raise NotActive(credential_id)
     _insert(connection, new, key)
-    what = f"{_described(new)}; the old one {old.credential_id} works until {iso_millis(stops)}"
+    what = f"{_described(new)}; the old one {old.credential_id} works until {shown_end(stops)}"
     record(connection, old.shop_key, by, "key_rotated", what, now)
     return key
 
@@ -209,7 +210,7 @@ def _insert(connection: Connection, minted: Key, key: str) -> None:
 
 def _described(key: Key) -> str:
     """A key in the audit trail."""
-    until = "no expiry" if key.expires_at is None else f"until {iso_millis(key.expires_at)}"
+    until = "no expiry" if key.expires_at is None else f"until {shown_end(key.expires_at)}"
     name = f"{key.name}, " if key.name else ""
     return f"{name}{key.credential_id} ({key.hint}…): {', '.join(key.scopes)}; {until}"
 

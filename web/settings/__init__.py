@@ -25,6 +25,7 @@ def register(app: Flask) -> None:
     pages.login.init_app(app, add_context_processor=False)
     app.extensions["error_page"] = errors.page
     app.add_template_filter(times.time_element)
+    app.add_template_filter(times.end_element)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(
         scope_opens=SCOPE_OPENS, permission_names=PERMISSION_NAMES, current=pages.current

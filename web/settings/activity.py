@@ -47,7 +47,7 @@ def enter_shop() -> Any:
     for shop_key, shop_id in g.shops:
         if shop_id == wanted:
             sign_ins.enter(g.connection, g.member.token, shop_key)
-            text = f"from {g.member.shop_id}"
+            text = f"from the shop {g.member.shop_id}"
             audit.record(g.connection, shop_key, pages.actor(), "signed_in", text, pages.now())
             pages.commit()
             return redirect(url_for("connections.show"))

@@ -11,9 +11,10 @@ from warehouse.settings import PUBLIC_URL
 from warehouse.vocabulary import SCOPES
 from web import audit, keys
 from web.errors import not_found
+from web.expiry import last_day
 from web.members import grants
 from web.settings import pages
-from web.settings.forms import MintForm, RotateForm
+from web.settings.forms import GRACE_LABELS, MintForm, RotateForm
 
 blueprint: Final = pages.members_only("connections", __name__)
 
@@ -71,7 +72,9 @@ def ask_to_rotate(credential_id: str) -> Any:
     grants.require_grant(g.member.permissions, key.scopes)
     if not key.can_rotate(pages.now()):
         return _cannot_rotate()
-    return render_template("settings/rotate.html", key=key, form=RotateForm())
+    # What was to end stays to end, unless the member says otherwise.
+    form = RotateForm(data={"expires": last_day(key.expires_at or 1), "grace": "24h"})
+    return _rotate_page(key, form)
 
 
 @blueprint.post("/connections/<credential_id>/rotate", provide_automatic_options=False)
@@ -80,7 +83,7 @@ def rotate(credential_id: str) -> Any:
     grants.require_grant(g.member.permissions, key.scopes)
     form = RotateForm()
     if not form.validate():
-        return render_template("settings/rotate.html", key=key, form=form), 422
+        return _rotate_page(key, form), 422
     try:
         new_key = keys.rotate(
             g.connection,
@@ -133,6 +136,10 @@ def _credential_id(once: str) -> str:
 def _mint_page(form: MintForm) -> str:
     reasons = {scope: grants.reason_against(g.member.permissions, scope) for scope in SCOPES}
     return render_template("settings/mint.html", form=form, reasons=reasons)
+
+
+def _rotate_page(key: keys.Key, form: RotateForm) -> str:
+    return render_template("settings/rotate.html", key=key, form=form, grace_labels=GRACE_LABELS)
 
 
 def _key_page(key: str, title: str) -> str:

@@ -80,7 +80,7 @@ class MintForm(FlaskForm):
     )
     scopes = SelectMultipleField(
         "Scopes",
-        choices=[(scope, scope) for scope in SCOPES],
+        choices=list(SCOPES),
         validators=[DataRequired("Choose at least one scope.")],
     )
     expires = ExpiryField("Last day", filters=[_stripped])
@@ -95,11 +95,8 @@ class MintForm(FlaskForm):
 class RotateForm(FlaskForm):
     grace = RadioField(
         "How long should the old key go on working?",
-        choices=list(GRACE_LABELS.items()),
+        choices=list(GRACES),
         default="24h",
         validators=[InputRequired("Choose one.")],
     )
     expires = ExpiryField("Last day of the new key", filters=[_stripped])
-
-
-assert set(GRACE_LABELS) == set(GRACES)
