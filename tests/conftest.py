@@ -17,6 +17,11 @@ from tests import postgres
 NewUrl = Callable[[], str]
 
 _WITHOUT_POSTGRES = "without PostgreSQL: "
+WITHOUT_CHROMIUM = "without Chromium: "
+_REMEDIES = {
+    _WITHOUT_POSTGRES: "set TEST_POSTGRES_URL to a server where databases may be created",
+    WITHOUT_CHROMIUM: "install Chromium, or set CHROMIUM to where it is",
+}
 
 
 @pytest.fixture(scope="session")
@@ -73,13 +78,13 @@ def warehouse_url(new_warehouse_url: NewUrl) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in one line what could not be run for want of a PostgreSQL server."""
+    """Say in one line each what could not be run for want of a PostgreSQL server or a browser."""
     reports = terminalreporter.stats.get("skipped", [])
-    left_out = [report for report in reports if _WITHOUT_POSTGRES in str(report.longrepr)]
-    if left_out:
-        why = str(left_out[0].longrepr[2]).split(_WITHOUT_POSTGRES, 1)[1]
-        terminalreporter.write_line(
-            f"NOT RUN: {len(left_out)} tests that need PostgreSQL ({why}); "
-            "set TEST_POSTGRES_URL to a server where databases may be created",
-            yellow=True,
-        )
+    for marker, remedy in _REMEDIES.items():
+        left_out = [report for report in reports if marker in str(report.longrepr)]
+        if left_out:
+            why = str(left_out[0].longrepr[2]).split(marker, 1)[1]
+            need = marker.removeprefix("without ").rstrip(": ")
+            terminalreporter.write_line(
+                f"NOT RUN: {len(left_out)} tests that need {need} ({why}); {remedy}", yellow=True
+            )

@@ -5,6 +5,8 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
@@ -73,6 +75,22 @@ def test_the_calls_that_the_demo_prints_answer(demo: demo_service.Demo) -> None:
     assert found
     for call in found:
         assert ask(call.replace("curl ", "curl -s "), demo), call
+
+
+def test_the_sign_in_that_the_demo_prints_works(demo: demo_service.Demo) -> None:
+    said = dict(re.findall(r"^  (e-mail|password) +(\S+)$", demo.output, re.MULTILINE))
+    (page,) = re.findall(r"^  (http\S+/settings/connections)$", demo.output, re.MULTILINE)
+    opener = build_opener(HTTPCookieProcessor())
+    form = opener.open(page, timeout=30).read().decode()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', form)
+    assert token
+    fields = {"csrf_token": token[1], "email": said["e-mail"], "password": said["password"]}
+    sign_in = page.replace("connections", "sign-in")
+    with opener.open(sign_in, urlencode(fields).encode(), timeout=30) as answer:
+        assert answer.url == page
+        shown = answer.read().decode()
+    assert "Mint a key" in shown
+    assert f"{demo.key[:13]}…" in shown
 
 
 def test_every_make_command_is_a_target() -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +41,16 @@ def _port(text: str) -> int:
     if not 0 < number < 65536:
         raise ValueError("must be a port from 1 to 65535")
     return number
+
+
+def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
+
+
+def _base_address(text: str) -> str:
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError("must begin with http:// or https://")
+    return text.rstrip("/")
 
 
 WAREHOUSE_URL: Final = Setting(
@@ -94,6 +105,32 @@ RUNS_DAYS: Final = Setting(
 HOST: Final = Setting("HOST", "127.0.0.1", str, "the address that the API listens on")
 PORT: Final = Setting("PORT", "8000", _port, "the port that the API listens on")
 WORKERS: Final = Setting("WORKERS", "2", _positive, "processes that serve the API")
+PUBLIC_URL: Final = Setting(
+    "PUBLIC_URL",
+    "",
+    _base_address,
+    "the address at which people reach the service, for the links it gives out; "
+    "without it `http://HOST:PORT`",
+)
+TRUSTED_PROXIES: Final = Setting(
+    "TRUSTED_PROXIES",
+    "",
+    _networks,
+    "addresses or networks, comma-separated, of the proxies whose `X-Forwarded-For` and "
+    "`X-Forwarded-Proto` are believed",
+)
+SECRET_KEY: Final = Setting(
+    "SECRET_KEY",
+    "",
+    str,
+    "what signs the cookies of members; without it, one is made up once and kept in the warehouse",
+)
+
+
+def public_url() -> str:
+    """The address at which people reach the service, without a slash at its end."""
+    return str(PUBLIC_URL.get() or f"http://{HOST.get()}:{PORT.get()}")
+
 
 SETTINGS: Final = (
     WAREHOUSE_URL,
@@ -110,4 +147,7 @@ SETTINGS: Final = (
     HOST,
     PORT,
     WORKERS,
+    PUBLIC_URL,
+    TRUSTED_PROXIES,
+    SECRET_KEY,
 )

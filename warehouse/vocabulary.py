@@ -43,6 +43,10 @@ LTV_HORIZONS: Final = (30, 60, 90, 180, 365)
 
 SCOPES: Final = ("analytics:read", "customers:read", "forms:write", "discounts:read")
 
+PERMISSIONS: Final = ("forms:edit", "discounts:view", "connections:manage")
+# Scopes that only a member with the permission can grant; the others have no restriction.
+SCOPE_NEEDS: Final = {"forms:write": "forms:edit", "discounts:read": "discounts:view"}
+
 # The contract's provider -> utm_source values (compared in lower case). A provider that is not
 # listed has its own name as its only source.
 PROVIDER_SOURCES: Final = {

@@ -14,7 +14,7 @@ from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
 from warehouse.days import iso_millis
-from warehouse.settings import WAREHOUSE_URL
+from warehouse.settings import TRUSTED_PROXIES, WAREHOUSE_URL
 from web import (
     ads,
     attribution,
@@ -25,6 +25,7 @@ from web import (
     forms,
     health,
     revenue,
+    settings,
 )
 from web.callers import bearer, find_caller
 from web.campaigns import KnownCampaigns
@@ -32,7 +33,9 @@ from web.database import Database
 from web.dimensions import Dimensions
 from web.endpoint import VERSION
 from web.last_use import LastUse
+from web.later import Later
 from web.logs import log_request
+from web.proxies import TrustedProxies
 from web.request_id import request_id
 
 RESOURCES: Final = (forms, form_analytics, attribution, discounts, revenue, ads, customers)
@@ -63,7 +66,8 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     app.extensions["database"] = database
     app.extensions["dimensions"] = Dimensions()
     app.extensions["campaigns"] = KnownCampaigns()
-    app.extensions["last_use"] = LastUse(database)
+    app.extensions["later"] = Later(database)
+    app.extensions["last_use"] = LastUse(app.extensions["later"])
     errors.register(app)
     app.before_request(_admit)
     app.after_request(_sign_and_log)
@@ -71,12 +75,14 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     for resource in RESOURCES:
         app.register_blueprint(resource.blueprint)
     app.register_blueprint(health.blueprint)
+    settings.register(app)
+    app.wsgi_app = TrustedProxies(app.wsgi_app, TRUSTED_PROXIES.get())  # type: ignore[method-assign]
     return app
 
 
 def close_app(app: Flask) -> None:
     """Write what is still to be written, and close the connections, before a process ends."""
-    app.extensions["last_use"].stop()
+    app.extensions["later"].stop()
     app.extensions["database"].close()
 
 

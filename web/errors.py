@@ -1,4 +1,4 @@
-"""Errors: one JSON shape for every status, and the table of codes.
+"""Errors: one JSON shape for every status, and the table of codes; pages for people have a page.
 
 `{"error": {"code", "message", "requestId"}}`. A `Refusal` is raised wherever a request cannot be
 answered; anything else that goes wrong becomes a 503 (the warehouse does not answer) or a 500, which
@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import Final
 
 import orjson
-from flask import Flask, Response, g
+from flask import Flask, Response, current_app, g, request
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
+from web.addresses import is_page
 from web.logs import log_failure
 from web.request_id import request_id
 
@@ -80,6 +81,9 @@ def register(app: Flask) -> None:
 
 def _refused(refusal: Refusal) -> Response:
     g.error = refusal.code
+    if is_page(request.path):
+        page: Response = current_app.extensions["error_page"](refusal)
+        return page
     body = {
         "error": {
             "code": refusal.code,

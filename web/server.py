@@ -68,6 +68,9 @@ class Server(BaseApplication):
             "keepalive": 30,
             "graceful_timeout": GRACE_SECONDS,
             "limit_request_line": 8190,
+            # Whom to believe is decided in web/proxies.py.
+            "forwarded_allow_ips": "",
+            "secure_scheme_headers": {},
             "loglevel": "warning",
             "control_socket_disable": True,
             "worker_exit": _close,

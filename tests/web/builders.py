@@ -30,6 +30,7 @@ from warehouse.tables import (
 )
 from warehouse.vocabulary import ATTRIBUTION_TYPES, DEVICES, SCOPES, UTM_FIELDS
 from web import keys
+from web.audit import Actor
 
 # Dimensions whose ids stand for texts.
 TEXTS = {"form", "step", "field", "value", "discount", "field_a", "field_b", "value_a", "value_b"}
@@ -88,7 +89,7 @@ class ShopBuilder:
                 self.shop_id,
                 scopes or SCOPES,
                 name="",
-                created_by="test",
+                by=Actor("test", "test"),
                 now=0,
                 expires_at=expires_at,
             )

@@ -2,79 +2,21 @@
 
 import http.client
 import json
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from click.testing import CliRunner
 from sqlalchemy import Engine
 
 from tests.web.builders import ShopBuilder
+from tests.web.serving import ask, run, served
 from web.cli import main
 from web.key_text import is_well_formed
 
 BODY = {"Content-Type": "application/json"}
-
-
-def run(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "web", *arguments],
-        env={**os.environ, "WAREHOUSE_URL": url},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-@contextmanager
-def served(url: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A server with two workers that takes requests."""
-    port = free_port()
-    command = [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", "2"]
-    environment = {**os.environ, "WAREHOUSE_URL": url}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            deadline = time.monotonic() + 30
-            while time.monotonic() < deadline:
-                try:
-                    if ask(port, "GET", "/readyz")[0] == 200:
-                        break
-                except OSError:
-                    time.sleep(0.05)
-            yield process, port
-        finally:
-            if process.poll() is None:
-                process.kill()
-
-
-def ask(
-    port: int, method: str, path: str, key: str = "", body: Any = None, **headers: str
-) -> tuple[int, dict]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    if key:
-        sent["Authorization"] = f"Bearer {key}"
-    chunked = isinstance(body, list)
-    connection.request(method, path, body, sent, encode_chunked=chunked)
-    answer = connection.getresponse()
-    assert answer.getheader("Content-Type") == "application/json"
-    content = json.loads(answer.read())
-    connection.close()
-    return answer.status, content
 
 
 def test_keys_from_mint_to_revoke(warehouse_url: str, shop: ShopBuilder) -> None:
@@ -105,10 +47,11 @@ def test_keys_from_mint_to_revoke(warehouse_url: str, shop: ShopBuilder) -> None
         "hint": key[:13],
         "scopes": ["analytics:read", "forms:write"],
         "state": "active",
-        "createdBy": "command line",
+        "createdBy": "operator",
         "expiresAt": "2100-01-01T00:00:00.000Z",
         "revokedAt": None,
         "lastUsedAt": None,
+        "replacedBy": None,
     }
     assert run(warehouse_url, "keys", "list", "--shop", "other").stdout == ""
     assert run(warehouse_url, "keys", "revoke", row["credentialId"]).returncode == 0

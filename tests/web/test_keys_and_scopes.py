@@ -13,6 +13,7 @@ from tests.web.conftest import Clock
 from warehouse.tables import api_key
 from warehouse.vocabulary import SCOPES
 from web import keys
+from web.audit import OPERATOR
 from web.key_text import is_well_formed, key_hash, new_key
 
 FORM = "11111111-1111-4111-8111-111111111111"
@@ -96,10 +97,10 @@ def test_a_revoked_key_stops_at_once(
     headers = {"Authorization": f"Bearer {shop.mint()}"}
     credential_id = client.get("/v1/forms", headers=headers).get_json()["meta"]["credentialId"]
     with writing(engine) as connection:
-        keys.revoke(connection, credential_id, clock.now)
+        keys.revoke(connection, credential_id, by=OPERATOR, now=clock.now)
     assert client.get("/v1/forms", headers=headers).status_code == 401
     with writing(engine) as connection:
-        keys.revoke(connection, credential_id, clock.now + 1)
+        keys.revoke(connection, credential_id, by=OPERATOR, now=clock.now + 1)
         (key,) = keys.list_keys(connection)
     assert (key.state(clock.now), key.revoked_at) == ("revoked", clock.now)
 

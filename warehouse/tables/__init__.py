@@ -21,6 +21,15 @@ from warehouse.tables.facts import (
     fact_order_code,
     fact_step,
 )
+from warehouse.tables.members import (
+    audit_event,
+    member,
+    membership,
+    password_link,
+    secret,
+    sign_in,
+    sign_in_allowance,
+)
 from warehouse.tables.operations import failed_batch, job_lease, run
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject
 from warehouse.tables.raw import raw_event, raw_order
@@ -34,6 +43,7 @@ __all__ = [
     "ad_account",
     "ad_spend",
     "api_key",
+    "audit_event",
     "dim_code",
     "dim_step",
     "dim_text",
@@ -53,12 +63,18 @@ __all__ = [
     "form",
     "import_batch",
     "job_lease",
+    "member",
+    "membership",
     "metadata",
+    "password_link",
     "raw_event",
     "raw_order",
     "reject",
     "run",
+    "secret",
     "shop",
+    "sign_in",
+    "sign_in_allowance",
 ]
 
 # The tables that one edition owns, daily rows last.

@@ -50,4 +50,6 @@ api_key: Final = Table(
     whole("expires_at", NEVER),
     whole("revoked_at", NEVER),
     whole("last_used_at"),
+    # The credential that a rotation put in its place.
+    text("replaced_by"),
 )

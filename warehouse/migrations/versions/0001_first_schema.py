@@ -91,6 +91,7 @@ def upgrade() -> None:
         whole("expires_at", NEVER),
         whole("revoked_at", NEVER),
         whole("last_used_at"),
+        text("replaced_by"),
         sa.UniqueConstraint("key_hash", name="uq_api_key_key_hash"),
         sa.PrimaryKeyConstraint("credential_id", name="pk_api_key"),
     )
@@ -674,15 +675,84 @@ def upgrade() -> None:
         sa.UniqueConstraint("shop_id", name="uq_shop_shop_id"),
         sa.PrimaryKeyConstraint("shop_key", name="pk_shop"),
     )
+    op.create_table(
+        "audit_event",
+        serial("audit_id"),
+        whole("shop_key"),
+        whole("at"),
+        text("who"),
+        text("place"),
+        text("action"),
+        text("what"),
+        sa.PrimaryKeyConstraint("audit_id", name="pk_audit_event"),
+    )
+    op.create_index("ix_audit_event_shop_key_audit_id", "audit_event", ["shop_key", "audit_id"])
+    op.create_table(
+        "member",
+        serial("member_key"),
+        text("email"),
+        text("password_hash"),
+        whole("created_at"),
+        sa.UniqueConstraint("email", name="uq_member_email"),
+        sa.PrimaryKeyConstraint("member_key", name="pk_member"),
+    )
+    op.create_table(
+        "membership",
+        key("shop_key"),
+        key("member_key"),
+        text("permissions"),
+        whole("created_at"),
+        whole("disabled_at", NEVER),
+        sa.PrimaryKeyConstraint("shop_key", "member_key", name="pk_membership"),
+    )
+    op.create_index("ix_membership_member_key", "membership", ["member_key"])
+    op.create_table(
+        "password_link",
+        text_key("token_hash"),
+        whole("member_key"),
+        whole("expires_at"),
+        sa.PrimaryKeyConstraint("token_hash", name="pk_password_link"),
+    )
+    op.create_index("ix_password_link_member_key", "password_link", ["member_key"])
+    op.create_table(
+        "secret",
+        text_key("name"),
+        text("value"),
+        sa.PrimaryKeyConstraint("name", name="pk_secret"),
+    )
+    op.create_table(
+        "sign_in",
+        text_key("token_hash"),
+        whole("member_key"),
+        whole("shop_key"),
+        whole("started_at"),
+        whole("seen_at"),
+        sa.PrimaryKeyConstraint("token_hash", name="pk_sign_in"),
+    )
+    op.create_index("ix_sign_in_member_key", "sign_in", ["member_key"])
+    op.create_index("ix_sign_in_started_at", "sign_in", ["started_at"])
+    op.create_table(
+        "sign_in_allowance",
+        text_key("subject"),
+        whole("whole_at"),
+        sa.PrimaryKeyConstraint("subject", name="pk_sign_in_allowance"),
+    )
+    op.create_index("ix_sign_in_allowance_whole_at", "sign_in_allowance", ["whole_at"])
 
 
 def downgrade() -> None:
     for table in (
         "shop",
+        "sign_in_allowance",
+        "sign_in",
+        "secret",
         "run",
         "reject",
         "raw_order",
         "raw_event",
+        "password_link",
+        "membership",
+        "member",
         "job_lease",
         "import_batch",
         "form",
@@ -717,6 +787,7 @@ def downgrade() -> None:
         "daily_credit",
         "daily_attribution",
         "daily_activity",
+        "audit_event",
         "api_key",
         "ad_spend",
         "ad_account",
