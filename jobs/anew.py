@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from jobs import pipeline
 from jobs.facts import raw, stored
+from jobs.facts.fold import fold
 from jobs.facts.refresh import Refresh, refresh
 from jobs.facts.slices import Calendar
 from jobs.rollups import ROLLUPS, activity, difference
@@ -54,7 +55,9 @@ def derive(bulk: Bulk, edition: Edition, first: int, last: int) -> Refresh:
         {edition.shop_key: edition.edition},
     )
     utms = pd.concat([utms, more]).drop_duplicates(["edition", "utm"])
-    return refresh(bulk, events, orders, utms, words, calendar, edition.window_days, afresh=True)
+    return refresh(
+        bulk, fold(events), orders, utms, words, calendar, edition.window_days, afresh=True
+    )
 
 
 def rows_of_days(

@@ -4,24 +4,31 @@ A batch is read and worked out without a lock, under the lease of its editions; 
 writes the facts, adds the difference to the daily rows, and marks the import batches as taken in.
 """
 
+import gc
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Final
 
 import pandas as pd
+import pyarrow as pa
 
+from jobs.ahead import ahead, without_collection
 from jobs.facts import raw, store
+from jobs.facts.fold import Partials, fold
 from jobs.facts.refresh import Refresh, refresh
 from jobs.facts.slices import Calendar
 from jobs.rollups import ROLLUPS, activity, difference
 from warehouse import editions, summaries, tables
 from warehouse.bulk import Bulk
-from warehouse.catalogue import SUMMARIES
+from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.days import MICROS_PER_SECOND
 from warehouse.editions import Claim, Edition
 
 # Raw rows worked on at once: bounds the memory, and the length of a writing transaction.
-BATCH_ROWS: Final = 300_000
+BATCH_ROWS: Final = 400_000
 
 # Between two looks at whether a lease has become free.
 PAUSE_SECONDS: Final = 0.5
@@ -41,48 +48,82 @@ def calendar_of(those: Iterable[Edition]) -> Calendar:
     return Calendar({edition.edition: edition.timezone for edition in those})
 
 
-def portion(waiting: list[dict[str, int]]) -> list[dict[str, int]]:
-    """The oldest waiting batches that fit into one go (at least one)."""
+def portions(waiting: list[dict[str, int]]) -> Iterator[list[dict[str, int]]]:
+    """Batches, oldest first, in portions that are worked on in one go (at least one batch each).
+
+    The first is small: nothing can be done beside reading it.
+    """
     taken: list[dict[str, int]] = []
-    rows = 0
+    rows, limit = 0, BATCH_ROWS // 8
     for batch in waiting:
-        if taken and rows + batch["rows"] > BATCH_ROWS:
-            break
+        if taken and rows + batch["rows"] > limit:
+            yield taken
+            limit = BATCH_ROWS
+            taken, rows = [], 0
         taken.append(batch)
         rows += batch["rows"]
-    return taken
+    if taken:
+        yield taken
 
 
-def take_in(bulk: Bulk, held: Claim, batches: list[dict[str, int]]) -> None:
-    """Take import batches (`editions.pending` rows) into the claimed editions. Commits.
+@dataclass(frozen=True)
+class Reading:
+    """What some import batches (`editions.pending` rows) say by themselves; seen: edition, day and
+    form of each event."""
 
-    Raises LeaseLost, with nothing written, where another process has taken an edition over.
-    """
+    batches: list[dict[str, int]]
+    editions: tuple[Edition, ...]
+    partials: Partials
+    orders: pd.DataFrame
+    utms: pd.DataFrame
+    seen: pd.DataFrame
+    words: raw.Words
+
+
+def read(bulk: Bulk, held: Iterable[Edition], batches: list[dict[str, int]]) -> Reading:
+    """Read import batches of these editions. Leaves no transaction open."""
     numbers = {batch["edition"] for batch in batches}
-    involved = [edition for edition in held.editions if edition.edition in numbers]
+    involved = tuple(edition for edition in held if edition.edition in numbers)
     by_shop = {edition.shop_key: edition.edition for edition in involved}
     ids = [batch["batch_id"] for batch in batches]
     words, calendar = raw.Words(), calendar_of(involved)
     listed = f"batch_id IN ({', '.join(map(str, ids))})"
     events, utms = raw.read_events(bulk, listed, by_shop, words)
     orders, more_utms = raw.read_orders(bulk, listed, by_shop)
+    bulk.commit()
+    return Reading(
+        batches=batches,
+        editions=involved,
+        partials=fold(events),
+        orders=orders,
+        utms=pd.concat([utms, more_utms]).drop_duplicates(["edition", "utm"]),
+        seen=events[["edition", "form"]].assign(day=calendar.days(events["edition"], events["at"])),
+        words=words,
+    )
+
+
+def take_in(bulk: Bulk, held: Claim, reading: Reading) -> None:
+    """Take what was read of import batches into the claimed editions. Commits.
+
+    Raises LeaseLost, with nothing written, where another process has taken an edition over.
+    """
+    involved = reading.editions
     change = refresh(
         bulk,
-        events,
-        orders,
-        pd.concat([utms, more_utms]).drop_duplicates(["edition", "utm"]),
-        words,
-        calendar,
+        reading.partials,
+        reading.orders,
+        reading.utms,
+        reading.words,
+        calendar_of(involved),
         involved[0].window_days,
     )
-    seen = events[["edition", "form"]].assign(day=calendar.days(events["edition"], events["at"]))
     bulk.commit()
-    editions.fence(bulk, held, sorted(numbers), now_micros())
-    write(bulk, change, seen)
+    editions.fence(bulk, held, sorted(edition.edition for edition in involved), now_micros())
+    write(bulk, change, reading.seen)
     bulk.append(
         "edition_batch",
         store.arrow(
-            pd.DataFrame(batches, columns=["edition", "batch_id"]), ["edition", "batch_id"]
+            pd.DataFrame(reading.batches, columns=["edition", "batch_id"]), ["edition", "batch_id"]
         ),
     )
     # In the order in which imports take the rows of shops, so that neither waits for the other.
@@ -96,15 +137,21 @@ def write(bulk: Bulk, change: Refresh, seen: pd.DataFrame) -> None:
 
     `seen`: edition, day and form of the raw events that are new to the editions.
     """
-    _write_facts(bulk, change)
-    for summary in SUMMARIES:
-        if summary.unit == "events":
-            new = activity.rollup(seen)
-            delta = difference(summary.name, new, new.iloc[:0])
-        else:
-            roll, cut = ROLLUPS[summary.name], change.cuts[summary.unit]
-            delta = difference(summary.name, roll(cut.new), roll(cut.old))
+    # The database writes the facts while the rollups are worked out.
+    with ThreadPoolExecutor(1) as pool:
+        facts = pool.submit(_write_facts, bulk, change)
+        deltas = [(summary, _delta(summary, change, seen)) for summary in SUMMARIES]
+        facts.result()
+    for summary, delta in deltas:
         summaries.add(bulk, summary, delta)
+
+
+def _delta(summary: Summary, change: Refresh, seen: pd.DataFrame) -> pa.Table:
+    if summary.unit == "events":
+        new = activity.rollup(seen)
+        return difference(summary.name, new, new.iloc[:0])
+    roll, cut = ROLLUPS[summary.name], change.cuts[summary.unit]
+    return difference(summary.name, roll(cut.new), roll(cut.old))
 
 
 def _write_facts(bulk: Bulk, change: Refresh) -> None:
@@ -170,6 +217,12 @@ def drain(
 def drain_held(bulk: Bulk, held: Claim, progress: Progress) -> None:
     """Take in all that waits for the editions of a claim. Raises LeaseLost."""
     numbers = [edition.edition for edition in held.editions]
-    while batches := portion(editions.pending(bulk, numbers)):
-        take_in(bulk, held, batches)
-        progress(sum(batch["rows"] for batch in batches))
+    while waiting := editions.pending(bulk, numbers):
+        bulk.commit()
+        with bulk.another() as reader:
+            readings = (read(reader, held.editions, batches) for batches in portions(waiting))
+            with without_collection(), closing(ahead(readings)) as ready:
+                for reading in ready:
+                    take_in(bulk, held, reading)
+                    progress(sum(batch["rows"] for batch in reading.batches))
+                    gc.collect()

@@ -96,9 +96,8 @@ def compared_with_rebuild(
             .to_pylist()
         )
         waiting = [b for b in editions.pending(bulk, [scratch.edition]) if b["batch_id"] in taken]
-        while batches := pipeline.portion(waiting):
-            waiting = waiting[len(batches) :]
-            pipeline.take_in(bulk, own, batches)
+        for batches in pipeline.portions(waiting):
+            pipeline.take_in(bulk, own, pipeline.read(bulk, own.editions, batches))
             editions.fence(bulk, held, [edition.edition], pipeline.now_micros())
             bulk.commit()
             progress(sum(batch["rows"] for batch in batches))

@@ -31,6 +31,7 @@ class Bulk:
     """One connection, one transaction at a time. All tables that come and go are Arrow tables."""
 
     def __init__(self, url: URL) -> None:
+        self._url = url
         self.sqlite = url.get_backend_name() == "sqlite"
         self._staged: set[str] = set()
         if self.sqlite:
@@ -52,6 +53,10 @@ class Bulk:
     def close(self) -> None:
         """Undo what is not committed, and close."""
         self._connection.close()
+
+    def another(self) -> "Bulk":
+        """A second connection to the same warehouse, with transactions of its own."""
+        return Bulk(self._url)
 
     def _dialect(self, sql: str) -> str:
         # SQLite takes `$1` for a name, numbered by its first appearance; its own form is `?1`.

@@ -5,6 +5,7 @@ lets facts merge and rebuilds compare. BLAKE2b is even enough that among ten mil
 of one shop two share an id with a chance of 1 in 370,000.
 """
 
+import struct
 from hashlib import blake2b
 
 # Between the parts of an id made of several texts: import rejects texts that contain it.
@@ -20,5 +21,9 @@ def text_id(text: str) -> int:
 
 
 def text_ids(texts: list[str]) -> list[int]:
-    """The ids of many texts."""
-    return [text_id(text) for text in texts]
+    """The ids of many texts, in less time than one by one."""
+    digests = b"".join(
+        [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts]
+    )
+    numbers = struct.unpack(f"<{len(texts)}q", digests)
+    return [(number or 1) if text else 0 for text, number in zip(texts, numbers, strict=True)]

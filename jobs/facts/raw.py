@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from warehouse import tables
 from warehouse.bulk import Bulk
-from warehouse.ids import SEPARATOR, text_id
+from warehouse.ids import SEPARATOR, text_id, text_ids
 from warehouse.vocabulary import UTM_FIELDS
 
 _EVENT = (
@@ -67,16 +67,17 @@ def column_ids(column: pa.ChunkedArray, words: Words | None = None) -> np.ndarra
 def shop_ids(shops: np.ndarray, column: pa.ChunkedArray) -> np.ndarray:
     """The id of each text of a column within its shop, 0 for ""."""
     encoded = column.combine_chunks().dictionary_encode()
-    texts = encoded.dictionary.to_pylist()
-    places = encoded.indices.to_numpy().astype(np.int64)
-    codes, pairs = pd.factorize(shops * (len(texts) + 1) + places)
-    ids = [
-        text_id(f"{pair // (len(texts) + 1)}{SEPARATOR}{texts[pair % (len(texts) + 1)]}")
-        if texts[pair % (len(texts) + 1)]
-        else 0
-        for pair in pairs.tolist()
-    ]
-    return np.array(ids, dtype=np.int64)[codes] if len(codes) else np.empty(0, np.int64)
+    texts, places = np.array(encoded.dictionary.to_pylist(), object), encoded.indices.to_numpy()
+    ids = np.zeros(len(shops), dtype=np.int64)
+    for shop in np.unique(shops).tolist():
+        ours = shops == shop
+        used = np.bincount(places[ours], minlength=len(texts)).astype(bool)
+        found = np.zeros(len(texts), dtype=np.int64)
+        found[used] = text_ids(
+            [f"{shop}{SEPARATOR}{text}" if text else "" for text in texts[used].tolist()]
+        )
+        ids[ours] = found[places[ours]]
+    return ids
 
 
 def utm_ids(table: pa.Table) -> tuple[np.ndarray, pd.DataFrame]:

@@ -19,7 +19,7 @@ import pandas as pd
 from jobs.facts import store
 from jobs.facts.customers import resolve_customers
 from jobs.facts.discounts import Discounts, resolve_discounts
-from jobs.facts.fold import Partials, fold, latest_step_names
+from jobs.facts.fold import Partials, latest_step_names
 from jobs.facts.frames import Facts
 from jobs.facts.orders import place_orders
 from jobs.facts.raw import Words
@@ -52,7 +52,7 @@ class Refresh:
 
 def refresh(
     bulk: Bulk,
-    events: pd.DataFrame,
+    partials: Partials,
     orders: pd.DataFrame,
     utms: pd.DataFrame,
     words: Words,
@@ -61,11 +61,10 @@ def refresh(
     *,
     afresh: bool = False,
 ) -> Refresh:
-    """Work out what a batch of events and orders changes; reads, writes nothing.
+    """Work out what partial sessions and standing orders change; reads, writes nothing.
 
-    `afresh`: the events are all events of their sessions, and take the place of what is stored.
+    `afresh`: the partial sessions are of all their events, and take the place of what is stored.
     """
-    partials = fold(events)
     work = Working(bulk)
     folded, children = fold_sessions(work, partials, afresh=afresh)
     placed_codes = place_orders(work, orders, words)
@@ -163,7 +162,8 @@ def _visits(result: Refresh, calendar: Calendar) -> Cut:
     """All sessions of every (form, visitor) that a changed session belongs or belonged to."""
     work = result.work
     pairs = pairs_of(work, result.sessions)
-    work.load_sessions(pairs)
+    # Those of the folded sessions were brought in to see which session is the first.
+    work.load_sessions(pairs_of(work, np.setdiff1d(result.sessions, result.folded)))
     empty = result.cuts["facts"].old
 
     def facts(sessions: pd.DataFrame) -> Facts:

@@ -1,14 +1,13 @@
 """The import of one file, from its bytes to the counts."""
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
-from jobs.importing.ahead import ahead
+from jobs.ahead import ahead, without_collection
 from jobs.importing.checks import Checks
 from jobs.importing.kind import Counts, Kind
 from jobs.importing.portion import Portion, Unreadable
@@ -45,20 +44,10 @@ def import_portions(
     if bulk.sqlite:
         # The log is brought into the file once for several portions: half the time of commits.
         bulk.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_OF_LOG}")
-    with _no_cycles(), closing(ahead(_checked(kind, portions, load_shops(bulk)))) as ready:
+    with without_collection(), closing(ahead(_checked(kind, portions, load_shops(bulk)))) as ready:
         for checks, rows in ready:
             write_portion(bulk, kind, file, checks, rows, counts)
             progress(checks.portion.position)
-
-
-@contextmanager
-def _no_cycles() -> Iterator[None]:
-    # Rows are many small objects without cycles: looking for some takes as long as decoding them.
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def _checked(

@@ -1,6 +1,8 @@
 """Work ahead: the next portion is read and checked while the one before it is being written."""
 
-from collections.abc import Generator, Iterable
+import gc
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from queue import Queue
 from threading import Event, Thread
 from typing import TypeVar
@@ -42,3 +44,14 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
             if not ready.empty():
                 ready.get_nowait()
             thread.join(0.01)
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Without Python's search for cycles: rows are many small objects that have none, and looking for
+    some takes as long as decoding them. What has cycles all the same goes at the end."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
