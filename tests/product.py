@@ -31,14 +31,17 @@ class Product:
         self._client: Any = None
         self._keys: dict[str, str] = {}
 
-    def load(self, kind: str, records: list[Row]) -> dict[str, int]:
-        """Import records as one NDJSON file; the counts that the command prints."""
+    def load(self, kind: str, records: list[Row], rejected: int = 0) -> dict[str, int]:
+        """Import records as one NDJSON file, of which so many are rejected; the counts that the
+        command prints."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, f"{kind}.ndjson")
             lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in records)
             file.write_text("".join(lines), encoding="utf-8")
-            printed = self._jobs("import", kind, str(file), "--json")
+            status, printed = self._run_jobs("import", kind, str(file), "--json")
+        assert status == (3 if rejected else 0), f"import {kind}: exit {status}\n{printed}"
         counts: dict[str, int] = json.loads(printed.splitlines()[-1])
+        assert counts["rejected"] == rejected
         return counts
 
     def rollup(self) -> None:

@@ -7,7 +7,7 @@ orders that it takes.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
@@ -27,6 +27,9 @@ from tests.worlds import World, world
 # A world goes through some ten commands and a thousand questions: a few of them in every run of the
 # tests, many where there is time (INVARIANT_EXAMPLES=100).
 EACH = int(os.environ.get("INVARIANT_EXAMPLES", "3"))
+
+Question = tuple[str, str, dict[str, str]]
+"""Shop, path and query."""
 
 EXAMPLES = settings(
     max_examples=EACH,
@@ -66,7 +69,7 @@ def load(product: Product, files: list[Portion], rng: Random) -> None:
     product.rollup()
 
 
-def asked(given: World) -> Iterator[tuple[str, str, dict[str, str]]]:
+def asked(given: World) -> Iterator[Question]:
     """Shop, path and query of everything worth asking about a world."""
     for shop_id in given.casts:
         for path, query in given.questions(shop_id):
@@ -75,10 +78,17 @@ def asked(given: World) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def differences(product: Product, given: World, records: dict[str, list[Row]]) -> list[str]:
-    """Where the product's answers are not the oracle's."""
+    """Where the product's answers about a world are not the oracle's."""
+    return wrong_answers(product, asked(given), records)
+
+
+def wrong_answers(
+    product: Product, questions: Iterable[Question], records: dict[str, list[Row]]
+) -> list[str]:
+    """Where the product's answers to questions (shop, path, query) are not the oracle's."""
     oracle = Oracle(records)
     found = []
-    for shop_id, path, query in asked(given):
+    for shop_id, path, query in questions:
         now = datetime.now(UTC)
         today = oracle.today(shop_id, now)
         status, body = product.get(path, query, shop_id)

@@ -1,13 +1,21 @@
-"""The migrations make the tables that the code declares, on both databases, at once from many sides."""
+"""The migrations make the tables that the code declares, on both databases, at once from many sides,
+and all or nothing. What becomes of data is in `migrations/`."""
 
+import os
+import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from tests.migrations import made_up
+from tests.product import Product
+from tests.worlds import world
 from warehouse import migrate
 from warehouse.engine import open_engine
 from warehouse.tables import metadata
@@ -36,3 +44,67 @@ def test_processes_that_migrate_at_once_all_succeed(warehouse_url: str) -> None:
     with ThreadPoolExecutor(4) as pool:
         done = list(pool.map(lambda _: subprocess.run(command, capture_output=True), range(4)))
     assert [process.stderr.decode() for process in done if process.returncode] == []
+
+
+def made_up_migration(url: str, statement: int = 0) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "tests.migrations.made_up", url, str(statement)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def state(url: str) -> tuple[str | None, list[str], int, set[str]]:
+    """Revision, tables, number of events, names of the shops."""
+    engine = open_engine(url)
+    with engine.connect() as connection:
+        return (
+            migrate.revision_of(connection),
+            sorted(sa.inspect(connection).get_table_names()),
+            int(connection.scalar(sa.text("SELECT COUNT(*) FROM raw_event")) or 0),
+            set(connection.scalars(sa.text("SELECT name FROM shop"))),
+        )
+
+
+@pytest.fixture
+def warehouse_with_data(warehouse_url: str) -> str:
+    some = world(3, 8)
+    for kind in ("shops", "forms", "events"):
+        Product(warehouse_url).load(kind, some.records[kind])
+    return warehouse_url
+
+
+def test_a_migration_that_is_killed_has_done_nothing(warehouse_with_data: str) -> None:
+    url = warehouse_with_data
+    before = state(url)
+    # There are 16 or more, with the commit; the first few look whether there is anything to do.
+    for statement in sorted(random.sample(range(5, 17), 3)):
+        assert made_up_migration(url, statement).returncode == -9, statement
+        assert state(url) == before
+        # The program of before goes on with it.
+        assert Product(url).verify_all()
+    done = made_up_migration(url)
+    assert done.returncode == 0, done.stderr
+    revision, tables, events, names = state(url)
+    assert (revision, events, names) == (made_up.NUMBER, before[2], {"made up"})
+    assert set(tables) ^ set(before[1]) == {"made_up", "fact_code"}
+
+
+def test_migrations_of_data_at_once_all_succeed(warehouse_with_data: str) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(lambda _: made_up_migration(warehouse_with_data), range(3)))
+    assert [process.stderr for process in done if process.returncode] == []
+    assert state(warehouse_with_data)[0] == made_up.NUMBER
+
+
+def test_a_warehouse_of_a_newer_version_is_refused_in_one_line(warehouse_url: str) -> None:
+    migrate.migrate(open_engine(warehouse_url))
+    assert made_up_migration(warehouse_url).returncode == 0
+    for module in (["jobs", "status"], ["web", "keys", "list"]):
+        done = subprocess.run(
+            [sys.executable, "-m", *module],
+            env={**os.environ, "WAREHOUSE_URL": warehouse_url},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert "the warehouse has schema 9999, and this version of the program" in done.stderr
+        assert done.stderr.count("\n") == 1

@@ -1,6 +1,8 @@
 """Bring a warehouse to the current schema; every command calls this first.
 
-A new revision is made with `revise("what it does")` from a warehouse that is at the one before.
+A new revision is made with `revise("what it does")` from a warehouse that is at the one before. Before
+that, `python -m tests.migrations` stores data of the newest one, so that it is tested from then on how
+they are migrated.
 """
 
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Final
 from sqlalchemy import Connection, Engine, inspect, text
 
 from warehouse.planning import state_plans
+from warehouse.settings import SettingError
 
 # The newest revision under migrations/versions (a test holds it to that).
 HEAD: Final = "0001"
@@ -16,6 +19,10 @@ HEAD: Final = "0001"
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 # Any number, the same in every process: whoever migrates PostgreSQL holds this lock.
 _LOCK: Final = 7_305_811
+
+
+class NewerSchema(SettingError):
+    """A newer version of the program has migrated the warehouse; this one cannot use it."""
 
 
 def revision_of(connection: Connection) -> str | None:
@@ -38,7 +45,10 @@ def known_revisions() -> list[str]:
 
 
 def migrate(engine: Engine) -> None:
-    """Create or upgrade the tables; nothing where they are current. Processes take turns."""
+    """Create or upgrade the tables; nothing where they are current. Processes take turns.
+
+    All of it is one transaction, on SQLite too. Raises NewerSchema.
+    """
     with engine.connect() as connection:
         if is_current(connection):
             return
@@ -46,7 +56,16 @@ def migrate(engine: Engine) -> None:
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         if not is_current(connection):
+            _refuse_newer(revision_of(connection))
             _upgrade(connection)
+
+
+def _refuse_newer(revision: str | None) -> None:
+    if revision is not None and revision not in known_revisions():
+        raise NewerSchema(
+            f"the warehouse has schema {revision}, and this version of the program knows none newer "
+            f"than {HEAD}: use the version that migrated it, or restore a backup from before"
+        )
 
 
 def _upgrade(connection: Connection) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from jobs.landing.folder import DONE, REPORT, in_hand, look
+from jobs.running import TAKEN
 from tests.answers import answers, differing
 from tests.faults.places import Place, filled
 from tests.faults.victim import Fault, Outcome, Victim, start
@@ -77,7 +80,11 @@ class Story:
         backfill = ["backfill", "--from", first, "--to", last]
         self.step(["status"])
         for number, (kind, rows) in enumerate(files):
-            self.step(["import", kind, str(self._file(number, kind, rows))])
+            file = self._file(number, kind, rows)
+            if self.rng.random() < 0.3:
+                self._land(kind, file)
+            else:
+                self.step(["import", kind, str(file)])
             if number > 1 and self.rng.random() < 0.4:
                 self.step(self.rng.choice([["rollup"], ["rollup"], ["rollup"], backfill]))
         self.step(["rollup"])
@@ -99,7 +106,7 @@ class Story:
 
     def step(self, args: list[str]) -> None:
         """A command, hit some times; then undisturbed, sometimes beside another."""
-        for _ in range(self.rng.choice((1, 1, 2, 3, 4))):
+        for _ in range(self.rng.choice((1, 2, 3, 4, 5))):
             if self._is_enough() or self._hit(args).status == 0:
                 break  # It had ended before: nothing is left to be done.
         beside = None
@@ -107,9 +114,20 @@ class Story:
             other = self.rng.choice([args, ["rollup"], ["verify", "--sample", "2"]])
             beside = start(self.url, other, self.folder, Fault())
             self.tally.at_once += 1
-        self._expect(start(self.url, args, self.folder, Fault()).wait(), None, (0,))
-        if beside is not None:
-            self._expect(beside.wait(), None, (0,))
+        self._expect_both(start(self.url, args, self.folder, Fault()), beside)
+
+    def _land(self, kind: str, file: Path) -> None:
+        """A file through the landing folder, which is empty then."""
+        landing = self.folder / "landing"
+        (landing / kind).mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, landing / kind)
+        self.step(["landing"])
+        if left := in_hand(landing) + [found.path for found in look(landing)]:
+            self.tally.found.append(f"{self.name}: {left} are left")
+        done = sorted(path.name for path in (landing / kind / DONE).iterdir())
+        if done != [file.name, f"{file.name}{REPORT}"]:
+            self.tally.found.append(f"{self.name}: {done} instead of {file.name}")
+        shutil.rmtree(landing)
 
     def _hit(self, args: list[str]) -> Outcome:
         """A command that is hit, sometimes beside one that is not."""
@@ -122,22 +140,24 @@ class Story:
         full = kind == "full" and not fault.room
         with filled(self.place.disk if full else None, fault.at):
             outcome = start(self.url, args, self.folder, Fault() if full else fault).wait()
-        if outcome.status != 0:
+        if outcome.status not in (0, TAKEN):
             self.tally.faults[kind] += 1
-        self._expect(outcome, fault, (0, *_WITHSTAND[kind]))
+        self._expect(outcome, fault, (0, *_WITHSTAND[kind], *[TAKEN] * (beside is not None)))
         if beside is not None:
-            self._expect(beside.wait(), None, (0,))
+            self._expect(beside.wait(), None, (0, TAKEN))
         return outcome
 
     def compare(self, when: str) -> None:
         """All answers with those of the warehouse that nothing was done to."""
         self.tally.compared += 1
-        # Once more, should it have been a shop's midnight.
-        if found := self._differing() and self._differing():
-            self.tally.found += [f"{self.name} {when}: {one}" for one in found]
+        if found := self._differing():
+            # Once more, should it have been a shop's midnight.
+            self.expected = answers(self.calm, self.world)
+            found = self._differing()
+        self.tally.found += [f"{self.name} {when}: {one}" for one in found]
 
     def _differing(self) -> list[str]:
-        return differing(answers(self._product, self.world), answers(self.calm, self.world))
+        return differing(answers(self._product, self.world), self.expected)
 
     def _calmly(self, files: list[Portion]) -> None:
         for number, (kind, rows) in enumerate(files):
@@ -146,11 +166,20 @@ class Story:
             self._run_calmly(args)
         found = differences(self.calm, self.world, self.world.records)
         self.tally.found += [f"{self.name}, undisturbed: {one}" for one in found]
+        self.expected = answers(self.calm, self.world)
 
     def _run_calmly(self, args: list[str]) -> None:
         outcome = start(self.calm.url, args, self.folder, Fault()).wait()
         self._expect(outcome, None, (0,))
         self.calls[args[0]] = max(self.calls[args[0]], outcome.calls)
+
+    def _expect_both(self, one: Victim, other: Victim | None) -> None:
+        """Both have done their work, unless the one has left its turn to the other."""
+        outcomes = [victim.wait() for victim in (one, other) if victim is not None]
+        for outcome in outcomes:
+            self._expect(outcome, None, (0, TAKEN)[: len(outcomes)])
+        if all(outcome.status == TAKEN for outcome in outcomes):
+            self.tally.found.append(f"{self.name}: {outcomes[0].words} has left its turn to nobody")
 
     def _expect(self, outcome: Outcome, fault: Fault | None, statuses: tuple[int, ...]) -> None:
         self.tally.commands[outcome.words.split()[0]] += 1

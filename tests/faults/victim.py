@@ -26,6 +26,7 @@ from sqlalchemy import Engine, event, make_url
 
 from jobs import cli, pipeline
 from jobs.importing import csv, ndjson
+from jobs.landing import folder
 from tests.faults import servers
 from warehouse.bulk import Bulk
 from warehouse.owners import me, shown
@@ -35,9 +36,9 @@ for _name in cli.COMMANDS:
     cli.main.get_command(click.Context(cli.main), _name)
 import_module("alembic.command")
 
-# Rows of a portion of an import, and of a rollup.
+# Rows of a portion of an import, and of a rollup (whose first is an eighth of that).
 IMPORT_ROWS: Final = 25
-ROLLUP_ROWS: Final = 110
+ROLLUP_ROWS: Final = 240
 # A command that has not ended by then hangs.
 PATIENCE_SECONDS: Final = 180
 
@@ -94,14 +95,15 @@ class Outcome:
     printed: str = field(repr=False)
 
 
-def start(url: str, args: list[str], folder: Path, fault: Fault | None = None) -> Victim:
-    """Start `python -m jobs ARGS` on a warehouse, to be hit by a fault; `folder` takes what it prints."""
+def start(url: str, args: list[str], place: Path, fault: Fault | None = None) -> Victim:
+    """Start `python -m jobs ARGS` on a warehouse, to be hit by a fault; in the folder `place` are what
+    it prints, and the landing folder."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.faults.victim"])
-    output = folder / f"output-{time.monotonic_ns()}"
+    output = place / f"output-{time.monotonic_ns()}"
     output.touch()
     # The server that is forked has the environment in which it was started.
-    environment = {**os.environ, "WAREHOUSE_URL": url}
+    environment = {**os.environ, "WAREHOUSE_URL": url, "IMPORT_DIR": str(place / "landing")}
     process = context.Process(target=_run, args=(args, str(output), fault, environment))
     process.start()
     return Victim(process, output, " ".join(args[:2]))
@@ -117,6 +119,7 @@ def _run(args: list[str], output: str, fault: Fault | None, environment: dict[st
     if fault is not None:
         pipeline.BATCH_ROWS = ROLLUP_ROWS  # type: ignore[misc]
         ndjson.ROWS = csv.ROWS = IMPORT_ROWS  # type: ignore[misc]
+        folder._SETTLE_SECONDS = 0.02  # type: ignore[misc]
     calls = _count_calls(lambda: None if fault is None else _strike(fault, url), fault)
     if fault is not None and fault.room:
         resource.setrlimit(resource.RLIMIT_FSIZE, (fault.room, resource.RLIM_INFINITY))
