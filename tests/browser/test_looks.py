@@ -21,8 +21,12 @@ LOOKS: tuple[tuple[ViewportSize, Literal["light", "dark"]], ...] = (
 )
 
 
-def look_at(page: Page, name: str) -> None:
-    """A page as people have it: no violation, and nothing wider than the screen."""
+def look_at(page: Page, heading: str, text: str = "") -> None:
+    """The page with this heading and text: no violation, and nothing wider than the screen."""
+    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+    expect(page.get_by_role("main")).to_contain_text(text)
+    page.wait_for_load_state()
+    name = (heading, text)
     for size, scheme in LOOKS:
         page.set_viewport_size(size)
         page.emulate_media(color_scheme=scheme)
@@ -55,46 +59,47 @@ def test_every_page(page: Page, plain_service: Service) -> None:
     email = "a.rather.long.name.of.a.person@department.example.com"
     add_member(service.engine, service.shop, email, ["connections:manage", "forms:edit"])
     add_member(service.engine, other, email, [])
+    wide = "W" * 100
     with watched(page, service.base):
         page.goto(f"{service.base}{new_link(service.engine, email, wall_clock())}")
-        look_at(page, "set a password")
+        look_at(page, "Set your password")
         set_password(page, "short")
-        look_at(page, "a password that is not taken")
+        look_at(page, "Set your password", "Please look again")
         page.goto(f"{service.base}/settings/password/none")
-        look_at(page, "no link")
+        look_at(page, "Not found")
         sign_in(page, service, email, "a wrong password")
-        look_at(page, "sign in, refused")
+        look_at(page, "Sign in", "Not signed in")
         signed_in(page, service, email)
         page.get_by_label("Shop").select_option(service.shop.shop_id)
         page.get_by_role("button", name="Switch").click()
-        look_at(page, "no keys")
+        look_at(page, "Connections", "There is no key")
         page.get_by_role("link", name="Mint a key").click()
-        look_at(page, "mint")
+        look_at(page, "Mint a key")
         page.evaluate("document.querySelector('form.card').noValidate = true")
         page.get_by_role("button", name="Mint the key").click()
-        look_at(page, "mint, not taken")
-        page.get_by_label("Name").fill("W" * 100)
+        look_at(page, "Mint a key", "Please look again")
+        page.get_by_label("Name").fill(wide)
         page.get_by_label("analytics:read").check()
         page.get_by_role("button", name="Mint the key").click()
-        look_at(page, "the key")
+        look_at(page, "Your new key")
         page.get_by_role("link", name="I have kept the key").click()
         mint(page, "Another", "forms:write", "customers:read")
         page.get_by_role("link", name="Rotate Another").click()
-        look_at(page, "rotate")
+        look_at(page, "Rotate Another")
         page.get_by_role("button", name="Rotate the key").click()
         page.get_by_role("link", name="I have kept the key").click()
         page.get_by_role("link", name="Revoke WWW").click()
-        look_at(page, "revoke")
+        look_at(page, f"Revoke {wide}?")
         page.get_by_role("button", name="Revoke the key").click()
         page.get_by_text("Keys that no longer work").click()
-        look_at(page, "keys")
+        look_at(page, "Connections", "Keys that no longer work (1)")
         page.get_by_role("link", name="Activity", exact=True).click()
-        look_at(page, "activity")
+        look_at(page, "Activity")
         page.get_by_label("Shop").select_option(other.shop_id)
         page.get_by_role("button", name="Switch").click()
-        look_at(page, "keys, without permissions")
+        look_at(page, "Connections", "You can look at the keys.")
         page.goto(f"{service.base}/settings/connections/new")
-        look_at(page, "not allowed")
+        look_at(page, "Not allowed")
 
 
 def test_with_the_keyboard_alone(page: Page, plain_service: Service) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
@@ -50,6 +51,14 @@ def test_a_key_is_shown_once(browser: Browser, client: FlaskClient, engine: Engi
     assert again.location == CONNECTIONS
     assert "was sent before" in browser.get(CONNECTIONS).get_data(as_text=True)
     assert only(engine).created_by == "ada@example.com"
+
+
+def test_the_call_names_the_public_address(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUBLIC_URL", "https://stats.example/")
+    answer = browser.signed_in().post(NEW, name="x", scopes=["analytics:read"])
+    assert '"https://stats.example/v1/forms"' in answer.get_data(as_text=True)
 
 
 def test_the_list_says_what_is_known_of_a_key(

@@ -7,6 +7,7 @@ from flask import request
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
 
+from tests.web.builders import ShopBuilder
 from tests.web.conftest import Clock
 from tests.web.members.people import CONNECTIONS, NEW, SIGN_IN, Browser, key_on, new_link
 from warehouse.tables import secret
@@ -127,6 +128,14 @@ def test_a_proxy_is_believed_where_it_is_trusted(
         assert seen.pop() == ("203.0.113.5" if believed else proxy)
     close_app(app)
     assert "Secure" not in Browser(client).get(SIGN_IN, headers=said).headers["Set-Cookie"]
+
+
+def test_the_api_has_no_use_for_cookies(
+    client: FlaskClient, engine: Engine, shop: ShopBuilder
+) -> None:
+    client.get("/v1/forms", headers={"Authorization": f"Bearer {shop.mint()}"})
+    with engine.connect() as connection:
+        assert connection.execute(select(secret)).all() == []
 
 
 def test_one_key_signs_the_cookies_of_all_processes(

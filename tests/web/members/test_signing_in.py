@@ -180,6 +180,16 @@ def test_what_the_operator_ends_is_over_on_the_next_request(
     assert browser.sign_in().status_code == 403
 
 
+def test_a_sign_in_that_crosses_with_a_disabling_opens_nothing(
+    engine: Engine, shop: ShopBuilder, ada: str, clock: Clock
+) -> None:
+    with writing(engine) as connection:
+        who = accounts.find(connection, shop.shop_id, ada)
+        accounts.disable(connection, who, by=OPERATOR, now=clock.now)
+        token = sign_ins.start(connection, who.member_key, who.shop_key, clock.now)
+        assert sign_ins.find(connection, token, clock.now) is None
+
+
 def test_sign_in_leads_nowhere_else(browser: Browser, client: FlaskClient) -> None:
     for wanted, leads_to in (
         ("/settings/activity", "/settings/activity"),
