@@ -1,6 +1,7 @@
 """`rejects`: the list, another try once the cause is mended, the purge; and `status`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,10 @@ def test_status(jobs: Jobs) -> None:
         connection.execute(insert(tables.edition), columns | {"shop_key": keys["b.example"]})
     found = json.loads(jobs("status", "--json").stdout)
     newest = found["shops"][0].pop("newest_batch")
+    for shop in found["shops"]:
+        lag, at = shop.pop("lag_seconds"), shop.pop("newest_waiting_at")
+        assert (lag >= 0, at is not None) == (True, shop["waiting_rows"] > 0)
+    assert [shop.pop("waiting_batches") for shop in found["shops"]] == [2, 0]
     assert newest.pop("imported_at").startswith("20")
     assert newest == {"batch_id": 2, "kind": "orders", "rows": 1}
     nothing = {"timezone": "UTC", "last_rollup_at": None}
@@ -201,6 +206,7 @@ def test_status(jobs: Jobs) -> None:
         nothing
         | {"shop_id": "b.example", "state": "building", "waiting_rows": 0, "newest_batch": None},
     ]
+    assert found["queued"] == {"rows": 3, "batches": 2}
     assert found["rejects"] == [
         {"kind": "orders", "reason": "currency: not the shop's", "rows": 2},
         {"kind": "events", "reason": "event_id: missing", "rows": 1},
@@ -214,13 +220,15 @@ def test_status_after_a_rollup(jobs: Jobs) -> None:
     shop = json.loads(jobs("status", "--json").stdout)["shops"][0]
     assert (shop["state"], shop["waiting_rows"]) == ("current", 1)
     lines = jobs("status").stdout.splitlines()
-    assert lines == [
+    waiting = lines.pop(2)
+    assert re.fullmatch(r"  waiting rows  1 \(for \d+ s\)", waiting)
+    assert lines[: lines.index("last runs:")] == [
         "a.example (UTC): current",
         f"  last rollup   {shop['last_rollup_at']}",
-        "  waiting rows  1",
         f"  newest batch  1 events at {shop['newest_batch']['imported_at']} (batch 2)",
         "b.example (UTC): current",
-        *lines[5:8],
+        *lines[4:7],
+        "queued: 1 rows in 1 batches",
         "rejects: 1",
         "  1 events event_id: missing",
     ]

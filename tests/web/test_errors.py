@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import Engine, insert, text
 
 from tests.web.builders import ShopBuilder, instant
 from tests.web.conftest import Clock
 from tests.web.refusals import refused
+from warehouse import tables
+from warehouse.days import NEVER
 from web.app import create_app
 from web.key_text import new_key
 
@@ -178,4 +181,24 @@ def test_no_warehouse(url: str) -> None:
 
 def test_a_warehouse_that_is_not_migrated_is_not_ready(tmp_path: Path) -> None:
     client = create_app(f"sqlite:///{tmp_path / 'empty.db'}").test_client()
+    refused(client.get("/readyz"), 503, "unavailable")
+
+
+def test_what_is_set_aside_is_a_warning(client: FlaskClient, engine: Engine) -> None:
+    assert client.get("/readyz").get_json()["setAside"] == {"shops": 0, "batches": 0}
+    with engine.begin() as connection:
+        for number, shop_key in ((1, 1), (2, 1), (3, 2)):
+            connection.execute(insert(tables.edition).values(edition=number, shop_key=shop_key))
+            connection.execute(
+                insert(tables.failed_batch).values(edition=number, batch_id=1, retry_at=NEVER)
+            )
+        connection.execute(insert(tables.failed_batch).values(edition=1, batch_id=2, retry_at=1))
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.get_json()["setAside"]) == (200, {"shops": 2, "batches": 3})
+
+
+def test_a_warehouse_of_another_schema_is_not_ready(client: FlaskClient, engine: Engine) -> None:
+    assert client.get("/readyz").status_code == 200
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = 'other'"))
     refused(client.get("/readyz"), 503, "unavailable")
