@@ -3,7 +3,8 @@
 Two schedulers over one landing folder, imports beside them, the API, and readers. A scheduler or one
 of its children is killed now and then, or told to end, and started again. In the end all files must be
 imported and moved, `verify --all` must find nothing, and the answers must be those of a warehouse that
-the same files were imported into one after the other. Prints what was done, and how much memory the API and the schedulers had at the beginning and in the end.
+the same records were imported into undisturbed. Prints what was done, and how much memory the API and
+the schedulers had at the beginning and in the end.
 """
 
 import json
