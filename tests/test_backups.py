@@ -229,7 +229,7 @@ def test_refused_without_force_where_there_is_data(
     assert data_version(warehouse_url) > 0
 
 
-def test_a_part_of_a_backup_is_refused(
+def test_a_part_of_a_backup_and_a_damaged_one_are_refused(
     warehouse_url: str, files: dict[str, Path], run: Run, tmp_path: Path
 ) -> None:
     fill(warehouse_url, files, run, *SMALL, "events")
@@ -240,6 +240,10 @@ def test_a_part_of_a_backup_is_refused(
     for share in (0.3, 0.9, 0.999):
         part.write_bytes(whole[: int(len(whole) * share)])
         refused(run(warehouse_url, "restore", part, "--force"), f"{part} is ")
+    # Of the right length, and overwritten in the middle.
+    middle = len(whole) // 3
+    part.write_bytes(whole[:middle] + bytes(range(256)) * 64 + whole[middle + 64 * 256 :])
+    refused(run(warehouse_url, "restore", part, "--force"), f"{part} is ")
     assert data_version(warehouse_url) == before
 
 

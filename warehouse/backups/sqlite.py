@@ -77,12 +77,15 @@ def _prepare(file: Path, beside: URL, progress: Progress) -> None:
         if revision is None:
             raise BackupError("is no backup of a warehouse")
         require_known(revision)
+        pages = int(source.execute("PRAGMA page_count").fetchone()[0])
+        if pages * _page_size(source) != file.stat().st_size:
+            raise BackupError("is not whole: its end is missing")
         target.execute("PRAGMA synchronous = OFF")
         _copy(source, target, "read", progress)
         progress("check", 0, 0)
         complaint = target.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if complaint != "ok":
-            raise BackupError(f"is damaged: {complaint}")
+            raise BackupError(f"is damaged: {' '.join(complaint.split())}")
     engine = open_engine(beside.render_as_string())
     progress("migrate", 0, 0)
     migrate(engine)
