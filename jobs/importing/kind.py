@@ -1,7 +1,8 @@
 """What a kind of file knows: its fields, how to check its rows, how to write them."""
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -27,6 +28,8 @@ class Counts(Written):
 
     read: int = 0
     rejected: int = 0
+    # What a foreign format counts besides (see `Format.counts`).
+    more: dict[str, int] = field(default_factory=dict)
 
     def add(self, written: Written, read: int, rejected: int) -> None:
         self.new += written.new
@@ -35,10 +38,15 @@ class Counts(Written):
         self.read += read
         self.rejected += rejected
 
+    def count(self, more: Mapping[str, int]) -> None:
+        for name, number in more.items():
+            self.more[name] = self.more.get(name, 0) + number
+
     def report(self) -> dict[str, int]:
         """The counts by name, in the order in which they are told."""
         counts = asdict(self)
-        return {name: counts[name] for name in ("read", "new", "duplicate", "replaced", "rejected")}
+        names = ("read", "new", "duplicate", "replaced", "rejected")
+        return {name: counts[name] for name in names} | self.more
 
 
 class Kind(ABC):

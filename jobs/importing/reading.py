@@ -9,7 +9,7 @@ from jobs.importing.portion import BYTES, LONGEST_LINE, LONGEST_TEXT, Broken
 
 _COMPRESSED_AT_ONCE: Final = 256 << 10
 _GZIP: Final = 16 + zlib.MAX_WBITS
-_BOM: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
 TOO_LONG: Final = f"the line is longer than {LONGEST_LINE >> 20} MiB"
 
 
@@ -40,6 +40,14 @@ def lines_of(path: Path) -> Iterator[Lines]:
     """All lines of a file, some megabytes of them at a time. Raises OSError."""
     with path.open("rb") as file:
         yield from _lines(file, _blocks(file, path))
+
+
+def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
+    """What a file holds, unpacked where it is a `.gz`, block by block, each with how many bytes of
+    the file have been read. Raises OSError, and Damaged where the rest of an archive is unreadable."""
+    with path.open("rb") as file:
+        for block in _blocks(file, path):
+            yield block, file.tell()
 
 
 def _blocks(file: BinaryIO, path: Path) -> Iterator[bytes]:
@@ -88,7 +96,7 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
     try:
         for block in blocks:
             if start and block:
-                block, start = block.removeprefix(_BOM), False
+                block, start = block.removeprefix(BOM), False
             parts.append(block)
             size += len(block)
             if size < BYTES:
