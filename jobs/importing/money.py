@@ -1,5 +1,6 @@
 """Amounts of money as systems write them, as whole minor units: exactly, without binary floats."""
 
+from decimal import Decimal
 from typing import Any
 
 from jobs.importing.cells import currency, decimal
@@ -20,3 +21,11 @@ def minor_units(amount: Any, code: Any) -> tuple[int, bool]:
     if rest >= "5":
         number += 1
     return -number if written.startswith("-") else number, bool(rest)
+
+
+def of_millionths(amount: Any) -> str:
+    """An amount in millionths of a major unit (`1230000`) in major units (`1.230000`).
+
+    Raises Malformed where it is no number.
+    """
+    return format(Decimal(decimal(amount)).scaleb(-6), "f")
