@@ -22,22 +22,25 @@ EVENTS: Final = {
 }
 _SEPARATORS: Final = re.compile(r"[\s_-]+")
 
-# Our field and the two spellings of the property that it is.
-_PROPERTIES: Final = tuple(
-    (name, name, re.sub(r"_(.)", lambda found: found[1].upper(), name))
-    for name in (
-        "form_id",
-        "form_session_id",
-        "step_id",
-        "step_index",
-        "step_name",
-        "field_id",
-        "field_type",
-        "value",
-        "discount_id",
-        "discount_code",
-    )
+# Properties are called like our fields, in snake_case or camelCase.
+_FIELDS: Final = (
+    "form_id",
+    "form_session_id",
+    "step_id",
+    "step_index",
+    "step_name",
+    "field_id",
+    "field_type",
+    "value",
+    "email",
+    "discount_id",
+    "discount_code",
 )
+_PROPERTIES: Final = {
+    name: field
+    for field in _FIELDS
+    for name in (field, re.sub(r"_(.)", lambda found: found[1].upper(), field))
+}
 _CAMPAIGN: Final = {
     "source": "utm_source",
     "medium": "utm_medium",
@@ -46,8 +49,6 @@ _CAMPAIGN: Final = {
     "content": "utm_content",
     "id": "utm_id",
 }
-# The best first: `timestamp` is `originalTimestamp` as the server's clock would have it.
-_TIMES: Final = ("timestamp", "originalTimestamp", "sentAt")
 _NOTHING: Final[Record] = {}
 _EVENTS: Final = Events()
 
@@ -65,13 +66,11 @@ class Segment(Format):
         Taken("userId", "customer_id"),
         Taken("type", "type"),
         Taken("event", "type"),
-        *(Taken(name, "occurred_at") for name in _TIMES),
-        *(
-            Taken(f"properties.{name}", field)
-            for field, *names in _PROPERTIES
-            for name in dict.fromkeys(names)
-        ),
-        Taken("properties.email", "email"),
+        # The best first: it is the next one, as the server's clock would have it.
+        Taken("timestamp", "occurred_at"),
+        Taken("originalTimestamp", "occurred_at"),
+        Taken("sentAt", "occurred_at"),
+        *(Taken(f"properties.{name}", field) for name, field in _PROPERTIES.items()),
         Taken("context.traits.email", "email"),
         *(Taken(f"context.campaign.{name}", field) for name, field in _CAMPAIGN.items()),
         Taken("context.device.type", "device_type"),
@@ -90,27 +89,23 @@ class Segment(Format):
         if kind is None:
             target.count(SKIPPED)
             return None
-        properties, context = _object(record, "properties"), _object(record, "context")
-        device = _object(context, "device")
-        user, address = _user(record)
-        visitor = record.get("anonymousId") or user or hashed_email(address)
-        row = {
-            "type": kind,
-            "event_id": record.get("messageId"),
-            "visitor_id": visitor,
-            "customer_id": user,
-            "occurred_at": next((at for name in _TIMES if (at := record.get(name))), None),
-            "email": properties.get("email") or _object(context, "traits").get("email") or address,
-            "device_type": device_of(
-                device.get("type"), device.get("model"), context.get("userAgent")
-            ),
-        }
-        for field, name, camel in _PROPERTIES:
-            value = properties.get(name)
-            row[field] = properties.get(camel) if value is None else value
+        row: Row = {"type": kind, "event_id": record.get("messageId")}
+        for name, value in _object(record, "properties").items():
+            if name in _PROPERTIES:
+                row[_PROPERTIES[name]] = value
+        context = _object(record, "context")
         for name, value in _object(context, "campaign").items():
             if name in _CAMPAIGN:
                 row[_CAMPAIGN[name]] = value
+        row["customer_id"], address = _user(record)
+        row["visitor_id"] = record.get("anonymousId") or row["customer_id"] or hashed_email(address)
+        if not row.get("email"):
+            row["email"] = _object(context, "traits").get("email") or address
+        row["occurred_at"] = (
+            record.get("timestamp") or record.get("originalTimestamp") or record.get("sentAt")
+        )
+        device, agent = _object(context, "device"), context.get("userAgent")
+        row["device_type"] = device_of(device.get("type"), device.get("model"), agent)
         return row
 
     def conceal(self, record: Record) -> Record:
