@@ -5,7 +5,8 @@ from typing import Final
 
 from jobs.importing.formats.format import Format
 from jobs.importing.formats.shopify import Shopify
+from jobs.importing.formats.shopify_bulk import ShopifyBulk
 
-_ALL: Final[tuple[Format, ...]] = (Shopify(),)
+_ALL: Final[tuple[Format, ...]] = (Shopify(), ShopifyBulk())
 
 FORMATS: Final = {format.name: format for format in _ALL}
