@@ -9,10 +9,12 @@ from jobs.importing.formats.google_ads import GoogleAds
 from jobs.importing.formats.meta import Meta
 from jobs.importing.formats.segment import Segment
 from jobs.importing.formats.shopify import Shopify
+from jobs.importing.formats.shopify_bulk import ShopifyBulk
 from jobs.importing.formats.tiktok import TikTok
 
 _ALL: Final[tuple[Format, ...]] = (
     Shopify(),
+    ShopifyBulk(),
     Segment(),
     Meta(),
     GoogleAds(),

@@ -4,6 +4,7 @@ row of the contract."""
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -38,10 +39,10 @@ class Target:
     def count(self, what: str) -> None:
         self.counted[what] = self.counted.get(what, 0) + 1
 
-    def minor(self, amount: Any, currency: Any) -> int:
-        """An amount in minor units of its currency; counts it where it had to be rounded. Raises
-        Malformed."""
-        found, rounded = minor_units(amount, currency)
+    def minor(self, amount: Any, currency: Any, rate: Fraction | None = None) -> int:
+        """An amount in minor units of the currency, into which it is brought at a rate, if one is
+        given; counts it where it had to be rounded. Raises Malformed."""
+        found, rounded = minor_units(amount, currency, rate)
         if rounded:
             self.count(ROUNDED)
         return found
@@ -51,9 +52,10 @@ class Format(ABC):
     """One format of one kind.
 
     `takes`: every place of a record that `row` looks at; nothing else of a rejected record is kept,
-    and what lies at a place whose name ends in "email" is kept as its hash. `counts`: what its
-    summary has besides the contract's five counts. `of_shop`: whether its records belong to a shop,
-    which they do not name.
+    and what lies at a place that has "email" in its name is kept as its hash. `within`: the members
+    in which an object of JSON that is no record holds records. `counts`: what its summary has
+    besides the contract's five counts. `of_shop`: whether its records belong to a shop, which they
+    do not name.
     """
 
     name: ClassVar[str]

@@ -34,6 +34,8 @@ _PLAIN: Final = {
 # Of a table's header, some column has to be one of these.
 _COLUMNS: Final = ("campaign.id", "segments.date", "metrics.cost_micros")
 _CUSTOMER: Final = re.compile(r"customers/(\d+)/")
+# How deep a row's members go that are looked at.
+_DEPTH: Final = 3
 _HUMP: Final = re.compile(r"_+(.)")
 
 
@@ -53,7 +55,7 @@ class GoogleAds(Format):
     )
 
     def seems(self, sample: Sample) -> bool:
-        rows = map(_canonical, sample.records)
+        rows = [_canonical(record) for record in sample.records]
         return any({"campaign", "segments", "metrics"} <= row.keys() for row in rows)
 
     def records(self, path: Path) -> Iterator[Records]:
@@ -77,7 +79,7 @@ class GoogleAds(Format):
         }
 
 
-def _canonical(record: Record) -> Record:
+def _canonical(record: Record, depth: int = _DEPTH) -> Record:
     """A row as REST gives it: `campaign.id` of a CSV header is the member of a member, and
     `cost_micros`, as SQL and other clients call it, is `costMicros`."""
     found: Record = {}
@@ -87,7 +89,7 @@ def _canonical(record: Record) -> Record:
         for part in above:
             inner = below.setdefault(part, {})
             below = inner if isinstance(inner, dict) else {}
-        below[name] = _canonical(value) if isinstance(value, dict) else value
+        below[name] = _canonical(value, depth - 1) if depth and isinstance(value, dict) else value
     return found
 
 

@@ -47,5 +47,5 @@ def _taken(value: Any, places: Places) -> Any:
 
 
 def _hashed(name: str, value: Any) -> Any:
-    is_address = name.lower().endswith("email") and isinstance(value, str)
+    is_address = "email" in name.lower() and isinstance(value, str)
     return hashed_email(value) if is_address else value

@@ -4,7 +4,7 @@ Records of other systems are long, and most of what they hold is not taken. What
 costs a fraction of what does.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, TypedDict
 
@@ -13,7 +13,7 @@ import msgspec
 from jobs.importing.formats.places import Places, places_of
 
 
-def decoder(takes: Iterable[tuple[str, str]], within: Sequence[str]) -> Callable[[bytes], Any]:
+def decoder(takes: tuple[tuple[str, str], ...], within: Sequence[str]) -> Callable[[bytes], Any]:
     """A function that decodes an object as a dict of the sources in `takes` alone (see `Format`), and
     of the members `within`, whole. Where a source lies in what is no object, that is decoded as it is.
 
@@ -26,7 +26,8 @@ def decoder(takes: Iterable[tuple[str, str]], within: Sequence[str]) -> Callable
 def _type_of(places: Places) -> Any:
     if not places:
         return Any
-    record = TypedDict("record", {n: _type_of(p) for n, p in places.items()}, total=False)
+    types = {name: _type_of(below) for name, below in places.items()}
+    record = TypedDict("record", types, total=False)  # type: ignore[misc]
     # All that JSON has, so that nothing is refused for being of another type than is expected.
     other = str | int | float | bool | None
     return record | list[record | list | other] | other

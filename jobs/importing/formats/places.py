@@ -1,6 +1,5 @@
 """The places of a record that a mapping looks at, as a tree of names."""
 
-from collections.abc import Iterable
 from functools import cache
 from typing import TypeAlias
 
@@ -9,7 +8,7 @@ Places: TypeAlias = "dict[str, Places]"
 
 
 @cache
-def places_of(takes: Iterable[tuple[str, str]]) -> Places:
+def places_of(takes: tuple[tuple[str, str], ...]) -> Places:
     """The tree of the sources in `Format.takes`; where one lies within another, the other stands."""
     found: Places = {}
     sources = [source.replace("[]", "").split(".") for source, _ in takes]

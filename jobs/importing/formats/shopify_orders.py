@@ -1,6 +1,7 @@
 """What the two exports of Shopify's orders have in common."""
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -30,8 +31,10 @@ def utm_of(address: Any) -> Row:
 
 def visitor_of(attributes: Any, name: str) -> Any:
     """The visitor's id among an order's attributes, each with its name under `name`."""
-    given = {one.get(name): one.get("value") for one in objects(attributes)}
-    return next((given[one] for one in VISITOR_ATTRIBUTES if given.get(one)), None)
+    given = [(one.get(name), one.get("value")) for one in objects(attributes)]
+    return first_of(
+        value for wanted in VISITOR_ATTRIBUTES for found, value in given if found == wanted
+    )
 
 
 def last_part(gid: Any) -> Any:
@@ -58,11 +61,14 @@ def first_of(values: Iterable[Any]) -> Any:
     return next((value for value in values if value not in (None, "")), None)
 
 
-def minor(target: Target, place: str, amount: Any, currency: Any) -> int | None:
-    """An amount in minor units, None where it is missing. Raises Malformed with the place."""
+def minor(
+    target: Target, place: str, amount: Any, currency: Any, rate: Fraction | None = None
+) -> int | None:
+    """An amount in minor units (see `Target.minor`), None where it is missing. Raises Malformed with
+    the place."""
     if amount is None or amount == "":
         return None
     try:
-        return target.minor(amount, currency)
+        return target.minor(amount, currency, rate)
     except Malformed as cause:
         raise Malformed(f"{place}: {cause}") from None

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from jobs.importing.cells import text
 from jobs.importing.formats.finer import segment_of
 from jobs.importing.formats.format import Format, Row, Taken, Target
 from jobs.importing.formats.records import Record, Records, Sample
@@ -66,7 +65,7 @@ class TikTok(Format):
     def records(self, path: Path) -> Iterator[Records]:
         """Those of reports. Where they do not say whose they are or in which currency, the record of
         an advertiser that stands before them does."""
-        known: dict[Any, Record] = {}
+        known: dict[str, Record] = {}
         last: Record = {}
         for some in report_records(path, self.within, [source for source, _ in self.takes]):
             rows = []
@@ -74,11 +73,11 @@ class TikTok(Format):
                 record = _flat(given)
                 if _DAY not in record and {"advertiser_id", "currency"} <= record.keys():
                     last = {name: record[name] for name in ("advertiser_id", "currency")}
-                    known[text(last["advertiser_id"])] = last
+                    known[str(last["advertiser_id"])] = last
                 else:
                     owner = record.get("advertiser_id")
-                    of = last if owner is None else known.get(text(owner), {})
-                    rows.append((line, of | record))
+                    whose = last if owner is None else known.get(str(owner), {})
+                    rows.append((line, whose | record))
             yield Records(rows, some.broken, some.position)
 
     def row(self, record: Record, target: Target) -> Row:
