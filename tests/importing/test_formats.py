@@ -100,7 +100,7 @@ def row(format: Format, record: Record) -> Any:
         return str(cause)
     if found and found.get("email"):
         found["email"] = hashed_email(found["email"])
-    return found
+    return found and KINDS[format.kind].conceal(found)
 
 
 def test_the_sample_has_all_that_is_taken(format: Format) -> None:

@@ -112,18 +112,18 @@ class Segment(Format):
         """Without a value that is free text, and with the hash of an address in the place of the id
         that it was."""
         properties, (_, address) = _object(record, "properties"), _user(record)
-        if address:
-            hashed = hashed_email(address)
-            traits = _object(_object(record, "context"), "traits")
-            email = properties.get("email") or traits.get("email") or hashed
-            visitor = record.get("anonymousId") or hashed
-            record = record | {"anonymousId": visitor, "userId": None}
-            properties = properties | {"email": email}
+        changed: Record = {}
         if "value" in properties:
             kind = properties.get("field_type", properties.get("fieldType"))
             answer = {"field_type": kind, "value": properties["value"]}
-            properties = properties | {"value": _EVENTS.conceal(answer)["value"]}
-        return record | {"properties": properties}
+            changed["value"] = _EVENTS.conceal(answer)["value"]
+        if address:
+            hashed = hashed_email(address)
+            traits = _object(_object(record, "context"), "traits")
+            changed["email"] = properties.get("email") or traits.get("email") or hashed
+            visitor = record.get("anonymousId") or hashed
+            record = record | {"anonymousId": visitor, "userId": None}
+        return record | {"properties": properties | changed} if changed else record
 
 
 def _object(record: Record, name: str) -> Record:
