@@ -32,7 +32,7 @@ OF_FORMAT: Final = {
 WITHIN: Final = [name for format in FORMATS.values() for name in format.within]
 SHOPS: Final = Shops({"a.example": 1}, {1: "EUR"})
 # What systems, and people who edit exports, put where something else belongs.
-ODD: Final = (
+ODD: Final[tuple[Any, ...]] = (
     None, "", "?", "\0", "é" * 300, "-1", "1e400", "1e-400", 0, -1, 2**70, 1.5, True, [], [None],
     [1, "a"], [[]], {}, {"a": 1}, [{}], [{"id": []}], "http://[", "2026-13-01", "utm_source=%00%ff",
 )  # fmt: skip
