@@ -226,7 +226,7 @@ class _Text:
             if self._ended:
                 break
         self.buffer, self.place, self._counted = "".join(parts), 0, 0
-        return len(self.buffer) > len(rest)
+        return not self._ended or len(self.buffer) > len(rest)
 
 
 def _refuse(name: str) -> None:
