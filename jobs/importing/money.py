@@ -1,5 +1,6 @@
 """Amounts of money as systems write them, as whole minor units: exactly, without binary floats."""
 
+from decimal import Decimal
 from fractions import Fraction
 from math import floor
 from typing import Any, Final
@@ -38,3 +39,11 @@ def _places(code: Any) -> int:
 def _rounded(exact: Fraction) -> tuple[int, bool]:
     number = floor(abs(exact) + _HALF)
     return -number if exact < 0 else number, exact.denominator != 1
+
+
+def of_millionths(amount: Any) -> str:
+    """An amount in millionths of a major unit (`1230000`) in major units (`1.230000`).
+
+    Raises Malformed where it is no number.
+    """
+    return format(Decimal(decimal(amount)).scaleb(-6), "f")

@@ -1,11 +1,12 @@
 """The bytes of a file as lines: compressed or not, whole or cut short."""
 
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from jobs.importing.portion import BYTES, LONGEST_LINE, LONGEST_TEXT, Broken
+from jobs.importing.portion import BYTES, LONGEST_LINE, LONGEST_TEXT, Broken, Unreadable
 
 _COMPRESSED_AT_ONCE: Final = 256 << 10
 _GZIP: Final = 16 + zlib.MAX_WBITS
@@ -43,20 +44,41 @@ def lines_of(path: Path) -> Iterator[Lines]:
 
 
 def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
-    """What a file holds, unpacked where it is a `.gz`, block by block, each with how many bytes of
-    the file have been read. Raises OSError, and Damaged where the rest of an archive is unreadable."""
+    """What a file holds, unpacked where it is a `.gz` or a `.zip`, block by block, each with how many
+    bytes of the file have been read. Raises OSError, Unreadable where it is no such archive, and
+    Damaged where the rest of one is unreadable."""
     with path.open("rb") as file:
         for block in _blocks(file, path):
             yield block, file.tell()
 
 
 def _blocks(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    return _inflated(file) if path.suffix.lower() == ".gz" else _plain(file)
+    suffix = path.suffix.lower()
+    if suffix == ".zip":
+        return _unzipped(file, path)
+    return _inflated(file) if suffix == ".gz" else _plain(file)
 
 
 def _plain(file: BinaryIO) -> Iterator[bytes]:
     while block := file.read(BYTES // 4):
         yield block
+
+
+def _unzipped(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """What the one file in a zip archive holds, up to where it is damaged (raises Damaged)."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile as error:
+        raise Unreadable(f"{path}: not a zip archive") from error
+    names = [one.filename for one in archive.infolist() if not one.is_dir()]
+    if len(names) != 1:
+        raise Unreadable(f"{path}: there are {len(names)} files in it, and has to be one")
+    try:
+        with archive.open(names[0]) as inner:
+            while block := inner.read(BYTES // 4):
+                yield block
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise Damaged(f"the archive is damaged ({error})") from error
 
 
 def _inflated(file: BinaryIO) -> Iterator[bytes]:

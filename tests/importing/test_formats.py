@@ -28,6 +28,11 @@ SAMPLES: Final = Path(__file__).parent / "samples"
 OF_FORMAT: Final = {
     "shopify": ("shopify.json",),
     "shopify-bulk": ("shopify_bulk.jsonl",),
+    "segment": ("segment.ndjson", "segment.json"),
+    "meta": ("meta.json", "meta.csv"),
+    "google-ads": ("google_ads.json", "google_ads.csv"),
+    "tiktok": ("tiktok.ndjson", "tiktok.csv"),
+    "ecb": ("eurofxref-hist.csv", "eurofxref.csv"),
 }
 WITHIN: Final = [name for format in FORMATS.values() for name in format.within]
 SHOPS: Final = Shops({"a.example": 1}, {1: "EUR"})
@@ -95,7 +100,7 @@ def row(format: Format, record: Record) -> Any:
         return str(cause)
     if found and found.get("email"):
         found["email"] = hashed_email(found["email"])
-    return found
+    return found and KINDS[format.kind].conceal(found)
 
 
 def test_the_sample_has_all_that_is_taken(format: Format) -> None:

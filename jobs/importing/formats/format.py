@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
 
 from jobs.importing.formats.json_values import json_records
+from jobs.importing.formats.partial import decoder
 from jobs.importing.formats.records import Record, Records, Sample
 from jobs.importing.money import minor_units
 
@@ -71,7 +72,7 @@ class Format(ABC):
     def records(self, path: Path) -> Iterator[Records]:
         """The file's records, some thousands at a time; here those of a JSON file. Raises OSError,
         and Unreadable."""
-        return json_records(path, self.within)
+        return json_records(path, self.within, decoder(self.takes, self.within))
 
     @abstractmethod
     def row(self, record: Record, target: Target) -> Row | None:

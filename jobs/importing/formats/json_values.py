@@ -7,7 +7,7 @@ of the file.
 import codecs
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -21,10 +21,12 @@ from jobs.importing.reading import BOM, Damaged, blocks_of, lines_of
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 # Half of a surrogate pair may follow, which is no character.
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
+DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
 # Characters that are always in sight.
 _AHEAD: Final = 1_000
 _NO_OBJECT: Final = "not a JSON object"
+
+Decode = Callable[[bytes], Any]
 
 
 class Found(NamedTuple):
@@ -36,11 +38,12 @@ class Found(NamedTuple):
     wrong: str = ""
 
 
-def json_records(path: Path, within: Sequence[str]) -> Iterator[Records]:
+def json_records(path: Path, within: Sequence[str], decode: Decode) -> Iterator[Records]:
     """The objects of a file in portions. `within`: the members in which an object that is no record
-    itself holds records: `{"orders": [...]}`. Raises OSError."""
+    itself holds records: `{"orders": [...]}`. `decode`: what reads a line, where there is an object on
+    each. Raises OSError."""
     some, start = Records([]), 0
-    for found in json_values(path, within):
+    for found in json_values(path, within, decode):
         if found.wrong:
             some.broken.append(Broken(found.line, HIDDEN, found.wrong))
         else:
@@ -52,11 +55,11 @@ def json_records(path: Path, within: Sequence[str]) -> Iterator[Records]:
     yield some
 
 
-def json_values(path: Path, within: Sequence[str]) -> Iterator[Found]:
+def json_values(path: Path, within: Sequence[str], decode: Decode = DECODE) -> Iterator[Found]:
     """The objects of a file, and what is none, one by one."""
-    values = _of_lines(path) if _is_lines(path, within) else _of_text(path, within)
-    for found in values:
-        if found.wrong:
+    is_lines, names = _is_lines(path, within), frozenset(within)
+    for found in _of_lines(path, decode) if is_lines else _of_text(path, within):
+        if found.wrong or (found.value.__class__ is dict and names.isdisjoint(found.value)):
             yield found
             continue
         for value in _unfolded(found.value, within):
@@ -89,7 +92,7 @@ def _is_lines(path: Path, within: Sequence[str]) -> bool:
     if not line.startswith(b"{") or _opening(within).match(line.decode("utf-8", "replace")):
         return False
     try:
-        return isinstance(_DECODE(line), dict)
+        return isinstance(DECODE(line), dict)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return rest.lstrip().startswith(b"{")
 
@@ -100,13 +103,13 @@ def _opening(within: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf'\{{\s*"({names})"\s*:\s*\[')
 
 
-def _of_lines(path: Path) -> Iterator[Found]:
+def _of_lines(path: Path, decode: Decode) -> Iterator[Found]:
     for lines in lines_of(path):
         for number, line in enumerate(lines.lines, lines.first):
             if not line or line.isspace():
                 continue
             try:
-                yield Found(number, _DECODE(line), lines.position)
+                yield Found(number, decode(line), lines.position)
             except (msgspec.DecodeError, UnicodeError, RecursionError):
                 yield Found(number, None, lines.position, "not JSON")
         for lost in [*lines.broken, *([lines.lost] if lines.lost else [])]:
@@ -204,7 +207,7 @@ class _Text:
         found = Found(self.line(), value, self.position)
         if _SURROGATE.search(self.buffer, self.place, end):
             try:
-                _DECODE(self.buffer[self.place : end])
+                DECODE(self.buffer[self.place : end])
             except (msgspec.DecodeError, UnicodeError):
                 found = found._replace(value=None, wrong="half of a surrogate pair")
         self.place = end

@@ -1,18 +1,14 @@
 """What of a foreign record is kept when it is rejected: the places that its mapping looks at."""
 
-from collections.abc import Iterable
 from decimal import Decimal
-from functools import cache
 from typing import Any, Final
 
 import msgspec
 
 from jobs.importing.formats.format import Format
+from jobs.importing.formats.places import Places, places_of
 from jobs.importing.formats.records import Record
 from jobs.importing.identity import hashed_email
-
-# A place by its first name, with what is taken below it; nothing below means all that is there.
-Places = dict[str, "Places"]
 
 _ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
 _DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
@@ -34,17 +30,7 @@ def kept_record(text: str) -> Record | None:
 
 def taken(format: Format, record: Record) -> Record:
     """A record without what its mapping does not look at; e-mail addresses as their hashes."""
-    found: Record = _taken(record, _places(format.takes))
-    return found
-
-
-@cache
-def _places(takes: Iterable[tuple[str, str]]) -> Places:
-    found: Places = {}
-    for source, _ in takes:
-        below = found
-        for name in source.replace("[]", "").split("."):
-            below = below.setdefault(name, {})
+    found: Record = _taken(record, places_of(format.takes))
     return found
 
 
