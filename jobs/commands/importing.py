@@ -77,7 +77,7 @@ def import_command(
 
 def _fail(error: Unreadable) -> NoReturn:
     if isinstance(error, WhichShop):
-        raise click.UsageError(f"{error}, with --shop ID")
+        raise click.UsageError(f"{error} with --shop ID")
     say(f"Error: {error}")
     sys.exit(1)
 

@@ -18,7 +18,7 @@ def minor_units(amount: Any, code: Any, rate: Fraction | None = None) -> tuple[i
     `rate`: how much of the currency is one unit of what the amount is in. Raises Malformed where the
     amount is no number, or the currency none of ISO 4217.
     """
-    places = DECIMALS[currency(code)]
+    places = _places(code)
     written = decimal(amount)
     if rate is not None:
         return _rounded(Fraction(written) * rate * 10**places)
@@ -28,6 +28,12 @@ def minor_units(amount: Any, code: Any, rate: Fraction | None = None) -> tuple[i
     if rest >= "5":
         number += 1
     return -number if written.startswith("-") else number, bool(rest)
+
+
+def _places(code: Any) -> int:
+    # Nearly all are written as they are known; a list or an object is no key.
+    known = DECIMALS.get(code) if isinstance(code, str) else None
+    return DECIMALS[currency(code)] if known is None else known
 
 
 def _rounded(exact: Fraction) -> tuple[int, bool]:

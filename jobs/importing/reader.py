@@ -39,21 +39,20 @@ def portions_of(path: Path, kind: Kind, given: Given, shops: Shops) -> Iterator[
     format = format_of(path, kind, given.format, tuple(FORMATS.values()))
     if format is None:
         return source_of(path)(path, kind.fields, kind.private)
-    target = target_of(format, given.shop_id, shops)
+    target = target_of(path, format, given.shop_id, shops)
     return mapping.portions(format, kind, target, format.records(path))
 
 
-def target_of(format: Format, shop_id: str | None, shops: Shops) -> Target:
+def target_of(path: Path, format: Format, shop_id: str | None, shops: Shops) -> Target:
     """The shop that is meant: the one named, or the only one. Raises WhichShop."""
     if not format.of_shop:
         return Target()
     if shop_id is None:
         if len(shops.keys) != 1:
-            known = (
-                f"there are {len(shops.keys)}" if shops.keys else "import one first (kind shops)"
-            )
-            raise WhichShop(f"{format.name} does not say which shop it is of: name it ({known})")
+            many = f"and there are {len(shops.keys)}: name it"
+            known = many if shops.keys else "and there is none: import it first (kind shops)"
+            raise WhichShop(f"{path}: {format.name} does not say which shop it is of, {known}")
         shop_id = next(iter(shops.keys))
     if shop_id not in shops.keys:
-        raise Unreadable(f"no shop {shop_id!r}; import it first (kind shops)")
+        raise Unreadable(f"{path}: no shop {shop_id!r}; import it first (kind shops)")
     return Target(shop_id, shops.currencies[shops.keys[shop_id]])

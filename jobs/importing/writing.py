@@ -56,8 +56,8 @@ def _write_rejects(bulk: Bulk, kind: str, file: str, portion: Portion) -> None:
     bulk.execute(
         "INSERT INTO reject (kind, format, shop_id, file, line, reason, text, rejected_at) "
         f"SELECT $1, $2, $3, $4, s.line, s.reason, s.text, $5 FROM {_STAGED} s WHERE NOT EXISTS ("
-        "SELECT 1 FROM reject r WHERE r.kind = $1 AND r.file = $4 AND r.line = s.line "
-        "AND r.text = s.text) ORDER BY s.line",
+        "SELECT 1 FROM reject r WHERE r.kind = $1 AND r.shop_id = $3 AND r.file = $4 "
+        "AND r.line = s.line AND r.text = s.text) ORDER BY s.line",
         kind,
         portion.format,
         portion.shop_id,

@@ -128,7 +128,7 @@ def _of_text(path: Path, within: Sequence[str]) -> Iterator[Found]:
                 yield text.value()
     except (ValueError, RecursionError, Damaged) as error:
         why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        yield Found(text.line, None, text.position, f"not JSON: {why}: the rest is unreadable")
+        yield Found(text.line(), None, text.position, f"not JSON: {why}: the rest is unreadable")
 
 
 def _elements(text: "_Text") -> Iterator[Found]:
@@ -165,9 +165,15 @@ class _Text:
     def __init__(self, path: Path) -> None:
         self._blocks = blocks_of(path)
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
-        self.buffer, self.place, self.line, self.position = "", 0, 1, 0
+        self.buffer, self.place, self.position = "", 0, 0
         self._scan = json.JSONDecoder(parse_float=Decimal, parse_constant=_refuse).raw_decode
-        self._counted, self._ended = 0, False
+        self._line, self._counted, self._ended = 1, 0, False
+
+    def line(self) -> int:
+        """The number of the line that goes on here."""
+        self._line += self.buffer.count("\n", self._counted, self.place)
+        self._counted = self.place
+        return self._line
 
     def next(self) -> str:
         """The next character that is not blank; "" at the end. What follows it is in `buffer`, too,
@@ -198,9 +204,7 @@ class _Text:
                 continue
             if end < len(self.buffer) or not self._more():
                 break
-        self.line += self.buffer.count("\n", self._counted, self.place)
-        self._counted = self.place
-        found = Found(self.line, value, self.position)
+        found = Found(self.line(), value, self.position)
         if _SURROGATE.search(self.buffer, self.place, end):
             try:
                 DECODE(self.buffer[self.place : end])
@@ -213,7 +217,7 @@ class _Text:
         """Read on; False at the end of the file."""
         if self._ended:
             return False
-        self.line += self.buffer.count("\n", self._counted, self.place)
+        self.line()
         rest = self.buffer[self.place :]
         # As much again as there is, so that a long value is not tried too often.
         parts, size = [rest], 0
@@ -225,7 +229,7 @@ class _Text:
             if self._ended:
                 break
         self.buffer, self.place, self._counted = "".join(parts), 0, 0
-        return len(self.buffer) > len(rest)
+        return not self._ended or len(self.buffer) > len(rest)
 
 
 def _refuse(name: str) -> None:

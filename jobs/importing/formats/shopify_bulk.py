@@ -29,7 +29,7 @@ _UTM: Final = ("source", "medium", "campaign", "term", "content")
 _MONEY: Final = "shopMoney"
 _ORPHAN: Final = "its order is not in the file"
 # Orders that are mapped at once.
-_ORDERS: Final = 20_000
+_ORDERS: Final = 5_000
 
 
 class ShopifyBulk(Format):

@@ -22,8 +22,10 @@ def utm_of(address: Any) -> Row:
         query = urlsplit(address).query
     except ValueError:  # no address, but something with brackets
         return {}
+    # Pages that ads lead to have long parameters of the ads' own, too.
+    tags = "&".join(part for part in query.split("&") if part.startswith("utm_"))
     found: Row = {}
-    for name, value in parse_qsl(query):
+    for name, value in parse_qsl(tags):
         if name in UTM_FIELDS:
             found.setdefault(name, value.replace("\0", ""))
     return found
