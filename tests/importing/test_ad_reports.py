@@ -123,6 +123,22 @@ ROWS = {
             1,
         ),
     ],
+    "spend.csv": [
+        ("meta", "77", "c-1", "Spring", DAY, "", "USD", "12.34", 1503, 37),
+        (
+            "pinterest",
+            "",
+            "Pins & more",
+            "Pins & more",
+            DAY,
+            "adset=s-1/ad=a-1/device=mobile/network=own/placement=feed/country=DE",
+            "EUR",
+            "0.1",
+            12,
+            0,
+        ),
+        ("snapchat", "78", "9", "Lens", DAY, "", "EUR", "7", 3, 1),
+    ],
     "tiktok.csv": [
         (*TIKTOK, "1700000000000001", "Spring", DAY, "", "USD", "12.34", 1503, 37),
         (
