@@ -14,11 +14,13 @@ from warehouse.bulk import Bulk
 
 @dataclass
 class Written:
-    """What became of the rows that were taken: each is one of these."""
+    """What became of the rows that were taken: each is new, duplicate or replaced. `more`: what a kind
+    or a foreign format counts besides, by name (see `Format.counts`)."""
 
     new: int = 0
     duplicate: int = 0
     replaced: int = 0
+    more: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -27,8 +29,6 @@ class Counts(Written):
 
     read: int = 0
     rejected: int = 0
-    # What a foreign format counts besides (see `Format.counts`).
-    more: dict[str, int] = field(default_factory=dict)
 
     def add(self, written: Written, read: int, rejected: int) -> None:
         self.new += written.new
@@ -36,6 +36,7 @@ class Counts(Written):
         self.replaced += written.replaced
         self.read += read
         self.rejected += rejected
+        self.count(written.more)
 
     def count(self, more: Mapping[str, int]) -> None:
         for name, number in more.items():

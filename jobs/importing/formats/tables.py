@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from jobs.importing import csv
-from jobs.importing.formats.json_values import DECODE, json_records
+from jobs.importing.formats.json_values import json_records
 from jobs.importing.formats.records import Records
 from jobs.importing.reading import Damaged, blocks_of
 
@@ -15,7 +15,7 @@ def report_records(path: Path, within: Sequence[str], columns: Sequence[str]) ->
 
     Raises OSError, and Unreadable.
     """
-    return json_records(path, within, DECODE) if _is_json(path) else csv_records(path, columns)
+    return json_records(path, within) if _is_json(path) else csv_records(path, columns)
 
 
 def _is_json(path: Path) -> bool:
