@@ -138,7 +138,7 @@ ROWS = {
             12,
             0,
         ),
-        ("snapchat", "78", "9", "Lens", DAY, "", "EUR", "7", 3, 1),
+        ("snapchat", "78", "l-9", "Lens", DAY, "", "EUR", "7", 3, 1),
     ],
     "tiktok.csv": [
         (*TIKTOK, "1700000000000001", "Spring", DAY, "", "USD", "12.34", 1503, 37),
