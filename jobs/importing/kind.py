@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from jobs.importing.checks import Checks
-from jobs.importing.portion import Portion
 from jobs.importing.shops import Shops
 from warehouse.bulk import Bulk
 
@@ -59,10 +58,6 @@ class Kind(ABC):
     name: ClassVar[str]
     fields: ClassVar[tuple[str, ...]]
     private: ClassVar[frozenset[str]] = frozenset()
-
-    def reshape(self, portion: Portion) -> Portion:
-        """A portion of a file that has the kind's rows in another form, as rows of the kind."""
-        return portion
 
     @abstractmethod
     def check(self, checks: Checks, shops: Shops) -> pa.Table:

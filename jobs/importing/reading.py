@@ -65,20 +65,17 @@ def _plain(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _unzipped(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    """What the one file in a zip archive holds, up to where it is damaged (raises Damaged)."""
+    """What the one file in a zip archive holds. Raises Unreadable, also where it is damaged."""
     try:
         archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile as error:
-        raise Unreadable(f"{path}: not a zip archive") from error
-    names = [one.filename for one in archive.infolist() if not one.is_dir()]
-    if len(names) != 1:
-        raise Unreadable(f"{path}: there are {len(names)} files in it, and has to be one")
-    try:
+        names = [one.filename for one in archive.infolist() if not one.is_dir()]
+        if len(names) != 1:
+            raise Unreadable(f"{path}: there are {len(names)} files in it, and has to be one")
         with archive.open(names[0]) as inner:
             while block := inner.read(BYTES // 4):
                 yield block
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        raise Damaged(f"the archive is damaged ({error})") from error
+        raise Unreadable(f"{path}: not readable as a zip archive ({error})") from error
 
 
 def _inflated(file: BinaryIO) -> Iterator[bytes]:

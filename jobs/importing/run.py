@@ -67,7 +67,7 @@ def checked(
 ) -> Iterator[tuple[Checks, pa.Table]]:
     """Each portion as rows of the kind, with what is refused of them."""
     for portion in portions:
-        checks = Checks(kind.reshape(portion))
+        checks = Checks(portion)
         yield checks, kind.check(checks, shops)
 
 

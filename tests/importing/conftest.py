@@ -47,6 +47,10 @@ class Warehouse:
         with open_engine(self.url).connect() as connection:
             return [dict(row) for row in connection.execute(text(sql)).mappings()]
 
+    def change(self, sql: str) -> None:
+        with open_engine(self.url).begin() as connection:
+            connection.execute(text(sql))
+
     def reasons(self) -> list[tuple[int, str]]:
         """Line and reason of every reject."""
         found = self.rows("SELECT line, reason FROM reject ORDER BY line, reject_id")

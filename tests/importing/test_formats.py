@@ -32,6 +32,7 @@ OF_FORMAT: Final = {
     "meta": ("meta.json", "meta.csv"),
     "google-ads": ("google_ads.json", "google_ads.csv"),
     "tiktok": ("tiktok.ndjson", "tiktok.csv"),
+    "spend-csv": ("spend.csv",),
     "ecb": ("eurofxref-hist.csv", "eurofxref.csv"),
 }
 WITHIN: Final = [name for format in FORMATS.values() for name in format.within]

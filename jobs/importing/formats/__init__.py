@@ -10,6 +10,7 @@ from jobs.importing.formats.meta import Meta
 from jobs.importing.formats.segment import Segment
 from jobs.importing.formats.shopify import Shopify
 from jobs.importing.formats.shopify_bulk import ShopifyBulk
+from jobs.importing.formats.spend_csv import SpendCsv
 from jobs.importing.formats.tiktok import TikTok
 
 _ALL: Final[tuple[Format, ...]] = (
@@ -19,6 +20,7 @@ _ALL: Final[tuple[Format, ...]] = (
     Meta(),
     GoogleAds(),
     TikTok(),
+    SpendCsv(),
     Ecb(),
 )
 

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import quote
 
-from jobs.importing.cells import LONGEST_ID, text
+from jobs.importing.cells import LONGEST_ID, Malformed, text
 
 # All that reads well as it is. "/", "=" and "%" are escaped, so that no two sets of keys share a text.
 _PLAIN: Final = " :;,.+&()[]<>@#!?*$'"
@@ -18,10 +18,17 @@ def segment_of(keys: Iterable[tuple[str, Any]]) -> str:
     Raises Malformed where a value is neither text nor number.
     """
     written = "/".join(
-        f"{name}={quote(text(value), safe=_PLAIN)}"
+        f"{name}={quote(_text(name, value), safe=_PLAIN)}"
         for name, value in keys
         if value is not None and value != ""
     )
     if len(written) <= LONGEST_ID:
         return written
     return f"sha256={sha256(written.encode()).hexdigest()}"
+
+
+def _text(name: str, value: Any) -> str:
+    try:
+        return text(value)
+    except Malformed as cause:
+        raise Malformed(f"{name}: {cause}") from None

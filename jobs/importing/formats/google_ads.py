@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from jobs.importing.cells import text
+from jobs.importing.cells import Malformed, text
 from jobs.importing.formats.finer import segment_of
 from jobs.importing.formats.format import Format, Row, Taken, Target
 from jobs.importing.formats.records import Record, Records, Sample
@@ -65,13 +65,12 @@ class GoogleAds(Format):
 
     def row(self, record: Record, target: Target) -> Row:
         row = {field: _at(record, source) for source, field in _PLAIN.items()}
-        cost = _at(record, "metrics.costMicros")
         segments = record.get("segments")
         others = sorted(segments.items()) if isinstance(segments, dict) else ()
         return row | {
             "provider": "google",
             "account_id": _account(record),
-            "spend": None if cost in (None, "") else of_millionths(cost),
+            "spend": _spend(_at(record, "metrics.costMicros")),
             "segment": segment_of(
                 [(name, _at(record, source)) for source, name in _FINER.items()]
                 + [(name, value) for name, value in others if name not in _OF_THE_DAY]
@@ -98,6 +97,15 @@ def _at(record: Record, place: str) -> Any:
     for name in place.split("."):
         found = found.get(name) if isinstance(found, dict) else None
     return found
+
+
+def _spend(micros: Any) -> str | None:
+    if micros is None or micros == "":
+        return None
+    try:
+        return of_millionths(micros)
+    except Malformed as cause:
+        raise Malformed(f"metrics.costMicros: {cause}") from None
 
 
 def _account(record: Record) -> str:

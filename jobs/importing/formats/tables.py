@@ -15,7 +15,7 @@ def report_records(path: Path, within: Sequence[str], columns: Sequence[str]) ->
 
     Raises OSError, and Unreadable.
     """
-    return json_records(path, within, DECODE) if _is_json(path) else _csv_records(path, columns)
+    return json_records(path, within, DECODE) if _is_json(path) else csv_records(path, columns)
 
 
 def _is_json(path: Path) -> bool:
@@ -26,7 +26,8 @@ def _is_json(path: Path) -> bool:
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
 
 
-def _csv_records(path: Path, columns: Sequence[str]) -> Iterator[Records]:
+def csv_records(path: Path, columns: Sequence[str]) -> Iterator[Records]:
+    """The records of a CSV file, as above."""
     for portion in csv.portions(path, columns, frozenset()):
         names = list(portion.columns)
         rows = zip(*portion.columns.values(), strict=True)
