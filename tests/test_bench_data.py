@@ -7,7 +7,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.bench import files
+from jobs.importing.formats import FORMATS
+from jobs.importing.formats.format import Target
+from tests.bench import files, foreign
 from tests.bench.data import FIRST, FORM_IDS, LAST
 from tests.bench.service import ENDPOINTS
 
@@ -37,6 +39,18 @@ def test_the_size_is_kept_and_ids_are_distinct(folder: Path) -> None:
     assert events["occurred_at"].max().date() <= LAST
     assert files.rows(folder / "orders.ndjson") == 400
     assert files.rows(folder / "late.ndjson") == files.LATE
+
+
+def test_files_of_other_systems_are_what_those_export(folder: Path) -> None:
+    written = list(foreign.files(folder))
+    assert [name for name, *_ in written] == list(FORMATS)
+    for name, kind, path, count in written:
+        format, target = FORMATS[name], Target("bench.example", "USD")
+        assert format.kind == kind
+        records = [record for some in format.records(path) for _, record in some.found]
+        assert len(records) == count
+        assert all(format.row(record, target) for record in records[:500])
+        assert target.counted == {}
 
 
 def test_all_endpoints_are_measured() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.importing.formats import json_values
-from jobs.importing.formats.json_values import json_records
+from jobs.importing.formats.json_values import DECODE, json_records
 from jobs.importing.portion import HIDDEN
 from tests.importing.files import written
 
@@ -19,7 +19,7 @@ WITHIN = ("data", "list")
 
 def read(path: Path) -> tuple[list[tuple[int, Any]], list[tuple[int, str]]]:
     """Line and record of all, and line and reason of what is broken."""
-    some = list(json_records(path, WITHIN))
+    some = list(json_records(path, WITHIN, DECODE))
     broken = [one for records in some for one in records.broken]
     assert {one.text for one in broken} <= {HIDDEN}
     found = [(line, record) for records in some for line, record in records.found]

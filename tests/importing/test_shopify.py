@@ -108,7 +108,7 @@ def test_every_field_of_a_bulk_operation(warehouse: Warehouse) -> None:
     assert warehouse.reasons() == [
         (13, "currency: not the shop's"),
         (14, "totalPriceSet: not a number"),
-        (15, "its order is not in the file"),
+        (19, "its order is not in the file"),
     ]
 
 

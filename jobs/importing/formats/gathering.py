@@ -1,4 +1,4 @@
-"""Parts of records that lie apart in a file brought together, in bounded memory."""
+"""Objects that belong together and lie apart in a file, brought together in bounded memory."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -6,19 +6,19 @@ from typing import Final, Self
 
 _INSERTED_AT_ONCE: Final = 10_000
 
-Part = tuple[int, str, str]
-
 
 class Gathering:
-    """Records and parts of them, as texts, in a database of its own that is gone when it is closed:
-    it is in memory, and on disk as far as it does not fit."""
+    """Objects as texts, each with its line, its own id and that of the object that it is a part of
+    ("" where it is a whole one), in a database of its own that is gone when it is closed: it is in
+    memory, and on disk as far as it does not fit."""
 
     def __init__(self) -> None:
         # Made in one thread, and maybe left in another.
         self._database = sqlite3.connect("", check_same_thread=False)
-        self._waiting: dict[str, list[Part]] = {"record": [], "part": []}
-        for table in self._waiting:
-            self._database.execute(f"CREATE TABLE {table} (line INTEGER, record TEXT, text TEXT)")
+        self._database.execute(
+            "CREATE TABLE object (line INTEGER, id TEXT, parent TEXT, text TEXT)"
+        )
+        self._waiting: list[tuple[int, str, str, str]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -26,42 +26,35 @@ class Gathering:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def add(self, line: int, record: str, text: str) -> None:
-        """A record of this id, from this line."""
-        self._add("record", (line, record, text))
+    def add(self, line: int, id: str, parent: str, text: str) -> None:
+        self._waiting.append((line, id, parent, text))
+        if len(self._waiting) >= _INSERTED_AT_ONCE:
+            self._insert()
 
-    def add_part(self, line: int, record: str, text: str) -> None:
-        """A part of the record of this id."""
-        self._add("part", (line, record, text))
+    def _insert(self) -> None:
+        self._database.executemany("INSERT INTO object VALUES (?, ?, ?, ?)", self._waiting)
+        self._waiting.clear()
 
-    def _add(self, table: str, part: Part) -> None:
-        waiting = self._waiting[table]
-        waiting.append(part)
-        if len(waiting) >= _INSERTED_AT_ONCE:
-            self._insert(table)
-
-    def _insert(self, table: str) -> None:
-        self._database.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", self._waiting[table])
-        self._waiting[table].clear()
-
-    def together(self) -> Iterator[tuple[int, str, list[str]]]:
-        """Line and text of each record, in the file's order, with the texts of its parts. To be
-        called once, when all is added."""
-        for table in self._waiting:
-            self._insert(table)
-        self._database.execute("CREATE INDEX part_record ON part (record, line)")
-        self._database.execute("CREATE INDEX record_record ON record (record)")
-        parts = self._database.cursor()
-        records = self._database.execute("SELECT line, record, text FROM record ORDER BY line")
-        for line, record, text in records:
-            of_record = parts.execute(
-                "SELECT text FROM part WHERE record = ? ORDER BY line", (record,)
-            )
-            yield line, text, [part for (part,) in of_record]
-
-    def orphans(self) -> Iterator[int]:
-        """The lines of parts without a record; after `together`."""
-        found = self._database.execute(
-            "SELECT line FROM part WHERE record NOT IN (SELECT record FROM record) ORDER BY line"
+    def wholes(self) -> Iterator[tuple[int, str, str]]:
+        """Line, id and text of each whole object, in the file's order. When all are added."""
+        self._insert()
+        self._database.execute("CREATE INDEX object_parent ON object (parent, line)")
+        self._database.execute("CREATE INDEX object_id ON object (id)")
+        yield from self._database.execute(
+            "SELECT line, id, text FROM object WHERE parent = '' ORDER BY line"
         )
-        return (line for (line,) in found)
+
+    def parts(self, parent: str) -> list[str]:
+        """The text of each part of an object, in the file's order; after `wholes` was begun."""
+        found = self._database.execute(
+            "SELECT text FROM object WHERE parent = ? ORDER BY line", (parent,)
+        )
+        return [text for (text,) in found]
+
+    def orphans(self) -> list[int]:
+        """The lines of parts of what is not in the file; after `wholes` was begun."""
+        found = self._database.execute(
+            "SELECT line FROM object o WHERE parent != '' "
+            "AND NOT EXISTS (SELECT 1 FROM object p WHERE p.id = o.parent) ORDER BY line"
+        )
+        return [line for (line,) in found]

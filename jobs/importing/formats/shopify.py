@@ -12,6 +12,7 @@ from jobs.importing.formats.shopify_orders import (
     inner,
     minor,
     objects,
+    paid_back,
     utm_of,
     visitor_of,
 )
@@ -117,7 +118,7 @@ def _refund(refund: Record, order: Record, currency: Any, target: Target) -> Row
     paid = [
         minor(target, place, one.get("amount"), currency, _rate(one, order, currency)) or 0
         for one in objects(refund.get("transactions"))
-        if one.get("kind") == "refund" and one.get("status") == "success"
+        if paid_back(one)
     ]
     return {
         "refund_id": refund.get("id"),

@@ -7,29 +7,23 @@ from typing import Any, ClassVar, Final
 
 from jobs.importing.cells import Malformed
 from jobs.importing.formats.format import ROUNDED, Format, Row, Taken, Target
-from jobs.importing.formats.gathering import Gathering
-from jobs.importing.formats.json_values import json_values
-from jobs.importing.formats.keeping import kept_record, kept_text
+from jobs.importing.formats.keeping import kept_text
 from jobs.importing.formats.records import Record, Records, Sample
+from jobs.importing.formats.shopify_children import ORDER, PARENT, whole_orders
 from jobs.importing.formats.shopify_orders import (
     first_of,
     inner,
     last_part,
     minor,
     objects,
+    paid_back,
     utm_of,
     visitor_of,
 )
-from jobs.importing.portion import HIDDEN, Broken
 
 _ALLOCATIONS: Final = "lineItems[].discountAllocations[]"
-_PARENT: Final = "__parentId"
-_ORDER: Final = "gid://shopify/Order/"
 _UTM: Final = ("source", "medium", "campaign", "term", "content")
 _MONEY: Final = "shopMoney"
-_ORPHAN: Final = "its order is not in the file"
-# Orders that are mapped at once.
-_ORDERS: Final = 5_000
 
 
 class ShopifyBulk(Format):
@@ -56,6 +50,9 @@ class ShopifyBulk(Format):
         Taken("refunds[].id", "refunds"),
         Taken("refunds[].createdAt", "refunds"),
         Taken("refunds[].totalRefundedSet.shopMoney.amount", "refunds"),
+        Taken("refunds[].transactions[].kind", "refunds"),
+        Taken("refunds[].transactions[].status", "refunds"),
+        Taken("refunds[].transactions[].amountSet.shopMoney.amount", "refunds"),
         Taken("cancelledAt", "cancelled_at"),
         Taken("test", "test"),
         Taken("customerJourneySummary.lastVisit.landingPage", "utm_*"),
@@ -68,39 +65,17 @@ class ShopifyBulk(Format):
     def seems(self, sample: Sample) -> bool:
         """Whether they are orders by their global ids, or children of such."""
         return any(
-            str(record.get(name, "")).startswith(_ORDER)
+            str(record.get(name, "")).startswith(ORDER)
             for record in sample.records
-            for name in ("id", _PARENT)
+            for name in ("id", PARENT)
         )
 
     def records(self, path: Path) -> Iterator[Records]:
         """The orders, each with its children, wherever in the file they are: by the file's end."""
-        some = Records([])
-        with Gathering() as gathering:
-            for found in json_values(path, ()):
-                some.position = found.position
-                if found.wrong:
-                    some.broken.append(Broken(found.line, HIDDEN, found.wrong))
-                else:
-                    self._add(gathering, found.line, found.value)
-            for line, text, parts in gathering.together():
-                some.found.append((line, _whole(text, parts)))
-                if len(some.found) >= _ORDERS:
-                    yield some
-                    some = Records([], position=some.position)
-            some.broken += [Broken(line, HIDDEN, _ORPHAN) for line in gathering.orphans()]
-        yield some
-
-    def _add(self, gathering: Gathering, line: int, value: Record) -> None:
-        """Add what is taken of a line, addresses already as their hashes."""
-        parent = value.get(_PARENT)
-        if parent is None:
-            gathering.add(line, str(value.get("id")), kept_text(self, value))
-        elif str(parent).startswith(_ORDER) and (part := _part(value)):
-            gathering.add_part(line, str(parent), kept_text(self, part))
+        return whole_orders(path, lambda record: kept_text(self, record))
 
     def row(self, record: Record, target: Target) -> Row:
-        if not str(record.get("id", "")).startswith(_ORDER):
+        if not str(record.get("id", "")).startswith(ORDER):
             raise Malformed("id: not an order's")
         currency = inner(record, "totalPriceSet", _MONEY, "currencyCode")
         addresses = (
@@ -123,7 +98,7 @@ class ShopifyBulk(Format):
                 {
                     "refund_id": last_part(refund.get("id")),
                     "created_at": refund.get("createdAt"),
-                    "amount_cents": _amount(refund, "totalRefundedSet", currency, target),
+                    "amount_cents": _refunded(refund, currency, target),
                 }
                 for refund in objects(record.get("refunds"))
             ],
@@ -133,26 +108,18 @@ class ShopifyBulk(Format):
         }
 
 
-def _part(child: Record) -> Record:
-    """A child as the part of its order that it is; empty where nothing of it is taken."""
-    if child.get("discountAllocations"):
-        return {"lineItems": [child]}
-    # Applications of discounts have no id; lines of shipping have one, and a code of another kind.
-    if child.get("code") and "id" not in child:
-        return {"discountApplications": [child]}
-    return {}
-
-
-def _whole(text: str, parts: list[str]) -> Record:
-    record = kept_record(text) or {}
-    for part in parts:
-        for name, items in (kept_record(part) or {}).items():
-            record[name] = [*objects(record.get(name)), *items]
-    return record
-
-
 def _amount(record: Record, name: str, currency: Any, target: Target) -> int | None:
     return minor(target, name, inner(record, name, _MONEY, "amount"), currency)
+
+
+def _refunded(refund: Record, currency: Any, target: Target) -> int | None:
+    """What was given back: the sum of the transactions that did so, where they are exported."""
+    transactions = objects(refund.get("transactions"))
+    if not transactions:
+        return _amount(refund, "totalRefundedSet", currency, target)
+    return sum(
+        _amount(one, "amountSet", currency, target) or 0 for one in transactions if paid_back(one)
+    )
 
 
 def _codes(record: Record, currency: Any, target: Target) -> list[Row]:

@@ -39,6 +39,12 @@ def visitor_of(attributes: Any, name: str) -> Any:
     )
 
 
+def paid_back(transaction: dict[str, Any]) -> bool:
+    """Whether a transaction of a refund has moved money."""
+    kind, status = (str(transaction.get(name)).lower() for name in ("kind", "status"))
+    return kind == "refund" and status == "success"
+
+
 def last_part(gid: Any) -> Any:
     """The number of a global id (`gid://shopify/Order/1`); what is none stays as it is."""
     if not isinstance(gid, str) or not gid.startswith("gid://"):
