@@ -21,7 +21,7 @@ from jobs.importing.reading import BOM, Damaged, blocks_of, lines_of
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 # Half of a surrogate pair may follow, which is no character.
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
+DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
 # Characters that are always in sight.
 _AHEAD: Final = 1_000
 _NO_OBJECT: Final = "not a JSON object"
@@ -38,7 +38,7 @@ class Found(NamedTuple):
     wrong: str = ""
 
 
-def json_records(path: Path, within: Sequence[str], decode: Decode = _DECODE) -> Iterator[Records]:
+def json_records(path: Path, within: Sequence[str], decode: Decode = DECODE) -> Iterator[Records]:
     """The objects of a file in portions. `within`: the members in which an object that is no record
     itself holds records: `{"orders": [...]}`. `decode`: what reads a line, where there is an object on
     each. Raises OSError."""
@@ -55,7 +55,7 @@ def json_records(path: Path, within: Sequence[str], decode: Decode = _DECODE) ->
     yield some
 
 
-def json_values(path: Path, within: Sequence[str], decode: Decode = _DECODE) -> Iterator[Found]:
+def json_values(path: Path, within: Sequence[str], decode: Decode = DECODE) -> Iterator[Found]:
     """The objects of a file, and what is none, one by one."""
     is_lines, names = _is_lines(path, within), frozenset(within)
     for found in _of_lines(path, decode) if is_lines else _of_text(path, within):
@@ -92,7 +92,7 @@ def _is_lines(path: Path, within: Sequence[str]) -> bool:
     if not line.startswith(b"{") or _opening(within).match(line.decode("utf-8", "replace")):
         return False
     try:
-        return isinstance(_DECODE(line), dict)
+        return isinstance(DECODE(line), dict)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return rest.lstrip().startswith(b"{")
 
@@ -207,7 +207,7 @@ class _Text:
         found = Found(self.line(), value, self.position)
         if _SURROGATE.search(self.buffer, self.place, end):
             try:
-                _DECODE(self.buffer[self.place : end])
+                DECODE(self.buffer[self.place : end])
             except (msgspec.DecodeError, UnicodeError):
                 found = found._replace(value=None, wrong="half of a surrogate pair")
         self.place = end
