@@ -261,3 +261,14 @@ def test_an_advertiser_is_that_of_the_rows_after_it(sqlite_warehouse: Warehouse)
     found = [(row[1], row[6]) for row in stored(sqlite_warehouse)]
     assert found == [("7", "JPY"), ("8", "USD")]
     assert sqlite_warehouse.reasons() == [(6, "currency: missing")]
+
+
+def test_answers_without_rows(sqlite_warehouse: Warehouse) -> None:
+    path = sqlite_warehouse.folder / "in.json"
+    for named, answer in (
+        ("meta", {"data": [], "paging": {}}),
+        ("google-ads", [{"fieldMask": "campaign.id", "requestId": "r"}]),
+        ("tiktok", {"code": 0, "message": "OK", "data": {"list": [], "page_info": {}}}),
+    ):
+        path.write_text(json.dumps(answer))
+        assert sqlite_warehouse.take_file("ad-spend", path, SHOP, named)["read"] == 0

@@ -239,6 +239,18 @@ def test_all_other_calls_are_skipped(other: dict[str, Any]) -> None:
     assert target.counted == {"skipped": 1}
 
 
+def test_two_spellings_of_a_property() -> None:
+    other = "0190c4a2-5b7e-7c3d-8f1a-000000000000"
+    for given in (
+        {"form_id": FORM, "formId": other},
+        {"formId": other, "form_id": FORM},
+        {"formId": FORM, "form_id": None},
+    ):
+        found = row(call() | {"properties": given})
+        assert found is not None
+        assert found["form_id"] == FORM
+
+
 def test_the_property_goes_before_the_trait() -> None:
     traits = {"context": {"traits": {"email": "b@b.example"}}}
     found = row(call(properties={"email": "a@a.example"}, userId="c@c.example", **traits))

@@ -31,6 +31,8 @@ _PLAIN: Final = {
     "metrics.impressions": "impressions",
     "metrics.clicks": "clicks",
 }
+# What an answer has that no row has: one without rows is no row either.
+_MASK: Final = "fieldMask"
 # Of a table's header, some column has to be one of these.
 _COLUMNS: Final = ("campaign.id", "segments.date", "metrics.cost_micros")
 _CUSTOMER: Final = re.compile(r"customers/(\d+)/")
@@ -60,7 +62,9 @@ class GoogleAds(Format):
 
     def records(self, path: Path) -> Iterator[Records]:
         for some in report_records(path, self.within, _COLUMNS):
-            some.found = [(line, _canonical(record)) for line, record in some.found]
+            some.found = [
+                (line, _canonical(record)) for line, record in some.found if _MASK not in record
+            ]
             yield some
 
     def row(self, record: Record, target: Target) -> Row:

@@ -89,10 +89,8 @@ class Segment(Format):
         if kind is None:
             target.count(SKIPPED)
             return None
-        row: Row = {"type": kind, "event_id": record.get("messageId")}
-        for name, value in _object(record, "properties").items():
-            if name in _PROPERTIES:
-                row[_PROPERTIES[name]] = value
+        row = _of_properties(record)
+        row["type"], row["event_id"] = kind, record.get("messageId")
         context = _object(record, "context")
         for name, value in _object(context, "campaign").items():
             if name in _CAMPAIGN:
@@ -111,19 +109,29 @@ class Segment(Format):
     def conceal(self, record: Record) -> Record:
         """Without a value that is free text, and with the hash of an address in the place of the id
         that it was."""
-        properties, (_, address) = _object(record, "properties"), _user(record)
+        row, (_, address) = _of_properties(record), _user(record)
         changed: Record = {}
-        if "value" in properties:
-            kind = properties.get("field_type", properties.get("fieldType"))
-            answer = {"field_type": kind, "value": properties["value"]}
-            changed["value"] = _EVENTS.conceal(answer)["value"]
+        if "value" in row:
+            changed["value"] = _EVENTS.conceal(row)["value"]
         if address:
             hashed = hashed_email(address)
             traits = _object(_object(record, "context"), "traits")
-            changed["email"] = properties.get("email") or traits.get("email") or hashed
+            changed["email"] = row.get("email") or traits.get("email") or hashed
             visitor = record.get("anonymousId") or hashed
             record = record | {"anonymousId": visitor, "userId": None}
-        return record | {"properties": properties | changed} if changed else record
+        if not changed:
+            return record
+        return record | {"properties": _object(record, "properties") | changed}
+
+
+def _of_properties(record: Record) -> Row:
+    """The fields that are properties; of two spellings the one in snake_case goes first."""
+    row: Row = {}
+    for name, value in _object(record, "properties").items():
+        field = _PROPERTIES.get(name)
+        if field and value is not None and (name == field or field not in row):
+            row[field] = value
+    return row
 
 
 def _object(record: Record, name: str) -> Record:

@@ -44,6 +44,7 @@ _DAY: Final = "stat_time_day"
 _MIDNIGHT: Final = " 00:00:00"
 # What stands where there is no value.
 _NONE: Final = (None, "", "-")
+_OF_ADVERTISER: Final = {"advertiser_id", "currency"}
 _GROUPS: Final = ("metrics", "dimensions")
 
 
@@ -71,8 +72,8 @@ class TikTok(Format):
             rows = []
             for line, given in some.found:
                 record = _flat(given)
-                if _DAY not in record and {"advertiser_id", "currency"} <= record.keys():
-                    last = {name: record[name] for name in ("advertiser_id", "currency")}
+                if "spend" not in record and record.keys() >= _OF_ADVERTISER:
+                    last = {name: record[name] for name in _OF_ADVERTISER}
                     known[str(last["advertiser_id"])] = last
                 else:
                     owner = record.get("advertiser_id")
