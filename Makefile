@@ -67,11 +67,11 @@ scheduler: $(READY) ## the scheduled jobs
 	@exec $(PYTHON) -m jobs scheduler
 
 .PHONY: import
-import: $(READY) ## KIND=events FILE=...: take files in (FILE may hold several, and patterns)
+import: $(READY) ## KIND=events FILE=... [FORMAT=... SHOP=...]: take files in (FILE may hold several)
 	@if [ -z $(call quoted,$(KIND)) ] || [ -z $(call quoted,$(FILE)) ]; then \
 	  echo "Usage: make import KIND=events FILE=events.ndjson" >&2; \
 	  echo "KIND: shops forms events orders ad-spend ad-accounts exchange-rates" >&2; exit 2; fi
-	@$(PYTHON) -m jobs import $(call quoted,$(KIND)) $(FILE)
+	@$(PYTHON) -m jobs import $(call quoted,$(KIND)) $(if $(FORMAT),--format $(call quoted,$(FORMAT))) $(shop) $(FILE)
 
 .PHONY: rollup
 rollup: $(READY) ## compute everything that changed since the last one [SHOP=...]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.bench import files
+from jobs.importing.formats import FORMATS
+from tests.bench import files, formats
 from tests.bench.data import FIRST, FORM_IDS, LAST
 from tests.bench.service import ENDPOINTS
 
@@ -37,6 +38,15 @@ def test_the_size_is_kept_and_ids_are_distinct(folder: Path) -> None:
     assert events["occurred_at"].max().date() <= LAST
     assert files.rows(folder / "orders.ndjson") == 400
     assert files.rows(folder / "late.ndjson") == files.LATE
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_format_is_measured_on_distinct_records(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("".join(formats.lines(name, 200)))
+    records = [record for some in FORMATS[name].records(path) for _, record in some.found]
+    texts = {json.dumps(record, default=str) for record in records}
+    assert len(texts) == len(records) > 50
 
 
 def test_all_endpoints_are_measured() -> None:

@@ -13,15 +13,16 @@ from warehouse import settings
 
 @click.command("landing")
 def landing_command() -> None:
-    """Import what has appeared complete in IMPORT_DIR/KIND/, and move it to done/ or failed/ there,
-    with a report beside it. Exit status 1 says that a file could not be read."""
+    """Import what has appeared complete in IMPORT_DIR/KIND/, of other systems also in KIND/FORMAT/ and
+    KIND/FORMAT/SHOP/, and move it to done/ or failed/ there, with a report beside it. Exit status 1
+    says that a file could not be read."""
     with running("landing", alone=True) as run:
         root = settings.IMPORT_DIR.get()
         failed = land(run, root)
         if failed:
             run.record.error = (
                 f"{failed} {'file' if failed == 1 else 'files'} could not be read; "
-                f"see the reports in {root / '*' / FAILED}"
+                f"see the reports in {root / '**' / FAILED}"
             )
             say(f"Error: {run.record.error}")
             sys.exit(1)

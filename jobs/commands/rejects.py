@@ -32,7 +32,7 @@ def rejects_command(retry: bool, as_json: bool) -> None:
         counts = Counts()
         for kind in KINDS.values():
             retry_rejects(bulk, kind, counts)
-    tell(counts, as_json)
+    tell(counts.report(), as_json)
 
 
 def _as_json(reject: Reject) -> str:

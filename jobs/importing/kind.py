@@ -1,24 +1,27 @@
 """What a kind of file knows: its fields, how to check its rows, how to write them."""
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from jobs.importing.checks import Checks
-from jobs.importing.portion import Portion
 from jobs.importing.shops import Shops
 from warehouse.bulk import Bulk
 
 
 @dataclass
 class Written:
-    """What became of the rows that were taken: each is one of these."""
+    """What became of the rows that were taken: each is new, duplicate or replaced. `more`: what is
+    counted besides, by name; told of foreign formats alone (see `Format.counts`)."""
 
     new: int = 0
     duplicate: int = 0
     replaced: int = 0
+    more: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -35,10 +38,16 @@ class Counts(Written):
         self.read += read
         self.rejected += rejected
 
+    def count(self, *more: Mapping[str, int]) -> None:
+        """Add what is counted besides."""
+        for name, number in chain(*(one.items() for one in more)):
+            self.more[name] = self.more.get(name, 0) + number
+
     def report(self) -> dict[str, int]:
         """The counts by name, in the order in which they are told."""
         counts = asdict(self)
-        return {name: counts[name] for name in ("read", "new", "duplicate", "replaced", "rejected")}
+        names = ("read", "new", "duplicate", "replaced", "rejected")
+        return {name: counts[name] for name in names} | self.more
 
 
 class Kind(ABC):
@@ -51,10 +60,6 @@ class Kind(ABC):
     name: ClassVar[str]
     fields: ClassVar[tuple[str, ...]]
     private: ClassVar[frozenset[str]] = frozenset()
-
-    def reshape(self, portion: Portion) -> Portion:
-        """A portion of a file that has the kind's rows in another form, as rows of the kind."""
-        return portion
 
     @abstractmethod
     def check(self, checks: Checks, shops: Shops) -> pa.Table:

@@ -45,6 +45,8 @@ class Portion:
     `text`: the JSON text of row i, or the line as it is in the file.
     `textual`: whether numbers and booleans may be written as text (CSV, Parquet).
     `position`: how many bytes of the file have been read up to here.
+    `format`, `shop_id`: of rows that are mapped from a foreign format, its name and the shop that
+    they were mapped for. `counted`: what was counted meanwhile.
     """
 
     columns: dict[str, Values]
@@ -53,6 +55,9 @@ class Portion:
     textual: bool = False
     broken: list[Broken] = field(default_factory=list)
     position: int = 0
+    format: str = ""
+    shop_id: str = ""
+    counted: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -1,15 +1,16 @@
 """The bytes of a file as lines: compressed or not, whole or cut short."""
 
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from jobs.importing.portion import BYTES, LONGEST_LINE, LONGEST_TEXT, Broken
+from jobs.importing.portion import BYTES, LONGEST_LINE, LONGEST_TEXT, Broken, Unreadable
 
 _COMPRESSED_AT_ONCE: Final = 256 << 10
 _GZIP: Final = 16 + zlib.MAX_WBITS
-_BOM: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
 TOO_LONG: Final = f"the line is longer than {LONGEST_LINE >> 20} MiB"
 
 
@@ -42,13 +43,39 @@ def lines_of(path: Path) -> Iterator[Lines]:
         yield from _lines(file, _blocks(file, path))
 
 
+def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
+    """What a file holds, unpacked where it is a `.gz` or a `.zip`, block by block, each with how many
+    bytes of the file have been read. Raises OSError, Unreadable where it is no such archive, and
+    Damaged where the rest of one is unreadable."""
+    with path.open("rb") as file:
+        for block in _blocks(file, path):
+            yield block, file.tell()
+
+
 def _blocks(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    return _inflated(file) if path.suffix.lower() == ".gz" else _plain(file)
+    suffix = path.suffix.lower()
+    if suffix == ".zip":
+        return _unzipped(file, path)
+    return _inflated(file) if suffix == ".gz" else _plain(file)
 
 
 def _plain(file: BinaryIO) -> Iterator[bytes]:
     while block := file.read(BYTES // 4):
         yield block
+
+
+def _unzipped(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """What the one file in a zip archive holds. Raises Unreadable, also where it is damaged."""
+    try:
+        archive = zipfile.ZipFile(file)
+        names = [one.filename for one in archive.infolist() if not one.is_dir()]
+        if len(names) != 1:
+            raise Unreadable(f"{path}: there are {len(names)} files in it, and has to be one")
+        with archive.open(names[0]) as inner:
+            while block := inner.read(BYTES // 4):
+                yield block
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise Unreadable(f"{path}: not readable as a zip archive ({error})") from error
 
 
 def _inflated(file: BinaryIO) -> Iterator[bytes]:
@@ -88,7 +115,7 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
     try:
         for block in blocks:
             if start and block:
-                block, start = block.removeprefix(_BOM), False
+                block, start = block.removeprefix(BOM), False
             parts.append(block)
             size += len(block)
             if size < BYTES:

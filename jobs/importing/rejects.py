@@ -8,8 +8,13 @@ import pyarrow as pa
 
 from jobs.importing import ndjson
 from jobs.importing.checks import Checks
+from jobs.importing.formats import FORMATS, mapping
+from jobs.importing.formats.format import Target
+from jobs.importing.formats.keeping import kept_record
+from jobs.importing.formats.records import Records
 from jobs.importing.kind import Counts, Kind, Written
-from jobs.importing.shops import load_shops
+from jobs.importing.portion import Portion
+from jobs.importing.shops import Shops, load_shops
 from jobs.importing.sources import is_textual
 from warehouse import tables
 from warehouse.bulk import Bulk
@@ -18,13 +23,19 @@ from warehouse.days import MICROS_PER_DAY
 # Rejects that are listed or tried again at once.
 _ROWS = 5_000
 
+# Format, shop, whether numbers may be written as text.
+Group = tuple[str, str, bool]
+
 
 @dataclass(frozen=True)
 class Reject:
-    """A row that could not be taken: where it stood, why, and its text."""
+    """A row that could not be taken: where it stood, why, and its text. `format` and `shop_id`: see
+    `Portion`."""
 
     reject_id: int
     kind: str
+    format: str
+    shop_id: str
     file: str
     line: int
     reason: str
@@ -62,19 +73,20 @@ def retry_rejects(bulk: Bulk, kind: Kind, counts: Counts) -> None:
         .to_pylist()
     )
     for start in range(0, len(numbers), _ROWS):
-        tried = _read(bulk, numbers[start : start + _ROWS])
-        for textual in (False, True):
-            some = [reject for reject in tried if is_textual(reject.file) == textual]
-            if some:
-                _retry(bulk, kind, some, textual, counts)
+        groups: dict[Group, list[Reject]] = {}
+        for reject in _read(bulk, numbers[start : start + _ROWS]):
+            group = reject.format, reject.shop_id, is_textual(reject.file)
+            groups.setdefault(group, []).append(reject)
+        for group, tried in groups.items():
+            _retry(bulk, kind, group, tried, counts)
 
 
-def _retry(bulk: Bulk, kind: Kind, tried: list[Reject], textual: bool, counts: Counts) -> None:
-    # The number of a "line" is the reject's own, by which it is found again.
-    numbered = [(reject.reject_id, reject.text) for reject in tried]
-    checks = Checks(ndjson.portion_of(kind.fields, numbered, textual=textual))
-    rows = kind.check(checks, load_shops(bulk))
-    good, ids = checks.good(), checks.portion.lines
+def _retry(bulk: Bulk, kind: Kind, group: Group, tried: list[Reject], counts: Counts) -> None:
+    shops = load_shops(bulk)
+    portion = _portion(kind, group, tried, shops)
+    checks = Checks(portion)
+    rows = kind.check(checks, shops)
+    good, ids = checks.good(), portion.lines
     written = Written()
     if good.any():
         written = kind.write(bulk, rows.filter(pa.array(good)))
@@ -82,8 +94,23 @@ def _retry(bulk: Bulk, kind: Kind, tried: list[Reject], textual: bool, counts: C
         bulk.commit()
     reasons = {reject.reject_id: reject.reason for reject in tried}
     again = [(int(ids[row]), reason) for row, reason in checks.refused()]
+    if portion.format:
+        again += [(number, reason) for number, _, reason in portion.broken]
+        counts.count(portion.counted, written.more)
     _give_reasons(bulk, [(number, why) for number, why in again if why != reasons[number]])
     counts.add(written, len(tried), len(tried) - int(good.sum()))
+
+
+def _portion(kind: Kind, group: Group, tried: list[Reject], shops: Shops) -> Portion:
+    """The kept texts as rows. The number of a "line" is the reject's own, by which it is found."""
+    name, shop_id, textual = group
+    numbered = [(reject.reject_id, reject.text) for reject in tried]
+    if not name:
+        return ndjson.portion_of(kind.fields, numbered, textual=textual)
+    currency = shops.currencies.get(shops.keys.get(shop_id, 0), "")
+    records = [(number, kept_record(text)) for number, text in numbered]
+    found = Records([(number, record) for number, record in records if record is not None])
+    return mapping.portion(FORMATS[name], kind, Target(shop_id, currency), found)
 
 
 def _remove(bulk: Bulk, ids: np.ndarray) -> None:
@@ -108,7 +135,7 @@ def _read(bulk: Bulk, numbers: list[int]) -> list[Reject]:
     listed = ", ".join(map(str, numbers)) or "0"
     rows = bulk.rows_of(
         tables.reject,
-        "SELECT reject_id, kind, file, line, reason, text FROM reject "
+        "SELECT reject_id, kind, format, shop_id, file, line, reason, text FROM reject "
         f"WHERE reject_id IN ({listed}) ORDER BY reject_id",
     )
     bulk.commit()

@@ -31,7 +31,9 @@ def source_of(path: Path) -> Source:
     source = _SOURCES.get(Path(plain).suffix)
     if source is None or (source is parquet.portions and plain != name):
         known = ".ndjson, .jsonl, .csv (each also with .gz) and .parquet"
-        raise Unreadable(f"{path}: unknown extension (known are {known})")
+        raise Unreadable(
+            f"{path}: unknown extension (known are {known}), and not the export of a known system"
+        )
     try:
         with path.open("rb") as file:
             begins = file.read(len(_GZIP))

@@ -7,6 +7,7 @@ import pyarrow as pa
 from jobs.clock import now_micros
 from jobs.importing.checks import Checks
 from jobs.importing.kind import Counts, Kind, Written
+from jobs.importing.portion import Portion
 from jobs.importing.privacy import kept_text
 from warehouse.bulk import Bulk
 
@@ -29,8 +30,10 @@ def write_portion(
     if rows.num_rows:
         written = kind.write(bulk, rows)
     if refused or broken:
-        _write_rejects(bulk, kind.name, file)
+        _write_rejects(bulk, kind.name, file, checks.portion)
     bulk.commit()
+    if checks.portion.format:
+        counts.count(checks.portion.counted, written.more)
     counts.add(written, len(checks.portion) + len(broken), len(refused) + len(broken))
 
 
@@ -50,13 +53,15 @@ def _rejects(kind: Kind, checks: Checks, refused: list[tuple[int, str]]) -> pa.T
     )
 
 
-def _write_rejects(bulk: Bulk, kind: str, file: str) -> None:
+def _write_rejects(bulk: Bulk, kind: str, file: str, portion: Portion) -> None:
     bulk.execute(
-        "INSERT INTO reject (kind, file, line, reason, text, rejected_at) "
-        f"SELECT $1, $2, s.line, s.reason, s.text, $3 FROM {_STAGED} s WHERE NOT EXISTS ("
-        "SELECT 1 FROM reject r WHERE r.kind = $1 AND r.file = $2 AND r.line = s.line "
-        "AND r.text = s.text) ORDER BY s.line",
+        "INSERT INTO reject (kind, format, shop_id, file, line, reason, text, rejected_at) "
+        f"SELECT $1, $2, $3, $4, s.line, s.reason, s.text, $5 FROM {_STAGED} s WHERE NOT EXISTS ("
+        "SELECT 1 FROM reject r WHERE r.kind = $1 AND r.shop_id = $3 AND r.file = $4 "
+        "AND r.line = s.line AND r.text = s.text) ORDER BY s.line",
         kind,
+        portion.format,
+        portion.shop_id,
         file,
         now_micros(),
     )

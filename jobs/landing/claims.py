@@ -23,7 +23,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from jobs.landing.folder import REPORT, TAKEN, Found, in_hand
+from jobs.landing.folder import REPORT, TAKEN, Found, Place, in_hand
 from warehouse.owners import me
 
 
@@ -33,14 +33,14 @@ class TakenOver(RuntimeError):
 
 @dataclass(frozen=True)
 class Claim:
-    """A file in hand: its kind, and the folder in which it lies."""
+    """A file in hand: the place where it landed, and the folder in which it lies."""
 
-    kind: str
+    place: Place
     folder: Path
 
     @property
     def landing(self) -> Path:
-        """The folder of the kind."""
+        """The folder in which it landed."""
         return self.folder.parent.parent
 
     @property
@@ -63,16 +63,17 @@ def claim(found: Found) -> Claim | None:
     except FileNotFoundError:
         folder.rmdir()
         return None
-    return Claim(found.kind, folder)
+    return Claim(found.place, folder)
 
 
 def take_over(root: Path) -> Iterator[Claim]:
     """What those before have left. To be called by the holder of the job's lease."""
     for left in in_hand(root):
+        place = Place(*left.parent.parent.relative_to(root).parts)
         folder = left.with_name(_token())
         with suppress(FileNotFoundError):
             left.rename(folder)
-            yield Claim(folder.parent.parent.name, folder)
+            yield Claim(place, folder)
 
 
 def _token() -> str:

@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from jobs.clock import now_micros
 from jobs.ending import Stopped
+from jobs.importing.formats import FORMATS
 from jobs.importing.kind import Counts
 from jobs.importing.kinds import KINDS
+from jobs.importing.opening import Given
 from jobs.importing.portion import Unreadable
 from jobs.importing.run import import_file
 from jobs.landing import claims
@@ -57,7 +59,9 @@ def _land(run: Run, claim: Claim) -> bool:
 
 def _imported(run: Run, claim: Claim, file: Path) -> tuple[str, dict[str, Any]]:
     """Import a file; where it belongs then, and what there is to report."""
-    name, kind = str(claim.landing / file.name), KINDS[claim.kind]
+    name, place = str(claim.landing / file.name), claim.place
+    kind = KINDS[place.kind]
+    given = Given(FORMATS.get(place.format), place.shop_id or None)
     began, counts, error = now_micros(), Counts(), ""
     batches, rows = run.record.batches, run.record.rows
 
@@ -72,7 +76,7 @@ def _imported(run: Run, claim: Claim, file: Path) -> tuple[str, dict[str, Any]]:
         # Whoever wrote it may have been slow, and not done.
         while before != (before := _state(file)):
             counts, run.record.batches = Counts(), batches
-            import_file(run.bulk, kind, file, written, counts, name=name)
+            import_file(run.bulk, kind, file, written, counts, given=given, name=name)
     except Unreadable as reason:
         error = str(reason).replace(str(file), name).removeprefix(f"{name}: ")
     except Exception as reason:
@@ -84,9 +88,9 @@ def _imported(run: Run, claim: Claim, file: Path) -> tuple[str, dict[str, Any]]:
     say(f"{name}: {error or tally}")
     return FAILED if error else DONE, {
         "file": name,
-        "kind": claim.kind,
+        "kind": kind.name,
         "counts": counts.report(),
-        "rejects": _first_rejects(run.bulk, claim.kind, name) if counts.rejected else [],
+        "rejects": _first_rejects(run.bulk, kind.name, name) if counts.rejected else [],
         "error": error or None,
         "began_at": iso_millis(began),
         "ended_at": iso_millis(now_micros()),

@@ -29,7 +29,7 @@ def main(size: str, db: str) -> None:
     for kind in ("sqlite", "postgresql") if db == "both" else (db,):
         with ExitStack() as databases:
             result = run_all(
-                data, _databases(kind, databases), lambda stage: click.echo(stage, err=True)
+                data, empty_databases(kind, databases), lambda stage: click.echo(stage, err=True)
             )
         now = datetime.now(UTC)
         result = {
@@ -44,7 +44,7 @@ def main(size: str, db: str) -> None:
         click.echo(f"\nwritten to {path}\n")
 
 
-def _databases(kind: str, stack: ExitStack) -> Callable[[], str]:
+def empty_databases(kind: str, stack: ExitStack) -> Callable[[], str]:
     """A function that gives the URL of an empty database of this kind."""
     if kind == "postgresql":
         server = postgres.server_url(f"bench{os.getpid()}")

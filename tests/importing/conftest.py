@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, text
 
+from jobs.importing.formats import FORMATS
 from jobs.importing.kind import Counts
 from jobs.importing.kinds import KINDS
+from jobs.importing.opening import Given
 from jobs.importing.run import import_file
 from tests.importing.files import written
 from warehouse import tables
@@ -31,15 +33,23 @@ class Warehouse:
         """Import rows (or bytes) as a file of this name; the counts."""
         return self.take_file(kind, written(self.folder / name, rows))
 
-    def take_file(self, kind: str, path: Path) -> dict[str, int]:
+    def take_file(
+        self, kind: str, path: Path, shop: str | None = None, named: str = ""
+    ) -> dict[str, int]:
+        """Import a file, of this shop and in the format that is named, if either is said."""
         counts = Counts()
+        given = Given(FORMATS.get(named), shop)
         with open_bulk(self.url) as bulk:
-            import_file(bulk, KINDS[kind], path, lambda _: None, counts)
+            import_file(bulk, KINDS[kind], path, lambda _: None, counts, given=given)
         return counts.report()
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         with open_engine(self.url).connect() as connection:
             return [dict(row) for row in connection.execute(text(sql)).mappings()]
+
+    def change(self, sql: str) -> None:
+        with open_engine(self.url).begin() as connection:
+            connection.execute(text(sql))
 
     def reasons(self) -> list[tuple[int, str]]:
         """Line and reason of every reject."""

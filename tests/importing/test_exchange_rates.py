@@ -1,12 +1,16 @@
 """Exchange rates: one a row, and the ECB's table as it is published."""
 
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jobs.importing.portion import Unreadable
 from tests.importing.conftest import Warehouse
 from tests.importing.files import Row
 
+SAMPLES = Path(__file__).parent / "samples"
 STORED = "SELECT base, quote, day, rate FROM exchange_rate ORDER BY base, quote, day"
 
 # The first and last lines of eurofxref-hist.csv with some of its columns; Cyprus has the euro now.
@@ -15,6 +19,17 @@ ECB = b"""Date,USD,JPY,CYP,TRY,
 2026-01-02,1.0321,N/A,N/A,36.0,
 1999-01-04,1.1789,133.73,0.58231,N/A,
 """
+
+OF_ALL_DAYS = [
+    ("EUR", "CYP", 10595, "0.58231"),
+    ("EUR", "JPY", 10595, "133.73"),
+    ("EUR", "JPY", 20458, "161.5"),
+    ("EUR", "TRY", 20455, "36"),
+    ("EUR", "TRY", 20458, "36.12"),
+    ("EUR", "USD", 10595, "1.1789"),
+    ("EUR", "USD", 20455, "1.0321"),
+    ("EUR", "USD", 20458, "1.034"),
+]
 
 
 def rate(**more: Any) -> Row:
@@ -51,18 +66,51 @@ def test_the_last_import_wins(warehouse: Warehouse, name: str) -> None:
 def test_the_table_of_the_ecb(warehouse: Warehouse) -> None:
     counts = warehouse.take("exchange-rates", ECB, "eurofxref-hist.csv")
     assert counts == {"read": 8, "new": 8, "duplicate": 0, "replaced": 0, "rejected": 0}
-    assert stored(warehouse) == [
-        ("EUR", "CYP", 10595, "0.58231"),
-        ("EUR", "JPY", 10595, "133.73"),
-        ("EUR", "JPY", 20458, "161.5"),
-        ("EUR", "TRY", 20455, "36"),
-        ("EUR", "TRY", 20458, "36.12"),
-        ("EUR", "USD", 10595, "1.1789"),
-        ("EUR", "USD", 20455, "1.0321"),
-        ("EUR", "USD", 20458, "1.034"),
-    ]
+    assert stored(warehouse) == OF_ALL_DAYS
     assert warehouse.take("exchange-rates", ECB, "eurofxref-hist.csv")["duplicate"] == 8
     assert versions(warehouse) == [1, 1]
+
+
+def test_the_files_and_archives_of_the_ecb(sqlite_warehouse: Warehouse) -> None:
+    """The table of all days, and that of the latest, which is laid out in another way."""
+    counts = []
+    for name in ("eurofxref-hist", "eurofxref"):
+        archive = sqlite_warehouse.folder / f"{name}.zip"
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.write(SAMPLES / f"{name}.csv", f"{name}.csv")
+        for path in (SAMPLES / f"{name}.csv", archive):
+            found = sqlite_warehouse.take_file("exchange-rates", path)
+            counts.append((found["new"], found["duplicate"], found["rejected"]))
+    assert counts == [(8, 0, 0), (0, 8, 0), (1, 3, 0), (0, 4, 0)]
+    assert stored(sqlite_warehouse) == [
+        ("EUR", "CYP", 10595, "0.58231"),
+        ("EUR", "CZK", 20458, "24.953"),
+        *[row for row in OF_ALL_DAYS if row[1] != "CYP"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        ([], "there are 0 files in it, and has to be one"),
+        (["a.csv", "b.csv"], "there are 2 files in it, and has to be one"),
+        (["a.csv"], "not readable as a zip archive (Bad CRC-32 for file 'a.csv')"),
+        (None, "not readable as a zip archive (File is not a zip file)"),
+    ],
+)
+def test_other_archives_are_refused(
+    sqlite_warehouse: Warehouse, names: list[str] | None, reason: str
+) -> None:
+    path = sqlite_warehouse.folder / "in.zip"
+    path.write_bytes(ECB)
+    if names is not None:
+        with zipfile.ZipFile(path, "w") as packed:
+            for name in names:
+                packed.writestr(name, ECB)
+        path.write_bytes(path.read_bytes().replace(b"36.1200", b"36.1201"))
+    with pytest.raises(Unreadable) as refusal:
+        sqlite_warehouse.take_file("exchange-rates", path)
+    assert str(refusal.value) == f"{path}: {reason}"
 
 
 def test_one_bad_cell_costs_the_table_one_rate(sqlite_warehouse: Warehouse) -> None:
@@ -73,7 +121,7 @@ def test_one_bad_cell_costs_the_table_one_rate(sqlite_warehouse: Warehouse) -> N
         {
             "line": 2,
             "reason": "rate: not a number",
-            "text": '{"date": "2026-01-05", "base": "EUR", "quote": "JPY", "rate": "n.a."}',
+            "text": '{"date":"2026-01-05","base":"EUR","quote":"JPY","rate":"n.a."}',
         }
     ]
 

@@ -51,6 +51,9 @@ reject: Final = Table(
     metadata,
     serial("reject_id"),
     text("kind"),
+    # Of a row that was mapped from a foreign format: its name, and the shop that it was mapped for.
+    text("format"),
+    text("shop_id"),
     text("file"),
     whole("line"),
     text("reason"),

@@ -635,6 +635,8 @@ def upgrade() -> None:
         "reject",
         serial("reject_id"),
         text("kind"),
+        text("format"),
+        text("shop_id"),
         text("file"),
         whole("line"),
         text("reason"),

@@ -1,0 +1,60 @@
+"""Objects that belong together and lie apart in a file, brought together in bounded memory."""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Final, Self
+
+_INSERTED_AT_ONCE: Final = 10_000
+
+
+class Gathering:
+    """Objects as texts, each with its line, its own id and that of the object that it is a part of
+    ("" where it is a whole one), in a database of its own that is gone when it is closed: it is in
+    memory, and on disk as far as it does not fit."""
+
+    def __init__(self) -> None:
+        # Made in one thread, and maybe left in another.
+        self._database = sqlite3.connect("", check_same_thread=False)
+        self._database.execute(
+            "CREATE TABLE object (line INTEGER, id TEXT, parent TEXT, text TEXT)"
+        )
+        self._waiting: list[tuple[int, str, str, str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def add(self, line: int, id: str, parent: str, text: str) -> None:
+        self._waiting.append((line, id, parent, text))
+        if len(self._waiting) >= _INSERTED_AT_ONCE:
+            self._insert()
+
+    def _insert(self) -> None:
+        self._database.executemany("INSERT INTO object VALUES (?, ?, ?, ?)", self._waiting)
+        self._waiting.clear()
+
+    def wholes(self) -> Iterator[tuple[int, str, str]]:
+        """Line, id and text of each whole object, in the file's order. When all are added."""
+        self._insert()
+        self._database.execute("CREATE INDEX object_parent ON object (parent, line)")
+        self._database.execute("CREATE INDEX object_id ON object (id)")
+        yield from self._database.execute(
+            "SELECT line, id, text FROM object WHERE parent = '' ORDER BY line"
+        )
+
+    def parts(self, parent: str) -> list[str]:
+        """The text of each part of an object, in the file's order; after `wholes` was begun."""
+        found = self._database.execute(
+            "SELECT text FROM object WHERE parent = ? ORDER BY line", (parent,)
+        )
+        return [text for (text,) in found]
+
+    def orphans(self) -> list[int]:
+        """The lines of parts of what is not in the file; after `wholes` was begun."""
+        found = self._database.execute(
+            "SELECT line FROM object o WHERE parent != '' "
+            "AND NOT EXISTS (SELECT 1 FROM object p WHERE p.id = o.parent) ORDER BY line"
+        )
+        return [line for (line,) in found]
