@@ -15,6 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from click.testing import CliRunner
+from werkzeug.test import TestResponse
 
 from tests.oracle.records import Row
 
@@ -63,14 +64,19 @@ class Product:
 
     def get(self, path: str, query: dict[str, str], shop_id: str) -> tuple[int, Any]:
         """Status and body of a GET with a key of the shop."""
+        answer = self.ask(path, query, shop_id)
+        return answer.status_code, answer.get_json()
+
+    def ask(self, path: str, query: dict[str, str], shop_id: str) -> TestResponse:
+        """A GET with a key of the shop."""
         with self._environment():
             if self._client is None:
                 from web.app import create_app
 
                 self._client = create_app().test_client()
             headers = {"Authorization": f"Bearer {self.key(shop_id)}"}
-            answer = self._client.get(path, query_string=query, headers=headers)
-            return answer.status_code, answer.get_json()
+            answer: TestResponse = self._client.get(path, query_string=query, headers=headers)
+            return answer
 
     def empty(self) -> None:
         """Take everything out of the warehouse again."""

@@ -22,6 +22,23 @@ from web.rounding import ratio
 
 Row = dict[str, Any]
 
+COLUMNS: Final = (
+    "provider",
+    "campaignId",
+    "campaignName",
+    "currency",
+    "spend",
+    "impressions",
+    "clicks",
+    "attributedSubmissions",
+    "attributedOrders",
+    "attributedNetRevenueCents",
+    "revenueCurrency",
+    "costPerLead",
+    "costPerAcquisition",
+    "roas",
+)
+
 _NO_SPEND: Final = Spend(Decimal(0), 0, 0)
 
 
@@ -135,4 +152,6 @@ def _unattributed(outcome: Outcome) -> list[Row]:
     ]
 
 
-blueprint = resource("ads", Endpoint("GET", "/ads/spend", "analytics:read", ad_spend))
+blueprint = resource(
+    "ads", Endpoint("GET", "/ads/spend", "analytics:read", ad_spend, columns=COLUMNS)
+)

@@ -1,9 +1,11 @@
 """The funnel of every form of the shop (endpoint 3)."""
 
-from typing import Any
+from typing import Any, Final
 
 from web.form_store import known_forms
 from web.questions import Question
+
+COLUMNS: Final = ("formId", "views", "subscriptions", "completions")
 
 
 def all_forms_funnel(question: Question, form_ids: frozenset[str] | None) -> list[dict[str, Any]]:

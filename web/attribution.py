@@ -7,9 +7,11 @@ from warehouse.days import day_date
 from warehouse.vocabulary import ATTRIBUTION_TYPES
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
-from web.figures import money
+from web.figures import MONEY, money
 from web.questions import Question
 from web.rounding import cents, percent
+
+COLUMNS: Final = ("attributionType", *MONEY, "averageOrderValueCents", "shareOfRevenue")
 
 _NOTHING: Final = {"orders": 0, "gross": 0, "refunded": 0}
 
@@ -50,6 +52,12 @@ def _rows(lines: Iterable[Mapping[str, int]]) -> list[dict[str, Any]]:
 
 blueprint = resource(
     "attribution",
-    Endpoint("GET", "/attribution", "analytics:read", attribution),
-    Endpoint("GET", "/attribution/daily", "analytics:read", attribution_daily),
+    Endpoint("GET", "/attribution", "analytics:read", attribution, columns=COLUMNS),
+    Endpoint(
+        "GET",
+        "/attribution/daily",
+        "analytics:read",
+        attribution_daily,
+        columns=("date", *COLUMNS),
+    ),
 )

@@ -16,6 +16,20 @@ MOST_CELLS: Final = 1_000
 # Bits after the point of a sum of quotients: far more than any rounding looks at.
 _PRECISION: Final = 192
 
+COLUMNS: Final = (
+    "valueA",
+    "valueB",
+    "count",
+    "expectedCount",
+    "lift",
+    "rowPercent",
+    "columnPercent",
+    "totalPercent",
+    "convertedSubmissions",
+    "conversionRate",
+    "cramersV",
+)
+
 
 def cross_field(question: Question, field_a: str, field_b: str) -> list[dict[str, Any]]:
     """A row per pair of values that a submission in the range answered; margins are sums of the

@@ -1,19 +1,37 @@
 """Customer lifetime value (19), by form or by response segment, on the acquisition clock."""
 
-from typing import Any
+from typing import Any, Final
 
 from warehouse.vocabulary import LTV_HORIZONS
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
-from web.figures import any_figure, money
+from web.figures import MONEY, any_figure, money
 from web.parameters import dimension as one_of
 from web.questions import Question
 from web.rounding import cents, percent, ratio
 
 # dimension -> (summary, its key columns, their names in the answer)
-_DIMENSIONS = {
+_DIMENSIONS: Final = {
     "form": ("ltv_form", ("form",), ("formId",)),
     "segment": ("ltv_segment", ("field", "value"), ("fieldId", "value")),
+}
+
+_FIGURES: Final = (
+    "customers",
+    "purchasers",
+    *MONEY,
+    "ltvCents",
+    "averageOrderValueCents",
+    "ordersPerCustomer",
+    "repeatRate",
+    *(
+        f"horizons.{days}.{figure}"
+        for days in LTV_HORIZONS
+        for figure in ("customers", "netRevenueCents", "ltvCents")
+    ),
+)
+COLUMNS: Final = {
+    dimension: (*names, *_FIGURES) for dimension, (_, _, names) in _DIMENSIONS.items()
 }
 
 Key = tuple[int, ...]
@@ -104,5 +122,12 @@ def _horizon(days: int, sums: Line) -> dict[str, int]:
 
 blueprint = resource(
     "customers",
-    Endpoint("GET", "/customers/ltv", "customers:read", lifetime_value, (one_of(*_DIMENSIONS),)),
+    Endpoint(
+        "GET",
+        "/customers/ltv",
+        "customers:read",
+        lifetime_value,
+        (one_of(*_DIMENSIONS),),
+        columns=COLUMNS,
+    ),
 )

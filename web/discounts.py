@@ -1,7 +1,7 @@
 """Discount performance (16)."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select
 
@@ -11,6 +11,20 @@ from web.endpoint import blueprint as resource
 from web.figures import any_figure, money
 from web.questions import Question
 from web.rounding import cents, percent
+
+COLUMNS: Final = (
+    "discountId",
+    "code",
+    "issued",
+    "orders",
+    "attributedOrders",
+    "redemptionRate",
+    "discountCents",
+    "grossRevenueCents",
+    "totalRefundedCents",
+    "netRevenueCents",
+    "averageOrderValueCents",
+)
 
 
 def performance(question: Question) -> list[dict[str, Any]]:
@@ -82,5 +96,5 @@ def _codes() -> Select[Any]:
 
 blueprint = resource(
     "discounts",
-    Endpoint("GET", "/discounts/performance", "discounts:read", performance),
+    Endpoint("GET", "/discounts/performance", "discounts:read", performance, columns=COLUMNS),
 )

@@ -13,6 +13,20 @@ from web.questions import Question
 PERCENTILES: Final = (25, 50, 75, 90, 95, 99)
 MOST_GROUPS: Final = 30
 
+COLUMNS: Final = (
+    "deviceType",
+    "completions",
+    "averageMs",
+    "minMs",
+    *(f"p{percentile}Ms" for percentile in PERCENTILES),
+    "maxMs",
+    *(
+        f"buckets.{place}.{figure}"
+        for place in range(MOST_GROUPS)
+        for figure in ("fromMs", "toMs", "count")
+    ),
+)
+
 
 def time_to_complete(question: Question) -> list[dict[str, Any]]:
     """A row `all`, then one per device type with completions (completions descending, then name);

@@ -10,15 +10,19 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, current_app, g, request
 
-from warehouse.days import local_day
-from web.callers import Shop, require_scope
+from warehouse.days import day_date, local_day
+from web.callers import Caller, Shop, require_scope
 from web.envelope import envelope
 from web.errors import not_found
+from web.formats import table, wants_csv
 from web.parameters import Parameter, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
 
 VERSION: Final = "/v1"
+
+Columns = tuple[str, ...] | Mapping[str, tuple[str, ...]]
+"""Of the answer as a table, in order (see `csv.py`); where they differ, by the answer's dimension."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class Endpoint:
     answer: Callable[..., Any]
     parameters: tuple[Parameter, ...] = ()
     ranged: bool = True
+    columns: Columns = ()
 
     def register(self, blueprint: Blueprint) -> None:
         blueprint.add_url_rule(
@@ -60,6 +65,7 @@ class Endpoint:
         require_scope(caller, self.scope)
         if "{id}" in self.path and not g.form_is_known:
             raise not_found()
+        as_table = self.method == "GET" and wants_csv()
         now = current_app.extensions["clock"]()
         today = local_day(now, caller.shop.timezone)
         arguments = {
@@ -79,9 +85,25 @@ class Endpoint:
         answer = self.answer(question, **arguments)
         if not isinstance(answer, Answer):
             answer = Answer(answer)
-        return envelope(
-            answer.data, caller, question.window, answer.status, answer.headers, answer.meta
-        )
+        if as_table:
+            response = self._table(answer, question, caller)
+        else:
+            response = envelope(
+                answer.data, caller, question.window, answer.status, answer.headers, answer.meta
+            )
+        if self.method == "GET":
+            response.vary.add("Accept")
+        return response
+
+    def _table(self, answer: Answer, question: Question, caller: Caller) -> Response:
+        name = self.path.strip("/").replace("/", "-").replace("{id}", question.form_id)
+        columns = self.columns
+        if isinstance(columns, Mapping):
+            dimension = answer.data["dimension"]
+            name, columns = f"{name}-{dimension}", columns[dimension]
+        if self.ranged:
+            name += f"_{day_date(question.window.first)}_{day_date(question.window.last)}"
+        return table(columns, answer.data, caller, question.window, answer.headers, name)
 
     def _window(self, shop: Shop, today: int) -> Window:
         text = None

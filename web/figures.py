@@ -1,9 +1,21 @@
 """Figures that several endpoints share, from one line of sums: their names and their order."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from web.rounding import percent
+
+MONEY: Final = ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents")
+FORM_FIGURES: Final = (
+    "views",
+    "starts",
+    "subscriptions",
+    "completions",
+    "submissions",
+    "convertedSubmissions",
+    *MONEY,
+)
+FORM_RATES: Final = ("submissionRate", "conversionRate")
 
 
 def money(sums: Mapping[str, int]) -> dict[str, int]:

@@ -1,12 +1,12 @@
 """Forms: list, create, get, replace the draft (endpoints 1, 2, 4, 5), all-forms funnel (3)."""
 
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlencode
 
-from flask import current_app
+from flask import current_app, request
 
 from warehouse.days import iso_millis
-from web import form_store
-from web.all_forms import all_forms_funnel
+from web import all_forms, form_store
 from web.bodies import read_body
 from web.cursors import read_cursor, write_cursor
 from web.endpoint import VERSION, Answer, Endpoint
@@ -16,9 +16,12 @@ from web.parameters import CURSOR, FORM_IDS, LIMIT
 from web.questions import Question
 from web.uuid7 import uuid7
 
+COLUMNS: Final = ("id", "name", "status", "updatedAt")
+
 
 def list_forms(question: Question, limit: int, cursor: str | None) -> Answer:
-    """Form summaries, newest first. `meta.nextCursor` is null on the last page."""
+    """Form summaries, newest first. `meta.nextCursor` is null on the last page, which has no `Link`
+    to a next one either."""
     after = None
     if cursor is not None:
         after = read_cursor(cursor)
@@ -28,7 +31,17 @@ def list_forms(question: Question, limit: int, cursor: str | None) -> Answer:
     page = rows[:limit]
     last = page[-1] if len(rows) > limit else None
     following = last and write_cursor((last.created_at, last.form_id))
-    return Answer([_summary(row) for row in page], meta={"nextCursor": following})
+    return Answer(
+        [_summary(row) for row in page],
+        headers={"Link": f'<{_with_cursor(following)}>; rel="next"'} if following else {},
+        meta={"nextCursor": following},
+    )
+
+
+def _with_cursor(cursor: str) -> str:
+    """The address of the request at hand, on the page of a cursor."""
+    query = [(name, text) for name, text in request.args.items(multi=True) if name != "cursor"]
+    return f"{request.path}?{urlencode([*query, ('cursor', cursor)])}"
 
 
 def create_form(question: Question) -> Answer:
@@ -72,9 +85,16 @@ def _summary(form: FormRow) -> dict[str, Any]:
 
 blueprint = resource(
     "forms",
-    Endpoint("GET", "/forms", None, list_forms, (LIMIT, CURSOR), ranged=False),
+    Endpoint("GET", "/forms", None, list_forms, (LIMIT, CURSOR), ranged=False, columns=COLUMNS),
     Endpoint("POST", "/forms", "forms:write", create_form, ranged=False),
-    Endpoint("GET", "/forms/funnel", "analytics:read", all_forms_funnel, (FORM_IDS,)),
-    Endpoint("GET", "/forms/{id}", None, get_form, ranged=False),
+    Endpoint(
+        "GET",
+        "/forms/funnel",
+        "analytics:read",
+        all_forms.all_forms_funnel,
+        (FORM_IDS,),
+        columns=all_forms.COLUMNS,
+    ),
+    Endpoint("GET", "/forms/{id}", None, get_form, ranged=False, columns=COLUMNS),
     Endpoint("PUT", "/forms/{id}", "forms:write", replace_draft, ranged=False),
 )

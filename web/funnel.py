@@ -1,19 +1,35 @@
 """One form's funnel (6), devices (9) and trends (13)."""
 
-from typing import Any
+from typing import Any, Final
 
 from warehouse.days import day_date
 from warehouse.vocabulary import DEVICES
-from web.figures import any_figure, form_figures, form_rates
+from web.figures import FORM_FIGURES, FORM_RATES, any_figure, form_figures, form_rates
 from web.questions import Question
 from web.rounding import percent
 
-_STAGES = (
+_STAGES: Final = (
     ("view", "views"),
     ("start", "starts"),
     ("submit", "submissions"),
     ("convert", "convertedSubmissions"),
 )
+
+FUNNEL_COLUMNS: Final = (
+    "formId",
+    *FORM_FIGURES,
+    "startRate",
+    "subscriptionRate",
+    "completionRate",
+    *FORM_RATES,
+    *(
+        f"stages.{stage}.{figure}"
+        for stage, _ in _STAGES
+        for figure in ("count", "rateFromPrevious", "rateFromFirst")
+    ),
+)
+DEVICE_COLUMNS: Final = ("deviceType", *FORM_FIGURES, *FORM_RATES, "shareOfViews")
+TREND_COLUMNS: Final = ("date", *FORM_FIGURES, *FORM_RATES)
 
 
 def funnel(question: Question) -> dict[str, Any]:

@@ -1,13 +1,25 @@
 """Response revenue (12): what followed from each answer."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from web.figures import any_figure, money
+from web.figures import MONEY, any_figure, money
 from web.questions import Question
 from web.rounding import cents, percent
 
-_OUTCOME = ("submissions", "converted", "orders", "gross", "refunded")
+_OUTCOME: Final = ("submissions", "converted", "orders", "gross", "refunded")
+
+COLUMNS: Final = (
+    "fieldId",
+    "value",
+    "submissions",
+    "convertedSubmissions",
+    *MONEY,
+    "conversionRate",
+    "revenuePerSubmissionCents",
+    "averageOrderValueCents",
+    "multiSelect",
+)
 
 
 def response_revenue(question: Question) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Drop-off per step (7)."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, select
 
@@ -9,6 +9,18 @@ from warehouse.tables import dim_step
 from web.figures import any_figure
 from web.questions import Question
 from web.rounding import percent
+
+COLUMNS: Final = (
+    "stepId",
+    "stepIndex",
+    "stepName",
+    "views",
+    "completions",
+    "dropoffs",
+    "completionRate",
+    "dropoffRate",
+    "shareOfDropoffs",
+)
 
 
 def dropoff(question: Question) -> list[dict[str, Any]]:

@@ -1,10 +1,18 @@
 """Visitor conversion (10): distinct visitors over the whole range."""
 
-from typing import Any
+from typing import Any, Final
 
 from warehouse.vocabulary import VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 from web.questions import Question
 from web.rounding import percent
+
+COLUMNS: Final = (
+    "visitorType",
+    *VISITOR_LEVELS,
+    "submissionRate",
+    "purchaseRate",
+    "conversionRate",
+)
 
 
 def visitor_conversion(question: Question) -> list[dict[str, Any]]:
