@@ -1,6 +1,7 @@
 """Settings: one declaration each, read from the environment when they are asked for."""
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -45,6 +46,14 @@ def _port(text: str) -> int:
 
 def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    origins = tuple(part.strip().lower() for part in text.split(",") if part.strip())
+    for origin in origins:
+        if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#\s]+", origin):
+            raise ValueError("must be origins such as https://app.example.com, or *")
+    return origins
 
 
 def _base_address(text: str) -> str:
@@ -119,6 +128,12 @@ TRUSTED_PROXIES: Final = Setting(
     "addresses or networks, comma-separated, of the proxies whose `X-Forwarded-For` and "
     "`X-Forwarded-Proto` are believed",
 )
+CORS_ORIGINS: Final = Setting(
+    "CORS_ORIGINS",
+    "",
+    _origins,
+    "origins, comma-separated, whose pages may read the API from a browser (`*`: all)",
+)
 SECRET_KEY: Final = Setting(
     "SECRET_KEY",
     "",
@@ -149,5 +164,6 @@ SETTINGS: Final = (
     WORKERS,
     PUBLIC_URL,
     TRUSTED_PROXIES,
+    CORS_ORIGINS,
     SECRET_KEY,
 )

@@ -18,6 +18,7 @@ from warehouse.settings import TRUSTED_PROXIES, WAREHOUSE_URL
 from web import (
     ads,
     attribution,
+    cors,
     customers,
     discounts,
     errors,
@@ -29,6 +30,7 @@ from web import (
 )
 from web.callers import bearer, find_caller
 from web.campaigns import KnownCampaigns
+from web.compression import compress
 from web.database import Database
 from web.dimensions import Dimensions
 from web.endpoint import VERSION
@@ -70,6 +72,9 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     app.extensions["last_use"] = LastUse(app.extensions["later"])
     errors.register(app)
     app.before_request(_admit)
+    # The last one here is the first to see an answer.
+    app.after_request(compress)
+    cors.register(app)
     app.after_request(_sign_and_log)
     app.teardown_request(_close_snapshot)
     for resource in RESOURCES:
