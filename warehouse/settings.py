@@ -48,6 +48,18 @@ def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
 
 
+def _rate(text: str) -> tuple[int, int] | None:
+    if not text:
+        return None
+    parts = text.split("/")
+    if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+        raise ValueError("must be requests/seconds, such as 600/60")
+    times, seconds = map(int, parts)
+    if not 0 < times <= 1_000_000 or not 0 < seconds <= 86_400:
+        raise ValueError("must be 1 to 1000000 requests in 1 to 86400 seconds")
+    return times, seconds
+
+
 def _origins(text: str) -> tuple[str, ...]:
     origins = tuple(part.strip().lower() for part in text.split(",") if part.strip())
     for origin in origins:
@@ -134,6 +146,12 @@ CORS_ORIGINS: Final = Setting(
     _origins,
     "origins, comma-separated, whose pages may read the API from a browser (`*`: all)",
 )
+RATE_LIMIT: Final = Setting(
+    "RATE_LIMIT",
+    "",
+    _rate,
+    "requests/seconds (`600/60`) that each key may make, on each host; without it, any number",
+)
 SECRET_KEY: Final = Setting(
     "SECRET_KEY",
     "",
@@ -165,5 +183,6 @@ SETTINGS: Final = (
     PUBLIC_URL,
     TRUSTED_PROXIES,
     CORS_ORIGINS,
+    RATE_LIMIT,
     SECRET_KEY,
 )
