@@ -44,6 +44,10 @@ def _port(text: str) -> int:
     return number
 
 
+def _optional_port(text: str) -> int | None:
+    return _port(text) if text else None
+
+
 def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
 
@@ -126,6 +130,15 @@ RUNS_DAYS: Final = Setting(
 HOST: Final = Setting("HOST", "127.0.0.1", str, "the address that the API listens on")
 PORT: Final = Setting("PORT", "8000", _port, "the port that the API listens on")
 WORKERS: Final = Setting("WORKERS", "2", _positive, "processes that serve the API")
+METRICS_HOST: Final = Setting(
+    "METRICS_HOST", "127.0.0.1", str, "the address that metrics are served on"
+)
+METRICS_PORT: Final = Setting(
+    "METRICS_PORT",
+    "",
+    _optional_port,
+    "the port that metrics for Prometheus are served on; without it, there are none",
+)
 PUBLIC_URL: Final = Setting(
     "PUBLIC_URL",
     "",
@@ -180,6 +193,8 @@ SETTINGS: Final = (
     HOST,
     PORT,
     WORKERS,
+    METRICS_HOST,
+    METRICS_PORT,
     PUBLIC_URL,
     TRUSTED_PROXIES,
     CORS_ORIGINS,

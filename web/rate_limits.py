@@ -56,6 +56,10 @@ class Counts:
                 connection.execute("COMMIT")
             return taken
 
+    def prepare(self) -> None:
+        """Make the file, before several processes want to at once."""
+        self._open().close()
+
     def close(self) -> None:
         with self._lock:
             if self._connection:
