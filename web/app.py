@@ -35,6 +35,7 @@ from web.endpoint import VERSION
 from web.last_use import LastUse
 from web.later import Later
 from web.logs import log_request
+from web.openapi import views as openapi
 from web.proxies import TrustedProxies
 from web.request_id import request_id
 
@@ -75,6 +76,7 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     for resource in RESOURCES:
         app.register_blueprint(resource.blueprint)
     app.register_blueprint(health.blueprint)
+    app.register_blueprint(openapi.blueprint)
     settings.register(app)
     app.wsgi_app = TrustedProxies(app.wsgi_app, TRUSTED_PROXIES.get())  # type: ignore[method-assign]
     return app
@@ -87,7 +89,8 @@ def close_app(app: Flask) -> None:
 
 
 def _admit() -> Response | None:
-    """The key comes first: without a valid one, nothing under /v1 says whether it exists."""
+    """The key comes first: without a valid one, nothing under /v1 says whether it exists (but the
+    description of it all)."""
     g.started = perf_counter()
     request_id()
     refused = request.routing_exception
@@ -96,7 +99,7 @@ def _admit() -> Response | None:
         answer = Response(status=204, headers={"Allow": allowed})
         del answer.headers["Content-Type"]
         return answer
-    if request.path == VERSION or request.path.startswith(f"{VERSION}/"):
+    if _needs_key(request.path):
         key = bearer(request.headers.get("Authorization"))
         now = current_app.extensions["clock"]()
         g.connection = current_app.extensions["database"].read()
@@ -104,6 +107,10 @@ def _admit() -> Response | None:
         g.caller, g.form_is_known = find_caller(g.connection, key, form_id, now)
         current_app.extensions["last_use"].note(g.caller, now)
     return None
+
+
+def _needs_key(path: str) -> bool:
+    return path == VERSION or (path.startswith(f"{VERSION}/") and path != openapi.PATH)
 
 
 def _sign_and_log(response: Response) -> Response:

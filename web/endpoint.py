@@ -6,7 +6,7 @@ is done here, in the contract's order: (401 before routing,) 403, 404, then the 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from flask import Blueprint, Response, current_app, g, request
 
@@ -17,16 +17,19 @@ from web.errors import not_found
 from web.parameters import Parameter, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
+from web.shapes.envelope import AnswerMeta
 
 VERSION: Final = "/v1"
 
 
+Data = TypeVar("Data")
+
+
 @dataclass(frozen=True)
-class Answer:
+class Answer(Generic[Data]):
     """An answer that says more than its data."""
 
-    data: Any
-    status: int = 200
+    data: Data
     headers: Mapping[str, str] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
 
@@ -35,7 +38,9 @@ class Answer:
 class Endpoint:
     """`path` is the interface's, `{id}` for a form. `scope` None: any valid key.
 
-    `answer(question, **parameters)` gives the payload's `data`, or an `Answer`.
+    `answer(question, **parameters)` gives the payload's `data`, or an `Answer`. Its return type is the
+    shape of the payload, and its docstring what people read about it (`openapi/`). `body` is the shape
+    of the request's; `headers` says what those of its answer mean.
     """
 
     method: str
@@ -44,6 +49,10 @@ class Endpoint:
     answer: Callable[..., Any]
     parameters: tuple[Parameter, ...] = ()
     ranged: bool = True
+    status: int = 200
+    meta: type = AnswerMeta
+    body: type | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def register(self, blueprint: Blueprint) -> None:
         blueprint.add_url_rule(
@@ -80,7 +89,7 @@ class Endpoint:
         if not isinstance(answer, Answer):
             answer = Answer(answer)
         return envelope(
-            answer.data, caller, question.window, answer.status, answer.headers, answer.meta
+            answer.data, caller, question.window, self.status, answer.headers, answer.meta
         )
 
     def _window(self, shop: Shop, today: int) -> Window:
@@ -92,9 +101,16 @@ class Endpoint:
         return parse_range(text, today, shop.timezone)
 
 
-def blueprint(name: str, *endpoints: Endpoint) -> Blueprint:
+class Resource(Blueprint):
     """The endpoints of one resource."""
-    resource = Blueprint(name, __name__, url_prefix=VERSION)
+
+    endpoints: tuple[Endpoint, ...] = ()
+
+
+def blueprint(name: str, *endpoints: Endpoint) -> Resource:
+    """A resource with these endpoints."""
+    resource = Resource(name, __name__, url_prefix=VERSION)
+    resource.endpoints = endpoints
     for endpoint in endpoints:
         endpoint.register(resource)
     return resource

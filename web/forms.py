@@ -1,7 +1,5 @@
 """Forms: list, create, get, replace the draft (endpoints 1, 2, 4, 5), all-forms funnel (3)."""
 
-from typing import Any
-
 from flask import current_app
 
 from warehouse.days import iso_millis
@@ -14,11 +12,16 @@ from web.endpoint import blueprint as resource
 from web.form_store import FormRow
 from web.parameters import CURSOR, FORM_IDS, LIMIT
 from web.questions import Question
+from web.shapes.envelope import ListMeta
+from web.shapes.forms import DraftReplacement, FormSummary, NewForm
 from web.uuid7 import uuid7
 
 
-def list_forms(question: Question, limit: int, cursor: str | None) -> Answer:
-    """Form summaries, newest first. `meta.nextCursor` is null on the last page."""
+def list_forms(question: Question, limit: int, cursor: str | None) -> Answer[list[FormSummary]]:
+    """All forms, page by page.
+
+    Form summaries, newest first. `meta.nextCursor` is null on the last page.
+    """
     after = None
     if cursor is not None:
         after = read_cursor(cursor)
@@ -31,8 +34,11 @@ def list_forms(question: Question, limit: int, cursor: str | None) -> Answer:
     return Answer([_summary(row) for row in page], meta={"nextCursor": following})
 
 
-def create_form(question: Question) -> Answer:
-    """A new form, in status `draft`."""
+def create_form(question: Question) -> Answer[FormSummary]:
+    """Creates a form.
+
+    A new form, in status `draft`.
+    """
     body = read_body()
     name, schema = body.name("name"), body.object_text("schema")
     form_id = str(uuid7(question.now))
@@ -41,17 +47,20 @@ def create_form(question: Question) -> Answer:
             connection, question.shop.key, form_id, name, schema, question.now
         )
         connection.commit()
-    return Answer(_summary(created), 201, {"Location": f"{VERSION}/forms/{form_id}"})
+    return Answer(_summary(created), {"Location": f"{VERSION}/forms/{form_id}"})
 
 
-def get_form(question: Question) -> dict[str, Any]:
-    """One form's summary."""
+def get_form(question: Question) -> FormSummary:
+    """One form."""
     form = form_store.get_form(question.connection, question.shop.key, question.form_id)
     return _summary(form)
 
 
-def replace_draft(question: Question) -> dict[str, Any]:
-    """Sets the form's draft; its status stays what it was."""
+def replace_draft(question: Question) -> FormSummary:
+    """Replaces a form's draft.
+
+    Its status stays what it was.
+    """
     draft_schema = read_body().object_text("draft_schema")
     with current_app.extensions["database"].write() as connection:
         replaced = form_store.replace_draft(
@@ -61,7 +70,7 @@ def replace_draft(question: Question) -> dict[str, Any]:
     return _summary(replaced)
 
 
-def _summary(form: FormRow) -> dict[str, Any]:
+def _summary(form: FormRow) -> FormSummary:
     return {
         "id": form.form_id,
         "name": form.name,
@@ -72,9 +81,20 @@ def _summary(form: FormRow) -> dict[str, Any]:
 
 blueprint = resource(
     "forms",
-    Endpoint("GET", "/forms", None, list_forms, (LIMIT, CURSOR), ranged=False),
-    Endpoint("POST", "/forms", "forms:write", create_form, ranged=False),
+    Endpoint("GET", "/forms", None, list_forms, (LIMIT, CURSOR), ranged=False, meta=ListMeta),
+    Endpoint(
+        "POST",
+        "/forms",
+        "forms:write",
+        create_form,
+        ranged=False,
+        body=NewForm,
+        status=201,
+        headers={"Location": "The address of the form that was created."},
+    ),
     Endpoint("GET", "/forms/funnel", "analytics:read", all_forms_funnel, (FORM_IDS,)),
     Endpoint("GET", "/forms/{id}", None, get_form, ranged=False),
-    Endpoint("PUT", "/forms/{id}", "forms:write", replace_draft, ranged=False),
+    Endpoint(
+        "PUT", "/forms/{id}", "forms:write", replace_draft, ranged=False, body=DraftReplacement
+    ),
 )
