@@ -27,11 +27,7 @@ RANGE_DESCRIPTION: Final = (
 )
 RANGE_SCHEMA: Final = {
     "type": "string",
-    "anyOf": [
-        {"enum": list(_SHORTHANDS)},
-        {"format": "date"},
-        {"pattern": f"^{_DAY_PATTERN}\\.\\.{_DAY_PATTERN}$"},
-    ],
+    "pattern": f"^({'|'.join(_SHORTHANDS)}|{_DAY_PATTERN}(\\.\\.{_DAY_PATTERN})?)$",
     "default": f"{DEFAULT_DAYS}d",
 }
 

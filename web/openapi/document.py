@@ -8,7 +8,7 @@ from web.endpoint import Endpoint, Resource
 from web.openapi.operations import SECURITY, operation, path, payload
 from web.openapi.refusals import responses
 from web.openapi.schemas import Schema, components
-from web.shapes.envelope import Error
+from web.shapes.envelope import ErrorDetail
 
 # What each resource is about, by its blueprint's name.
 _TAGS: Final = {
@@ -94,4 +94,4 @@ def _title(name: str) -> str:
 def _shapes(endpoints: list[Endpoint]) -> list[Any]:
     bodies = [endpoint.body for endpoint in endpoints if endpoint.body]
     metas = [endpoint.meta for endpoint in endpoints]
-    return [*map(payload, endpoints), *bodies, *metas, Error]
+    return [*map(payload, endpoints), *bodies, *metas, ErrorDetail]

@@ -5,7 +5,7 @@ from typing import Any, Final
 from web.endpoint import Endpoint
 from web.errors import CODES, MESSAGES, Refusal, unauthorized
 from web.openapi.schemas import Schema, reference
-from web.shapes.envelope import Error
+from web.shapes.envelope import ErrorDetail
 
 _MEANINGS: Final = {
     401: "No key, or a malformed, unknown, expired or revoked one.",
@@ -60,8 +60,8 @@ def _shared(status: int, meaning: str) -> Schema:
 
 
 def _response(description: str, codes: list[str]) -> Schema:
-    narrowed = {"properties": {"error": {"properties": {"code": {"enum": codes}}}}}
-    schema = {"allOf": [reference(Error), narrowed]}
+    detail = {"allOf": [reference(ErrorDetail), {"properties": {"code": {"enum": codes}}}]}
+    schema = {"type": "object", "required": ["error"], "properties": {"error": detail}}
     return {
         "description": description,
         "headers": {"X-Request-Id": _REQUEST_ID},

@@ -55,14 +55,8 @@ class ListMeta(AnswerMeta):
 
 
 class ErrorDetail(TypedDict):
-    """What went wrong."""
+    """The `error` of every answer to a request that is not fulfilled, whatever its status."""
 
     code: Annotated[str, Meta(description="What went wrong, for programs.")]
     message: Annotated[str, Meta(description="What went wrong, in a sentence for people.")]
     requestId: RequestId
-
-
-class Error(TypedDict):
-    """The answer to a request that is not fulfilled, whatever its status."""
-
-    error: ErrorDetail
