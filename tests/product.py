@@ -39,7 +39,11 @@ class Product:
             file = Path(folder, f"{kind}.ndjson")
             lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in records)
             file.write_text("".join(lines), encoding="utf-8")
-            status, printed = self._run_jobs("import", kind, str(file), "--json")
+            return self.take(kind, [file], rejected)
+
+    def take(self, kind: str, files: list[Path], rejected: int = 0) -> dict[str, int]:
+        """Import files, as `load` does."""
+        status, printed = self._run_jobs("import", kind, *map(str, files), "--json")
         assert status == (3 if rejected else 0), f"import {kind}: exit {status}\n{printed}"
         counts: dict[str, int] = json.loads(printed.splitlines()[-1])
         assert counts["rejected"] == rejected

@@ -8,11 +8,12 @@ from sqlalchemy import Select, bindparam, select
 from warehouse.days import MICROS_PER_SECOND, iso_millis
 from warehouse.tables import ad_account
 from web.questions import Question
+from web.shapes.ads import Reason, UnavailableProvider
 
 STALE_AFTER: Final = 48 * 3600 * MICROS_PER_SECOND
 
 
-def unavailable_providers(question: Question, without_rate: set[str]) -> list[dict[str, Any]]:
+def unavailable_providers(question: Question, without_rate: set[str]) -> list[UnavailableProvider]:
     """`{provider, reason, lastSyncedAt}`, one entry per provider and reason, in their order.
 
     A pull is stale that is older than the end of the range or, if that is in the future, than 48
@@ -21,7 +22,7 @@ def unavailable_providers(question: Question, without_rate: set[str]) -> list[di
     """
     end = question.window.end
     deadline = end if end <= question.now else question.now - STALE_AFTER
-    affected: dict[tuple[str, str], list[int]] = {
+    affected: dict[tuple[str, Reason], list[int]] = {
         (provider, "no_exchange_rate"): [] for provider in without_rate
     }
     accounts = question.connection.execute(_accounts(), {"shop_key": question.shop.key})

@@ -39,6 +39,7 @@ from web.errors import Refusal
 from web.last_use import LastUse
 from web.later import Later
 from web.logs import log_request
+from web.openapi import views as openapi
 from web.proxies import TrustedProxies
 from web.request_id import request_id
 
@@ -88,6 +89,7 @@ def create_app(
     for resource in RESOURCES:
         app.register_blueprint(resource.blueprint)
     app.register_blueprint(health.blueprint)
+    app.register_blueprint(openapi.blueprint)
     settings.register(app)
     app.wsgi_app = TrustedProxies(app.wsgi_app, TRUSTED_PROXIES.get())  # type: ignore[method-assign]
     return app
@@ -101,7 +103,8 @@ def close_app(app: Flask) -> None:
 
 
 def _admit() -> Response | None:
-    """The key comes first: without a valid one, nothing under /v1 says whether it exists."""
+    """The key comes first: without a valid one, nothing under /v1 says whether it exists (but the
+    description of it all)."""
     g.started = perf_counter()
     request_id()
     refused = request.routing_exception
@@ -110,7 +113,7 @@ def _admit() -> Response | None:
         answer = Response(status=204, headers={"Allow": allowed})
         del answer.headers["Content-Type"]
         return answer
-    if request.path == VERSION or request.path.startswith(f"{VERSION}/"):
+    if _needs_key(request.path):
         now = current_app.extensions["clock"]()
         form_id = (request.view_args or {}).get("form_id", "")
         try:
@@ -123,6 +126,10 @@ def _admit() -> Response | None:
         rate_limits.count_request(g.caller, now)
         current_app.extensions["last_use"].note(g.caller, now)
     return None
+
+
+def _needs_key(path: str) -> bool:
+    return path == VERSION or (path.startswith(f"{VERSION}/") and path != openapi.PATH)
 
 
 def _sign_and_log(response: Response) -> Response:

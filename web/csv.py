@@ -14,18 +14,60 @@ So has one that looks as if it had been given one, so that a program can undo it
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from io import StringIO
-from typing import Any, Final
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import orjson
+
+from warehouse.vocabulary import LTV_HORIZONS
+from web.openapi.schemas import dimension_of
+from web.shapes.forms import StageName
 
 MEDIA_TYPE: Final = "text/csv"
 CONTENT_TYPE: Final = "text/csv; charset=utf-8; header=present"
 
 FORMULA: Final = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 
-# Lists whose elements have a name: the member that it is.
-_NAMED_BY: Final = {"stages": "stage", "horizons": "days"}
+# Lists whose elements have a name: the member that it is, and the names that there are.
+_NAMED_BY: Final = {
+    "stages": ("stage", get_args(StageName)),
+    "horizons": ("days", LTV_HORIZONS),
+}
+
+
+def columns_of(payload: Any, data: Any) -> tuple[str, ...]:
+    """The columns of an answer's `data`, which has the shape `payload` (see `shapes/`)."""
+    if isinstance(payload, UnionType):
+        kinds = {dimension_of(kind): kind for kind in get_args(payload)}
+        payload = kinds[data["dimension"]]
+    if is_typeddict(payload):
+        payload = get_type_hints(payload).get("rows", payload)
+    return _columns(payload if is_typeddict(payload) else get_args(payload)[0])
+
+
+@cache
+def _columns(row: type) -> tuple[str, ...]:
+    columns: list[str] = []
+    for name, kind in get_type_hints(row, include_extras=True).items():
+        shape, *more = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+        if get_origin(shape) is list:
+            (element,) = get_args(shape)
+            label, names = _NAMED_BY.get(name) or ("", range(more[0].max_length))
+            within = [column for column in _columns(element) if column != label]
+            columns += [f"{name}.{each}.{column}" for each in names for column in within]
+        else:
+            columns.append(name)
+    return tuple(columns)
 
 
 def rows_of(data: Any) -> list[dict[str, Any]]:
@@ -58,7 +100,7 @@ def _cells(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         for member, inner in value.items():
             yield from _cells(f"{prefix}{member}", inner)
     elif isinstance(value, list):
-        label = _NAMED_BY.get(name)
+        label, _ = _NAMED_BY.get(name, ("", ()))
         for place, element in enumerate(value):
             inner = {member: each for member, each in element.items() if member != label}
             yield from _cells(f"{prefix}{element.get(label, place)}", inner)

@@ -1,46 +1,32 @@
 """Customer lifetime value (19), by form or by response segment, on the acquisition clock."""
 
-from typing import Any, Final
+from typing import Any, cast
 
 from warehouse.vocabulary import LTV_HORIZONS
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
-from web.figures import MONEY, any_figure, money
+from web.figures import any_figure, money
 from web.parameters import dimension as one_of
 from web.questions import Question
 from web.rounding import cents, percent, ratio
+from web.shapes.customers import Horizon, LifetimeValue
 
 # dimension -> (summary, its key columns, their names in the answer)
-_DIMENSIONS: Final = {
+_DIMENSIONS = {
     "form": ("ltv_form", ("form",), ("formId",)),
     "segment": ("ltv_segment", ("field", "value"), ("fieldId", "value")),
-}
-
-_FIGURES: Final = (
-    "customers",
-    "purchasers",
-    *MONEY,
-    "ltvCents",
-    "averageOrderValueCents",
-    "ordersPerCustomer",
-    "repeatRate",
-    *(
-        f"horizons.{days}.{figure}"
-        for days in LTV_HORIZONS
-        for figure in ("customers", "netRevenueCents", "ltvCents")
-    ),
-)
-COLUMNS: Final = {
-    dimension: (*names, *_FIGURES) for dimension, (_, _, names) in _DIMENSIONS.items()
 }
 
 Key = tuple[int, ...]
 Line = dict[str, int]
 
 
-def lifetime_value(question: Question, dimension: str) -> dict[str, Any]:
-    """`{dimension, rows}`: customers acquired in the range, and all their orders since, to date.
-    Order: netRevenueCents descending, then the keys."""
+def lifetime_value(question: Question, dimension: str) -> LifetimeValue:
+    """Lifetime value of customers, by the form or the answer that won them.
+
+    `{dimension, rows}`: customers acquired in the range, and all their orders since, to date.
+    Order: netRevenueCents descending, then the keys.
+    """
     summary, keys, names = _DIMENSIONS[dimension]
     portions = [
         (last, _lines(question, summary, keys, (first, last)))
@@ -60,7 +46,7 @@ def lifetime_value(question: Question, dimension: str) -> dict[str, Any]:
             row["horizons"] = [_horizon(days, horizons[days].get(key, {})) for days in LTV_HORIZONS]
             rows.append(row)
     rows.sort(key=lambda row: (-row["netRevenueCents"], *(row[name] for name in names)))
-    return {"dimension": dimension, "rows": rows}
+    return cast(LifetimeValue, {"dimension": dimension, "rows": rows})
 
 
 def _portions(question: Question) -> list[tuple[int, int]]:
@@ -110,7 +96,7 @@ def _figures(sums: Line) -> dict[str, Any]:
     }
 
 
-def _horizon(days: int, sums: Line) -> dict[str, int]:
+def _horizon(days: int, sums: Line) -> Horizon:
     customers, net = sums.get("customers", 0), sums.get(f"net_{days}", 0)
     return {
         "days": days,
@@ -122,12 +108,5 @@ def _horizon(days: int, sums: Line) -> dict[str, int]:
 
 blueprint = resource(
     "customers",
-    Endpoint(
-        "GET",
-        "/customers/ltv",
-        "customers:read",
-        lifetime_value,
-        (one_of(*_DIMENSIONS),),
-        columns=COLUMNS,
-    ),
+    Endpoint("GET", "/customers/ltv", "customers:read", lifetime_value, (one_of(*_DIMENSIONS),)),
 )

@@ -6,31 +6,32 @@ is done here, in the contract's order: (401 before routing,) 403, 404, then the 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from flask import Blueprint, Response, current_app, g, request
 
 from warehouse.days import day_date, local_day
 from web.callers import Caller, Shop, require_scope
+from web.csv import columns_of
 from web.envelope import envelope
 from web.errors import not_found
 from web.formats import table, wants_csv
 from web.parameters import Parameter, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
+from web.shapes.envelope import AnswerMeta
 
 VERSION: Final = "/v1"
 
-Columns = tuple[str, ...] | Mapping[str, tuple[str, ...]]
-"""Of the answer as a table, in order (see `csv.py`); where they differ, by the answer's dimension."""
+Data = TypeVar("Data")
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Generic[Data]):
     """An answer that says more than its data."""
 
-    data: Any
-    status: int = 200
+    data: Data
     headers: Mapping[str, str] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
 
@@ -39,7 +40,9 @@ class Answer:
 class Endpoint:
     """`path` is the interface's, `{id}` for a form. `scope` None: any valid key.
 
-    `answer(question, **parameters)` gives the payload's `data`, or an `Answer`.
+    `answer(question, **parameters)` gives the payload's `data`, or an `Answer`. Its return type is the
+    shape of the payload, and its docstring what people read about it (`openapi/`). `body` is the shape
+    of the request's; `headers` says what those of its answer mean.
     """
 
     method: str
@@ -48,7 +51,10 @@ class Endpoint:
     answer: Callable[..., Any]
     parameters: tuple[Parameter, ...] = ()
     ranged: bool = True
-    columns: Columns = ()
+    status: int = 200
+    meta: type = AnswerMeta
+    body: type | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def register(self, blueprint: Blueprint) -> None:
         blueprint.add_url_rule(
@@ -89,20 +95,25 @@ class Endpoint:
             response = self._table(answer, question, caller)
         else:
             response = envelope(
-                answer.data, caller, question.window, answer.status, answer.headers, answer.meta
+                answer.data, caller, question.window, self.status, answer.headers, answer.meta
             )
         if self.method == "GET":
             response.vary.add("Accept")
         return response
 
-    def _table(self, answer: Answer, question: Question, caller: Caller) -> Response:
+    @cached_property
+    def payload(self) -> Any:
+        """The shape of the answer's `data`."""
+        shape = get_type_hints(self.answer)["return"]
+        return get_args(shape)[0] if get_origin(shape) is Answer else shape
+
+    def _table(self, answer: Answer[Any], question: Question, caller: Caller) -> Response:
         name = self.path.strip("/").replace("/", "-").replace("{id}", question.form_id)
-        columns = self.columns
-        if isinstance(columns, Mapping):
-            dimension = answer.data["dimension"]
-            name, columns = f"{name}-{dimension}", columns[dimension]
+        if "dimension" in answer.data:
+            name += f"-{answer.data['dimension']}"
         if self.ranged:
             name += f"_{day_date(question.window.first)}_{day_date(question.window.last)}"
+        columns = columns_of(self.payload, answer.data)
         return table(columns, answer.data, caller, question.window, answer.headers, name)
 
     def _window(self, shop: Shop, today: int) -> Window:
@@ -114,9 +125,16 @@ class Endpoint:
         return parse_range(text, today, shop.timezone)
 
 
-def blueprint(name: str, *endpoints: Endpoint) -> Blueprint:
+class Resource(Blueprint):
     """The endpoints of one resource."""
-    resource = Blueprint(name, __name__, url_prefix=VERSION)
+
+    endpoints: tuple[Endpoint, ...] = ()
+
+
+def blueprint(name: str, *endpoints: Endpoint) -> Resource:
+    """A resource with these endpoints."""
+    resource = Resource(name, __name__, url_prefix=VERSION)
+    resource.endpoints = endpoints
     for endpoint in endpoints:
         endpoint.register(resource)
     return resource

@@ -1,24 +1,13 @@
 """Figures that several endpoints share, from one line of sums: their names and their order."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from web.rounding import percent
-
-MONEY: Final = ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents")
-FORM_FIGURES: Final = (
-    "views",
-    "starts",
-    "subscriptions",
-    "completions",
-    "submissions",
-    "convertedSubmissions",
-    *MONEY,
-)
-FORM_RATES: Final = ("submissionRate", "conversionRate")
+from web.shapes.figures import FormFigures, FormRates, Money
 
 
-def money(sums: Mapping[str, int]) -> dict[str, int]:
+def money(sums: Mapping[str, int]) -> Money:
     """`orders` and the revenue of orders, in minor units of the shop's currency."""
     return {
         "orders": sums["orders"],
@@ -28,7 +17,7 @@ def money(sums: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def form_figures(sums: Mapping[str, int]) -> dict[str, int]:
+def form_figures(sums: Mapping[str, int]) -> FormFigures:
     """Milestones and the outcome of submissions."""
     return {
         "views": sums["views"],
@@ -41,7 +30,7 @@ def form_figures(sums: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def form_rates(sums: Mapping[str, int]) -> dict[str, float]:
+def form_rates(sums: Mapping[str, int]) -> FormRates:
     return {
         "submissionRate": percent(sums["submissions"], sums["views"]),
         "conversionRate": percent(sums["converted"], sums["submissions"]),

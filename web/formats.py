@@ -14,7 +14,7 @@ from flask import Response, request
 from web import csv
 from web.callers import Caller
 from web.errors import malformed
-from web.parameters import one_text
+from web.parameters import Parameter, one_text
 from web.ranges import Window
 
 _JSON: Final = "application/json"
@@ -22,17 +22,32 @@ _JSON: Final = "application/json"
 _OFFERED: Final = (_JSON, csv.MEDIA_TYPE, f"{csv.MEDIA_TYPE};charset=utf-8")
 
 
+def _format(texts: list[str]) -> str | None:
+    text = one_text(texts, "format", "invalid_format")
+    if text not in (None, "json", "csv"):
+        raise malformed("invalid_format", "`format` is json or csv.")
+    return text
+
+
+FORMAT: Final = Parameter(
+    "format",
+    "format",
+    _format,
+    "The format of the answer: goes before `Accept`. Errors are always JSON.",
+    {"type": "string", "enum": ["json", "csv"]},
+    "invalid_format",
+)
+
+
 def wants_csv() -> bool:
     """Whether the request at hand asks for CSV: by `format`, else by preferring it in `Accept`.
 
     Where it prefers neither, or admits none of them, it gets JSON. Raises the 400 `invalid_format`.
     """
-    named = one_text(request.args.getlist("format"), "format", "invalid_format")
-    if named is not None:
-        if named not in ("json", "csv"):
-            raise malformed("invalid_format", "`format` is json or csv.")
-        return named == "csv"
-    return request.accept_mimetypes.best_match(_OFFERED, _JSON) != _JSON
+    named = FORMAT.parse(request.args.getlist(FORMAT.name))
+    if named is None:
+        return request.accept_mimetypes.best_match(_OFFERED, _JSON) != _JSON
+    return bool(named == "csv")
 
 
 def table(

@@ -1,12 +1,12 @@
 """Forms: list, create, get, replace the draft (endpoints 1, 2, 4, 5), all-forms funnel (3)."""
 
-from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import current_app, request
 
 from warehouse.days import iso_millis
-from web import all_forms, form_store
+from web import form_store
+from web.all_forms import all_forms_funnel
 from web.bodies import read_body
 from web.cursors import read_cursor, write_cursor
 from web.endpoint import VERSION, Answer, Endpoint
@@ -14,14 +14,17 @@ from web.endpoint import blueprint as resource
 from web.form_store import FormRow
 from web.parameters import CURSOR, FORM_IDS, LIMIT
 from web.questions import Question
+from web.shapes.envelope import ListMeta
+from web.shapes.forms import DraftReplacement, FormSummary, NewForm
 from web.uuid7 import uuid7
 
-COLUMNS: Final = ("id", "name", "status", "updatedAt")
 
+def list_forms(question: Question, limit: int, cursor: str | None) -> Answer[list[FormSummary]]:
+    """All forms, page by page.
 
-def list_forms(question: Question, limit: int, cursor: str | None) -> Answer:
-    """Form summaries, newest first. `meta.nextCursor` is null on the last page, which has no `Link`
-    to a next one either."""
+    Form summaries, newest first. `meta.nextCursor` is null on the last page; the address of a next
+    one is in `Link`, too, with `rel="next"`.
+    """
     after = None
     if cursor is not None:
         after = read_cursor(cursor)
@@ -44,8 +47,11 @@ def _with_cursor(cursor: str) -> str:
     return f"{request.path}?{urlencode([*query, ('cursor', cursor)])}"
 
 
-def create_form(question: Question) -> Answer:
-    """A new form, in status `draft`."""
+def create_form(question: Question) -> Answer[FormSummary]:
+    """Creates a form.
+
+    A new form, in status `draft`.
+    """
     body = read_body()
     name, schema = body.name("name"), body.object_text("schema")
     form_id = str(uuid7(question.now))
@@ -54,17 +60,20 @@ def create_form(question: Question) -> Answer:
             connection, question.shop.key, form_id, name, schema, question.now
         )
         connection.commit()
-    return Answer(_summary(created), 201, {"Location": f"{VERSION}/forms/{form_id}"})
+    return Answer(_summary(created), {"Location": f"{VERSION}/forms/{form_id}"})
 
 
-def get_form(question: Question) -> dict[str, Any]:
-    """One form's summary."""
+def get_form(question: Question) -> FormSummary:
+    """One form."""
     form = form_store.get_form(question.connection, question.shop.key, question.form_id)
     return _summary(form)
 
 
-def replace_draft(question: Question) -> dict[str, Any]:
-    """Sets the form's draft; its status stays what it was."""
+def replace_draft(question: Question) -> FormSummary:
+    """Replaces a form's draft.
+
+    Its status stays what it was.
+    """
     draft_schema = read_body().object_text("draft_schema")
     with current_app.extensions["database"].write() as connection:
         replaced = form_store.replace_draft(
@@ -74,7 +83,7 @@ def replace_draft(question: Question) -> dict[str, Any]:
     return _summary(replaced)
 
 
-def _summary(form: FormRow) -> dict[str, Any]:
+def _summary(form: FormRow) -> FormSummary:
     return {
         "id": form.form_id,
         "name": form.name,
@@ -85,16 +94,20 @@ def _summary(form: FormRow) -> dict[str, Any]:
 
 blueprint = resource(
     "forms",
-    Endpoint("GET", "/forms", None, list_forms, (LIMIT, CURSOR), ranged=False, columns=COLUMNS),
-    Endpoint("POST", "/forms", "forms:write", create_form, ranged=False),
+    Endpoint("GET", "/forms", None, list_forms, (LIMIT, CURSOR), ranged=False, meta=ListMeta),
     Endpoint(
-        "GET",
-        "/forms/funnel",
-        "analytics:read",
-        all_forms.all_forms_funnel,
-        (FORM_IDS,),
-        columns=all_forms.COLUMNS,
+        "POST",
+        "/forms",
+        "forms:write",
+        create_form,
+        ranged=False,
+        body=NewForm,
+        status=201,
+        headers={"Location": "The address of the form that was created."},
     ),
-    Endpoint("GET", "/forms/{id}", None, get_form, ranged=False, columns=COLUMNS),
-    Endpoint("PUT", "/forms/{id}", "forms:write", replace_draft, ranged=False),
+    Endpoint("GET", "/forms/funnel", "analytics:read", all_forms_funnel, (FORM_IDS,)),
+    Endpoint("GET", "/forms/{id}", None, get_form, ranged=False),
+    Endpoint(
+        "PUT", "/forms/{id}", "forms:write", replace_draft, ranged=False, body=DraftReplacement
+    ),
 )

@@ -1,17 +1,18 @@
 """Revenue by UTM (17)."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from warehouse.adding import add_up, relabel
 from warehouse.reader import Sums
 from warehouse.vocabulary import ATTRIBUTION_TYPES, UNATTRIBUTED, UTM_FIELDS
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
-from web.figures import MONEY, any_figure, money
+from web.figures import any_figure, money
 from web.parameters import dimension as one_of
 from web.questions import Question
 from web.rounding import percent
+from web.shapes.revenue import RevenueByUtm
 
 Row = dict[str, Any]
 Groups = dict[tuple[str, ...], dict[str, int]]
@@ -22,38 +23,20 @@ _MEDIUM: Final = UTM_FIELDS.index("utm_medium")
 _TERM: Final = UTM_FIELDS.index("utm_term")
 _CONTENT: Final = UTM_FIELDS.index("utm_content")
 
-_KEYS: Final = {
-    "campaign": ("utmSource", "utmCampaign"),
-    "attribution": ("attributionType", "utmSource", "utmCampaign"),
-    "hierarchy": ("utmSource", "utmCampaign", "utmMedium", "utmTerm", "utmContent"),
-}
-COLUMNS: Final = {
-    "campaign": (
-        *_KEYS["campaign"],
-        "submissionCount",
-        "convertedSubmissions",
-        "attributedOrders",
-        "attributedRevenueCents",
-        "conversionRate",
-        "grossRevenueCents",
-        "totalRefundedCents",
-        "netRevenueCents",
-    ),
-    "attribution": (*_KEYS["attribution"], *MONEY),
-    "hierarchy": (*_KEYS["hierarchy"], *MONEY),
-}
 
+def by_utm(question: Question, dimension: str) -> RevenueByUtm:
+    """Revenue by campaign, by attribution or down the UTM hierarchy.
 
-def by_utm(question: Question, dimension: str) -> dict[str, Any]:
-    """`{dimension, rows}`; the rows by netRevenueCents descending, then their texts."""
+    `{dimension, rows}`; the rows by netRevenueCents descending, then their texts.
+    """
     names, rows = _DIMENSIONS[dimension](question)
     rows.sort(key=lambda row: (-row["netRevenueCents"], *(row[name] for name in names)))
-    return {"dimension": dimension, "rows": rows}
+    return cast(RevenueByUtm, {"dimension": dimension, "rows": rows})
 
 
 def _campaigns(question: Question) -> tuple[Sequence[str], list[Row]]:
     """Source x campaign: submissions on the submission clock, attributed orders on the order's."""
-    names = _KEYS["campaign"]
+    names = ("utmSource", "utmCampaign")
     places = (_SOURCE, _CAMPAIGN)
     submissions = _grouped(question, question.sums("utm_submission", by=("utm",)), places)
     orders = question.sums("utm_order", by=("type", "utm"))
@@ -84,14 +67,14 @@ def _campaigns(question: Question) -> tuple[Sequence[str], list[Row]]:
 
 def _attribution(question: Question) -> tuple[Sequence[str], list[Row]]:
     """Attribution type x source x campaign, over all orders by their effective UTM."""
-    names = _KEYS["attribution"]
+    names = ("attributionType", "utmSource", "utmCampaign")
     orders = question.sums("utm_order", by=("type", "utm"))
     return names, _sales(names, _grouped(question, orders, (_SOURCE, _CAMPAIGN), with_type=True))
 
 
 def _hierarchy(question: Question) -> tuple[Sequence[str], list[Row]]:
     """Source, campaign, medium, term and content, over all orders by their effective UTM."""
-    names = _KEYS["hierarchy"]
+    names = ("utmSource", "utmCampaign", "utmMedium", "utmTerm", "utmContent")
     orders = question.sums("utm_order", by=("utm",))
     places = (_SOURCE, _CAMPAIGN, _MEDIUM, _TERM, _CONTENT)
     return names, _sales(names, _grouped(question, orders, places))
@@ -138,12 +121,5 @@ _DIMENSIONS: Final[dict[str, Callable[[Question], tuple[Sequence[str], list[Row]
 
 blueprint = resource(
     "revenue",
-    Endpoint(
-        "GET",
-        "/revenue/by-utm",
-        "analytics:read",
-        by_utm,
-        (one_of(*_DIMENSIONS),),
-        columns=COLUMNS,
-    ),
+    Endpoint("GET", "/revenue/by-utm", "analytics:read", by_utm, (one_of(*_DIMENSIONS),)),
 )

@@ -227,6 +227,20 @@ def test_a_format_that_there_is_not(client: FlaskClient, headers: dict[str, str]
     refused(client.get("/v1/attribution", headers={"Accept": "text/csv"}), 401, "unauthorized")
 
 
+def test_the_description_names_it(client: FlaskClient) -> None:
+    operations = client.get("/v1/openapi.json").get_json()["paths"]
+    for path, methods in operations.items():
+        for method, operation in methods.items():
+            (content,) = (
+                answer["content"]
+                for status, answer in operation["responses"].items()
+                if status.startswith("2")
+            )
+            named = [parameter["name"] for parameter in operation["parameters"]]
+            is_got = method == "get"
+            assert ("text/csv" in content, "format" in named) == (is_got, is_got), path
+
+
 def test_only_what_is_got_has_a_format(
     client: FlaskClient, headers: dict[str, str], clock: Clock
 ) -> None:

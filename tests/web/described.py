@@ -1,0 +1,163 @@
+"""The demo's shop at a fixed instant, and a question for every operation of the API's description.
+
+`python -m tests.web.described` asks them, and writes the answers down as the description's examples.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import orjson
+from flask import Flask
+
+from jobs.demo.cast import QUIZ, SHOP_ID, SURVEY
+from jobs.demo.files import write
+from tests.product import Product
+from tests.web.builders import writing
+from warehouse.days import to_micros
+from warehouse.engine import open_engine
+from warehouse.vocabulary import SCOPES
+from web import keys
+from web.app import close_app, create_app
+from web.audit import Actor
+from web.openapi.examples import FILE
+
+NOW: Final = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)
+DAYS: Final = 10
+CREDENTIAL: Final = "cred_0123456789abcdef01234567"
+REQUEST: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
+CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"
+# How many rows of an answer an example shows.
+MOST_ROWS: Final = 4
+
+_FORM: Final = f"/v1/forms/{QUIZ.id}"
+_DRAFT: Final = {"steps": [{"id": "mail", "fields": [{"id": "email", "type": "email"}]}]}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question: of which operation, under which name, and the request that asks it."""
+
+    operation: str
+    name: str
+    method: str
+    path: str
+    query: dict[str, str]
+    body: dict[str, Any] | None = None
+
+
+def _get(operation: str, path: str, name: str = "answer", **query: str) -> Asked:
+    return Asked(operation, name, "GET", path, query)
+
+
+_DAYS: Final = {"range": "2026-03-11..2026-03-12"}
+_FIELDS: Final = {"fieldA": "skin_type", "fieldB": "concerns"}
+
+QUESTIONS: Final = (
+    _get("listForms", "/v1/forms", limit="2"),
+    _get("getForm", _FORM),
+    _get("allFormsFunnel", "/v1/forms/funnel"),
+    _get("funnel", f"{_FORM}/funnel"),
+    _get("dropoff", f"{_FORM}/steps/dropoff"),
+    _get("timeToComplete", f"{_FORM}/time-to-complete"),
+    _get("devices", f"{_FORM}/devices"),
+    _get("visitorConversion", f"{_FORM}/visitor-conversion"),
+    _get("crossField", f"{_FORM}/cross-field", **_FIELDS),
+    _get("responseRevenue", f"{_FORM}/response-revenue"),
+    _get("trends", f"{_FORM}/trends", **_DAYS),
+    _get("attribution", "/v1/attribution"),
+    _get("attributionDaily", "/v1/attribution/daily", **_DAYS),
+    _get("performance", "/v1/discounts/performance"),
+    *(
+        _get("byUtm", "/v1/revenue/by-utm", name, dimension=name)
+        for name in ("campaign", "attribution", "hierarchy")
+    ),
+    _get("adSpend", "/v1/ads/spend"),
+    *(
+        _get("lifetimeValue", "/v1/customers/ltv", name, dimension=name)
+        for name in ("form", "segment")
+    ),
+    Asked("replaceDraft", "answer", "PUT", f"/v1/forms/{SURVEY.id}", {}, {"draft_schema": _DRAFT}),
+    Asked(
+        "createForm", "answer", "POST", "/v1/forms", {}, {"name": "Newsletter", "schema": _DRAFT}
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Described:
+    """The service over the demo's shop: the application, and a key of all scopes."""
+
+    app: Flask
+    key: str
+
+    def ask(self, question: Asked) -> Any:
+        """The answer's body; what differs from one run to the next has a fixed value in its place."""
+        answer = self.app.test_client().open(
+            question.path,
+            method=question.method,
+            query_string=question.query,
+            json=question.body,
+            headers={"Authorization": f"Bearer {self.key}"},
+        )
+        body = answer.get_json()
+        assert answer.status_code in (200, 201), body
+        body["meta"]["requestId"] = REQUEST
+        if answer.status_code == 201:
+            body["data"]["id"] = CREATED
+        return body
+
+
+@contextmanager
+def described(url: str) -> Iterator[Described]:
+    """The demo's shop in an empty warehouse, as of NOW."""
+    product = Product(url)
+    with TemporaryDirectory() as folder:
+        for kind, paths in write(Path(folder), NOW, DAYS).items():
+            product.take(kind, paths)
+    product.rollup()
+    engine = open_engine(url)
+    with writing(engine) as connection:
+        key = keys.mint(
+            connection,
+            SHOP_ID,
+            SCOPES,
+            name="described",
+            by=Actor("test", "test"),
+            now=0,
+            expires_at=None,
+            credential_id=CREDENTIAL,
+        )
+    engine.dispose()
+    app = create_app(url, lambda: to_micros(NOW))
+    yield Described(app, key)
+    close_app(app)
+
+
+def shown(body: Any) -> Any:
+    """An answer as an example shows it: its first rows."""
+    data = body["data"]
+    if isinstance(data, list):
+        data = data[:MOST_ROWS]
+    elif "rows" in data:
+        data = {**data, "rows": data["rows"][:MOST_ROWS]}
+    return {**body, "data": data}
+
+
+def _main() -> None:
+    examples: dict[str, Any] = {}
+    with TemporaryDirectory() as folder, described(f"sqlite:///{folder}/demo.db") as service:
+        for question in QUESTIONS:
+            example = examples.setdefault(question.operation, {"answers": {}})
+            example["answers"][question.name] = shown(service.ask(question))
+            if question.body:
+                example["request"] = question.body
+    FILE.write_bytes(orjson.dumps(examples, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,126 @@
+"""One endpoint as an operation of the document."""
+
+from collections.abc import Callable, Iterator
+from inspect import cleandoc
+from typing import Any, Final
+
+from web.csv import MEDIA_TYPE
+from web.endpoint import VERSION, Endpoint
+from web.formats import FORMAT
+from web.openapi.examples import EXAMPLES
+from web.openapi.refusals import refusals_of
+from web.openapi.schemas import Schema, reference, schema_of
+from web.parameters import Parameter
+from web.ranges import RANGE_DESCRIPTION, RANGE_SCHEMA
+
+SECURITY: Final = "apiKey"
+
+_TABLE: Final = (
+    "The same rows, of an object its `rows` (or itself as the only one), under a header line; what lies "
+    "within a row has dotted names. `meta` is in headers."
+)
+
+_FORM_ID: Final = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "description": "The form's id.",
+    "schema": {"type": "string", "format": "uuid"},
+}
+_RANGE: Final = {
+    "name": "range",
+    "in": "query",
+    "description": RANGE_DESCRIPTION,
+    "schema": RANGE_SCHEMA,
+}
+
+
+def operation(endpoint: Endpoint, tag: str) -> Schema:
+    """The operation of an endpoint; its summary and description are the docstring of the function that
+    answers."""
+    summary, _, more = cleandoc(endpoint.answer.__doc__ or "").partition("\n\n")
+    needs = f"the scope `{endpoint.scope}`" if endpoint.scope else "any valid key"
+    found: Schema = {
+        "operationId": operation_id(endpoint.answer),
+        "tags": [tag],
+        "summary": " ".join(summary.split()).rstrip("."),
+        "description": f"{more}\n\nNeeds {needs}.".strip(),
+        "security": [{SECURITY: [endpoint.scope] if endpoint.scope else []}],
+        "parameters": list(_parameters(endpoint)),
+        "responses": {
+            str(endpoint.status): _success(endpoint),
+            **refusals_of(endpoint, list(_codes(endpoint))),
+        },
+    }
+    if endpoint.body:
+        content: Schema = {"schema": reference(endpoint.body)}
+        content["example"] = EXAMPLES[found["operationId"]]["request"]
+        found["requestBody"] = {"required": True, "content": {"application/json": content}}
+    return found
+
+
+def operation_id(answer: Callable[..., Any]) -> str:
+    """The name of a function, in camel case."""
+    first, *others = answer.__name__.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+def path(endpoint: Endpoint) -> str:
+    return VERSION + endpoint.path
+
+
+def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
+    if "{id}" in endpoint.path:
+        yield _FORM_ID
+    for parameter in _of_query(endpoint):
+        found = {
+            "name": parameter.name,
+            "in": "query",
+            "required": parameter.required,
+            "description": parameter.description,
+            "schema": parameter.schema,
+        }
+        if parameter.schema["type"] == "array":
+            found |= {"style": "form", "explode": False}
+        yield found
+    if endpoint.ranged:
+        yield _RANGE
+
+
+def _of_query(endpoint: Endpoint) -> tuple[Parameter, ...]:
+    return (*endpoint.parameters, FORMAT) if endpoint.method == "GET" else endpoint.parameters
+
+
+def _codes(endpoint: Endpoint) -> Iterator[str]:
+    """The codes of an endpoint's 400, each once."""
+    if endpoint.body:
+        yield from ("invalid_json", "invalid_body")
+    yield from dict.fromkeys(one.code for one in _of_query(endpoint) if one.code)
+    if endpoint.ranged:
+        yield "invalid_range"
+
+
+def _success(endpoint: Endpoint) -> Schema:
+    envelope = {
+        "type": "object",
+        "required": ["data", "meta"],
+        "properties": {"data": schema_of(endpoint.payload), "meta": reference(endpoint.meta)},
+    }
+    headers: Schema = {
+        name: {"description": description, "required": True, "schema": {"type": "string"}}
+        for name, description in endpoint.headers.items()
+    }
+    answers = EXAMPLES[operation_id(endpoint.answer)]["answers"]
+    content: Schema = {
+        "application/json": {
+            "schema": envelope,
+            "examples": {name: {"value": value} for name, value in answers.items()},
+        }
+    }
+    if endpoint.method == "GET":
+        content[MEDIA_TYPE] = {"schema": {"type": "string", "description": _TABLE}}
+    return {
+        "description": "Created." if endpoint.status == 201 else "The answer.",
+        "headers": headers | {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}},
+        "content": content,
+    }

@@ -1,0 +1,81 @@
+"""The errors that an endpoint can answer with, each with its status, its codes and its headers."""
+
+from typing import Any, Final
+
+from web.endpoint import Endpoint
+from web.errors import CODES, MESSAGES, Refusal, unauthorized
+from web.openapi.schemas import Schema, reference
+from web.shapes.envelope import ErrorDetail
+
+_MEANINGS: Final = {
+    401: "No key, or a malformed, unknown, expired or revoked one.",
+    403: "The key lacks the scope that the endpoint requires.",
+    404: "The form id is no UUID, is unknown, or is another shop's, which look the same.",
+    413: "The body is larger than 1 MiB.",
+    415: "The body does not come as `application/json`.",
+    429: "The key has been used more often than the service allows; or too many requests without a "
+    "valid key came from the address.",
+    500: "Something went wrong in the service; its log has the cause under the `requestId`.",
+    503: "The warehouse does not answer.",
+}
+_SAMPLE_ID: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
+_REQUEST_ID: Final = {"$ref": "#/components/headers/X-Request-Id"}
+
+
+def responses() -> dict[str, Schema]:
+    """Every error that means the same wherever it comes, by its code."""
+    return {CODES[status]: _shared(status, meaning) for status, meaning in _MEANINGS.items()}
+
+
+def refusals_of(endpoint: Endpoint, operation_codes: list[str]) -> dict[str, Schema]:
+    """By status, the errors of an endpoint; those of its 400 are `operation_codes`."""
+    statuses = [401, *_if(endpoint.scope, 403), *_if("{id}" in endpoint.path, 404)]
+    statuses += [*_if(endpoint.body, 413), *_if(endpoint.body, 415), 429, 500, 503]
+    found = {
+        str(status): {"$ref": f"#/components/responses/{CODES[status]}"} for status in statuses
+    }
+    if operation_codes:
+        description = "The request is malformed, as `code` says."
+        found["400"] = _response(description, operation_codes)
+    return dict(sorted(found.items()))
+
+
+def _if(condition: Any, status: int) -> list[int]:
+    return [status] if condition else []
+
+
+def _shared(status: int, meaning: str) -> Schema:
+    code = CODES[status]
+    response = _response(meaning, [code])
+    if status == 401:
+        raised = unauthorized()
+        response["headers"]["WWW-Authenticate"] = {
+            "description": "How to give a key.",
+            "required": True,
+            "schema": {"type": "string", "const": raised.headers["WWW-Authenticate"]},
+        }
+        response["content"]["application/json"]["example"] = _example(raised)
+    elif status == 429:
+        response["headers"]["Retry-After"] = {
+            "description": "The seconds after which to try again.",
+            "required": True,
+            "schema": {"type": "integer", "minimum": 1},
+        }
+    elif status in MESSAGES:
+        refusal = Refusal(status, code, MESSAGES[status])
+        response["content"]["application/json"]["example"] = _example(refusal)
+    return response
+
+
+def _response(description: str, codes: list[str]) -> Schema:
+    detail = {"allOf": [reference(ErrorDetail), {"properties": {"code": {"enum": codes}}}]}
+    schema = {"type": "object", "required": ["error"], "properties": {"error": detail}}
+    return {
+        "description": description,
+        "headers": {"X-Request-Id": _REQUEST_ID},
+        "content": {"application/json": {"schema": schema}},
+    }
+
+
+def _example(refusal: Refusal) -> Schema:
+    return {"error": {"code": refusal.code, "message": refusal.message, "requestId": _SAMPLE_ID}}
