@@ -205,9 +205,12 @@ def fence(bulk: Bulk, held: Claim, numbers: list[int], now: int) -> None:
 
 
 def done(bulk: Bulk, edition: int, shop_key: int, now: int) -> None:
-    """Note in the writing transaction that an edition's figures have moved."""
+    """Note in the writing transaction that an edition's figures have moved, and with them the answers
+    where it is the one that they read."""
     bulk.execute("UPDATE edition SET rolled_up_at = $1 WHERE edition = $2", now, edition)
-    bulk.execute(f"UPDATE shop SET {moved(now)} WHERE shop_key = $1", shop_key)
+    bulk.execute(
+        f"UPDATE shop SET {moved(now)} WHERE shop_key = $1 AND edition = $2", shop_key, edition
+    )
 
 
 def publish(bulk: Bulk, edition: Edition, now: int) -> bool:
