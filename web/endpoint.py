@@ -16,11 +16,12 @@ from web.callers import Caller, Shop, require_scope
 from web.csv import columns_of
 from web.envelope import envelope
 from web.errors import not_found
-from web.formats import table, wants_csv
+from web.formats import CSV, JSON, asked_format, table
 from web.parameters import Parameter, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
 from web.shapes.envelope import AnswerMeta
+from web.validators import State, client_has, entity_tag, not_modified, shop_state, validators
 
 VERSION: Final = "/v1"
 
@@ -32,8 +33,15 @@ class Answer(Generic[Data]):
     """An answer that says more than its data."""
 
     data: Data
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
+    # Of the form that a request has written: it makes the form's tag.
+    state: State | None = None
+
+
+def no_clock(_question: Question) -> int:
+    """An answer in which the present instant shows in the window alone."""
+    return 0
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,10 @@ class Endpoint:
 
     `answer(question, **parameters)` gives the payload's `data`, or an `Answer`. Its return type is the
     shape of the payload, and its docstring what people read about it (`openapi/`). `body` is the shape
-    of the request's; `headers` says what those of its answer mean.
+    of the request's; `headers` says what those of its answer mean. A GET is not answered where the
+    client has the answer already, which its state tells: that of a form by itself (`state`), else of
+    all that the shop has, in which `clock` is what the present instant does to the answer beside
+    moving its window.
     """
 
     method: str
@@ -55,6 +66,8 @@ class Endpoint:
     meta: type = AnswerMeta
     body: type | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    clock: Callable[[Question], int] = no_clock
+    state: Callable[[Question], State] | None = None
 
     def register(self, blueprint: Blueprint) -> None:
         blueprint.add_url_rule(
@@ -71,7 +84,7 @@ class Endpoint:
         require_scope(caller, self.scope)
         if "{id}" in self.path and not g.form_is_known:
             raise not_found()
-        as_table = self.method == "GET" and wants_csv()
+        kind = asked_format() if self.method == "GET" else JSON
         now = current_app.extensions["clock"]()
         today = local_day(now, caller.shop.timezone)
         arguments = {
@@ -83,23 +96,26 @@ class Endpoint:
             dimensions=current_app.extensions["dimensions"],
             campaigns=current_app.extensions["campaigns"],
             shop=caller.shop,
+            credential_id=caller.credential_id,
             window=self._window(caller.shop, today),
             now=now,
             today=today,
             form_id=form_id.lower(),
         )
+        headers: dict[str, str] = {}
+        if self.method == "GET":
+            headers = validators(question, self._state(question, arguments), kind)
+            if client_has(headers["ETag"]):
+                return not_modified(headers)
         answer = self.answer(question, **arguments)
         if not isinstance(answer, Answer):
             answer = Answer(answer)
-        if as_table:
-            response = self._table(answer, question, caller)
-        else:
-            response = envelope(
-                answer.data, caller, question.window, self.status, answer.headers, answer.meta
-            )
-        if self.method == "GET":
-            response.vary.add("Accept")
-        return response
+        if answer.state:
+            headers["ETag"] = entity_tag(question, answer.state, JSON)
+        headers |= answer.headers
+        if kind == CSV:
+            return self._table(answer, question, caller, headers)
+        return envelope(answer.data, caller, question.window, self.status, headers, answer.meta)
 
     @cached_property
     def payload(self) -> Any:
@@ -107,14 +123,21 @@ class Endpoint:
         shape = get_type_hints(self.answer)["return"]
         return get_args(shape)[0] if get_origin(shape) is Answer else shape
 
-    def _table(self, answer: Answer[Any], question: Question, caller: Caller) -> Response:
+    def _table(
+        self, answer: Answer[Any], question: Question, caller: Caller, headers: Mapping[str, str]
+    ) -> Response:
         name = self.path.strip("/").replace("/", "-").replace("{id}", question.form_id)
         if "dimension" in answer.data:
             name += f"-{answer.data['dimension']}"
         if self.ranged:
             name += f"_{day_date(question.window.first)}_{day_date(question.window.last)}"
         columns = columns_of(self.payload, answer.data)
-        return table(columns, answer.data, caller, question.window, answer.headers, name)
+        return table(columns, answer.data, caller, question.window, headers, name)
+
+    def _state(self, question: Question, arguments: Mapping[str, Any]) -> State:
+        if self.state:
+            return self.state(question)
+        return shop_state(question, self.path, arguments, self.clock(question))
 
     def _window(self, shop: Shop, today: int) -> Window:
         text = None

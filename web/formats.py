@@ -17,6 +17,9 @@ from web.errors import malformed
 from web.parameters import Parameter, one_text
 from web.ranges import Window
 
+JSON: Final = "json"
+CSV: Final = "csv"
+
 _JSON: Final = "application/json"
 # A client may name the charset; what it names with a parameter matches nothing without.
 _OFFERED: Final = (_JSON, csv.MEDIA_TYPE, f"{csv.MEDIA_TYPE};charset=utf-8")
@@ -24,7 +27,7 @@ _OFFERED: Final = (_JSON, csv.MEDIA_TYPE, f"{csv.MEDIA_TYPE};charset=utf-8")
 
 def _format(texts: list[str]) -> str | None:
     text = one_text(texts, "format", "invalid_format")
-    if text not in (None, "json", "csv"):
+    if text not in (None, JSON, CSV):
         raise malformed("invalid_format", "`format` is json or csv.")
     return text
 
@@ -34,20 +37,19 @@ FORMAT: Final = Parameter(
     "format",
     _format,
     "The format of the answer: goes before `Accept`. Errors are always JSON.",
-    {"type": "string", "enum": ["json", "csv"]},
+    {"type": "string", "enum": [JSON, CSV]},
     "invalid_format",
 )
 
 
-def wants_csv() -> bool:
-    """Whether the request at hand asks for CSV: by `format`, else by preferring it in `Accept`.
+def asked_format() -> str:
+    """The format that the request at hand asks for: by `format`, else by what it prefers in `Accept`.
 
     Where it prefers neither, or admits none of them, it gets JSON. Raises the 400 `invalid_format`.
     """
-    named = FORMAT.parse(request.args.getlist(FORMAT.name))
-    if named is None:
-        return request.accept_mimetypes.best_match(_OFFERED, _JSON) != _JSON
-    return bool(named == "csv")
+    named: str | None = FORMAT.parse(request.args.getlist(FORMAT.name))
+    preferred = request.accept_mimetypes.best_match(_OFFERED, _JSON)
+    return named or (JSON if preferred == _JSON else CSV)
 
 
 def table(

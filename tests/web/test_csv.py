@@ -80,7 +80,7 @@ def test_every_endpoint_has_the_same_figures_as_in_json(warehouse_url: str) -> N
             for sent in ({**query, **whole}, {**query, **empty}):
                 body = product.get(path, sent, shop_id)[1]["data"]
                 rows = body if isinstance(body, list) else body.get("rows", [body])
-                answer = product.ask(path, {**sent, "format": "csv"}, shop_id)
+                answer = product.ask("GET", path, shop_id, query_string={**sent, "format": "csv"})
                 columns, *lines = table(answer)
                 assert headed.setdefault(named, columns) == columns, path
                 assert lines == [
@@ -225,6 +225,21 @@ def test_a_format_that_there_is_not(client: FlaskClient, headers: dict[str, str]
     refused(client.get("/v1/attribution?range=x", headers=sent), 400, "invalid_range")
     refused(client.get("/v1/forms/x/funnel?format=x", headers=sent), 404, "not_found")
     refused(client.get("/v1/attribution", headers={"Accept": "text/csv"}), 401, "unauthorized")
+
+
+def test_a_table_has_a_tag_of_its_own(client: FlaskClient, headers: dict[str, str]) -> None:
+    path = "/v1/attribution/daily"
+    in_json = client.get(path, headers=headers).headers["ETag"]
+    asked = {**headers, "Accept": "text/csv", "Accept-Encoding": "gzip"}
+    packed = client.get(path, headers=asked)
+    tag = packed.headers["ETag"]
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert tag == client.get(f"{path}?format=csv", headers=headers).headers["ETag"] != in_json
+    for known, status in ((tag, 304), (in_json, 200)):
+        answer = client.get(path, headers={**asked, "If-None-Match": known})
+        assert answer.status_code == status
+        assert answer.headers["Vary"] == "Authorization, Accept, Accept-Encoding"
+    assert client.get(path, headers={**headers, "If-None-Match": tag}).status_code == 200
 
 
 def test_the_description_names_it(client: FlaskClient) -> None:
