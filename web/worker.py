@@ -4,7 +4,7 @@ nobody, and an end that is soon.
 gunicorn gives a new connection to a thread, which waits five seconds for the first byte, so that a few
 silent clients keep all threads from their work; and it waits in its main loop, two seconds each, until
 a client closes its side, one client after the other, while nobody is served or let go. Here both wait
-in the poller.
+in the poller. And while it ends, it lets clients connect whom nobody will serve.
 """
 
 import socket
@@ -77,7 +77,15 @@ class Worker(ThreadWorker):
             self._let_go(conn)
 
     def _cap_keepalive(self, deadline: float) -> None:
-        """A worker that ends does not wait for connections that have said nothing yet, either."""
+        """Called once, when the worker is to end. Who has come so far is served, and who comes now is
+        refused at once, and not kept in the backlog until the end; connections that say nothing are
+        not waited for."""
+        for listener in self.sockets:
+            waiting = -1
+            while waiting != self.nr_conns:
+                waiting = self.nr_conns
+                self.accept(listener)
+            listener.close()
         super()._cap_keepalive(deadline)
         for conn in self.pending_conns:
             conn.timeout = min(conn.timeout, deadline)

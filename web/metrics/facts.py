@@ -58,7 +58,7 @@ def _rollups(connection: Connection, now: int) -> Iterable[Metric]:
     lag = _gauge("rollup_lag_seconds", "Age of the oldest import that waits, or 0.", "shop")
     last = _gauge("last_rollup_timestamp_seconds", "When the shop was last rolled up.", "shop")
     aside = _gauge("set_aside_batches", "Imports that cannot be rolled up, set aside.", "shop")
-    set_aside: dict[str, int] = dict(connection.execute(_SET_ASIDE).tuples().all())
+    set_aside: dict[str, int] = {row[0]: row[1] for row in connection.execute(_SET_ASIDE)}
     for shop_key, shop_id, rolled_up_at in connection.execute(_ROLLED_UP):
         waits = waiting.get(shop_key)
         batches.add_metric((shop_id,), waits.batches if waits else 0)
