@@ -27,7 +27,7 @@ from web.audit import Actor
 from web.openapi.examples import FILE
 
 NOW: Final = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)
-DAYS: Final = 10
+DAYS: Final = 8
 CREDENTIAL: Final = "cred_0123456789abcdef01234567"
 REQUEST: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
 CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"
@@ -90,8 +90,9 @@ QUESTIONS: Final = (
 
 @dataclass(frozen=True)
 class Described:
-    """The service over the demo's shop: the application, and a key of all scopes."""
+    """The service over the demo's shop: its warehouse, the application, and a key of all scopes."""
 
+    url: str
     app: Flask
     key: str
 
@@ -134,7 +135,7 @@ def described(url: str) -> Iterator[Described]:
         )
     engine.dispose()
     app = create_app(url, lambda: to_micros(NOW))
-    yield Described(app, key)
+    yield Described(url, app, key)
     close_app(app)
 
 
