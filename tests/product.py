@@ -15,10 +15,11 @@ from typing import Any
 
 import sqlalchemy as sa
 from click.testing import CliRunner
+from werkzeug.test import TestResponse
 
 from tests.oracle.records import Row
 
-SCOPES = "analytics:read,customers:read,discounts:read"
+SCOPES = "analytics:read,customers:read,discounts:read,forms:write"
 KEEP = ("alembic_version",)
 """What the migrations, and not the imports, have put there."""
 
@@ -57,6 +58,9 @@ class Product:
     def rebuild(self) -> None:
         self._jobs("rebuild")
 
+    def purge(self) -> None:
+        self._jobs("purge")
+
     def verify_all(self) -> bool:
         """Whether what is stored is what it would be anew from raw."""
         status, printed = self._run_jobs("verify", "--all")
@@ -67,14 +71,22 @@ class Product:
 
     def get(self, path: str, query: dict[str, str], shop_id: str) -> tuple[int, Any]:
         """Status and body of a GET with a key of the shop."""
+        answer = self.ask("GET", path, shop_id, query_string=query)
+        return answer.status_code, answer.get_json()
+
+    def ask(self, method: str, path: str, shop_id: str, **options: Any) -> TestResponse:
+        """The whole answer to a request with a key of the shop."""
         with self._environment():
             if self._client is None:
                 from web.app import create_app
 
                 self._client = create_app().test_client()
             headers = {"Authorization": f"Bearer {self.key(shop_id)}"}
-            answer = self._client.get(path, query_string=query, headers=headers)
-            return answer.status_code, answer.get_json()
+            headers |= options.pop("headers", {})
+            answer: TestResponse = self._client.open(
+                path, method=method, headers=headers, **options
+            )
+            return answer
 
     def empty(self) -> None:
         """Take everything out of the warehouse again."""

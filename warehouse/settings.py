@@ -79,7 +79,7 @@ PURGE: Final = Setting(
     "PURGE",
     "45 3 * * *",
     str,
-    "when old rejects and records of runs are purged: a cron expression, in UTC",
+    "when old rejects, records of runs and `Idempotency-Key`s are purged: a cron expression, in UTC",
 )
 REFRESH_MINUTES: Final = Setting(
     "REFRESH_MINUTES", "5", _positive, "minutes between two refreshes of what has changed"

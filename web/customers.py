@@ -49,6 +49,12 @@ def lifetime_value(question: Question, dimension: str) -> LifetimeValue:
     return cast(LifetimeValue, {"dimension": dimension, "rows": rows})
 
 
+def settled_on(question: Question) -> int:
+    """The day on which the answer turns: today, as long as a customer acquired in the window has
+    a horizon before them."""
+    return min(question.today, question.window.last + max(LTV_HORIZONS))
+
+
 def _portions(question: Question) -> list[tuple[int, int]]:
     """The window cut where a horizon ends, so that each horizon is a sum of whole portions and no
     daily row is read twice."""
@@ -108,5 +114,12 @@ def _horizon(days: int, sums: Line) -> Horizon:
 
 blueprint = resource(
     "customers",
-    Endpoint("GET", "/customers/ltv", "customers:read", lifetime_value, (one_of(*_DIMENSIONS),)),
+    Endpoint(
+        "GET",
+        "/customers/ltv",
+        "customers:read",
+        lifetime_value,
+        (one_of(*_DIMENSIONS),),
+        clock=settled_on,
+    ),
 )

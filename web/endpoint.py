@@ -14,10 +14,11 @@ from warehouse.days import local_day
 from web.callers import Shop, require_scope
 from web.envelope import envelope
 from web.errors import not_found
-from web.parameters import Parameter, one_text
+from web.parameters import Parameter, RequestHeader, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
 from web.shapes.envelope import AnswerMeta
+from web.validators import State, client_has, entity_tag, not_modified, shop_state, validators
 
 VERSION: Final = "/v1"
 
@@ -30,8 +31,15 @@ class Answer(Generic[Data]):
     """An answer that says more than its data."""
 
     data: Data
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
+    # Of the form that a request has written: it makes the form's tag.
+    state: State | None = None
+
+
+def no_clock(_question: Question) -> int:
+    """An answer in which the present instant shows in the window alone."""
+    return 0
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,12 @@ class Endpoint:
 
     `answer(question, **parameters)` gives the payload's `data`, or an `Answer`. Its return type is the
     shape of the payload, and its docstring what people read about it (`openapi/`). `body` is the shape
-    of the request's; `headers` says what those of its answer mean.
+    of the request's; `takes` are the headers that the request can have, and `says` what headers of the
+    answer mean, beside those that all have.
+
+    A GET is not answered where the client has the answer already, which its state tells: that of a
+    form by itself (`state`), else of all that the shop has, in which `clock` is what the present
+    instant does to the answer beside moving its window.
     """
 
     method: str
@@ -52,7 +65,10 @@ class Endpoint:
     status: int = 200
     meta: type = AnswerMeta
     body: type | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    takes: tuple[RequestHeader, ...] = ()
+    says: Mapping[str, str] = field(default_factory=dict)
+    clock: Callable[[Question], int] = no_clock
+    state: Callable[[Question], State] | None = None
 
     def register(self, blueprint: Blueprint) -> None:
         blueprint.add_url_rule(
@@ -80,17 +96,35 @@ class Endpoint:
             dimensions=current_app.extensions["dimensions"],
             campaigns=current_app.extensions["campaigns"],
             shop=caller.shop,
+            credential_id=caller.credential_id,
             window=self._window(caller.shop, today),
             now=now,
             today=today,
             form_id=form_id.lower(),
         )
+        headers: dict[str, str] = {}
+        if self.method == "GET":
+            headers = validators(question, self._state(question, arguments))
+            if client_has(headers["ETag"]):
+                return not_modified(headers)
         answer = self.answer(question, **arguments)
         if not isinstance(answer, Answer):
             answer = Answer(answer)
+        if answer.state:
+            headers["ETag"] = entity_tag(question, answer.state)
         return envelope(
-            answer.data, caller, question.window, self.status, answer.headers, answer.meta
+            answer.data,
+            caller,
+            question.window,
+            self.status,
+            headers | answer.headers,
+            answer.meta,
         )
+
+    def _state(self, question: Question, arguments: Mapping[str, Any]) -> State:
+        if self.state:
+            return self.state(question)
+        return shop_state(question, self.path, arguments, self.clock(question))
 
     def _window(self, shop: Shop, today: int) -> Window:
         text = None

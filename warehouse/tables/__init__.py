@@ -33,7 +33,7 @@ from warehouse.tables.members import (
 from warehouse.tables.operations import failed_batch, job_lease, run
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject
 from warehouse.tables.raw import raw_event, raw_order
-from warehouse.tables.shops import api_key, form, shop
+from warehouse.tables.shops import api_key, form, form_creation, shop
 
 __all__ = [
     "DAILY",
@@ -61,6 +61,7 @@ __all__ = [
     "fact_step",
     "failed_batch",
     "form",
+    "form_creation",
     "import_batch",
     "job_lease",
     "member",

@@ -5,10 +5,13 @@ from inspect import cleandoc
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from web.endpoint import VERSION, Answer, Endpoint
+from web.openapi import headers
 from web.openapi.examples import EXAMPLES
 from web.openapi.refusals import refusals_of
 from web.openapi.schemas import Schema, reference, schema_of
+from web.parameters import RequestHeader
 from web.ranges import RANGE_DESCRIPTION, RANGE_SCHEMA
+from web.validators import IF_NONE_MATCH
 
 SECURITY: Final = "apiKey"
 
@@ -41,7 +44,8 @@ def operation(endpoint: Endpoint, tag: str) -> Schema:
         "parameters": list(_parameters(endpoint)),
         "responses": {
             str(endpoint.status): _success(endpoint),
-            **refusals_of(endpoint, list(_codes(endpoint))),
+            **_not_modified(endpoint),
+            **refusals_of(endpoint, _takes(endpoint)),
         },
     }
     if endpoint.body:
@@ -83,15 +87,24 @@ def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
         yield found
     if endpoint.ranged:
         yield _RANGE
+    for header in _takes(endpoint):
+        yield {
+            "name": header.name,
+            "in": "header",
+            "description": header.description,
+            "schema": header.schema,
+        }
 
 
-def _codes(endpoint: Endpoint) -> Iterator[str]:
-    """The codes of an endpoint's 400, each once."""
-    if endpoint.body:
-        yield from ("invalid_json", "invalid_body")
-    yield from dict.fromkeys(one.code for one in endpoint.parameters if one.code)
-    if endpoint.ranged:
-        yield "invalid_range"
+def _takes(endpoint: Endpoint) -> tuple[RequestHeader, ...]:
+    return (IF_NONE_MATCH,) if endpoint.method == "GET" else endpoint.takes
+
+
+def _not_modified(endpoint: Endpoint) -> Schema:
+    if endpoint.method != "GET":
+        return {}
+    sent = {"description": "The answer that the client has.", "headers": headers.sent_with(endpoint)}
+    return {"304": sent}
 
 
 def _success(endpoint: Endpoint) -> Schema:
@@ -100,14 +113,10 @@ def _success(endpoint: Endpoint) -> Schema:
         "required": ["data", "meta"],
         "properties": {"data": schema_of(payload(endpoint)), "meta": reference(endpoint.meta)},
     }
-    headers: Schema = {
-        name: {"description": description, "required": True, "schema": {"type": "string"}}
-        for name, description in endpoint.headers.items()
-    }
     answers = EXAMPLES[operation_id(endpoint.answer)]["answers"]
     return {
         "description": "Created." if endpoint.status == 201 else "The answer.",
-        "headers": headers | {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}},
+        "headers": headers.sent_with(endpoint),
         "content": {
             "application/json": {
                 "schema": envelope,

@@ -553,6 +553,16 @@ def upgrade() -> None:
         "ix_form_shop_key_created_at_form_id", "form", ["shop_key", "created_at", "form_id"]
     )
     op.create_table(
+        "form_creation",
+        text_key("credential_id"),
+        text_key("idempotency_key"),
+        text("content"),
+        text("form_id"),
+        whole("created_at"),
+        sa.PrimaryKeyConstraint("credential_id", "idempotency_key", name="pk_form_creation"),
+    )
+    op.create_index("ix_form_creation_created_at", "form_creation", ["created_at"])
+    op.create_table(
         "import_batch",
         serial("batch_id"),
         whole("shop_key"),
@@ -672,6 +682,7 @@ def upgrade() -> None:
         text("timezone"),
         whole("edition"),
         whole("data_version"),
+        whole("moved_at"),
         sa.UniqueConstraint("shop_id", name="uq_shop_shop_id"),
         sa.PrimaryKeyConstraint("shop_key", name="pk_shop"),
     )
@@ -755,6 +766,7 @@ def downgrade() -> None:
         "member",
         "job_lease",
         "import_batch",
+        "form_creation",
         "form",
         "failed_batch",
         "fact_step",
