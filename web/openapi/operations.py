@@ -103,7 +103,10 @@ def _takes(endpoint: Endpoint) -> tuple[RequestHeader, ...]:
 def _not_modified(endpoint: Endpoint) -> Schema:
     if endpoint.method != "GET":
         return {}
-    sent = {"description": "The answer that the client has.", "headers": headers.sent_with(endpoint)}
+    sent = {
+        "description": "The answer that the client has.",
+        "headers": headers.sent_with(endpoint),
+    }
     return {"304": sent}
 
 
