@@ -6,14 +6,17 @@ is done here, in the contract's order: (401 before routing,) 403, 404, then the 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from functools import cached_property
+from typing import Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from flask import Blueprint, Response, current_app, g, request
 
-from warehouse.days import local_day
-from web.callers import Shop, require_scope
+from warehouse.days import day_date, local_day
+from web.callers import Caller, Shop, require_scope
+from web.csv import columns_of
 from web.envelope import envelope
 from web.errors import not_found
+from web.formats import CSV, JSON, asked_format, table
 from web.parameters import Parameter, RequestHeader, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
@@ -21,7 +24,6 @@ from web.shapes.envelope import AnswerMeta
 from web.validators import State, client_has, entity_tag, not_modified, shop_state, validators
 
 VERSION: Final = "/v1"
-
 
 Data = TypeVar("Data")
 
@@ -85,6 +87,7 @@ class Endpoint:
         require_scope(caller, self.scope)
         if "{id}" in self.path and not g.form_is_known:
             raise not_found()
+        kind = asked_format() if self.method == "GET" else JSON
         now = current_app.extensions["clock"]()
         today = local_day(now, caller.shop.timezone)
         arguments = {
@@ -104,22 +107,35 @@ class Endpoint:
         )
         headers: dict[str, str] = {}
         if self.method == "GET":
-            headers = validators(question, self._state(question, arguments))
+            headers = validators(question, self._state(question, arguments), kind)
             if client_has(headers["ETag"]):
                 return not_modified(headers)
         answer = self.answer(question, **arguments)
         if not isinstance(answer, Answer):
             answer = Answer(answer)
         if answer.state:
-            headers["ETag"] = entity_tag(question, answer.state)
-        return envelope(
-            answer.data,
-            caller,
-            question.window,
-            self.status,
-            headers | answer.headers,
-            answer.meta,
-        )
+            headers["ETag"] = entity_tag(question, answer.state, JSON)
+        headers |= answer.headers
+        if kind == CSV:
+            return self._table(answer, question, caller, headers)
+        return envelope(answer.data, caller, question.window, self.status, headers, answer.meta)
+
+    @cached_property
+    def payload(self) -> Any:
+        """The shape of the answer's `data`."""
+        shape = get_type_hints(self.answer)["return"]
+        return get_args(shape)[0] if get_origin(shape) is Answer else shape
+
+    def _table(
+        self, answer: Answer[Any], question: Question, caller: Caller, headers: Mapping[str, str]
+    ) -> Response:
+        name = self.path.strip("/").replace("/", "-").replace("{id}", question.form_id)
+        if "dimension" in answer.data:
+            name += f"-{answer.data['dimension']}"
+        if self.ranged:
+            name += f"_{day_date(question.window.first)}_{day_date(question.window.last)}"
+        columns = columns_of(self.payload, answer.data)
+        return table(columns, answer.data, caller, question.window, headers, name)
 
     def _state(self, question: Question, arguments: Mapping[str, Any]) -> State:
         if self.state:

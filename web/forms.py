@@ -1,6 +1,8 @@
 """Forms: list, create, get, replace the draft (endpoints 1, 2, 4, 5), all-forms funnel (3)."""
 
-from flask import current_app
+from urllib.parse import urlencode
+
+from flask import current_app, request
 
 from warehouse.days import iso_millis
 from web import form_store
@@ -29,7 +31,8 @@ from web.validators import (
 def list_forms(question: Question, limit: int, cursor: str | None) -> Answer[list[FormSummary]]:
     """All forms, page by page.
 
-    Form summaries, newest first. `meta.nextCursor` is null on the last page.
+    Form summaries, newest first. `meta.nextCursor` is null on the last page; the address of a next
+    one is in `Link`, too, with `rel="next"`.
     """
     after = None
     if cursor is not None:
@@ -40,7 +43,17 @@ def list_forms(question: Question, limit: int, cursor: str | None) -> Answer[lis
     page = rows[:limit]
     last = page[-1] if len(rows) > limit else None
     following = last and write_cursor((last.created_at, last.form_id))
-    return Answer([_summary(row) for row in page], meta={"nextCursor": following})
+    return Answer(
+        [_summary(row) for row in page],
+        headers={"Link": f'<{_with_cursor(following)}>; rel="next"'} if following else {},
+        meta={"nextCursor": following},
+    )
+
+
+def _with_cursor(cursor: str) -> str:
+    """The address of the request at hand, on the page of a cursor."""
+    query = [(name, text) for name, text in request.args.items(multi=True) if name != "cursor"]
+    return f"{request.path}?{urlencode([*query, ('cursor', cursor)])}"
 
 
 def create_form(question: Question) -> Answer[FormSummary]:
@@ -83,7 +96,7 @@ def get_form(question: Question) -> FormSummary:
 def replace_draft(question: Question) -> Answer[FormSummary]:
     """Replaces a form's draft.
 
-    With `If-Match` only that which the client has seen. Its status stays what it was.
+    With `If-Match` only that which the client has seen. The form's status stays what it was.
     """
     draft_schema = read_body().object_text("draft_schema")
     shop_key, form_id, seen = question.shop.key, question.form_id, None
@@ -117,7 +130,16 @@ def _summary(form: FormRow) -> FormSummary:
 
 blueprint = resource(
     "forms",
-    Endpoint("GET", "/forms", None, list_forms, (LIMIT, CURSOR), ranged=False, meta=ListMeta),
+    Endpoint(
+        "GET",
+        "/forms",
+        None,
+        list_forms,
+        (LIMIT, CURSOR),
+        ranged=False,
+        meta=ListMeta,
+        says={"Link": 'The next page, with `rel="next"`; not on the last one.'},
+    ),
     Endpoint(
         "POST",
         "/forms",

@@ -65,18 +65,17 @@ def shop_state(question: Question, path: str, arguments: Mapping[str, Any], cloc
     return State(name, shop.moved_at)
 
 
-def entity_tag(question: Question, state: State) -> str:
+def entity_tag(question: Question, state: State, kind: str) -> str:
+    """The tag of an answer in a format (`json`, `csv`)."""
     window = question.window
-    frame = digest(
-        REPRESENTATION, question.credential_id, window.start_text, window.end_text, "json"
-    )
+    frame = digest(REPRESENTATION, question.credential_id, window.start_text, window.end_text, kind)
     return f'W/"{state.name}.{frame}"'
 
 
-def validators(question: Question, state: State) -> dict[str, str]:
+def validators(question: Question, state: State, kind: str) -> dict[str, str]:
     """The headers of a GET: to be kept by the client alone, and asked about before every use."""
     return {
-        "ETag": entity_tag(question, state),
+        "ETag": entity_tag(question, state, kind),
         "Last-Modified": http_date(min(state.since, question.now) // MICROS_PER_SECOND),
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization, Accept, Accept-Encoding",

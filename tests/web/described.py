@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import orjson
 from flask import Flask
+from werkzeug.test import TestResponse
 
 from jobs.demo.cast import QUIZ, SHOP_ID, SURVEY
 from jobs.demo.files import write
@@ -96,15 +97,18 @@ class Described:
     app: Flask
     key: str
 
-    def ask(self, question: Asked) -> Any:
-        """The answer's body; what differs from one run to the next has a fixed value in its place."""
-        answer = self.app.test_client().open(
+    def send(self, question: Asked) -> TestResponse:
+        return self.app.test_client().open(
             question.path,
             method=question.method,
             query_string=question.query,
             json=question.body,
             headers={"Authorization": f"Bearer {self.key}"},
         )
+
+    def ask(self, question: Asked) -> Any:
+        """The answer's body; what differs from one run to the next has a fixed value in its place."""
+        answer = self.send(question)
         body = answer.get_json()
         assert answer.status_code in (200, 201), body
         body["meta"]["requestId"] = REQUEST

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -136,6 +137,27 @@ def test_the_examples_are_true_answers(answers: Answers) -> None:
     }
     for (operation, name), body in answers.items():
         assert EXAMPLES[operation]["answers"][name] == shown(body), (operation, name)
+
+
+def test_every_header_is_described(
+    openapi: dict[str, Any], service: Described, answers: Answers
+) -> None:
+    """After the `answers`, which another form would change."""
+    described = openapi["components"]["headers"]
+    seen: set[str] = set()
+    for asked in QUESTIONS:
+        operation = operations(openapi)[asked.operation]
+        forms = ("json", "csv") if asked.method == "GET" else ("json",)
+        for kind in forms:
+            query = asked.query | ({"format": kind} if kind == "csv" else {})
+            answer = service.send(replace(asked, query=query))
+            declared = operation["responses"][str(answer.status_code)]["headers"]
+            sent = set(answer.headers.keys()) - {"Content-Type", "Content-Length"}
+            assert sent <= set(declared), asked.operation
+            required = {name for name in declared if described.get(name, {}).get("required")}
+            assert required <= sent, asked.operation
+            seen |= sent
+    assert seen >= {"Link", "Location", "X-Range-From", "ETag"}
 
 
 def test_a_field_too_many_or_of_another_type_is_seen(

@@ -22,13 +22,13 @@ from warehouse.tables.facts import (
     fact_step,
 )
 from warehouse.tables.members import (
+    allowance,
     audit_event,
     member,
     membership,
     password_link,
     secret,
     sign_in,
-    sign_in_allowance,
 )
 from warehouse.tables.operations import failed_batch, job_lease, run
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject
@@ -42,6 +42,7 @@ __all__ = [
     "OWNED",
     "ad_account",
     "ad_spend",
+    "allowance",
     "api_key",
     "audit_event",
     "dim_code",
@@ -75,7 +76,6 @@ __all__ = [
     "secret",
     "shop",
     "sign_in",
-    "sign_in_allowance",
 ]
 
 # The tables that one edition owns, daily rows last.

@@ -6,7 +6,7 @@ from flask import Flask
 
 from web.endpoint import Endpoint, Resource
 from web.openapi.headers import HEADERS
-from web.openapi.operations import SECURITY, operation, path, payload
+from web.openapi.operations import SECURITY, operation, path
 from web.openapi.refusals import responses
 from web.openapi.schemas import Schema, components
 from web.shapes.envelope import ErrorDetail
@@ -89,4 +89,4 @@ def _title(name: str) -> str:
 def _shapes(endpoints: list[Endpoint]) -> list[Any]:
     bodies = [endpoint.body for endpoint in endpoints if endpoint.body]
     metas = [endpoint.meta for endpoint in endpoints]
-    return [*map(payload, endpoints), *bodies, *metas, ErrorDetail]
+    return [*(endpoint.payload for endpoint in endpoints), *bodies, *metas, ErrorDetail]

@@ -2,18 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from inspect import cleandoc
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final
 
-from web.endpoint import VERSION, Answer, Endpoint
+from web.csv import MEDIA_TYPE
+from web.endpoint import VERSION, Endpoint
+from web.formats import FORMAT
 from web.openapi import headers
 from web.openapi.examples import EXAMPLES
 from web.openapi.refusals import refusals_of
 from web.openapi.schemas import Schema, reference, schema_of
-from web.parameters import RequestHeader
+from web.parameters import Parameter, RequestHeader
 from web.ranges import RANGE_DESCRIPTION, RANGE_SCHEMA
 from web.validators import IF_NONE_MATCH
 
 SECURITY: Final = "apiKey"
+
+_TABLE: Final = (
+    "The same rows, of an object its `rows` (or itself as the only one), under a header line; what lies "
+    "within a row has dotted names. `meta` is in headers."
+)
 
 _FORM_ID: Final = {
     "name": "id",
@@ -61,12 +68,6 @@ def operation_id(answer: Callable[..., Any]) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
-def payload(endpoint: Endpoint) -> Any:
-    """The type of an endpoint's `data`."""
-    shape = get_type_hints(endpoint.answer)["return"]
-    return get_args(shape)[0] if get_origin(shape) is Answer else shape
-
-
 def path(endpoint: Endpoint) -> str:
     return VERSION + endpoint.path
 
@@ -74,7 +75,7 @@ def path(endpoint: Endpoint) -> str:
 def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
     if "{id}" in endpoint.path:
         yield _FORM_ID
-    for parameter in endpoint.parameters:
+    for parameter in _of_query(endpoint):
         found = {
             "name": parameter.name,
             "in": "query",
@@ -96,6 +97,10 @@ def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
         }
 
 
+def _of_query(endpoint: Endpoint) -> tuple[Parameter, ...]:
+    return (*endpoint.parameters, FORMAT) if endpoint.method == "GET" else endpoint.parameters
+
+
 def _takes(endpoint: Endpoint) -> tuple[RequestHeader, ...]:
     return (IF_NONE_MATCH,) if endpoint.method == "GET" else endpoint.takes
 
@@ -103,27 +108,28 @@ def _takes(endpoint: Endpoint) -> tuple[RequestHeader, ...]:
 def _not_modified(endpoint: Endpoint) -> Schema:
     if endpoint.method != "GET":
         return {}
-    sent = {
-        "description": "The answer that the client has.",
-        "headers": headers.sent_with(endpoint),
+    return {
+        "304": {"description": "The answer that the client has.", "headers": headers.of_unchanged()}
     }
-    return {"304": sent}
 
 
 def _success(endpoint: Endpoint) -> Schema:
     envelope = {
         "type": "object",
         "required": ["data", "meta"],
-        "properties": {"data": schema_of(payload(endpoint)), "meta": reference(endpoint.meta)},
+        "properties": {"data": schema_of(endpoint.payload), "meta": reference(endpoint.meta)},
     }
     answers = EXAMPLES[operation_id(endpoint.answer)]["answers"]
+    content: Schema = {
+        "application/json": {
+            "schema": envelope,
+            "examples": {name: {"value": value} for name, value in answers.items()},
+        }
+    }
+    if endpoint.method == "GET":
+        content[MEDIA_TYPE] = {"schema": {"type": "string", "description": _TABLE}}
     return {
         "description": "Created." if endpoint.status == 201 else "The answer.",
-        "headers": headers.sent_with(endpoint),
-        "content": {
-            "application/json": {
-                "schema": envelope,
-                "examples": {name: {"value": value} for name, value in answers.items()},
-            }
-        },
+        "headers": headers.of_answer(endpoint),
+        "content": content,
     }

@@ -16,6 +16,8 @@ _MEANINGS: Final = {
     404: "The form id is no UUID, is unknown, or is another shop's, which look the same.",
     413: "The body is larger than 1 MiB.",
     415: "The body does not come as `application/json`.",
+    429: "The key has been used more often than the service allows; or too many requests without a "
+    "valid key came from the address.",
     500: "Something went wrong in the service; its log has the cause under the `requestId`.",
     503: "The warehouse does not answer.",
 }
@@ -35,7 +37,7 @@ def responses() -> dict[str, Schema]:
 def refusals_of(endpoint: Endpoint, takes: Iterable[RequestHeader]) -> dict[str, Schema]:
     """By status, the errors of an endpoint, which takes these headers."""
     statuses = [401, *_if(endpoint.scope, 403), *_if("{id}" in endpoint.path, 404)]
-    statuses += [*_if(endpoint.body, 413), *_if(endpoint.body, 415), 500, 503]
+    statuses += [*_if(endpoint.body, 413), *_if(endpoint.body, 415), 429, 500, 503]
     found = {
         str(status): {"$ref": f"#/components/responses/{CODES[status]}"} for status in statuses
     }
@@ -73,6 +75,12 @@ def _shared(status: int, meaning: str) -> Schema:
             "schema": {"type": "string", "const": raised.headers["WWW-Authenticate"]},
         }
         response["content"]["application/json"]["example"] = _example(raised)
+    elif status == 429:
+        response["headers"]["Retry-After"] = {
+            "description": "The seconds after which to try again.",
+            "required": True,
+            "schema": {"type": "integer", "minimum": 1},
+        }
     elif status in MESSAGES:
         refusal = Refusal(status, code, MESSAGES[status])
         response["content"]["application/json"]["example"] = _example(refusal)
@@ -84,7 +92,7 @@ def _response(description: str, codes: list[str]) -> Schema:
     schema = {"type": "object", "required": ["error"], "properties": {"error": detail}}
     return {
         "description": description,
-        "headers": {"X-Request-Id": headers.reference("X-Request-Id")},
+        "headers": headers.of_refusal(),
         "content": {"application/json": {"schema": schema}},
     }
 

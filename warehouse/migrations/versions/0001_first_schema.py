@@ -743,18 +743,17 @@ def upgrade() -> None:
     op.create_index("ix_sign_in_member_key", "sign_in", ["member_key"])
     op.create_index("ix_sign_in_started_at", "sign_in", ["started_at"])
     op.create_table(
-        "sign_in_allowance",
+        "allowance",
         text_key("subject"),
         whole("whole_at"),
-        sa.PrimaryKeyConstraint("subject", name="pk_sign_in_allowance"),
+        sa.PrimaryKeyConstraint("subject", name="pk_allowance"),
     )
-    op.create_index("ix_sign_in_allowance_whole_at", "sign_in_allowance", ["whole_at"])
+    op.create_index("ix_allowance_whole_at", "allowance", ["whole_at"])
 
 
 def downgrade() -> None:
     for table in (
         "shop",
-        "sign_in_allowance",
         "sign_in",
         "secret",
         "run",
@@ -801,6 +800,7 @@ def downgrade() -> None:
         "daily_activity",
         "audit_event",
         "api_key",
+        "allowance",
         "ad_spend",
         "ad_account",
     ):
