@@ -101,7 +101,9 @@ def is_conditional() -> bool:
 
 def require_match(state: State) -> None:
     """Raises the 412 where `If-Match` of the request at hand names other states than this one."""
-    named = {tag.partition(".")[0] for tag in request.if_match.as_set(include_weak=True)}
+    # Of an empty tag the parser makes None.
+    tags = filter(None, request.if_match.as_set(include_weak=True))
+    named = {tag.partition(".")[0] for tag in tags}
     if state.name not in named:
         raise precondition_failed()
 

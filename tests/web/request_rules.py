@@ -8,6 +8,7 @@ SCHEMATHESIS_HOOKS=tests.web.request_rules .venv/bin/python -m schemathesis.cli 
 import re
 from datetime import date, timedelta
 from typing import Any, Final
+from uuid import uuid4
 
 import schemathesis
 
@@ -18,8 +19,9 @@ _FIRST: Final = date(2026, 3, 1)
 
 @schemathesis.hook
 def before_call(_context: Any, case: Any, _kwargs: dict[str, Any]) -> None:
-    """Days exist, and the first is not after the last; two fields differ. Half of the forms, fields
-    and windows are such as the demo's shop has."""
+    """Days exist, and the first is not after the last; two fields differ; no key of a retry comes with
+    another body, and no change waits for a state that a form is not in. Half of the forms and of the
+    fields, and all windows of given days, are such as the demo's shop has."""
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     query = case.query or {}
@@ -30,6 +32,10 @@ def before_call(_context: Any, case: Any, _kwargs: dict[str, Any]) -> None:
         query["fieldA"], query["fieldB"] = "skin_type", "concerns"
     elif query.get("fieldA") and query.get("fieldA") == query.get("fieldB"):
         query["fieldB"] += "'"
+    if "Idempotency-Key" in case.headers:
+        case.headers["Idempotency-Key"] = str(uuid4())
+    if "If-Match" in case.headers:
+        case.headers["If-Match"] = "*"
     form_id = (case.path_parameters or {}).get("id")
     if form_id and str(form_id)[-1] in "02468ace":
         case.path_parameters["id"] = QUIZ.id

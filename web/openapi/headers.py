@@ -65,4 +65,4 @@ def of_answer(endpoint: Endpoint) -> dict[str, Schema]:
 
 def of_unchanged() -> dict[str, Schema]:
     """The headers of a 304."""
-    return {name: reference(name) for name in (*_ALL, *_VALIDATORS, *_LIMITS)}
+    return {name: reference(name) for name in (*_ALL, "ETag", "Cache-Control", *_LIMITS)}

@@ -6,14 +6,12 @@ from typing import Any, Final
 
 from web.csv import MEDIA_TYPE
 from web.endpoint import VERSION, Endpoint
-from web.formats import FORMAT
 from web.openapi import headers
 from web.openapi.examples import EXAMPLES
 from web.openapi.refusals import refusals_of
+from web.openapi.requests import headers_of, query_of
 from web.openapi.schemas import Schema, reference, schema_of
-from web.parameters import Parameter, RequestHeader
 from web.ranges import RANGE_DESCRIPTION, RANGE_SCHEMA
-from web.validators import IF_NONE_MATCH
 
 SECURITY: Final = "apiKey"
 
@@ -52,7 +50,7 @@ def operation(endpoint: Endpoint, tag: str) -> Schema:
         "responses": {
             str(endpoint.status): _success(endpoint),
             **_not_modified(endpoint),
-            **refusals_of(endpoint, _takes(endpoint)),
+            **refusals_of(endpoint),
         },
     }
     if endpoint.body:
@@ -75,7 +73,7 @@ def path(endpoint: Endpoint) -> str:
 def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
     if "{id}" in endpoint.path:
         yield _FORM_ID
-    for parameter in _of_query(endpoint):
+    for parameter in query_of(endpoint):
         found = {
             "name": parameter.name,
             "in": "query",
@@ -88,21 +86,13 @@ def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
         yield found
     if endpoint.ranged:
         yield _RANGE
-    for header in _takes(endpoint):
+    for header in headers_of(endpoint):
         yield {
             "name": header.name,
             "in": "header",
             "description": header.description,
             "schema": header.schema,
         }
-
-
-def _of_query(endpoint: Endpoint) -> tuple[Parameter, ...]:
-    return (*endpoint.parameters, FORMAT) if endpoint.method == "GET" else endpoint.parameters
-
-
-def _takes(endpoint: Endpoint) -> tuple[RequestHeader, ...]:
-    return (IF_NONE_MATCH,) if endpoint.method == "GET" else endpoint.takes
 
 
 def _not_modified(endpoint: Endpoint) -> Schema:

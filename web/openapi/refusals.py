@@ -1,13 +1,13 @@
 """The errors that an endpoint can answer with, each with its status, its codes and its headers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from web.endpoint import Endpoint
 from web.errors import CODES, MESSAGES, Refusal, unauthorized
 from web.openapi import headers
+from web.openapi.requests import headers_of, query_of
 from web.openapi.schemas import Schema, reference
-from web.parameters import RequestHeader
 from web.shapes.envelope import ErrorDetail
 
 _MEANINGS: Final = {
@@ -34,29 +34,29 @@ def responses() -> dict[str, Schema]:
     return {CODES[status]: _shared(status, meaning) for status, meaning in _MEANINGS.items()}
 
 
-def refusals_of(endpoint: Endpoint, takes: Iterable[RequestHeader]) -> dict[str, Schema]:
-    """By status, the errors of an endpoint, which takes these headers."""
+def refusals_of(endpoint: Endpoint) -> dict[str, Schema]:
+    """By status, the errors of an endpoint."""
     statuses = [401, *_if(endpoint.scope, 403), *_if("{id}" in endpoint.path, 404)]
     statuses += [*_if(endpoint.body, 413), *_if(endpoint.body, 415), 429, 500, 503]
     found = {
         str(status): {"$ref": f"#/components/responses/{CODES[status]}"} for status in statuses
     }
     by_status: dict[int, list[str]] = {}
-    for status, code in _own(endpoint, takes):
+    for status, code in _own(endpoint):
         by_status.setdefault(status, []).append(code)
     for status, codes in by_status.items():
         found[str(status)] = _response(_OWN_MEANINGS[status], list(dict.fromkeys(codes)))
     return dict(sorted(found.items()))
 
 
-def _own(endpoint: Endpoint, takes: Iterable[RequestHeader]) -> Iterator[tuple[int, str]]:
+def _own(endpoint: Endpoint) -> Iterator[tuple[int, str]]:
     """Statuses and codes of what is wrong with a request itself."""
     if endpoint.body:
         yield from ((400, "invalid_json"), (400, "invalid_body"))
-    yield from ((400, one.code) for one in endpoint.parameters if one.code)
+    yield from ((400, one.code) for one in query_of(endpoint) if one.code)
     if endpoint.ranged:
         yield 400, "invalid_range"
-    for header in takes:
+    for header in headers_of(endpoint):
         yield from header.refusals.items()
 
 
