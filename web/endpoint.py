@@ -17,7 +17,7 @@ from web.csv import columns_of
 from web.envelope import envelope
 from web.errors import not_found
 from web.formats import CSV, JSON, asked_format, table
-from web.parameters import Parameter, one_text
+from web.parameters import Parameter, RequestHeader, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
 from web.shapes.envelope import AnswerMeta
@@ -50,10 +50,12 @@ class Endpoint:
 
     `answer(question, **parameters)` gives the payload's `data`, or an `Answer`. Its return type is the
     shape of the payload, and its docstring what people read about it (`openapi/`). `body` is the shape
-    of the request's; `headers` says what those of its answer mean. A GET is not answered where the
-    client has the answer already, which its state tells: that of a form by itself (`state`), else of
-    all that the shop has, in which `clock` is what the present instant does to the answer beside
-    moving its window.
+    of the request's; `takes` are the headers that the request can have, and `says` what headers of the
+    answer mean, beside those that all have.
+
+    A GET is not answered where the client has the answer already, which its state tells: that of a
+    form by itself (`state`), else of all that the shop has, in which `clock` is what the present
+    instant does to the answer beside moving its window.
     """
 
     method: str
@@ -65,7 +67,8 @@ class Endpoint:
     status: int = 200
     meta: type = AnswerMeta
     body: type | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    takes: tuple[RequestHeader, ...] = ()
+    says: Mapping[str, str] = field(default_factory=dict)
     clock: Callable[[Question], int] = no_clock
     state: Callable[[Question], State] | None = None
 

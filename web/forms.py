@@ -14,11 +14,18 @@ from web.endpoint import blueprint as resource
 from web.form_store import Draft, FormRow
 from web.parameters import CURSOR, FORM_IDS, LIMIT
 from web.questions import Question
-from web.retries import first_creation, idempotency_key
+from web.retries import IDEMPOTENCY_KEY, first_creation, idempotency_key
 from web.shapes.envelope import ListMeta
 from web.shapes.forms import DraftReplacement, FormSummary, NewForm
 from web.uuid7 import uuid7
-from web.validators import State, digest, is_conditional, precondition_failed, require_match
+from web.validators import (
+    IF_MATCH,
+    State,
+    digest,
+    is_conditional,
+    precondition_failed,
+    require_match,
+)
 
 
 def list_forms(question: Question, limit: int, cursor: str | None) -> Answer[list[FormSummary]]:
@@ -123,7 +130,16 @@ def _summary(form: FormRow) -> FormSummary:
 
 blueprint = resource(
     "forms",
-    Endpoint("GET", "/forms", None, list_forms, (LIMIT, CURSOR), ranged=False, meta=ListMeta),
+    Endpoint(
+        "GET",
+        "/forms",
+        None,
+        list_forms,
+        (LIMIT, CURSOR),
+        ranged=False,
+        meta=ListMeta,
+        says={"Link": 'The next page, with `rel="next"`; not on the last one.'},
+    ),
     Endpoint(
         "POST",
         "/forms",
@@ -132,11 +148,18 @@ blueprint = resource(
         ranged=False,
         body=NewForm,
         status=201,
-        headers={"Location": "The address of the form that was created."},
+        takes=(IDEMPOTENCY_KEY,),
+        says={"Location": "The address of the form that was created."},
     ),
     Endpoint("GET", "/forms/funnel", "analytics:read", all_forms_funnel, (FORM_IDS,)),
     Endpoint("GET", "/forms/{id}", None, get_form, ranged=False, state=form_state),
     Endpoint(
-        "PUT", "/forms/{id}", "forms:write", replace_draft, ranged=False, body=DraftReplacement
+        "PUT",
+        "/forms/{id}",
+        "forms:write",
+        replace_draft,
+        ranged=False,
+        body=DraftReplacement,
+        takes=(IF_MATCH,),
     ),
 )

@@ -38,6 +38,17 @@ class Parameter:
     required: bool = False
 
 
+@dataclass(frozen=True)
+class RequestHeader:
+    """A header that a request can have: what it means, what it takes (JSON Schema), and the codes that
+    it can be refused with, by status."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    refusals: Mapping[int, str]
+
+
 def one_text(texts: list[str], name: str, code: str) -> str | None:
     """The text of a parameter given at most once and not empty; None where it was left out."""
     if not texts:

@@ -15,10 +15,19 @@ from warehouse.days import MICROS_PER_SECOND
 from warehouse.tables import form_creation
 from warehouse.vocabulary import IDEMPOTENCY_HOURS
 from web.errors import Refusal, malformed
+from web.parameters import RequestHeader
 
 _KEPT: Final = IDEMPOTENCY_HOURS * 3600 * MICROS_PER_SECOND
 # Printable, without the comma that a header given twice is joined by.
 _KEY: Final = re.compile(r"[ -+\--~]{1,255}")
+
+IDEMPOTENCY_KEY: Final = RequestHeader(
+    "Idempotency-Key",
+    "Any text, of which each form has its own, has a request that is sent again within 24 hours answered "
+    "like the first, without another form: printable ASCII without commas.",
+    {"type": "string", "pattern": f"^{_KEY.pattern}$"},
+    {400: "invalid_idempotency_key", 422: "idempotency_key_reused"},
+)
 
 # Inserts the key; or takes over one that has had its time. PostgreSQL waits here for another
 # transaction that is inserting it, SQLite has waited when the transaction began.

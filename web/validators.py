@@ -16,10 +16,27 @@ from werkzeug.http import http_date
 
 from warehouse.days import MICROS_PER_SECOND
 from web.errors import Refusal
+from web.parameters import RequestHeader
 from web.questions import Question
 
 # Raise it whenever the same data are answered in another way.
 REPRESENTATION: Final = 1
+
+
+IF_NONE_MATCH: Final = RequestHeader(
+    "If-None-Match",
+    "The `ETag` of an answer that the client has: as long as it is still the answer, it is not sent "
+    "again (304).",
+    {"type": "string"},
+    {},
+)
+IF_MATCH: Final = RequestHeader(
+    "If-Match",
+    "The `ETag` of the form as the client has seen it: a form that has changed since stays as it is "
+    "(412).",
+    {"type": "string"},
+    {412: "precondition_failed"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +101,9 @@ def is_conditional() -> bool:
 
 def require_match(state: State) -> None:
     """Raises the 412 where `If-Match` of the request at hand names other states than this one."""
-    named = {tag.partition(".")[0] for tag in request.if_match.as_set(include_weak=True)}
+    # Of an empty tag the parser makes None.
+    tags = filter(None, request.if_match.as_set(include_weak=True))
+    named = {tag.partition(".")[0] for tag in tags}
     if state.name not in named:
         raise precondition_failed()
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import orjson
 from flask import Flask
+from werkzeug.test import TestResponse
 
 from jobs.demo.cast import QUIZ, SHOP_ID, SURVEY
 from jobs.demo.files import write
@@ -27,7 +28,7 @@ from web.audit import Actor
 from web.openapi.examples import FILE
 
 NOW: Final = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)
-DAYS: Final = 10
+DAYS: Final = 8
 CREDENTIAL: Final = "cred_0123456789abcdef01234567"
 REQUEST: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
 CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"
@@ -90,20 +91,24 @@ QUESTIONS: Final = (
 
 @dataclass(frozen=True)
 class Described:
-    """The service over the demo's shop: the application, and a key of all scopes."""
+    """The service over the demo's shop: its warehouse, the application, and a key of all scopes."""
 
+    url: str
     app: Flask
     key: str
 
-    def ask(self, question: Asked) -> Any:
-        """The answer's body; what differs from one run to the next has a fixed value in its place."""
-        answer = self.app.test_client().open(
+    def send(self, question: Asked) -> TestResponse:
+        return self.app.test_client().open(
             question.path,
             method=question.method,
             query_string=question.query,
             json=question.body,
             headers={"Authorization": f"Bearer {self.key}"},
         )
+
+    def ask(self, question: Asked) -> Any:
+        """The answer's body; what differs from one run to the next has a fixed value in its place."""
+        answer = self.send(question)
         body = answer.get_json()
         assert answer.status_code in (200, 201), body
         body["meta"]["requestId"] = REQUEST
@@ -134,7 +139,7 @@ def described(url: str) -> Iterator[Described]:
         )
     engine.dispose()
     app = create_app(url, lambda: to_micros(NOW))
-    yield Described(app, key)
+    yield Described(url, app, key)
     close_app(app)
 
 

@@ -47,7 +47,7 @@ def test_a_draft_is_replaced_as_it_was_seen(
     assert one.has(PATH, second)
     assert not one.has(PATH, tag)
     before, version = stored(), data_version(engine, shop.shop_id)
-    for known in (tag, f'{tag}, "x"', "", "x", 'W/"x"'):
+    for known in (tag, f'{tag}, "x"', "", "x", 'W/"x"', 'W/""'):
         assert put(If_Match=known)[0] == 412, known
     assert (stored(), data_version(engine, shop.shop_id)) == (before, version)
     # Another's key, the day after, a proxy that made the tag strong, one of several: the same form.

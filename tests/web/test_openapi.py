@@ -1,20 +1,31 @@
 """The API's description says what the API does: on both databases, of every endpoint."""
 
 import json
+import os
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import jsonschema_rs
 import pytest
+from sqlalchemy import URL, make_url
 
 from tests import postgres
+from tests.web import request_rules
 from tests.web.described import QUESTIONS, Described, described, shown
+from tests.web.serving import served
 from web.app import RESOURCES, close_app, create_app
 from web.openapi.document import document
 from web.openapi.examples import EXAMPLES
 
-METHODS = ("get", "post", "put")
+ROOT = Path(__file__).parent.parent.parent
 Answers = dict[tuple[str, str], Any]
 """By operation and name of the question."""
 
@@ -29,17 +40,22 @@ def openapi() -> dict[str, Any]:
     return found
 
 
+@pytest.fixture(scope="module")
+def sqlite_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Described]:
+    with described(f"sqlite:///{tmp_path_factory.mktemp('openapi') / 'demo.db'}") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def postgresql_service(postgres_server: URL) -> Iterator[Described]:
+    with postgres.new_database(postgres_server) as url, described(url) as found:
+        yield found
+
+
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def service(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Described]:
-    if request.param == "sqlite":
-        with described(f"sqlite:///{tmp_path_factory.mktemp('openapi') / 'demo.db'}") as found:
-            yield found
-    else:
-        server = request.getfixturevalue("postgres_server")
-        with postgres.new_database(server) as url, described(url) as found:
-            yield found
+def service(request: pytest.FixtureRequest) -> Described:
+    found: Described = request.getfixturevalue(f"{request.param}_service")
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +137,27 @@ def test_the_examples_are_true_answers(answers: Answers) -> None:
     }
     for (operation, name), body in answers.items():
         assert EXAMPLES[operation]["answers"][name] == shown(body), (operation, name)
+
+
+def test_every_header_is_described(
+    openapi: dict[str, Any], service: Described, answers: Answers
+) -> None:
+    """After the `answers`, which another form would change."""
+    described = openapi["components"]["headers"]
+    seen: set[str] = set()
+    for asked in QUESTIONS:
+        operation = operations(openapi)[asked.operation]
+        forms = ("json", "csv") if asked.method == "GET" else ("json",)
+        for kind in forms:
+            query = asked.query | ({"format": kind} if kind == "csv" else {})
+            answer = service.send(replace(asked, query=query))
+            declared = operation["responses"][str(answer.status_code)]["headers"]
+            sent = set(answer.headers.keys()) - {"Content-Type", "Content-Length"}
+            assert sent <= set(declared), asked.operation
+            required = {name for name in declared if described.get(name, {}).get("required")}
+            assert required <= sent, asked.operation
+            seen |= sent
+    assert seen >= {"Link", "Location", "X-Range-From", "ETag"}
 
 
 def test_a_field_too_many_or_of_another_type_is_seen(
@@ -216,3 +253,43 @@ def test_the_document_takes_no_key_and_is_not_sent_twice() -> None:
     assert client.post("/v1/openapi.json").status_code == 405
     assert client.get("/v1/openapi.json/").status_code == 401
     close_app(app)
+
+
+def test_the_service_keeps_to_its_description(sqlite_service: Described, tmp_path: Path) -> None:
+    """schemathesis, against a real server. By hand, hundreds of examples find the same."""
+    url = copied(sqlite_service.url, tmp_path)
+    with served(url) as (server, port):
+        assert server.stderr
+        # A log that nobody reads would hold the server up.
+        Thread(target=server.stderr.read, daemon=True).start()
+        finished = subprocess.run(
+            [
+                *(sys.executable, "-m", "schemathesis.cli", "run", "--no-color"),
+                *("--header", f"Authorization: Bearer {sqlite_service.key}"),
+                *("--phases", "examples,coverage,fuzzing", "--max-examples", "2"),
+                # No text that is stored has a NUL.
+                *("--generation-deterministic", "--generation-allow-x00", "false"),
+                f"http://127.0.0.1:{port}/v1/openapi.json",
+            ],
+            cwd=tmp_path,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(ROOT),
+                "SCHEMATHESIS_HOOKS": request_rules.__name__,
+            },
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert finished.returncode == 0, finished.stdout[-8000:] + finished.stderr
+    assert "Tested: 19" in finished.stdout
+
+
+def copied(url: str, folder: Path) -> str:
+    """A warehouse of one's own, with the same in it."""
+    copy = folder / "copy.db"
+    source = make_url(url).database
+    assert source
+    with closing(sqlite3.connect(source)) as there, closing(sqlite3.connect(copy)) as here:
+        there.backup(here)
+    return f"sqlite:///{copy}"

@@ -5,6 +5,7 @@ from typing import Any, Final
 from flask import Flask
 
 from web.endpoint import Endpoint, Resource
+from web.openapi.headers import HEADERS
 from web.openapi.operations import SECURITY, operation, path
 from web.openapi.refusals import responses
 from web.openapi.schemas import Schema, components
@@ -66,17 +67,11 @@ def document(app: Flask) -> Schema:
         "components": {
             "schemas": components(_shapes(endpoints)),
             "responses": responses(),
-            "headers": {"X-Request-Id": _REQUEST_ID},
+            "headers": HEADERS,
             "securitySchemes": {SECURITY: _SECURITY},
         },
     }
 
-
-_REQUEST_ID: Final = {
-    "description": "The id of the request, as in `meta`, in errors and in the service's log.",
-    "required": True,
-    "schema": {"type": "string", "pattern": "^req_[0-9a-f-]{36}$"},
-}
 
 _SECURITY: Final = {
     "type": "http",

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from web.csv import MEDIA_TYPE
 from web.endpoint import VERSION, Endpoint
-from web.formats import FORMAT
+from web.openapi import headers
 from web.openapi.examples import EXAMPLES
 from web.openapi.refusals import refusals_of
+from web.openapi.requests import headers_of, query_of
 from web.openapi.schemas import Schema, reference, schema_of
-from web.parameters import Parameter
 from web.ranges import RANGE_DESCRIPTION, RANGE_SCHEMA
 
 SECURITY: Final = "apiKey"
@@ -49,7 +49,8 @@ def operation(endpoint: Endpoint, tag: str) -> Schema:
         "parameters": list(_parameters(endpoint)),
         "responses": {
             str(endpoint.status): _success(endpoint),
-            **refusals_of(endpoint, list(_codes(endpoint))),
+            **_not_modified(endpoint),
+            **refusals_of(endpoint),
         },
     }
     if endpoint.body:
@@ -72,7 +73,7 @@ def path(endpoint: Endpoint) -> str:
 def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
     if "{id}" in endpoint.path:
         yield _FORM_ID
-    for parameter in _of_query(endpoint):
+    for parameter in query_of(endpoint):
         found = {
             "name": parameter.name,
             "in": "query",
@@ -85,19 +86,21 @@ def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
         yield found
     if endpoint.ranged:
         yield _RANGE
+    for header in headers_of(endpoint):
+        yield {
+            "name": header.name,
+            "in": "header",
+            "description": header.description,
+            "schema": header.schema,
+        }
 
 
-def _of_query(endpoint: Endpoint) -> tuple[Parameter, ...]:
-    return (*endpoint.parameters, FORMAT) if endpoint.method == "GET" else endpoint.parameters
-
-
-def _codes(endpoint: Endpoint) -> Iterator[str]:
-    """The codes of an endpoint's 400, each once."""
-    if endpoint.body:
-        yield from ("invalid_json", "invalid_body")
-    yield from dict.fromkeys(one.code for one in _of_query(endpoint) if one.code)
-    if endpoint.ranged:
-        yield "invalid_range"
+def _not_modified(endpoint: Endpoint) -> Schema:
+    if endpoint.method != "GET":
+        return {}
+    return {
+        "304": {"description": "The answer that the client has.", "headers": headers.of_unchanged()}
+    }
 
 
 def _success(endpoint: Endpoint) -> Schema:
@@ -105,10 +108,6 @@ def _success(endpoint: Endpoint) -> Schema:
         "type": "object",
         "required": ["data", "meta"],
         "properties": {"data": schema_of(endpoint.payload), "meta": reference(endpoint.meta)},
-    }
-    headers: Schema = {
-        name: {"description": description, "required": True, "schema": {"type": "string"}}
-        for name, description in endpoint.headers.items()
     }
     answers = EXAMPLES[operation_id(endpoint.answer)]["answers"]
     content: Schema = {
@@ -121,6 +120,6 @@ def _success(endpoint: Endpoint) -> Schema:
         content[MEDIA_TYPE] = {"schema": {"type": "string", "description": _TABLE}}
     return {
         "description": "Created." if endpoint.status == 201 else "The answer.",
-        "headers": headers | {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}},
+        "headers": headers.of_answer(endpoint),
         "content": content,
     }

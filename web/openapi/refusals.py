@@ -1,9 +1,12 @@
 """The errors that an endpoint can answer with, each with its status, its codes and its headers."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from web.endpoint import Endpoint
 from web.errors import CODES, MESSAGES, Refusal, unauthorized
+from web.openapi import headers
+from web.openapi.requests import headers_of, query_of
 from web.openapi.schemas import Schema, reference
 from web.shapes.envelope import ErrorDetail
 
@@ -18,8 +21,12 @@ _MEANINGS: Final = {
     500: "Something went wrong in the service; its log has the cause under the `requestId`.",
     503: "The warehouse does not answer.",
 }
+_OWN_MEANINGS: Final = {
+    400: "The request is malformed, as `code` says.",
+    412: "The form is no longer the one that `If-Match` names.",
+    422: "The `Idempotency-Key` came with another body before.",
+}
 _SAMPLE_ID: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
-_REQUEST_ID: Final = {"$ref": "#/components/headers/X-Request-Id"}
 
 
 def responses() -> dict[str, Schema]:
@@ -27,17 +34,30 @@ def responses() -> dict[str, Schema]:
     return {CODES[status]: _shared(status, meaning) for status, meaning in _MEANINGS.items()}
 
 
-def refusals_of(endpoint: Endpoint, operation_codes: list[str]) -> dict[str, Schema]:
-    """By status, the errors of an endpoint; those of its 400 are `operation_codes`."""
+def refusals_of(endpoint: Endpoint) -> dict[str, Schema]:
+    """By status, the errors of an endpoint."""
     statuses = [401, *_if(endpoint.scope, 403), *_if("{id}" in endpoint.path, 404)]
     statuses += [*_if(endpoint.body, 413), *_if(endpoint.body, 415), 429, 500, 503]
     found = {
         str(status): {"$ref": f"#/components/responses/{CODES[status]}"} for status in statuses
     }
-    if operation_codes:
-        description = "The request is malformed, as `code` says."
-        found["400"] = _response(description, operation_codes)
+    by_status: dict[int, list[str]] = {}
+    for status, code in _own(endpoint):
+        by_status.setdefault(status, []).append(code)
+    for status, codes in by_status.items():
+        found[str(status)] = _response(_OWN_MEANINGS[status], list(dict.fromkeys(codes)))
     return dict(sorted(found.items()))
+
+
+def _own(endpoint: Endpoint) -> Iterator[tuple[int, str]]:
+    """Statuses and codes of what is wrong with a request itself."""
+    if endpoint.body:
+        yield from ((400, "invalid_json"), (400, "invalid_body"))
+    yield from ((400, one.code) for one in query_of(endpoint) if one.code)
+    if endpoint.ranged:
+        yield 400, "invalid_range"
+    for header in headers_of(endpoint):
+        yield from header.refusals.items()
 
 
 def _if(condition: Any, status: int) -> list[int]:
@@ -72,7 +92,7 @@ def _response(description: str, codes: list[str]) -> Schema:
     schema = {"type": "object", "required": ["error"], "properties": {"error": detail}}
     return {
         "description": description,
-        "headers": {"X-Request-Id": _REQUEST_ID},
+        "headers": headers.of_refusal(),
         "content": {"application/json": {"schema": schema}},
     }
 

@@ -1,6 +1,6 @@
 """Forms, and the funnels and devices of forms (1 to 6, 9, 13)."""
 
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 from msgspec import Meta
 
@@ -35,17 +35,19 @@ class FormSummary(TypedDict):
     ]
 
 
+# What `web/bodies.py` takes: 1 to 255 characters between blanks, and no NUL.
+_BLANK: Final = r"\s\u001c-\u001f"
+_NAME: Final = rf"^[{_BLANK}]*[^{_BLANK}\u0000]([^\u0000]{{0,253}}[^{_BLANK}\u0000])?[{_BLANK}]*$"
+
+
 class NewForm(TypedDict):
     """A form to be created. Unknown fields are ignored."""
 
     name: Annotated[
         str,
         Meta(
-            min_length=1,
-            max_length=255,
-            # Something beside blanks, which are trimmed, and no NUL.
-            pattern=r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-            description="Its name; blanks around it are not kept.",
+            pattern=_NAME,
+            description="Its name: 1 to 255 characters, not counting blanks around it, which are not kept.",
         ),
     ]
     schema: Annotated[
