@@ -208,7 +208,7 @@ class Drain:
                 continue
             self._bulk.commit()
             editions.fence(self._bulk, self._claim(), [one.edition], now_micros())
-            if editions.publish(self._bulk, one):
+            if editions.publish(self._bulk, one, now_micros()):
                 self._release({one.edition})
                 done = True
         return done

@@ -22,16 +22,6 @@ SELECT s.shop_key, s.shop_id, s.timezone, s.edition,
 FROM shop s ORDER BY s.shop_id
 """
 
-# Rows that are not in the edition that answers are read from; of a shop without one, all.
-_WAITING = f"""
-SELECT b.shop_key, CAST(SUM(b.rows) AS BIGINT) AS rows, COUNT(*) AS batches,
-  MIN(b.imported_at) AS oldest, MAX(b.imported_at) AS newest
-{queue.missing("SELECT edition FROM shop")} GROUP BY b.shop_key
-UNION ALL
-SELECT b.shop_key, CAST(SUM(b.rows) AS BIGINT), COUNT(*), MIN(b.imported_at), MAX(b.imported_at)
-FROM shop s JOIN import_batch b ON b.shop_key = s.shop_key WHERE s.edition = 0 GROUP BY b.shop_key
-"""
-
 _NOTHING: Row = {"rows": 0, "batches": 0, "oldest": 0, "newest": 0}
 
 
@@ -74,7 +64,7 @@ def _shops(bulk: Bulk, window_days: int, now: int) -> list[Row]:
     being filled, `outdated` where the next rollup will build it anew, else `current`."""
     outdated = set(editions.outdated(bulk, window_days, LOGIC_VERSION))
     building = {one.shop_key for one in editions.editions(bulk, editions.BUILDING)}
-    waiting = {row["shop_key"]: row for row in bulk.table(_WAITING).to_pylist()}
+    waiting = {row["shop_key"]: row for row in bulk.table(queue.WAITING).to_pylist()}
     shops = []
     for row in bulk.table(_SHOPS).to_pylist():
         waits = waiting.get(row["shop_key"], _NOTHING)

@@ -23,9 +23,11 @@ NewUrl = Callable[[], str]
 
 _WITHOUT_POSTGRES = "without PostgreSQL: "
 WITHOUT_CHROMIUM = "without Chromium: "
+WITHOUT_NODE = "without Node: "
 _REMEDIES = {
     _WITHOUT_POSTGRES: "set TEST_POSTGRES_URL to a server where databases may be created",
     WITHOUT_CHROMIUM: "install Chromium, or set CHROMIUM to where it is",
+    WITHOUT_NODE: "install Node (nodejs)",
 }
 
 

@@ -15,10 +15,11 @@ from typing import Any
 
 import sqlalchemy as sa
 from click.testing import CliRunner
+from werkzeug.test import TestResponse
 
 from tests.oracle.records import Row
 
-SCOPES = "analytics:read,customers:read,discounts:read"
+SCOPES = "analytics:read,customers:read,discounts:read,forms:write"
 KEEP = ("alembic_version",)
 """What the migrations, and not the imports, have put there."""
 
@@ -38,7 +39,11 @@ class Product:
             file = Path(folder, f"{kind}.ndjson")
             lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in records)
             file.write_text("".join(lines), encoding="utf-8")
-            status, printed = self._run_jobs("import", kind, str(file), "--json")
+            return self.take(kind, [file], rejected)
+
+    def take(self, kind: str, files: list[Path], rejected: int = 0) -> dict[str, int]:
+        """Import files, as `load` does."""
+        status, printed = self._run_jobs("import", kind, *map(str, files), "--json")
         assert status == (3 if rejected else 0), f"import {kind}: exit {status}\n{printed}"
         counts: dict[str, int] = json.loads(printed.splitlines()[-1])
         assert counts["rejected"] == rejected
@@ -53,6 +58,9 @@ class Product:
     def rebuild(self) -> None:
         self._jobs("rebuild")
 
+    def purge(self) -> None:
+        self._jobs("purge")
+
     def verify_all(self) -> bool:
         """Whether what is stored is what it would be anew from raw."""
         status, printed = self._run_jobs("verify", "--all")
@@ -63,14 +71,22 @@ class Product:
 
     def get(self, path: str, query: dict[str, str], shop_id: str) -> tuple[int, Any]:
         """Status and body of a GET with a key of the shop."""
+        answer = self.ask("GET", path, shop_id, query_string=query)
+        return answer.status_code, answer.get_json()
+
+    def ask(self, method: str, path: str, shop_id: str, **options: Any) -> TestResponse:
+        """The whole answer to a request with a key of the shop."""
         with self._environment():
             if self._client is None:
                 from web.app import create_app
 
                 self._client = create_app().test_client()
             headers = {"Authorization": f"Bearer {self.key(shop_id)}"}
-            answer = self._client.get(path, query_string=query, headers=headers)
-            return answer.status_code, answer.get_json()
+            headers |= options.pop("headers", {})
+            answer: TestResponse = self._client.open(
+                path, method=method, headers=headers, **options
+            )
+            return answer
 
     def empty(self) -> None:
         """Take everything out of the warehouse again."""

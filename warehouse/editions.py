@@ -19,6 +19,7 @@ from warehouse import queue
 from warehouse.bulk import Bulk
 from warehouse.owners import LEASE_MICROS, is_dead, me, shown
 from warehouse.tables import OWNED
+from warehouse.versions import moved
 
 # Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
 BUILDING: Final = "building"
@@ -204,12 +205,15 @@ def fence(bulk: Bulk, held: Claim, numbers: list[int], now: int) -> None:
 
 
 def done(bulk: Bulk, edition: int, shop_key: int, now: int) -> None:
-    """Note in the writing transaction that an edition's figures have moved."""
+    """Note in the writing transaction that an edition's figures have moved, and with them the answers
+    where it is the one that they read."""
     bulk.execute("UPDATE edition SET rolled_up_at = $1 WHERE edition = $2", now, edition)
-    bulk.execute("UPDATE shop SET data_version = data_version + 1 WHERE shop_key = $1", shop_key)
+    bulk.execute(
+        f"UPDATE shop SET {moved(now)} WHERE shop_key = $1 AND edition = $2", shop_key, edition
+    )
 
 
-def publish(bulk: Bulk, edition: Edition) -> bool:
+def publish(bulk: Bulk, edition: Edition, now: int) -> bool:
     """Make a finished edition the one that answers read, and retire the one before. Commits.
 
     False, with nothing changed, where the one before has taken in what this one has not.
@@ -227,7 +231,7 @@ def publish(bulk: Bulk, edition: Edition) -> bool:
         return False
     bulk.execute("UPDATE edition SET state = $1 WHERE edition = $2", CURRENT, edition.edition)
     bulk.execute(
-        "UPDATE shop SET edition = $1, data_version = data_version + 1 WHERE shop_key = $2",
+        f"UPDATE shop SET edition = $1, {moved(now)} WHERE shop_key = $2",
         edition.edition,
         edition.shop_key,
     )

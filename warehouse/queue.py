@@ -42,6 +42,17 @@ def missing(edition: str) -> str:
     return _MISSING.format(editions=edition)
 
 
+WAITING: Final = f"""
+SELECT b.shop_key, CAST(SUM(b.rows) AS BIGINT) AS rows, COUNT(*) AS batches,
+  MIN(b.imported_at) AS oldest, MAX(b.imported_at) AS newest
+{missing("SELECT edition FROM shop")} GROUP BY b.shop_key
+UNION ALL
+SELECT b.shop_key, CAST(SUM(b.rows) AS BIGINT), COUNT(*), MIN(b.imported_at), MAX(b.imported_at)
+FROM shop s JOIN import_batch b ON b.shop_key = s.shop_key WHERE s.edition = 0 GROUP BY b.shop_key
+"""
+"""By shop, what is not in the edition that answers are read from; of a shop without one, all."""
+
+
 def pending(bulk: Bulk, numbers: list[int], begun: int, due: int | None = None) -> list[Batch]:
     """The next batches to take in: `edition, shop_key, batch_id, rows`, at most a few thousand.
 

@@ -1,6 +1,7 @@
 """Settings: one declaration each, read from the environment when they are asked for."""
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -43,8 +44,32 @@ def _port(text: str) -> int:
     return number
 
 
+def _optional_port(text: str) -> int | None:
+    return _port(text) if text else None
+
+
 def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
+
+
+def _rate(text: str) -> tuple[int, int] | None:
+    if not text:
+        return None
+    parts = text.split("/")
+    if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+        raise ValueError("must be requests/seconds, such as 600/60")
+    times, seconds = map(int, parts)
+    if not 0 < times <= 1_000_000 or not 0 < seconds <= 86_400:
+        raise ValueError("must be 1 to 1000000 requests in 1 to 86400 seconds")
+    return times, seconds
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    origins = tuple(part.strip().lower() for part in text.split(",") if part.strip())
+    for origin in origins:
+        if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#\s]+", origin):
+            raise ValueError("must be origins such as https://app.example.com, or *")
+    return origins
 
 
 def _base_address(text: str) -> str:
@@ -79,7 +104,7 @@ PURGE: Final = Setting(
     "PURGE",
     "45 3 * * *",
     str,
-    "when old rejects and records of runs are purged: a cron expression, in UTC",
+    "when old rejects, records of runs and `Idempotency-Key`s are purged: a cron expression, in UTC",
 )
 REFRESH_MINUTES: Final = Setting(
     "REFRESH_MINUTES", "5", _positive, "minutes between two refreshes of what has changed"
@@ -105,6 +130,15 @@ RUNS_DAYS: Final = Setting(
 HOST: Final = Setting("HOST", "127.0.0.1", str, "the address that the API listens on")
 PORT: Final = Setting("PORT", "8000", _port, "the port that the API listens on")
 WORKERS: Final = Setting("WORKERS", "2", _positive, "processes that serve the API")
+METRICS_HOST: Final = Setting(
+    "METRICS_HOST", "127.0.0.1", str, "the address that metrics are served on"
+)
+METRICS_PORT: Final = Setting(
+    "METRICS_PORT",
+    "",
+    _optional_port,
+    "the port that metrics for Prometheus are served on; without it, there are none",
+)
 PUBLIC_URL: Final = Setting(
     "PUBLIC_URL",
     "",
@@ -118,6 +152,18 @@ TRUSTED_PROXIES: Final = Setting(
     _networks,
     "addresses or networks, comma-separated, of the proxies whose `X-Forwarded-For` and "
     "`X-Forwarded-Proto` are believed",
+)
+CORS_ORIGINS: Final = Setting(
+    "CORS_ORIGINS",
+    "",
+    _origins,
+    "origins, comma-separated, whose pages may read the API from a browser (`*`: all)",
+)
+RATE_LIMIT: Final = Setting(
+    "RATE_LIMIT",
+    "",
+    _rate,
+    "requests/seconds (`600/60`) that each key may make, on each host; without it, any number",
 )
 SECRET_KEY: Final = Setting(
     "SECRET_KEY",
@@ -147,7 +193,11 @@ SETTINGS: Final = (
     HOST,
     PORT,
     WORKERS,
+    METRICS_HOST,
+    METRICS_PORT,
     PUBLIC_URL,
     TRUSTED_PROXIES,
+    CORS_ORIGINS,
+    RATE_LIMIT,
     SECRET_KEY,
 )

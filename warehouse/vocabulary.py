@@ -62,3 +62,7 @@ PROVIDER_SOURCES: Final = {
 def visitor_kind(visitor_type: int, level: int) -> int:
     """The code of one (visitor type, level) pair in `daily_visitor`."""
     return visitor_type * len(VISITOR_LEVELS) + level
+
+
+# For how many hours an `Idempotency-Key` stands for the form that was created with it.
+IDEMPOTENCY_HOURS: Final = 24

@@ -3,30 +3,32 @@
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import Select, bindparam, func, select
 
 from warehouse.days import MICROS_PER_SECOND, iso_millis
 from warehouse.tables import ad_account
 from web.questions import Question
+from web.shapes.ads import Reason, UnavailableProvider
 
+# The status of an account whose last pull failed.
+FAILED: Final = "error"
 STALE_AFTER: Final = 48 * 3600 * MICROS_PER_SECOND
 
 
-def unavailable_providers(question: Question, without_rate: set[str]) -> list[dict[str, Any]]:
+def unavailable_providers(question: Question, without_rate: set[str]) -> list[UnavailableProvider]:
     """`{provider, reason, lastSyncedAt}`, one entry per provider and reason, in their order.
 
     A pull is stale that is older than the end of the range or, if that is in the future, than 48
     hours; a failed one is not also stale. `lastSyncedAt` is the earliest of the affected accounts,
     null for a provider (in `without_rate`) without accounts.
     """
-    end = question.window.end
-    deadline = end if end <= question.now else question.now - STALE_AFTER
-    affected: dict[tuple[str, str], list[int]] = {
+    deadline = _deadline(question)
+    affected: dict[tuple[str, Reason], list[int]] = {
         (provider, "no_exchange_rate"): [] for provider in without_rate
     }
     accounts = question.connection.execute(_accounts(), {"shop_key": question.shop.key})
     for provider, status, synced_at in accounts:
-        if status == "error":
+        if status == FAILED:
             affected.setdefault((provider, "sync_failed"), []).append(synced_at)
         elif synced_at < deadline:
             affected.setdefault((provider, "stale"), []).append(synced_at)
@@ -40,6 +42,28 @@ def unavailable_providers(question: Question, without_rate: set[str]) -> list[di
         }
         for (provider, reason), synced in sorted(affected.items())
     ]
+
+
+def stale_accounts(question: Question) -> int:
+    """How many accounts are stale: of one data version they only grow more, so the number says
+    which, and changes exactly when the answer does."""
+    values = {"shop_key": question.shop.key, "deadline": _deadline(question)}
+    return int(question.connection.execute(_stale(), values).scalar_one())
+
+
+def _deadline(question: Question) -> int:
+    """The instant from which on a pull is fresh."""
+    end = question.window.end
+    return end if end <= question.now else question.now - STALE_AFTER
+
+
+@cache
+def _stale() -> Select[Any]:
+    return select(func.count()).where(
+        ad_account.c.shop_key == bindparam("shop_key"),
+        ad_account.c.status != FAILED,
+        ad_account.c.synced_at < bindparam("deadline"),
+    )
 
 
 @cache

@@ -2,11 +2,11 @@
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from warehouse.currencies import minor_units
 from web.ad_outcomes import Outcome, Outcomes, outcomes_of
-from web.ad_sync import unavailable_providers
+from web.ad_sync import stale_accounts, unavailable_providers
 from web.campaigns import (
     Campaign,
     Campaigns,
@@ -19,15 +19,17 @@ from web.endpoint import blueprint as resource
 from web.exchange import Rates
 from web.questions import Question
 from web.rounding import ratio
-
-Row = dict[str, Any]
+from web.shapes.ads import AdSpend, AdSpendRow
 
 _NO_SPEND: Final = Spend(Decimal(0), 0, 0)
 
 
-def ad_spend(question: Question) -> Row:
-    """`{rows, attributionCoverage, unavailableProviders}`. Submissions on the submission clock,
-    orders on the order clock; spend on the platform's date, taken as the shop's day."""
+def ad_spend(question: Question) -> AdSpend:
+    """Ad spend with leads, orders and the return on it.
+
+    `{rows, attributionCoverage, unavailableProviders}`. Submissions on the submission clock, orders
+    on the order clock; spend on the platform's date, taken as the shop's day.
+    """
     campaigns = question.known_campaigns()
     outcomes, coverage = outcomes_of(question, campaigns)
     unattributed = outcomes.pop(None)
@@ -88,11 +90,11 @@ def _row(
     cost: Spend,
     outcome: Outcome,
     rates: Rates,
-) -> tuple[Row, bool]:
+) -> tuple[AdSpendRow, bool]:
     """A row, and whether its revenue could be brought into the spend's currency."""
     shop_currency = question.shop.currency
     revenue = rates.convert(outcome.net_by_day, shop_currency, currency)
-    row = {
+    row: AdSpendRow = {
         "provider": campaign[0],
         "campaignId": campaign[1],
         "campaignName": campaigns.names[campaign],
@@ -111,7 +113,7 @@ def _row(
     return row, revenue is not None
 
 
-def _unattributed(outcome: Outcome) -> list[Row]:
+def _unattributed(outcome: Outcome) -> list[AdSpendRow]:
     """The row of the orders that belong to no campaign, where there are any."""
     if not outcome.orders:
         return []
@@ -135,4 +137,6 @@ def _unattributed(outcome: Outcome) -> list[Row]:
     ]
 
 
-blueprint = resource("ads", Endpoint("GET", "/ads/spend", "analytics:read", ad_spend))
+blueprint = resource(
+    "ads", Endpoint("GET", "/ads/spend", "analytics:read", ad_spend, clock=stale_accounts)
+)

@@ -1,13 +1,12 @@
 """The funnel of every form of the shop (endpoint 3)."""
 
-from typing import Any
-
 from web.form_store import known_forms
 from web.questions import Question
+from web.shapes.forms import AllFormsRow
 
 
-def all_forms_funnel(question: Question, form_ids: frozenset[str] | None) -> list[dict[str, Any]]:
-    """`formId, views, subscriptions, completions` per form, by views descending, then formId.
+def all_forms_funnel(question: Question, form_ids: frozenset[str] | None) -> list[AllFormsRow]:
+    """The funnel of every form of the shop, by views descending.
 
     Without `form_ids`: every form with any event in the window, whether the shop's forms know it
     or not. With it: those of the ids that are forms of the shop or have an event in the window.
@@ -20,7 +19,7 @@ def all_forms_funnel(question: Question, form_ids: frozenset[str] | None) -> lis
         known = known_forms(question.connection, question.shop.key, form_ids)
         shown = {form_id: shown.get(form_id, 0) for form_id in known | (shown.keys() & form_ids)}
     funnels = {row["form"]: row for row in question.sums("funnel", by=("form",)).rows()}
-    rows = []
+    rows: list[AllFormsRow] = []
     for form_id, form in shown.items():
         funnel = funnels.get(form, {})
         rows.append(

@@ -18,23 +18,28 @@ from warehouse.settings import TRUSTED_PROXIES, WAREHOUSE_URL
 from web import (
     ads,
     attribution,
+    cors,
     customers,
     discounts,
     errors,
     form_analytics,
     forms,
     health,
+    rate_limits,
     revenue,
     settings,
 )
 from web.callers import bearer, find_caller
 from web.campaigns import KnownCampaigns
+from web.compression import compress
 from web.database import Database
 from web.dimensions import Dimensions
 from web.endpoint import VERSION
+from web.errors import Refusal
 from web.last_use import LastUse
 from web.later import Later
 from web.logs import log_request
+from web.openapi import views as openapi
 from web.proxies import TrustedProxies
 from web.request_id import request_id
 
@@ -53,9 +58,14 @@ def wall_clock() -> int:
     return time.time_ns() // 1000
 
 
-def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) -> Flask:
+def create_app(
+    url: str | None = None,
+    clock: Callable[[], int] = wall_clock,
+    counts: str | None = None,
+) -> Flask:
     """The API over the warehouse at `url` (default: the setting `WAREHOUSE_URL`), which must have
-    been migrated. `clock` gives the present instant in microseconds."""
+    been migrated. `clock` gives the present instant in microseconds. `counts` is the file in which
+    the processes of one server count requests (see `rate_limits.py`)."""
     app = Flask(__name__, static_folder=None)
     # An address has one spelling: neither `/v1/forms/` nor `//v1/forms` redirects to it.
     app.url_map.strict_slashes = True
@@ -70,11 +80,16 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     app.extensions["last_use"] = LastUse(app.extensions["later"])
     errors.register(app)
     app.before_request(_admit)
+    # The last one here is the first to see an answer.
+    app.after_request(compress)
+    cors.register(app)
+    rate_limits.register(app, counts)
     app.after_request(_sign_and_log)
     app.teardown_request(_close_snapshot)
     for resource in RESOURCES:
         app.register_blueprint(resource.blueprint)
     app.register_blueprint(health.blueprint)
+    app.register_blueprint(openapi.blueprint)
     settings.register(app)
     app.wsgi_app = TrustedProxies(app.wsgi_app, TRUSTED_PROXIES.get())  # type: ignore[method-assign]
     return app
@@ -83,11 +98,13 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
 def close_app(app: Flask) -> None:
     """Write what is still to be written, and close the connections, before a process ends."""
     app.extensions["later"].stop()
+    app.extensions["counts"].close()
     app.extensions["database"].close()
 
 
 def _admit() -> Response | None:
-    """The key comes first: without a valid one, nothing under /v1 says whether it exists."""
+    """The key comes first: without a valid one, nothing under /v1 says whether it exists (but the
+    description of it all)."""
     g.started = perf_counter()
     request_id()
     refused = request.routing_exception
@@ -96,14 +113,23 @@ def _admit() -> Response | None:
         answer = Response(status=204, headers={"Allow": allowed})
         del answer.headers["Content-Type"]
         return answer
-    if request.path == VERSION or request.path.startswith(f"{VERSION}/"):
-        key = bearer(request.headers.get("Authorization"))
+    if _needs_key(request.path):
         now = current_app.extensions["clock"]()
-        g.connection = current_app.extensions["database"].read()
         form_id = (request.view_args or {}).get("form_id", "")
-        g.caller, g.form_is_known = find_caller(g.connection, key, form_id, now)
+        try:
+            key = bearer(request.headers.get("Authorization"))
+            g.connection = current_app.extensions["database"].read()
+            g.caller, g.form_is_known = find_caller(g.connection, key, form_id, now)
+        except Refusal:
+            rate_limits.count_failure(now)
+            raise
+        rate_limits.count_request(g.caller, now)
         current_app.extensions["last_use"].note(g.caller, now)
     return None
+
+
+def _needs_key(path: str) -> bool:
+    return path == VERSION or (path.startswith(f"{VERSION}/") and path != openapi.PATH)
 
 
 def _sign_and_log(response: Response) -> Response:

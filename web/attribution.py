@@ -1,7 +1,7 @@
 """Attribution of all the shop's orders: total (14) and daily (15), on the order clock."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from warehouse.days import day_date
 from warehouse.vocabulary import ATTRIBUTION_TYPES
@@ -10,17 +10,24 @@ from web.endpoint import blueprint as resource
 from web.figures import money
 from web.questions import Question
 from web.rounding import cents, percent
+from web.shapes.shop import AttributionRow, DailyAttributionRow
 
 _NOTHING: Final = {"orders": 0, "gross": 0, "refunded": 0}
 
 
-def attribution(question: Question) -> list[dict[str, Any]]:
-    """Four rows in the order of precedence; they add up to the shop."""
+def attribution(question: Question) -> list[AttributionRow]:
+    """The shop's revenue by how it is credited.
+
+    Four rows in the order of precedence; they add up to the shop.
+    """
     return _rows(question.sums("attribution", by=("type",)).rows())
 
 
-def attribution_daily(question: Question) -> list[dict[str, Any]]:
-    """The same four rows for every day of the range."""
+def attribution_daily(question: Question) -> list[DailyAttributionRow]:
+    """The shop's revenue by how it is credited, day by day.
+
+    The same four rows for every day of the range.
+    """
     by_day: dict[int, list[dict[str, int]]] = {}
     for line in question.sums("attribution", by=("day", "type")).rows():
         by_day.setdefault(line["day"], []).append(line)
@@ -31,10 +38,10 @@ def attribution_daily(question: Question) -> list[dict[str, Any]]:
     ]
 
 
-def _rows(lines: Iterable[Mapping[str, int]]) -> list[dict[str, Any]]:
+def _rows(lines: Iterable[Mapping[str, int]]) -> list[AttributionRow]:
     by_type = {line["type"]: line for line in lines}
     all_net = sum(line["gross"] - line["refunded"] for line in by_type.values())
-    rows = []
+    rows: list[AttributionRow] = []
     for place, name in enumerate(ATTRIBUTION_TYPES):
         revenue = money(by_type.get(place, _NOTHING))
         rows.append(

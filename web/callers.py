@@ -22,7 +22,7 @@ class Shop:
 
     `edition` is the one that answers are read from, 0 before the first rollup: then no daily row
     matches. `timezone` is the one in whose days those rows are kept. `data_version` moves with
-    everything that can change an answer.
+    everything that can change an answer; `moved_at` is the instant at which it last did.
     """
 
     key: int
@@ -31,6 +31,7 @@ class Shop:
     timezone: str
     edition: int
     data_version: int
+    moved_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ def _shop(row: Row[Any]) -> Shop:
         timezone=row.edition_timezone or row.timezone or "UTC",
         edition=row.edition,
         data_version=row.data_version,
+        moved_at=row.moved_at,
     )
 
 
@@ -100,6 +102,7 @@ def _statement() -> Select[Any]:
             shop.c.timezone,
             shop.c.edition,
             shop.c.data_version,
+            shop.c.moved_at,
             edition.c.timezone.label("edition_timezone"),
             form.c.form_id,
         )

@@ -1,7 +1,7 @@
 """Cross-field correlation (11): how the answers to two fields go together."""
 
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -11,15 +11,19 @@ from warehouse.reader import Sums
 from web.errors import malformed
 from web.questions import Question
 from web.rounding import percent, ratio, root
+from web.shapes.fields import CrossFieldRow
 
 MOST_CELLS: Final = 1_000
 # Bits after the point of a sum of quotients: far more than any rounding looks at.
 _PRECISION: Final = 192
 
 
-def cross_field(question: Question, field_a: str, field_b: str) -> list[dict[str, Any]]:
-    """A row per pair of values that a submission in the range answered; margins are sums of the
-    table's own cells. Order: count descending, valueA, valueB; the first 1,000."""
+def cross_field(question: Question, field_a: str, field_b: str) -> list[CrossFieldRow]:
+    """How the answers to two fields go together.
+
+    A row per pair of values that a submission in the range answered; margins are sums of the
+    table's own cells. Order: count descending, valueA, valueB; the first 1,000.
+    """
     if field_a == field_b:
         raise malformed("invalid_field", "`fieldA` and `fieldB` are the same field.")
     a, b = text_id(field_a), text_id(field_b)
@@ -33,7 +37,7 @@ def cross_field(question: Question, field_a: str, field_b: str) -> list[dict[str
     return _table(question, sums, *names)
 
 
-def _table(question: Question, sums: Sums, name_a: str, name_b: str) -> list[dict[str, Any]]:
+def _table(question: Question, sums: Sums, name_a: str, name_b: str) -> list[CrossFieldRow]:
     counted = sums["submissions"] > 0
     count, converted = sums["submissions"][counted], sums["converted"][counted]
     if not len(count):
@@ -45,7 +49,7 @@ def _table(question: Question, sums: Sums, name_a: str, name_b: str) -> list[dic
     known = question.texts([*values_a, *values_b])
     texts_a, texts_b = [known[value] for value in values_a], [known[value] for value in values_b]
     order = np.lexsort((_ranks(texts_b)[of_b], _ranks(texts_a)[of_a], -count))[:MOST_CELLS]
-    rows = []
+    rows: list[CrossFieldRow] = []
     for a, b, n, of_them in zip(
         of_a[order].tolist(),
         of_b[order].tolist(),

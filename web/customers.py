@@ -1,6 +1,6 @@
 """Customer lifetime value (19), by form or by response segment, on the acquisition clock."""
 
-from typing import Any
+from typing import Any, cast
 
 from warehouse.vocabulary import LTV_HORIZONS
 from web.endpoint import Endpoint
@@ -9,6 +9,7 @@ from web.figures import any_figure, money
 from web.parameters import dimension as one_of
 from web.questions import Question
 from web.rounding import cents, percent, ratio
+from web.shapes.customers import Horizon, LifetimeValue
 
 # dimension -> (summary, its key columns, their names in the answer)
 _DIMENSIONS = {
@@ -20,9 +21,12 @@ Key = tuple[int, ...]
 Line = dict[str, int]
 
 
-def lifetime_value(question: Question, dimension: str) -> dict[str, Any]:
-    """`{dimension, rows}`: customers acquired in the range, and all their orders since, to date.
-    Order: netRevenueCents descending, then the keys."""
+def lifetime_value(question: Question, dimension: str) -> LifetimeValue:
+    """Lifetime value of customers, by the form or the answer that won them.
+
+    `{dimension, rows}`: customers acquired in the range, and all their orders since, to date.
+    Order: netRevenueCents descending, then the keys.
+    """
     summary, keys, names = _DIMENSIONS[dimension]
     portions = [
         (last, _lines(question, summary, keys, (first, last)))
@@ -42,7 +46,13 @@ def lifetime_value(question: Question, dimension: str) -> dict[str, Any]:
             row["horizons"] = [_horizon(days, horizons[days].get(key, {})) for days in LTV_HORIZONS]
             rows.append(row)
     rows.sort(key=lambda row: (-row["netRevenueCents"], *(row[name] for name in names)))
-    return {"dimension": dimension, "rows": rows}
+    return cast(LifetimeValue, {"dimension": dimension, "rows": rows})
+
+
+def settled_on(question: Question) -> int:
+    """The day on which the answer turns: today, as long as a customer acquired in the window has
+    a horizon before them."""
+    return min(question.today, question.window.last + max(LTV_HORIZONS))
 
 
 def _portions(question: Question) -> list[tuple[int, int]]:
@@ -92,7 +102,7 @@ def _figures(sums: Line) -> dict[str, Any]:
     }
 
 
-def _horizon(days: int, sums: Line) -> dict[str, int]:
+def _horizon(days: int, sums: Line) -> Horizon:
     customers, net = sums.get("customers", 0), sums.get(f"net_{days}", 0)
     return {
         "days": days,
@@ -104,5 +114,12 @@ def _horizon(days: int, sums: Line) -> dict[str, int]:
 
 blueprint = resource(
     "customers",
-    Endpoint("GET", "/customers/ltv", "customers:read", lifetime_value, (one_of(*_DIMENSIONS),)),
+    Endpoint(
+        "GET",
+        "/customers/ltv",
+        "customers:read",
+        lifetime_value,
+        (one_of(*_DIMENSIONS),),
+        clock=settled_on,
+    ),
 )

@@ -11,25 +11,29 @@ from web.endpoint import blueprint as resource
 from web.figures import any_figure, money
 from web.questions import Question
 from web.rounding import cents, percent
+from web.shapes.shop import DiscountRow
 
 
-def performance(question: Question) -> list[dict[str, Any]]:
-    """A row per discount issued or used in the range: issued on the submission's day, the rest on
-    the order's. Order: orders descending, issued descending, discountId."""
+def discount_performance(question: Question) -> list[DiscountRow]:
+    """Codes issued, redeemed, and what they brought.
+
+    A row per discount issued or used in the range: issued on the submission's day, the rest on the
+    order's. Order: orders descending, issued descending, discountId.
+    """
     sums = question.sums("discount", by=("discount",))
     lines = [line for line in sums.rows() if any_figure(line, "discount")]
     codes = _single_codes(question)
     texts = question.texts(
         [line["discount"] for line in lines] + [codes.get(line["discount"], 0) for line in lines]
     )
-    rows = []
+    rows: list[DiscountRow] = []
     for line in lines:
         code = codes.get(line["discount"])
         revenue = money(line)
         rows.append(
             {
                 "discountId": texts[line["discount"]],
-                "code": code and texts[code],
+                "code": texts[code] if code else None,
                 "issued": line["issued"],
                 "orders": line["orders"],
                 "attributedOrders": line["attributed"],
@@ -82,5 +86,5 @@ def _codes() -> Select[Any]:
 
 blueprint = resource(
     "discounts",
-    Endpoint("GET", "/discounts/performance", "discounts:read", performance),
+    Endpoint("GET", "/discounts/performance", "discounts:read", discount_performance),
 )

@@ -1,6 +1,6 @@
 """Time to complete (8): a distribution per device type, from counts in log-spaced buckets."""
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -9,14 +9,18 @@ from warehouse.days import MICROS_PER_MS
 from warehouse.histogram import bounds, representative
 from warehouse.vocabulary import DEVICES
 from web.questions import Question
+from web.shapes.sessions import Bucket, Distribution, DurationRow
 
 PERCENTILES: Final = (25, 50, 75, 90, 95, 99)
 MOST_GROUPS: Final = 30
 
 
-def time_to_complete(question: Question) -> list[dict[str, Any]]:
-    """A row `all`, then one per device type with completions (completions descending, then name);
-    no row without completions. Milliseconds; the average is exact, the rest within 1 %."""
+def time_to_complete(question: Question) -> list[DurationRow]:
+    """How long completing the form takes.
+
+    A row `all`, then one per device type with completions (completions descending, then name); no
+    row without completions. Milliseconds; the average is exact, the rest within 1 %.
+    """
     sums = question.form_sums("time_to_complete", by=("device", "bucket"))
     counted = sums["completions"] > 0
     device, bucket, count, duration = (
@@ -24,7 +28,7 @@ def time_to_complete(question: Question) -> list[dict[str, Any]]:
     )
     if not len(count):
         return []
-    rows = [
+    rows: list[DurationRow] = [
         {"deviceType": DEVICES[code], **_distribution(bucket[of], count[of], duration[of])}
         for code in np.unique(device).tolist()
         for of in [device == code]
@@ -34,7 +38,7 @@ def time_to_complete(question: Question) -> list[dict[str, Any]]:
     return [{"deviceType": "all", **_distribution(buckets, counts, duration)}, *rows]
 
 
-def _distribution(bucket: Column, count: Column, duration: Column) -> dict[str, Any]:
+def _distribution(bucket: Column, count: Column, duration: Column) -> Distribution:
     """Buckets ascending, each once, with their counts; the sum of durations is in µs."""
     completions = int(count.sum())
     average = int(duration.sum()) / (completions * MICROS_PER_MS)
@@ -47,14 +51,14 @@ def _distribution(bucket: Column, count: Column, duration: Column) -> dict[str, 
         place = int(np.searchsorted(reached, rank))
         figures[f"p{percentile}Ms"] = _ms(representative(int(bucket[place])))
     figures["maxMs"] = max(_ms(representative(int(bucket[-1]))), average)
-    return {**figures, "buckets": _chart(bucket, count)}
+    return cast(Distribution, {**figures, "buckets": _chart(bucket, count)})
 
 
-def _chart(bucket: Column, count: Column) -> list[dict[str, Any]]:
+def _chart(bucket: Column, count: Column) -> list[Bucket]:
     """At most 30 neighbouring groups of whole buckets, of the same width on a log scale."""
     first, last = int(bucket[0]), int(bucket[-1])
     width = -(-(last - first + 1) // MOST_GROUPS)
-    groups = []
+    groups: list[Bucket] = []
     for start in range(first, last + 1, width):
         end = min(start + width - 1, last)
         inside = (bucket >= start) & (bucket <= end)

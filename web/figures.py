@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from web.rounding import percent
+from web.shapes.figures import FormFigures, FormRates, Money
 
 
-def money(sums: Mapping[str, int]) -> dict[str, int]:
+def money(sums: Mapping[str, int]) -> Money:
     """`orders` and the revenue of orders, in minor units of the shop's currency."""
     return {
         "orders": sums["orders"],
@@ -16,7 +17,7 @@ def money(sums: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def form_figures(sums: Mapping[str, int]) -> dict[str, int]:
+def form_figures(sums: Mapping[str, int]) -> FormFigures:
     """Milestones and the outcome of submissions."""
     return {
         "views": sums["views"],
@@ -29,7 +30,7 @@ def form_figures(sums: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def form_rates(sums: Mapping[str, int]) -> dict[str, float]:
+def form_rates(sums: Mapping[str, int]) -> FormRates:
     return {
         "submissionRate": percent(sums["submissions"], sums["views"]),
         "conversionRate": percent(sums["converted"], sums["submissions"]),

@@ -4,7 +4,7 @@ Every statement narrows by the shop first. A change moves the shop's data versio
 transaction, since it changes what the shop's requests are answered.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
@@ -16,12 +16,14 @@ from sqlalchemy import (
     case,
     insert,
     select,
+    text,
     tuple_,
     update,
 )
 
 from warehouse.days import MICROS_PER_MS
-from warehouse.tables import form, shop
+from warehouse.tables import form
+from warehouse.versions import moved
 
 Position = tuple[int, str]
 """Where a form stands in the list: (created_at, form_id), newest first."""
@@ -38,6 +40,14 @@ class FormRow:
     updated_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A form with its draft, a JSON text."""
+
+    form: FormRow
+    schema: str
+
+
 def known_forms(connection: Connection, shop_key: int, form_ids: frozenset[str]) -> set[str]:
     """Those of the ids that are forms of the shop."""
     values = {"shop_key": shop_key, "form_ids": list(form_ids)}
@@ -48,6 +58,12 @@ def get_form(connection: Connection, shop_key: int, form_id: str) -> FormRow:
     """A form that exists."""
     row = connection.execute(_one(), {"shop_key": shop_key, "form_id": form_id}).one()
     return _form(row)
+
+
+def get_draft(connection: Connection, shop_key: int, form_id: str) -> Draft:
+    """A form that exists, with its draft."""
+    row = connection.execute(_draft(), {"shop_key": shop_key, "form_id": form_id}).one()
+    return Draft(_form(row), row.draft_schema)
 
 
 def list_forms(
@@ -67,52 +83,59 @@ def stands_at(connection: Connection, shop_key: int, position: Position) -> bool
     return row is not None and row.created_at == position[0]
 
 
-def create_form(
-    connection: Connection, shop_key: int, form_id: str, name: str, schema: str, now: int
-) -> FormRow:
-    """A new form in status `draft`; its schema (JSON text) is also where its draft starts."""
-    created = FormRow(form_id, name, "draft", now, now)
+def new_form(form_id: str, name: str, now: int) -> FormRow:
+    """A form as it is when it is created: in status `draft`."""
+    return FormRow(form_id, name, "draft", now, now)
+
+
+def create_form(connection: Connection, shop_key: int, created: FormRow, schema: str) -> None:
+    """Store a new form; its schema (JSON text) is also where its draft starts."""
     connection.execute(
         insert(form),
-        {
-            "shop_key": shop_key,
-            "form_id": form_id,
-            "name": name,
-            "status": created.status,
-            "schema": schema,
-            "draft_schema": schema,
-            "created_at": now,
-            "updated_at": now,
-        },
+        {"shop_key": shop_key, "schema": schema, "draft_schema": schema, **asdict(created)},
     )
-    _move_data_version(connection, shop_key)
-    return created
+    _move_data_version(connection, shop_key, created.created_at)
 
 
 def replace_draft(
-    connection: Connection, shop_key: int, form_id: str, draft_schema: str, now: int
-) -> FormRow:
-    """A form that exists, with another draft. Its `updated_at` grows by a millisecond at least,
-    which is the least that an answer shows, even where an import dated the form in the future."""
+    connection: Connection,
+    shop_key: int,
+    form_id: str,
+    draft_schema: str,
+    now: int,
+    seen: Draft | None,
+) -> FormRow | None:
+    """A form that exists, with another draft; None, with nothing changed, where it is no longer as it
+    was `seen`. Its `updated_at` grows by a millisecond at least, which is the least that an answer
+    shows, even where an import dated the form in the future."""
+    unchanged = []
+    if seen is not None:
+        unchanged = [
+            form.c.name == seen.form.name,
+            form.c.status == seen.form.status,
+            form.c.updated_at == seen.form.updated_at,
+            form.c.draft_schema == seen.schema,
+        ]
     moment = now - now % MICROS_PER_MS
     stands = form.c.updated_at - form.c.updated_at % MICROS_PER_MS
     row = connection.execute(
         update(form)
-        .where(form.c.shop_key == shop_key, form.c.form_id == form_id)
+        .where(form.c.shop_key == shop_key, form.c.form_id == form_id, *unchanged)
         .values(
             draft_schema=draft_schema,
             updated_at=case((stands < moment, now), else_=stands + MICROS_PER_MS),
         )
         .returning(*_LISTED)
-    ).one()
-    _move_data_version(connection, shop_key)
+    ).one_or_none()
+    if row is None:
+        return None
+    _move_data_version(connection, shop_key, now)
     return _form(row)
 
 
-def _move_data_version(connection: Connection, shop_key: int) -> None:
-    connection.execute(
-        update(shop).where(shop.c.shop_key == shop_key).values(data_version=shop.c.data_version + 1)
-    )
+def _move_data_version(connection: Connection, shop_key: int, now: int) -> None:
+    statement = text(f"UPDATE shop SET {moved(now)} WHERE shop_key = :shop_key")
+    connection.execute(statement, {"shop_key": shop_key})
 
 
 _LISTED = (form.c.form_id, form.c.name, form.c.status, form.c.created_at, form.c.updated_at)
@@ -135,6 +158,11 @@ def _one() -> Select[Any]:
     return select(*_LISTED).where(
         form.c.shop_key == bindparam("shop_key"), form.c.form_id == bindparam("form_id")
     )
+
+
+@cache
+def _draft() -> Select[Any]:
+    return _one().add_columns(form.c.draft_schema)
 
 
 @cache

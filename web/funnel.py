@@ -1,30 +1,33 @@
 """One form's funnel (6), devices (9) and trends (13)."""
 
-from typing import Any
+from typing import Final
 
 from warehouse.days import day_date
 from warehouse.vocabulary import DEVICES
 from web.figures import any_figure, form_figures, form_rates
 from web.questions import Question
 from web.rounding import percent
+from web.shapes.forms import DeviceRow, Funnel, Stage, StageName, TrendRow
 
-_STAGES = (
+_STAGES: Final[tuple[tuple[StageName, str], ...]] = (
     ("view", "views"),
     ("start", "starts"),
     ("submit", "submissions"),
-    ("convert", "convertedSubmissions"),
+    ("convert", "converted"),
 )
 
 
-def funnel(question: Question) -> dict[str, Any]:
-    """The whole range in one object; orders and revenue on the submission clock."""
+def form_funnel(question: Question) -> Funnel:
+    """A form's funnel: from view to start, submission and order, with rates and revenue.
+
+    The whole range in one object; orders and revenue on the submission clock.
+    """
     sums = question.form_sums("funnel").total()
-    figures = form_figures(sums)
     views = sums["views"]
-    stages = []
+    stages: list[Stage] = []
     previous = views
     for stage, name in _STAGES:
-        count = figures[name]
+        count = sums[name]
         stages.append(
             {
                 "stage": stage,
@@ -34,23 +37,25 @@ def funnel(question: Question) -> dict[str, Any]:
             }
         )
         previous = count
-    rates = form_rates(sums)
     return {
         "formId": question.form_id,
-        **figures,
+        **form_figures(sums),
         "startRate": percent(sums["starts"], views),
         "subscriptionRate": percent(sums["subscriptions"], views),
         "completionRate": percent(sums["completions"], views),
-        **rates,
+        **form_rates(sums),
         "stages": stages,
     }
 
 
-def devices(question: Question) -> list[dict[str, Any]]:
-    """A row per device type with any figure, by views descending, then name; submission clock."""
+def form_devices(question: Question) -> list[DeviceRow]:
+    """The funnel by kind of device.
+
+    A row per device type with any figure, by views descending, then name; submission clock.
+    """
     sums = question.form_sums("device", by=("device",))
     views = int(sums["views"].sum())
-    rows = [
+    rows: list[DeviceRow] = [
         {
             "deviceType": DEVICES[line["device"]],
             **form_figures(line),
@@ -63,15 +68,18 @@ def devices(question: Question) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-row["views"], row["deviceType"]))
 
 
-def trends(question: Question) -> list[dict[str, Any]]:
-    """A row per day of the range. Milestones and submissions on their day; orders and revenue
-    attributed to the form, on the order's."""
+def form_trends(question: Question) -> list[TrendRow]:
+    """A form day by day.
+
+    A row per day of the range. Milestones and submissions on their day; orders and revenue
+    attributed to the form, on the order's.
+    """
     funnels = {line["day"]: line for line in question.form_sums("funnel", by=("day",)).rows()}
     credited = {line["day"]: line for line in question.form_sums("credit", by=("day",)).rows()}
     nothing = dict.fromkeys(("views", "starts", "subscriptions", "completions"), 0)
     nothing |= dict.fromkeys(("submissions", "converted", "orders", "gross", "refunded"), 0)
     no_credit = {"orders": 0, "gross": 0, "refunded": 0}
-    rows = []
+    rows: list[TrendRow] = []
     for day in range(question.window.first, question.window.last + 1):
         sums = funnels.get(day, nothing) | credited.get(day, no_credit)
         rows.append({"date": day_date(day).isoformat(), **form_figures(sums), **form_rates(sums)})

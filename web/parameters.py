@@ -4,7 +4,7 @@ A parameter given twice or empty is malformed (contract 5); unknown parameters a
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,11 +25,28 @@ class Parameter:
     """A query parameter: its name in the address, the argument it becomes, and how it is read.
 
     `parse` takes every text given for the parameter, in order (none where it was left out).
+    `schema` (JSON Schema) is what it takes, as far as a schema can say so; `code` is that of its 400,
+    None where it has none.
     """
 
     name: str
     argument: str
     parse: Callable[[list[str]], Any]
+    description: str
+    schema: Mapping[str, Any]
+    code: str | None
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class RequestHeader:
+    """A header that a request can have: what it means, what it takes (JSON Schema), and the codes that
+    it can be refused with, by status."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    refusals: Mapping[int, str]
 
 
 def one_text(texts: list[str], name: str, code: str) -> str | None:
@@ -72,9 +89,37 @@ def _form_ids(texts: list[str]) -> frozenset[str] | None:
     return frozenset(ids)
 
 
-LIMIT: Final = Parameter("limit", "limit", _limit)
-CURSOR: Final = Parameter("cursor", "cursor", _cursor)
-FORM_IDS: Final = Parameter("form_ids", "form_ids", _form_ids)
+LIMIT: Final = Parameter(
+    "limit",
+    "limit",
+    _limit,
+    f"How many forms a page has at most. More than {MOST_LIMIT} is {MOST_LIMIT}.",
+    {"type": "integer", "minimum": 1, "default": DEFAULT_LIMIT},
+    "invalid_limit",
+)
+CURSOR: Final = Parameter(
+    "cursor",
+    "cursor",
+    _cursor,
+    "The page to get, from `meta.nextCursor` of the page before. A stale or unknown one has an empty "
+    "page.",
+    {"type": "string"},
+    None,
+)
+FORM_IDS: Final = Parameter(
+    "form_ids",
+    "form_ids",
+    _form_ids,
+    "Only these forms, comma-separated: a row for each that is a form of the shop or has events in "
+    "the window, with zeros where nothing happened. Without it, every form with an event in the window.",
+    {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": MOST_FORM_IDS,
+        "items": {"type": "string", "format": "uuid"},
+    },
+    "invalid_form_ids",
+)
 
 
 def dimension(*words: str) -> Parameter:
@@ -86,7 +131,15 @@ def dimension(*words: str) -> Parameter:
             raise malformed("invalid_dimension", f"`dimension` is one of {', '.join(words)}.")
         return text
 
-    return Parameter("dimension", "dimension", parse)
+    return Parameter(
+        "dimension",
+        "dimension",
+        parse,
+        "What the rows are about.",
+        {"type": "string", "enum": list(words)},
+        "invalid_dimension",
+        required=True,
+    )
 
 
 def field(name: str, argument: str) -> Parameter:
@@ -98,4 +151,12 @@ def field(name: str, argument: str) -> Parameter:
             raise malformed("invalid_field", f"`{name}` is missing.")
         return text
 
-    return Parameter(name, argument, parse)
+    return Parameter(
+        name,
+        argument,
+        parse,
+        "The id of a field of the form; the two are different ones.",
+        {"type": "string", "minLength": 1},
+        "invalid_field",
+        required=True,
+    )

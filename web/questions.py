@@ -26,6 +26,7 @@ class Question:
     dimensions: Dimensions
     campaigns: KnownCampaigns
     shop: Shop
+    credential_id: str
     window: Window
     now: int
     today: int

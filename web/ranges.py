@@ -19,6 +19,17 @@ DEFAULT_DAYS: Final = 30
 MOST_DAYS: Final = 3_660
 _SHORTHANDS: Final = {"7d": 7, "30d": 30, "90d": 90}
 _DAY: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_DAY_PATTERN: Final = _DAY.pattern.translate({ord("("): None, ord(")"): None})
+
+RANGE_DESCRIPTION: Final = (
+    f"The window, in days of the shop's calendar: `7d`, `30d` or `90d` (today and the days before it), a "
+    f"day, or two days `2026-01-01..2026-01-31`, both included, at most {MOST_DAYS:,} days."
+)
+RANGE_SCHEMA: Final = {
+    "type": "string",
+    "pattern": f"^({'|'.join(_SHORTHANDS)}|{_DAY_PATTERN}(\\.\\.{_DAY_PATTERN})?)$",
+    "default": f"{DEFAULT_DAYS}d",
+}
 
 # What a `meta.range` can state; the calendar's first and last days reach beyond it in some zones.
 _FIRST: Final = (date.min.toordinal() - date(1970, 1, 1).toordinal()) * MICROS_PER_DAY

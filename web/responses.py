@@ -6,14 +6,18 @@ from typing import Any
 from web.figures import any_figure, money
 from web.questions import Question
 from web.rounding import cents, percent
+from web.shapes.fields import ResponseRow
 
 _OUTCOME = ("submissions", "converted", "orders", "gross", "refunded")
 
 
-def response_revenue(question: Question) -> list[dict[str, Any]]:
-    """Per field and value, and a row with `value: null` for submissions without an answer to the
-    field; submission clock. Fields: those answered in the range with a type that can be
-    aggregated. Order: fieldId, netRevenueCents descending, value (null last)."""
+def response_revenue(question: Question) -> list[ResponseRow]:
+    """What followed from each answer.
+
+    Per field and value, and a row with `value: null` for submissions without an answer to the
+    field; submission clock. Fields: those answered in the range with a type that can be aggregated.
+    Order: fieldId, netRevenueCents descending, value (null last).
+    """
     # Value 0 stands for "answered at all", whatever the type.
     answered: dict[int, dict[str, int]] = {}
     values: dict[int, list[dict[str, int]]] = {}
@@ -28,7 +32,7 @@ def response_revenue(question: Question) -> list[dict[str, Any]]:
     texts = question.texts(
         [*values, *(line["value"] for lines in values.values() for line in lines)]
     )
-    rows = []
+    rows: list[ResponseRow] = []
     for field, lines in values.items():
         of_field = answered[field]
         is_list = of_field["lists"] > 0
@@ -39,9 +43,7 @@ def response_revenue(question: Question) -> list[dict[str, Any]]:
     return sorted(rows, key=_order)
 
 
-def _row(
-    field: str, value: str | None, sums: Mapping[str, int], multi_select: bool
-) -> dict[str, Any]:
+def _row(field: str, value: str | None, sums: Mapping[str, int], multi_select: bool) -> ResponseRow:
     revenue = money(sums)
     return {
         "fieldId": field,
@@ -56,5 +58,5 @@ def _row(
     }
 
 
-def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _order(row: ResponseRow) -> tuple[Any, ...]:
     return row["fieldId"], -row["netRevenueCents"], row["value"] is None, row["value"] or ""

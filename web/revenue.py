@@ -1,7 +1,7 @@
 """Revenue by UTM (17)."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from warehouse.adding import add_up, relabel
 from warehouse.reader import Sums
@@ -12,6 +12,7 @@ from web.figures import any_figure, money
 from web.parameters import dimension as one_of
 from web.questions import Question
 from web.rounding import percent
+from web.shapes.revenue import RevenueByUtm
 
 Row = dict[str, Any]
 Groups = dict[tuple[str, ...], dict[str, int]]
@@ -23,11 +24,14 @@ _TERM: Final = UTM_FIELDS.index("utm_term")
 _CONTENT: Final = UTM_FIELDS.index("utm_content")
 
 
-def by_utm(question: Question, dimension: str) -> dict[str, Any]:
-    """`{dimension, rows}`; the rows by netRevenueCents descending, then their texts."""
+def revenue_by_utm(question: Question, dimension: str) -> RevenueByUtm:
+    """Revenue by campaign, by attribution or down the UTM hierarchy.
+
+    `{dimension, rows}`; the rows by netRevenueCents descending, then their texts.
+    """
     names, rows = _DIMENSIONS[dimension](question)
     rows.sort(key=lambda row: (-row["netRevenueCents"], *(row[name] for name in names)))
-    return {"dimension": dimension, "rows": rows}
+    return cast(RevenueByUtm, {"dimension": dimension, "rows": rows})
 
 
 def _campaigns(question: Question) -> tuple[Sequence[str], list[Row]]:
@@ -117,5 +121,5 @@ _DIMENSIONS: Final[dict[str, Callable[[Question], tuple[Sequence[str], list[Row]
 
 blueprint = resource(
     "revenue",
-    Endpoint("GET", "/revenue/by-utm", "analytics:read", by_utm, (one_of(*_DIMENSIONS),)),
+    Endpoint("GET", "/revenue/by-utm", "analytics:read", revenue_by_utm, (one_of(*_DIMENSIONS),)),
 )

@@ -4,67 +4,48 @@ On two cores, 16 connections, a funnel of 90 days: gunicorn's threads 1,256 requ
 gunicorn's sync worker (no keep-alive) 696. Each process opens its own connections.
 """
 
+import os
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Final
 
 import click
-import orjson
-from gunicorn import util
 from gunicorn.app.base import BaseApplication
-from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine, UnsupportedTransferCoding
-from gunicorn.workers.gthread import ThreadWorker
 
-from web.app import close_app, create_app, wall_clock
-from web.logs import configure, log_failure, log_unreadable
-from web.uuid7 import uuid7
+from warehouse.settings import METRICS_HOST, METRICS_PORT, SettingError
+from web.app import close_app, create_app
+from web.logs import configure
+from web.rate_limits import Counts
 
 THREADS: Final = 4
 GRACE_SECONDS: Final = 30
 
-# What cannot be read as a request at all: status, reason, code.
-_UNREADABLE: Final = (400, "Bad Request", "bad_request")
-_UNREADABLE_BY_CAUSE: Final = {
-    LimitRequestLine: (414, "URI Too Long", "uri_too_long"),
-    LimitRequestHeaders: (431, "Request Header Fields Too Large", "headers_too_large"),
-    UnsupportedTransferCoding: (501, "Not Implemented", "not_implemented"),
-}
-
-
-class Worker(ThreadWorker):
-    """Answers also what never reaches the application in the API's own error shape, and keeps
-    request lines and headers, which can hold keys, out of the log."""
-
-    def handle_error(self, _request: Any, client: Any, _address: Any, error: Exception) -> None:
-        request_id = f"req_{uuid7(wall_clock())}"
-        if type(error).__module__ == LimitRequestLine.__module__:
-            status, reason, code = _UNREADABLE_BY_CAUSE.get(type(error), _UNREADABLE)
-            log_unreadable(request_id, status, code)
-        else:
-            status, reason, code = 500, "Internal Server Error", "internal_error"
-            log_failure(request_id, error)
-        body = orjson.dumps(
-            {"error": {"code": code, "message": f"{reason}.", "requestId": request_id}}
-        )
-        head = (
-            f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\n"
-            f"Content-Type: application/json\r\nX-Request-Id: {request_id}\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        try:
-            util.write_nonblock(client, head.encode("ascii") + body)
-        except OSError:
-            self.log.debug("The client is gone.")
-
 
 class Server(BaseApplication):
-    """gunicorn, told everything here and nothing by its own files and variables."""
+    """gunicorn, told everything here and nothing by its own files and variables.
 
-    def __init__(self, host: str, port: int, workers: int) -> None:
-        shown = f"[{host}]" if ":" in host else host
+    `folder` is for what the processes have in common while they live.
+    """
+
+    def __init__(self, host: str, port: int, workers: int, folder: Path) -> None:
+        address = _address(host, port)
+        self._metrics_port = METRICS_PORT.get()
+        self._counts = str(folder / "counts.db")
+        Counts(self._counts).prepare()
+        bind = [address]
+        if self._metrics_port is not None:
+            if self._metrics_port == port:
+                raise SettingError(f"METRICS_PORT={port}: this is the port of the API")
+            measured = folder / "metrics"
+            measured.mkdir()
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(measured)
+            bind.append(_address(METRICS_HOST.get(), self._metrics_port))
         self._options = {
-            "bind": f"{shown}:{port}",
+            "bind": bind,
             "workers": workers,
             "threads": THREADS,
-            "worker_class": "web.server.Worker",
+            "worker_class": "web.worker.Worker",
             "keepalive": 30,
             "graceful_timeout": GRACE_SECONDS,
             "limit_request_line": 8190,
@@ -74,7 +55,8 @@ class Server(BaseApplication):
             "loglevel": "warning",
             "control_socket_disable": True,
             "worker_exit": _close,
-            "when_ready": lambda _: click.echo(f"Serving on http://{shown}:{port}", err=True),
+            "child_exit": self._forget,
+            "when_ready": lambda _: click.echo(f"Serving on http://{address}", err=True),
         }
         super().__init__()
 
@@ -85,7 +67,23 @@ class Server(BaseApplication):
     def load(self) -> Any:
         """The application of one process."""
         configure()
-        return create_app()
+        app = create_app(counts=self._counts)
+        if self._metrics_port is not None:
+            from web import metrics
+
+            metrics.register(app, self._metrics_port)
+        return app
+
+    def _forget(self, _server: Any, worker: Any) -> None:
+        """What a worker that is no more was just doing is not being done; what it has done, was."""
+        if self._metrics_port is not None:
+            from prometheus_client.multiprocess import mark_process_dead
+
+            mark_process_dead(worker.pid)
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _close(_server: Any, worker: Any) -> None:
@@ -95,4 +93,10 @@ def _close(_server: Any, worker: Any) -> None:
 
 def run(host: str, port: int, workers: int) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests in flight (for at most 30 s)."""
-    Server(host, port, workers).run()
+    folder, master = Path(mkdtemp(prefix="formrevenue-")), os.getpid()
+    try:
+        Server(host, port, workers, folder).run()
+    finally:
+        # Workers come by here when they end, too.
+        if os.getpid() == master:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -9,12 +9,16 @@ from warehouse.tables import dim_step
 from web.figures import any_figure
 from web.questions import Question
 from web.rounding import percent
+from web.shapes.sessions import StepRow
 
 
-def dropoff(question: Question) -> list[dict[str, Any]]:
-    """A row per step viewed in the range, all on the day of a session's first view of it. Index
-    and name are those latest seen, ever; `stepName` is null where no event ever named the step.
-    Order: stepIndex, stepId."""
+def step_dropoff(question: Question) -> list[StepRow]:
+    """The step at which people leave.
+
+    A row per step viewed in the range, all on the day of a session's first view of it. Index and
+    name are those latest seen, ever; `stepName` is null where no event ever named the step. Order:
+    stepIndex, stepId.
+    """
     lines = [
         line for line in question.form_sums("step", by=("step",)).rows() if any_figure(line, "step")
     ]
@@ -26,7 +30,7 @@ def dropoff(question: Question) -> list[dict[str, Any]]:
     }
     texts = question.texts(line["step"] for line in lines)
     all_dropoffs = sum(line["dropoffs"] for line in lines)
-    rows = []
+    rows: list[StepRow] = []
     for line in lines:
         index, name = steps[line["step"]]
         views, completions, dropoffs = line["views"], line["completions"], line["dropoffs"]

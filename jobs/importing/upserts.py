@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Table, Text
 
+from jobs.clock import now_micros
 from jobs.importing.kind import Written
 from warehouse.bulk import Bulk, names
+from warehouse.versions import moved
 
 STAGED = "staged_rows"
 
@@ -133,4 +135,4 @@ def write(bulk: Bulk, way: Upsert, *, replaces: bool) -> None:
         f"INSERT INTO {way.table.name} ({names(way.columns)}) "
         f"SELECT {names(way.columns)} FROM {STAGED} WHERE true {conflict}"
     )
-    bulk.execute(f"UPDATE shop SET data_version = data_version + 1 WHERE {way.touched}")
+    bulk.execute(f"UPDATE shop SET {moved(now_micros())} WHERE {way.touched}")

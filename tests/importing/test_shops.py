@@ -33,6 +33,7 @@ def test_another_timezone_keeps_the_shop_and_moves_its_data_version(warehouse: W
     counts = warehouse.take("shops", [moved, {"shop_id": "b.example", "currency": "JPY"}])
     assert (counts["replaced"], counts["duplicate"]) == (1, 1)
     (after,) = warehouse.rows("SELECT * FROM shop WHERE shop_id = 'a.example'")
+    assert after.pop("moved_at") > before.pop("moved_at")
     assert after == before | {
         "timezone": "Europe/Paris",
         "data_version": before["data_version"] + 1,

@@ -29,11 +29,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(url: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A server with two workers that takes requests."""
+def served(url: str, **settings: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A server with two workers that takes requests; `settings` are environment variables."""
     port = free_port()
     command = [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", "2"]
-    environment = {**os.environ, "WAREHOUSE_URL": url}
+    environment = {**os.environ, "WAREHOUSE_URL": url, **settings}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
             deadline = time.monotonic() + 30

@@ -1,11 +1,9 @@
 """The command line and the server, as processes."""
 
-import http.client
 import json
 import re
 import signal
 import socket
-import time
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -132,27 +130,3 @@ def test_the_server(warehouse_url: str, engine: Engine, shop: ShopBuilder) -> No
     assert {line.get("status") for line in lines} >= {200, 201, 400, 401, 413, 414}
     assert key not in log
     assert key[9:] not in log
-
-
-def test_sigterm_finishes_the_request_in_flight(
-    warehouse_url: str, engine: Engine, shop: ShopBuilder
-) -> None:
-    key = shop.mint()
-    body = b'{"name": "x", "schema": {}}'
-    with served(warehouse_url) as (process, port):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        connection.putrequest("POST", "/v1/forms")
-        for name, value in (
-            ("Authorization", f"Bearer {key}"),
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(len(body))),
-        ):
-            connection.putheader(name, value)
-        connection.endheaders(body[:10])
-        time.sleep(0.5)
-        process.send_signal(signal.SIGTERM)
-        time.sleep(0.5)
-        connection.send(body[10:])
-        assert connection.getresponse().status == 201
-        connection.close()
-        assert process.wait(timeout=30) == 0

@@ -22,18 +22,18 @@ from warehouse.tables.facts import (
     fact_step,
 )
 from warehouse.tables.members import (
+    allowance,
     audit_event,
     member,
     membership,
     password_link,
     secret,
     sign_in,
-    sign_in_allowance,
 )
 from warehouse.tables.operations import failed_batch, job_lease, run
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject
 from warehouse.tables.raw import raw_event, raw_order
-from warehouse.tables.shops import api_key, form, shop
+from warehouse.tables.shops import api_key, form, form_creation, shop
 
 __all__ = [
     "DAILY",
@@ -42,6 +42,7 @@ __all__ = [
     "OWNED",
     "ad_account",
     "ad_spend",
+    "allowance",
     "api_key",
     "audit_event",
     "dim_code",
@@ -61,6 +62,7 @@ __all__ = [
     "fact_step",
     "failed_batch",
     "form",
+    "form_creation",
     "import_batch",
     "job_lease",
     "member",
@@ -74,7 +76,6 @@ __all__ = [
     "secret",
     "shop",
     "sign_in",
-    "sign_in_allowance",
 ]
 
 # The tables that one edition owns, daily rows last.

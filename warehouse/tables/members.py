@@ -48,9 +48,10 @@ password_link: Final = Table(
     whole("expires_at"),
 )
 
-# How much of its allowance of attempts an account or an address has used (web/members/throttle.py).
-sign_in_allowance: Final = Table(
-    "sign_in_allowance",
+# How much of its allowance of attempts to sign in an account or an address has used
+# (web/members/throttle.py).
+allowance: Final = Table(
+    "allowance",
     metadata,
     text_key("subject"),
     # When the whole allowance is there again.

@@ -19,6 +19,8 @@ shop: Final = Table(
     whole("edition"),
     # Moves with everything that can change an answer of the shop.
     whole("data_version"),
+    # When it last moved.
+    whole("moved_at"),
 )
 
 form: Final = Table(
@@ -33,6 +35,18 @@ form: Final = Table(
     whole("created_at"),
     whole("updated_at"),
     Index(None, "shop_key", "created_at", "form_id"),
+)
+
+# A form that was created with an `Idempotency-Key`: what a retry of that request is answered with.
+form_creation: Final = Table(
+    "form_creation",
+    metadata,
+    text_key("credential_id"),
+    text_key("idempotency_key"),
+    # SHA-256 of what the request asked for.
+    text("content"),
+    text("form_id"),
+    whole("created_at", index=True),
 )
 
 api_key: Final = Table(

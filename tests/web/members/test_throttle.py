@@ -10,7 +10,7 @@ from tests.web.builders import ShopBuilder, writing
 from tests.web.conftest import Clock
 from tests.web.members.people import CONNECTIONS, SIGN_IN, Browser, add_member
 from warehouse.days import MICROS_PER_SECOND
-from warehouse.tables import sign_in_allowance
+from warehouse.tables import allowance
 from web.members.throttle import PER_ACCOUNT, PER_ADDRESS, WINDOW, Attempt, admit
 
 
@@ -51,7 +51,7 @@ def test_what_a_client_says_of_its_address_does_not_count(browser: Browser, engi
             headers={"X-Forwarded-For": f"203.0.113.{number}", "X-Real-IP": "203.0.113.9"},
         )
     with engine.connect() as connection:
-        subjects = set(connection.execute(select(sign_in_allowance.c.subject)).scalars())
+        subjects = set(connection.execute(select(allowance.c.subject)).scalars())
     assert {one for one in subjects if one.startswith("address")} == {"address 127.0.0.1"}
     assert not any("example.com" in one for one in subjects)
 
@@ -92,7 +92,7 @@ def test_the_window_slides(engine: Engine, clock: Clock) -> None:
     clock.now += 2 * WINDOW
     with writing(engine) as connection:
         admit(connection, Attempt("x", "y"), clock.now)
-        kept = select(func.count()).select_from(sign_in_allowance)
+        kept = select(func.count()).select_from(allowance)
         assert connection.execute(kept).scalar_one() == 2
 
 

@@ -553,6 +553,16 @@ def upgrade() -> None:
         "ix_form_shop_key_created_at_form_id", "form", ["shop_key", "created_at", "form_id"]
     )
     op.create_table(
+        "form_creation",
+        text_key("credential_id"),
+        text_key("idempotency_key"),
+        text("content"),
+        text("form_id"),
+        whole("created_at"),
+        sa.PrimaryKeyConstraint("credential_id", "idempotency_key", name="pk_form_creation"),
+    )
+    op.create_index("ix_form_creation_created_at", "form_creation", ["created_at"])
+    op.create_table(
         "import_batch",
         serial("batch_id"),
         whole("shop_key"),
@@ -674,6 +684,7 @@ def upgrade() -> None:
         text("timezone"),
         whole("edition"),
         whole("data_version"),
+        whole("moved_at"),
         sa.UniqueConstraint("shop_id", name="uq_shop_shop_id"),
         sa.PrimaryKeyConstraint("shop_key", name="pk_shop"),
     )
@@ -734,18 +745,17 @@ def upgrade() -> None:
     op.create_index("ix_sign_in_member_key", "sign_in", ["member_key"])
     op.create_index("ix_sign_in_started_at", "sign_in", ["started_at"])
     op.create_table(
-        "sign_in_allowance",
+        "allowance",
         text_key("subject"),
         whole("whole_at"),
-        sa.PrimaryKeyConstraint("subject", name="pk_sign_in_allowance"),
+        sa.PrimaryKeyConstraint("subject", name="pk_allowance"),
     )
-    op.create_index("ix_sign_in_allowance_whole_at", "sign_in_allowance", ["whole_at"])
+    op.create_index("ix_allowance_whole_at", "allowance", ["whole_at"])
 
 
 def downgrade() -> None:
     for table in (
         "shop",
-        "sign_in_allowance",
         "sign_in",
         "secret",
         "run",
@@ -757,6 +767,7 @@ def downgrade() -> None:
         "member",
         "job_lease",
         "import_batch",
+        "form_creation",
         "form",
         "failed_batch",
         "fact_step",
@@ -791,6 +802,7 @@ def downgrade() -> None:
         "daily_activity",
         "audit_event",
         "api_key",
+        "allowance",
         "ad_spend",
         "ad_account",
     ):

@@ -1,0 +1,163 @@
+"""The demo's shop at a fixed instant, and a question for every operation of the API's description."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import orjson
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from jobs.demo.cast import QUIZ, SHOP_ID, SURVEY
+from jobs.demo.files import write
+from tests.product import Product
+from tests.web.builders import writing
+from warehouse.days import to_micros
+from warehouse.engine import open_engine
+from warehouse.vocabulary import SCOPES
+from web import keys
+from web.app import close_app, create_app
+from web.audit import Actor
+
+NOW: Final = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)
+DAYS: Final = 8
+CREDENTIAL: Final = "cred_0123456789abcdef01234567"
+REQUEST: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
+CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"
+# How many rows of an answer an example shows.
+MOST_ROWS: Final = 4
+
+_FORM: Final = f"/v1/forms/{QUIZ.id}"
+_DRAFT: Final = {"steps": [{"id": "mail", "fields": [{"id": "email", "type": "email"}]}]}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question: of which operation, under which name, and the request that asks it."""
+
+    operation: str
+    name: str
+    method: str
+    path: str
+    query: dict[str, str]
+    body: dict[str, Any] | None = None
+
+
+def _get(operation: str, path: str, name: str = "answer", **query: str) -> Asked:
+    return Asked(operation, name, "GET", path, query)
+
+
+_DAYS: Final = {"range": "2026-03-11..2026-03-12"}
+_FIELDS: Final = {"fieldA": "skin_type", "fieldB": "concerns"}
+
+QUESTIONS: Final = (
+    _get("listForms", "/v1/forms", limit="2"),
+    _get("getForm", _FORM),
+    _get("allFormsFunnel", "/v1/forms/funnel"),
+    _get("formFunnel", f"{_FORM}/funnel"),
+    _get("stepDropoff", f"{_FORM}/steps/dropoff"),
+    _get("timeToComplete", f"{_FORM}/time-to-complete"),
+    _get("formDevices", f"{_FORM}/devices"),
+    _get("visitorConversion", f"{_FORM}/visitor-conversion"),
+    _get("crossField", f"{_FORM}/cross-field", **_FIELDS),
+    _get("responseRevenue", f"{_FORM}/response-revenue"),
+    _get("formTrends", f"{_FORM}/trends", **_DAYS),
+    _get("attribution", "/v1/attribution"),
+    _get("attributionDaily", "/v1/attribution/daily", **_DAYS),
+    _get("discountPerformance", "/v1/discounts/performance"),
+    *(
+        _get("revenueByUtm", "/v1/revenue/by-utm", name, dimension=name)
+        for name in ("campaign", "attribution", "hierarchy")
+    ),
+    _get("adSpend", "/v1/ads/spend"),
+    *(
+        _get("lifetimeValue", "/v1/customers/ltv", name, dimension=name)
+        for name in ("form", "segment")
+    ),
+    Asked("replaceDraft", "answer", "PUT", f"/v1/forms/{SURVEY.id}", {}, {"draft_schema": _DRAFT}),
+    Asked(
+        "createForm", "answer", "POST", "/v1/forms", {}, {"name": "Newsletter", "schema": _DRAFT}
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Described:
+    """The service over the demo's shop: its warehouse, the application, a key of all scopes, and keys
+    that lack one of them."""
+
+    url: str
+    app: Flask
+    key: str
+    keys_without: Mapping[str, str]
+
+    def send(
+        self, asked: Asked, headers: Mapping[str, str] = {}, body: bytes | None = None
+    ) -> TestResponse:
+        """The answer; with these headers, and this body in the place of the question's own."""
+        sent = {"Authorization": f"Bearer {self.key}"}
+        if asked.body is not None:
+            body = orjson.dumps(asked.body) if body is None else body
+            sent["Content-Type"] = "application/json"
+        return self.app.test_client().open(
+            asked.path,
+            method=asked.method,
+            query_string=asked.query,
+            data=body,
+            headers=sent | dict(headers),
+        )
+
+    def ask(self, question: Asked) -> Any:
+        """The answer's body; what differs from one run to the next has a fixed value in its place."""
+        answer = self.send(question)
+        body = answer.get_json()
+        assert answer.status_code in (200, 201), body
+        body["meta"]["requestId"] = REQUEST
+        if answer.status_code == 201:
+            body["data"]["id"] = CREATED
+        return body
+
+
+@contextmanager
+def described(url: str) -> Iterator[Described]:
+    """The demo's shop in an empty warehouse, as of NOW."""
+    product = Product(url)
+    with TemporaryDirectory() as folder:
+        for kind, paths in write(Path(folder), NOW, DAYS).items():
+            product.take(kind, paths)
+    product.rollup()
+    engine = open_engine(url)
+    with writing(engine) as connection:
+
+        def mint(scopes: Iterable[str], credential_id: str | None = None) -> str:
+            return keys.mint(
+                connection,
+                SHOP_ID,
+                tuple(scopes),
+                name="described",
+                by=Actor("test", "test"),
+                now=0,
+                expires_at=None,
+                credential_id=credential_id,
+            )
+
+        key = mint(SCOPES, CREDENTIAL)
+        keys_without = {scope: mint(one for one in SCOPES if one != scope) for scope in SCOPES}
+    engine.dispose()
+    app = create_app(url, lambda: to_micros(NOW))
+    yield Described(url, app, key, keys_without)
+    close_app(app)
+
+
+def shown(body: Any) -> Any:
+    """An answer as an example shows it: its first rows."""
+    data = body["data"]
+    if isinstance(data, list):
+        data = data[:MOST_ROWS]
+    elif "rows" in data:
+        data = {**data, "rows": data["rows"][:MOST_ROWS]}
+    return {**body, "data": data}

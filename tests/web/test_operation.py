@@ -1,0 +1,128 @@
+"""The server in operation, with two workers: what they share, their metrics, their end."""
+
+import http.client
+import re
+import signal
+import socket
+import time
+from contextlib import ExitStack
+
+import psutil
+from sqlalchemy import Engine
+
+from tests.web.builders import ShopBuilder
+from tests.web.serving import free_port, served
+
+Headers = dict[str, str]
+
+
+def answered(port: int, path: str, key: str = "", method: str = "GET") -> tuple[int, Headers, str]:
+    """Status, headers and body of an answer on a connection of its own, so of either worker."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request(method, path, headers={"Authorization": f"Bearer {key}"} if key else {})
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, dict(answer.getheaders()), body
+
+
+def accepts(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def head_says_what_get_says(port: int, path: str, key: str) -> bool:
+    status, headers, body = answered(port, path, key)
+    of_head = answered(port, path, key, "HEAD")
+    for name in ("Date", "X-Request-Id", "RateLimit"):
+        headers.pop(name, None)
+        of_head[1].pop(name, None)
+    has_length = headers["Content-Length"] == str(len(body.encode()))
+    return has_length and of_head == (status, headers, "")
+
+
+def test_what_the_workers_share(warehouse_url: str, engine: Engine, shop: ShopBuilder) -> None:
+    key = shop.mint()
+    metrics = free_port()
+    # An allowance that does not come back while the test runs.
+    settings = {"METRICS_PORT": str(metrics), "RATE_LIMIT": "1000/86400"}
+
+    def requests(path: str, status: int) -> int:
+        said = answered(metrics, "/metrics")[2]
+        labels = f'method="GET",path="{path}",status="{status}"'
+        found = re.search(rf"^formrevenue_http_requests_total{{{labels}}} (\d+)", said, re.M)
+        return int(found[1]) if found else 0
+
+    with served(warehouse_url, **settings) as (process, port):
+        left = [answered(port, "/v1/forms", key)[1]["RateLimit"] for _ in range(20)]
+        assert [text.partition(";t=")[0] for text in left] == [
+            f'"default";r={number}' for number in range(999, 979, -1)
+        ]
+        assert requests("/v1/forms", 200) == 20
+        # A worker that dies takes nothing of it along.
+        workers = psutil.Process(process.pid).children()
+        assert len(workers) == 2
+        workers[0].kill()
+        while {one.pid for one in psutil.Process(process.pid).children()} == {workers[1].pid}:
+            time.sleep(0.05)
+        for _ in range(4):
+            answered(port, "/v1/forms", key)
+        assert requests("/v1/forms", 200) == 24
+        assert answered(port, "/v1/forms", key)[1]["RateLimit"].startswith('"default";r=975;')
+        for path in ("/v1/forms", "/v1/attribution?format=csv", "/v1/unknown", "/healthz"):
+            assert head_says_what_get_says(port, path, key), path
+        # Each port has its own.
+        assert answered(port, "/metrics")[0] == 404
+        assert "formrevenue_warehouse_up 1.0" in answered(metrics, "/v1/forms", key)[2]
+        failures: list[int] = []
+        while len(failures) < 1_000 and 429 not in failures:
+            failures.append(answered(port, "/v1/forms")[0])
+        assert set(failures) == {401, 429}
+        assert failures.count(401) >= 120
+        assert answered(port, "/v1/forms", key)[0] == 200
+        assert requests("/v1/forms", 429) == 1
+
+
+def test_sigterm_finishes_the_request_in_flight_and_waits_for_nobody_else(
+    warehouse_url: str, engine: Engine, shop: ShopBuilder
+) -> None:
+    key = shop.mint()
+    body = b'{"name": "x", "schema": {}}'
+    with served(warehouse_url) as (process, port), ExitStack() as opened:
+        address = ("127.0.0.1", port)
+
+        def client() -> socket.socket:
+            return opened.enter_context(socket.create_connection(address, timeout=20))
+
+        # More than there are threads: nobody else is kept waiting by who says nothing.
+        for _ in range(60):
+            client()
+        idle = client()
+        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert idle.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        connection = http.client.HTTPConnection(*address, timeout=30)
+        opened.callback(connection.close)
+        connection.putrequest("POST", "/v1/forms")
+        for name, value in (
+            ("Authorization", f"Bearer {key}"),
+            ("Content-Type", "application/json"),
+            ("Content-Length", str(len(body))),
+        ):
+            connection.putheader(name, value)
+        connection.endheaders(body[:10])
+        # Clients that have their last answer, and do not close their side.
+        for _ in range(10):
+            lazy = client()
+            lazy.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert lazy.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        process.send_signal(signal.SIGTERM)
+        while accepts(port):
+            time.sleep(0.05)
+        connection.send(body[10:])
+        answer = connection.getresponse()
+        assert (answer.status, bool(answer.read())) == (201, True)
+        # gunicorn's own worker takes two seconds for each of them.
+        assert process.wait(timeout=30) == 0

@@ -1,0 +1,43 @@
+"""Long answers are compressed (gzip) for clients that take it.
+
+Pages too: their one secret, the token of a form, is signed anew every second, and does not stand still
+for someone who would guess it from how well a page compresses (BREACH).
+"""
+
+import gzip
+from typing import Final
+
+from flask import Response, request
+
+# Below, an answer fits into one packet, headers and all.
+LEAST_BYTES: Final = 1_000
+# Half the time of zlib's own choice (6), for an eighth more bytes: 0.4 ms for 70 kB of an answer.
+_LEVEL: Final = 3
+_COMPRESSIBLE: Final = ("application/json", "image/svg+xml")
+
+
+def compress(response: Response) -> Response:
+    """The response as the request at hand wants it. Its entity tag becomes a weak one: it says that
+    the answer is the same, not that its bytes are."""
+    response.vary.add("Accept-Encoding")
+    kind = response.mimetype or ""
+    if not (
+        response.status_code in (200, 201)
+        and (kind.startswith("text/") or kind in _COMPRESSIBLE)
+        and (response.content_length or 0) >= LEAST_BYTES
+        and _takes_gzip()
+    ):
+        return response
+    response.direct_passthrough = False
+    # Without a time in it, so that the same answer has the same bytes.
+    response.set_data(gzip.compress(response.get_data(), _LEVEL, mtime=0))
+    response.content_encoding = "gzip"
+    tag, weak = response.get_etag()
+    if tag is not None and not weak:
+        response.set_etag(tag, weak=True)
+    return response
+
+
+def _takes_gzip() -> bool:
+    encodings = request.accept_encodings
+    return encodings["gzip"] > 0 and encodings["gzip"] >= encodings["identity"]
