@@ -27,7 +27,9 @@ from web import (
     revenue,
     settings,
 )
-from web.callers import bearer, find_caller
+from web.admission import admit
+from web.answers import Answers
+from web.callers import LOOK_UP
 from web.campaigns import KnownCampaigns
 from web.database import Database
 from web.dimensions import Dimensions
@@ -64,6 +66,8 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     database = Database(url or WAREHOUSE_URL.get())
     app.extensions["clock"] = clock
     app.extensions["database"] = database
+    app.extensions["look_up"] = database.keep(LOOK_UP)
+    app.extensions["answers"] = Answers()
     app.extensions["dimensions"] = Dimensions()
     app.extensions["campaigns"] = KnownCampaigns()
     app.extensions["later"] = Later(database)
@@ -97,11 +101,8 @@ def _admit() -> Response | None:
         del answer.headers["Content-Type"]
         return answer
     if request.path == VERSION or request.path.startswith(f"{VERSION}/"):
-        key = bearer(request.headers.get("Authorization"))
         now = current_app.extensions["clock"]()
-        g.connection = current_app.extensions["database"].read()
-        form_id = (request.view_args or {}).get("form_id", "")
-        g.caller, g.form_is_known = find_caller(g.connection, key, form_id, now)
+        admit(now)
         current_app.extensions["last_use"].note(g.caller, now)
     return None
 

@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import orjson
 from flask import Blueprint, Response, current_app, g, request
 
-from warehouse.days import local_day
+from warehouse.days import NEVER, local_day
+from web.admission import take_snapshot
+from web.answers import Asked, Kept
 from web.callers import Shop, require_scope
 from web.envelope import envelope
 from web.errors import not_found
@@ -20,6 +23,11 @@ from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
 from web.validators import State, client_has, entity_tag, not_modified, shop_state, validators
 
 VERSION: Final = "/v1"
+
+
+Clock = tuple[int, int]
+"""What the present instant makes of an answer, as a number; and the first instant at which it is
+another one, of the same data, on the same day."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +42,9 @@ class Answer:
     state: State | None = None
 
 
-def no_clock(_question: Question) -> int:
-    """An answer in which the present instant shows in the window alone."""
-    return 0
+def no_clock(_question: Question) -> Clock:
+    """Of an answer in which the present instant shows in its window alone."""
+    return 0, NEVER
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ class Endpoint:
     `answer(question, **parameters)` gives the payload's `data`, or an `Answer`. A GET is not answered
     where the client has the answer already, which its state tells: that of a form by itself
     (`state`), else of all that the shop has, in which `clock` is what the present instant does to the
-    answer beside moving its window.
+    answer beside moving its window. An answer of the latter kind is kept (`answers.py`).
     """
 
     method: str
@@ -55,7 +63,7 @@ class Endpoint:
     answer: Callable[..., Any]
     parameters: tuple[Parameter, ...] = ()
     ranged: bool = True
-    clock: Callable[[Question], int] = no_clock
+    clock: Callable[[Question], Clock] = no_clock
     state: Callable[[Question], State] | None = None
 
     def register(self, blueprint: Blueprint) -> None:
@@ -69,50 +77,86 @@ class Endpoint:
 
     def _serve(self, form_id: str = "") -> Response:
         g.template = VERSION + self.path
-        caller = g.caller
-        require_scope(caller, self.scope)
+        require_scope(g.caller, self.scope)
         if "{id}" in self.path and not g.form_is_known:
             raise not_found()
-        now = current_app.extensions["clock"]()
-        today = local_day(now, caller.shop.timezone)
-        arguments = {
-            parameter.argument: parameter.parse(request.args.getlist(parameter.name))
-            for parameter in self.parameters
-        }
-        question = Question(
+        form_id = form_id.lower()
+        asked = self._asked(form_id)
+        if self.method == "GET" and self.state is None:
+            kept = current_app.extensions["answers"].get(asked.key, g.caller.shop, asked.now)
+            response = kept and self._again(asked, kept)
+            if response:
+                return response
+        # From here on the request looks at one snapshot, and at its key and shop as they are in it.
+        take_snapshot(asked.now)
+        asked = self._asked(form_id)
+        return self._read(asked) if self.method == "GET" else self._write(asked)
+
+    def _asked(self, form_id: str) -> Asked:
+        shop, now = g.caller.shop, current_app.extensions["clock"]()
+        today, parameters = local_day(now, shop.timezone), request.args
+        values = tuple(
+            parameter.parse(parameters.getlist(parameter.name)) for parameter in self.parameters
+        )
+        window = self._window(shop, today)
+        return Asked(self.path, form_id, values, window, today, now)
+
+    def _again(self, asked: Asked, kept: Kept) -> Response | None:
+        """The answer from what is kept of it; None where that is its state alone, which is not what
+        the client has."""
+        headers = validators(kept.state, g.caller.credential_id, asked.window, asked.now)
+        if client_has(headers["ETag"]):
+            return not_modified(headers)
+        if kept.data is None:
+            return None
+        return envelope(kept.data, g.caller, asked.window, 200, headers, kept.meta)
+
+    def _read(self, asked: Asked) -> Response:
+        """The answer from the warehouse; no more than its state where the client has it."""
+        question, shop = self._question(asked), g.caller.shop
+        if self.state:
+            state, until = self.state(question), asked.now
+        else:
+            clock, until = self.clock(question)
+            state = shop_state(shop, clock, self.path, asked.form_id, *asked.values)
+        headers = validators(state, g.caller.credential_id, asked.window, asked.now)
+        data: bytes | None = None
+        meta: Mapping[str, Any] = {}
+        if not client_has(headers["ETag"]):
+            answer = self._answer(question, asked)
+            data, meta = orjson.dumps(answer.data), answer.meta
+        if until > asked.now:
+            kept = Kept(state, until, data, meta)
+            current_app.extensions["answers"].keep(asked.key, shop, kept)
+        if data is None:
+            return not_modified(headers)
+        return envelope(data, g.caller, asked.window, 200, headers, meta)
+
+    def _write(self, asked: Asked) -> Response:
+        answer = self._answer(self._question(asked), asked)
+        headers = dict(answer.headers)
+        if answer.state:
+            headers["ETag"] = entity_tag(answer.state, g.caller.credential_id, asked.window)
+        data = orjson.dumps(answer.data)
+        return envelope(data, g.caller, asked.window, answer.status, headers, answer.meta)
+
+    def _answer(self, question: Question, asked: Asked) -> Answer:
+        names = (parameter.argument for parameter in self.parameters)
+        answer = self.answer(question, **dict(zip(names, asked.values, strict=True)))
+        return answer if isinstance(answer, Answer) else Answer(answer)
+
+    def _question(self, asked: Asked) -> Question:
+        return Question(
             connection=g.connection,
             dimensions=current_app.extensions["dimensions"],
             campaigns=current_app.extensions["campaigns"],
-            shop=caller.shop,
-            credential_id=caller.credential_id,
-            window=self._window(caller.shop, today),
-            now=now,
-            today=today,
-            form_id=form_id.lower(),
+            shop=g.caller.shop,
+            credential_id=g.caller.credential_id,
+            window=asked.window,
+            now=asked.now,
+            today=asked.today,
+            form_id=asked.form_id,
         )
-        headers: dict[str, str] = {}
-        if self.method == "GET":
-            headers = validators(question, self._state(question, arguments))
-            if client_has(headers["ETag"]):
-                return not_modified(headers)
-        answer = self.answer(question, **arguments)
-        if not isinstance(answer, Answer):
-            answer = Answer(answer)
-        if answer.state:
-            headers["ETag"] = entity_tag(question, answer.state)
-        return envelope(
-            answer.data,
-            caller,
-            question.window,
-            answer.status,
-            headers | answer.headers,
-            answer.meta,
-        )
-
-    def _state(self, question: Question, arguments: Mapping[str, Any]) -> State:
-        if self.state:
-            return self.state(question)
-        return shop_state(question, self.path, arguments, self.clock(question))
 
     def _window(self, shop: Shop, today: int) -> Window:
         text = None

@@ -8,6 +8,7 @@ also a day later, with another key, or after a proxy has made something else of 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -15,8 +16,9 @@ from flask import Response, request
 from werkzeug.http import http_date
 
 from warehouse.days import MICROS_PER_SECOND
+from web.callers import Shop
 from web.errors import Refusal
-from web.questions import Question
+from web.ranges import Window
 
 # Raise it whenever the same data are answered in another way.
 REPRESENTATION: Final = 1
@@ -36,34 +38,35 @@ def digest(*parts: Any) -> str:
     return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def shop_state(question: Question, path: str, arguments: Mapping[str, Any], clock: int) -> State:
-    """The state of all that an endpoint tells of a shop. It follows the shop's data version, since
-    that moves with every change; `clock` is what follows from the present instant alone."""
-    shop = question.shop
-    asked = [
-        (name, sorted(value) if isinstance(value, frozenset) else value)
-        for name, value in arguments.items()
-    ]
-    name = digest(shop.key, shop.data_version, shop.moved_at, path, question.form_id, asked, clock)
+def shop_state(shop: Shop, clock: int, *asked: Any) -> State:
+    """The state of all that an endpoint tells of a shop, of which this was asked. It follows the
+    shop's data version, since that moves with every change; `clock` is what follows from the present
+    instant alone."""
+    plain = [sorted(part) if isinstance(part, frozenset) else part for part in asked]
+    name = digest(shop.key, shop.data_version, shop.moved_at, clock, plain)
     return State(name, shop.moved_at)
 
 
-def entity_tag(question: Question, state: State) -> str:
-    window = question.window
-    frame = digest(
-        REPRESENTATION, question.credential_id, window.start_text, window.end_text, "json"
-    )
-    return f'W/"{state.name}.{frame}"'
+def entity_tag(state: State, credential_id: str, window: Window) -> str:
+    return f'W/"{state.name}.{_frame(credential_id, window)}"'
 
 
-def validators(question: Question, state: State) -> dict[str, str]:
+@lru_cache(maxsize=4096)
+def _frame(credential_id: str, window: Window) -> str:
+    return digest(REPRESENTATION, credential_id, window.start_text, window.end_text, "json")
+
+
+def validators(state: State, credential_id: str, window: Window, now: int) -> dict[str, str]:
     """The headers of a GET: to be kept by the client alone, and asked about before every use."""
     return {
-        "ETag": entity_tag(question, state),
-        "Last-Modified": http_date(min(state.since, question.now) // MICROS_PER_SECOND),
+        "ETag": entity_tag(state, credential_id, window),
+        "Last-Modified": _date(min(state.since, now) // MICROS_PER_SECOND),
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization, Accept, Accept-Encoding",
     }
+
+
+_date = lru_cache(maxsize=4096)(http_date)
 
 
 def client_has(tag: str) -> bool:
