@@ -11,32 +11,12 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
 
-from web.callers import Shop
-from web.ranges import Window
+from web.asking import Asked
 from web.validators import State
 
 MOST_BYTES: Final = 32 * 1024 * 1024
 # What an answer takes beside its data: its key, its state, its place.
 _OVERHEAD: Final = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a request asks: an endpoint's path, its parameters, its window on the shop's day `today`, at
-    the instant `now`."""
-
-    path: str
-    form_id: str
-    values: tuple[Hashable, ...]
-    window: Window
-    today: int
-    now: int
-
-    @property
-    def key(self) -> tuple[Hashable, ...]:
-        """All that tells one question to a shop from another."""
-        window = self.window
-        return self.path, self.form_id, self.values, window.first, window.last, self.today
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,38 +31,37 @@ class Kept:
 
 
 class Answers:
-    """One per process: those asked for last, up to MOST_BYTES."""
+    """One per process: those asked for last, up to so many bytes."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most, self._size = most, 0
         self._lock = Lock()
-        self._kept: OrderedDict[Hashable, tuple[tuple[int, int], Kept]] = OrderedDict()
+        # By what was asked: the version it was read of, what it takes, and the answer.
+        self._kept: OrderedDict[Hashable, tuple[tuple[int, int], int, Kept]] = OrderedDict()
 
-    def get(self, asked: Hashable, shop: Shop, now: int) -> Kept | None:
-        """The answer to what is asked of a shop as it is, at an instant."""
+    def get(self, asked: Asked) -> Kept | None:
+        """The answer to what is asked, of the shop as it is."""
+        key = asked.key
         with self._lock:
-            place = shop.key, asked
-            version, kept = self._kept.get(place, (None, None))
-            if kept is None or version != _version(shop) or now >= kept.until:
+            if key not in self._kept:
                 return None
-            self._kept.move_to_end(place)
+            version, _, kept = self._kept[key]
+            if version != _version(asked) or asked.now >= kept.until:
+                return None
+            self._kept.move_to_end(key)
             return kept
 
-    def keep(self, asked: Hashable, shop: Shop, kept: Kept) -> None:
-        """Keep an answer that was read in the snapshot in which the shop was as it is given."""
+    def keep(self, asked: Asked, kept: Kept) -> None:
+        """Keep an answer that was read in the snapshot in which the shop was as it is in `asked`."""
+        key, size = asked.key, _OVERHEAD + len(repr(asked.values)) + len(kept.data or b"")
         with self._lock:
-            place = shop.key, asked
-            before = self._kept.pop(place, None)
-            self._size += _size(kept) - (_size(before[1]) if before else 0)
-            self._kept[place] = _version(shop), kept
+            if key in self._kept:
+                self._size -= self._kept.pop(key)[1]
+            self._kept[key] = _version(asked), size, kept
+            self._size += size
             while self._size > self._most:
-                _, (_, oldest) = self._kept.popitem(last=False)
-                self._size -= _size(oldest)
+                self._size -= self._kept.popitem(last=False)[1][1]
 
 
-def _version(shop: Shop) -> tuple[int, int]:
-    return shop.data_version, shop.moved_at
-
-
-def _size(kept: Kept) -> int:
-    return _OVERHEAD + len(kept.data or b"")
+def _version(asked: Asked) -> tuple[int, int]:
+    return asked.caller.shop.data_version, asked.caller.shop.moved_at

@@ -10,11 +10,13 @@ from typing import Any, Final
 
 import orjson
 from flask import Blueprint, Response, current_app, g, request
+from werkzeug.datastructures import MultiDict
 
 from warehouse.days import NEVER, local_day
 from web.admission import take_snapshot
-from web.answers import Asked, Kept
-from web.callers import Shop, require_scope
+from web.answers import Kept
+from web.asking import Asked
+from web.callers import Caller, Shop, require_scope
 from web.envelope import envelope
 from web.errors import not_found
 from web.parameters import Parameter, one_text
@@ -77,13 +79,9 @@ class Endpoint:
 
     def _serve(self, form_id: str = "") -> Response:
         g.template = VERSION + self.path
-        require_scope(g.caller, self.scope)
-        if "{id}" in self.path and not g.form_is_known:
-            raise not_found()
-        form_id = form_id.lower()
         asked = self._asked(form_id)
         if self.method == "GET" and self.state is None:
-            kept = current_app.extensions["answers"].get(asked.key, g.caller.shop, asked.now)
+            kept = current_app.extensions["answers"].get(asked)
             response = kept and self._again(asked, kept)
             if response:
                 return response
@@ -93,52 +91,53 @@ class Endpoint:
         return self._read(asked) if self.method == "GET" else self._write(asked)
 
     def _asked(self, form_id: str) -> Asked:
-        shop, now = g.caller.shop, current_app.extensions["clock"]()
-        today, parameters = local_day(now, shop.timezone), request.args
+        """What the request at hand asks. Raises the 403, the 404, then the 400s."""
+        caller: Caller = g.caller
+        require_scope(caller, self.scope)
+        if form_id and not g.form_is_known:
+            raise not_found()
+        now = current_app.extensions["clock"]()
+        today, given = local_day(now, caller.shop.timezone), request.args
         values = tuple(
-            parameter.parse(parameters.getlist(parameter.name)) for parameter in self.parameters
+            parameter.parse(given.getlist(parameter.name)) for parameter in self.parameters
         )
-        window = self._window(shop, today)
-        return Asked(self.path, form_id, values, window, today, now)
+        window = self._window(given, caller.shop, today)
+        return Asked(caller, self.path, form_id.lower(), values, window, today, now)
 
     def _again(self, asked: Asked, kept: Kept) -> Response | None:
         """The answer from what is kept of it; None where that is its state alone, which is not what
         the client has."""
-        headers = validators(kept.state, g.caller.credential_id, asked.window, asked.now)
+        headers = validators(asked, kept.state)
         if client_has(headers["ETag"]):
             return not_modified(headers)
-        if kept.data is None:
-            return None
-        return envelope(kept.data, g.caller, asked.window, 200, headers, kept.meta)
+        return None if kept.data is None else envelope(asked, kept.data, 200, headers, kept.meta)
 
     def _read(self, asked: Asked) -> Response:
         """The answer from the warehouse; no more than its state where the client has it."""
-        question, shop = self._question(asked), g.caller.shop
+        question = self._question(asked)
         if self.state:
             state, until = self.state(question), asked.now
         else:
             clock, until = self.clock(question)
-            state = shop_state(shop, clock, self.path, asked.form_id, *asked.values)
-        headers = validators(state, g.caller.credential_id, asked.window, asked.now)
+            state = shop_state(asked, clock)
+        headers = validators(asked, state)
         data: bytes | None = None
         meta: Mapping[str, Any] = {}
         if not client_has(headers["ETag"]):
             answer = self._answer(question, asked)
             data, meta = orjson.dumps(answer.data), answer.meta
         if until > asked.now:
-            kept = Kept(state, until, data, meta)
-            current_app.extensions["answers"].keep(asked.key, shop, kept)
+            current_app.extensions["answers"].keep(asked, Kept(state, until, data, meta))
         if data is None:
             return not_modified(headers)
-        return envelope(data, g.caller, asked.window, 200, headers, meta)
+        return envelope(asked, data, 200, headers, meta)
 
     def _write(self, asked: Asked) -> Response:
         answer = self._answer(self._question(asked), asked)
         headers = dict(answer.headers)
         if answer.state:
-            headers["ETag"] = entity_tag(answer.state, g.caller.credential_id, asked.window)
-        data = orjson.dumps(answer.data)
-        return envelope(data, g.caller, asked.window, answer.status, headers, answer.meta)
+            headers["ETag"] = entity_tag(asked, answer.state)
+        return envelope(asked, orjson.dumps(answer.data), answer.status, headers, answer.meta)
 
     def _answer(self, question: Question, asked: Asked) -> Answer:
         names = (parameter.argument for parameter in self.parameters)
@@ -150,18 +149,18 @@ class Endpoint:
             connection=g.connection,
             dimensions=current_app.extensions["dimensions"],
             campaigns=current_app.extensions["campaigns"],
-            shop=g.caller.shop,
-            credential_id=g.caller.credential_id,
+            shop=asked.caller.shop,
+            credential_id=asked.caller.credential_id,
             window=asked.window,
             now=asked.now,
             today=asked.today,
             form_id=asked.form_id,
         )
 
-    def _window(self, shop: Shop, today: int) -> Window:
+    def _window(self, given: MultiDict[str, str], shop: Shop, today: int) -> Window:
         text = None
         if self.ranged:
-            text = one_text(request.args.getlist("range"), "range", "invalid_range")
+            text = one_text(given.getlist("range"), "range", "invalid_range")
         if text is None:
             return last_days(DEFAULT_DAYS, today, shop.timezone)
         return parse_range(text, today, shop.timezone)

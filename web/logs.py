@@ -69,4 +69,7 @@ def log_failure(request_id: str, error: Exception) -> None:
 
 
 def _write(line: dict[str, Any]) -> None:
-    logger.info(orjson.dumps(line).decode())
+    if logger.isEnabledFor(logging.INFO):
+        # Without looking for the line of code that logs, which nobody is told.
+        text = orjson.dumps(line).decode()
+        logger.handle(logging.LogRecord(logger.name, logging.INFO, "", 0, text, None, None))

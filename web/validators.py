@@ -13,10 +13,10 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from flask import Response, request
-from werkzeug.http import http_date
+from werkzeug.http import http_date, parse_etags
 
 from warehouse.days import MICROS_PER_SECOND
-from web.callers import Shop
+from web.asking import Asked
 from web.errors import Refusal
 from web.ranges import Window
 
@@ -38,17 +38,17 @@ def digest(*parts: Any) -> str:
     return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def shop_state(shop: Shop, clock: int, *asked: Any) -> State:
-    """The state of all that an endpoint tells of a shop, of which this was asked. It follows the
-    shop's data version, since that moves with every change; `clock` is what follows from the present
-    instant alone."""
-    plain = [sorted(part) if isinstance(part, frozenset) else part for part in asked]
-    name = digest(shop.key, shop.data_version, shop.moved_at, clock, plain)
-    return State(name, shop.moved_at)
+def shop_state(asked: Asked, clock: int) -> State:
+    """The state of all that an endpoint tells of a shop. It follows the shop's data version, since
+    that moves with every change; `clock` is what follows from the present instant alone."""
+    shop = asked.caller.shop
+    values = [sorted(one) if isinstance(one, frozenset) else one for one in asked.values]
+    version = shop.key, shop.data_version, shop.moved_at
+    return State(digest(version, asked.path, asked.form_id, values, clock), shop.moved_at)
 
 
-def entity_tag(state: State, credential_id: str, window: Window) -> str:
-    return f'W/"{state.name}.{_frame(credential_id, window)}"'
+def entity_tag(asked: Asked, state: State) -> str:
+    return f'W/"{state.name}.{_frame(asked.caller.credential_id, asked.window)}"'
 
 
 @lru_cache(maxsize=4096)
@@ -56,11 +56,11 @@ def _frame(credential_id: str, window: Window) -> str:
     return digest(REPRESENTATION, credential_id, window.start_text, window.end_text, "json")
 
 
-def validators(state: State, credential_id: str, window: Window, now: int) -> dict[str, str]:
+def validators(asked: Asked, state: State) -> dict[str, str]:
     """The headers of a GET: to be kept by the client alone, and asked about before every use."""
     return {
-        "ETag": entity_tag(state, credential_id, window),
-        "Last-Modified": _date(min(state.since, now) // MICROS_PER_SECOND),
+        "ETag": entity_tag(asked, state),
+        "Last-Modified": _date(min(state.since, asked.now) // MICROS_PER_SECOND),
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization, Accept, Accept-Encoding",
     }
@@ -71,8 +71,8 @@ _date = lru_cache(maxsize=4096)(http_date)
 
 def client_has(tag: str) -> bool:
     """Whether `If-None-Match` of the request at hand names an answer's tag."""
-    opaque = tag.removeprefix("W/").strip('"')
-    return "If-None-Match" in request.headers and request.if_none_match.contains_weak(opaque)
+    named = request.headers.get("If-None-Match")
+    return named is not None and parse_etags(named).contains_weak(tag[3:-1])
 
 
 def not_modified(headers: Mapping[str, str]) -> Response:
