@@ -9,8 +9,8 @@ def admit(now: int) -> None:
     """Find the caller of the request at hand, at the instant `now`: `g.caller`, and whether the form
     of the address is theirs, `g.form_is_known`. Raises the 401."""
     key = bearer(request.headers.get("Authorization"))
-    g.looked_up = looked_up(key, (request.view_args or {}).get("form_id", ""))
-    g.caller, g.form_is_known = found(current_app.extensions["look_up"].one(g.looked_up), now)
+    wanted = g.looked_up = looked_up(key, (request.view_args or {}).get("form_id", ""))
+    g.caller, g.form_is_known = found(current_app.extensions["look_up"].one(wanted), now)
 
 
 def take_snapshot(now: int) -> None:

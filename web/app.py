@@ -59,6 +59,8 @@ def create_app(url: str | None = None, clock: Callable[[], int] = wall_clock) ->
     """The API over the warehouse at `url` (default: the setting `WAREHOUSE_URL`), which must have
     been migrated. `clock` gives the present instant in microseconds."""
     app = Flask(__name__, static_folder=None)
+    # Nothing here is a coroutine, and no function need be asked at each request whether it is one.
+    app.ensure_sync = lambda func: func  # type: ignore[method-assign]
     # An address has one spelling: neither `/v1/forms/` nor `//v1/forms` redirects to it.
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
@@ -94,13 +96,13 @@ def _admit() -> Response | None:
     """The key comes first: without a valid one, nothing under /v1 says whether it exists."""
     g.started = perf_counter()
     request_id()
-    refused = request.routing_exception
-    if request.method == "OPTIONS" and isinstance(refused, MethodNotAllowed):
+    path, refused = request.path, request.routing_exception
+    if isinstance(refused, MethodNotAllowed) and request.method == "OPTIONS":
         allowed = ", ".join(sorted({*(refused.valid_methods or ()), "OPTIONS"}))
         answer = Response(status=204, headers={"Allow": allowed})
         del answer.headers["Content-Type"]
         return answer
-    if request.path == VERSION or request.path.startswith(f"{VERSION}/"):
+    if path == VERSION or path.startswith(f"{VERSION}/"):
         now = current_app.extensions["clock"]()
         admit(now)
         current_app.extensions["last_use"].note(g.caller, now)

@@ -22,7 +22,7 @@ from web.errors import not_found
 from web.parameters import Parameter, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
-from web.validators import State, client_has, entity_tag, not_modified, shop_state, validators
+from web.validators import NotModified, State, client_has, entity_tag, shop_state, validators
 
 VERSION: Final = "/v1"
 
@@ -109,7 +109,7 @@ class Endpoint:
         the client has."""
         headers = validators(asked, kept.state)
         if client_has(headers["ETag"]):
-            return not_modified(headers)
+            return NotModified(headers=headers)
         return None if kept.data is None else envelope(asked, kept.data, 200, headers, kept.meta)
 
     def _read(self, asked: Asked) -> Response:
@@ -129,7 +129,7 @@ class Endpoint:
         if until > asked.now:
             current_app.extensions["answers"].keep(asked, Kept(state, until, data, meta))
         if data is None:
-            return not_modified(headers)
+            return NotModified(headers=headers)
         return envelope(asked, data, 200, headers, meta)
 
     def _write(self, asked: Asked) -> Response:

@@ -6,7 +6,6 @@ for the state of a form alone, which no two drafts share: so the tag serves ther
 also a day later, with another key, or after a proxy has made something else of its weakness.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -75,10 +74,11 @@ def client_has(tag: str) -> bool:
     return named is not None and parse_etags(named).contains_weak(tag[3:-1])
 
 
-def not_modified(headers: Mapping[str, str]) -> Response:
-    answer = Response(status=304, headers=dict(headers))
-    del answer.headers["Content-Type"]
-    return answer
+class NotModified(Response):
+    """A 304, which has no content and so no type of it."""
+
+    default_status = 304
+    default_mimetype = None
 
 
 def is_conditional() -> bool:
