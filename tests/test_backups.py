@@ -22,6 +22,11 @@ Run = Callable[..., Outcome]
 SMALL = ("shops", "forms", "orders", "ad-spend", "ad-accounts", "exchange-rates")
 
 
+@pytest.fixture
+def migrated() -> bool:
+    return False
+
+
 @pytest.fixture(autouse=True)
 def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL's programs of the server's version, before those that the machine has."""
