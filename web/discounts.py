@@ -14,7 +14,7 @@ from web.rounding import cents, percent
 from web.shapes.shop import DiscountRow
 
 
-def performance(question: Question) -> list[DiscountRow]:
+def discount_performance(question: Question) -> list[DiscountRow]:
     """Codes issued, redeemed, and what they brought.
 
     A row per discount issued or used in the range: issued on the submission's day, the rest on the
@@ -86,5 +86,5 @@ def _codes() -> Select[Any]:
 
 blueprint = resource(
     "discounts",
-    Endpoint("GET", "/discounts/performance", "discounts:read", performance),
+    Endpoint("GET", "/discounts/performance", "discounts:read", discount_performance),
 )

@@ -17,7 +17,7 @@ _STAGES: Final[tuple[tuple[StageName, str], ...]] = (
 )
 
 
-def funnel(question: Question) -> Funnel:
+def form_funnel(question: Question) -> Funnel:
     """A form's funnel: from view to start, submission and order, with rates and revenue.
 
     The whole range in one object; orders and revenue on the submission clock.
@@ -48,7 +48,7 @@ def funnel(question: Question) -> Funnel:
     }
 
 
-def devices(question: Question) -> list[DeviceRow]:
+def form_devices(question: Question) -> list[DeviceRow]:
     """The funnel by kind of device.
 
     A row per device type with any figure, by views descending, then name; submission clock.
@@ -68,7 +68,7 @@ def devices(question: Question) -> list[DeviceRow]:
     return sorted(rows, key=lambda row: (-row["views"], row["deviceType"]))
 
 
-def trends(question: Question) -> list[TrendRow]:
+def form_trends(question: Question) -> list[TrendRow]:
     """A form day by day.
 
     A row per day of the range. Milestones and submissions on their day; orders and revenue

@@ -24,7 +24,7 @@ _TERM: Final = UTM_FIELDS.index("utm_term")
 _CONTENT: Final = UTM_FIELDS.index("utm_content")
 
 
-def by_utm(question: Question, dimension: str) -> RevenueByUtm:
+def revenue_by_utm(question: Question, dimension: str) -> RevenueByUtm:
     """Revenue by campaign, by attribution or down the UTM hierarchy.
 
     `{dimension, rows}`; the rows by netRevenueCents descending, then their texts.
@@ -121,5 +121,5 @@ _DIMENSIONS: Final[dict[str, Callable[[Question], tuple[Sequence[str], list[Row]
 
 blueprint = resource(
     "revenue",
-    Endpoint("GET", "/revenue/by-utm", "analytics:read", by_utm, (one_of(*_DIMENSIONS),)),
+    Endpoint("GET", "/revenue/by-utm", "analytics:read", revenue_by_utm, (one_of(*_DIMENSIONS),)),
 )

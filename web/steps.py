@@ -12,7 +12,7 @@ from web.rounding import percent
 from web.shapes.sessions import StepRow
 
 
-def dropoff(question: Question) -> list[StepRow]:
+def step_dropoff(question: Question) -> list[StepRow]:
     """The step at which people leave.
 
     A row per step viewed in the range, all on the day of a session's first view of it. Index and

@@ -62,19 +62,19 @@ QUESTIONS: Final = (
     _get("listForms", "/v1/forms", limit="2"),
     _get("getForm", _FORM),
     _get("allFormsFunnel", "/v1/forms/funnel"),
-    _get("funnel", f"{_FORM}/funnel"),
-    _get("dropoff", f"{_FORM}/steps/dropoff"),
+    _get("formFunnel", f"{_FORM}/funnel"),
+    _get("stepDropoff", f"{_FORM}/steps/dropoff"),
     _get("timeToComplete", f"{_FORM}/time-to-complete"),
-    _get("devices", f"{_FORM}/devices"),
+    _get("formDevices", f"{_FORM}/devices"),
     _get("visitorConversion", f"{_FORM}/visitor-conversion"),
     _get("crossField", f"{_FORM}/cross-field", **_FIELDS),
     _get("responseRevenue", f"{_FORM}/response-revenue"),
-    _get("trends", f"{_FORM}/trends", **_DAYS),
+    _get("formTrends", f"{_FORM}/trends", **_DAYS),
     _get("attribution", "/v1/attribution"),
     _get("attributionDaily", "/v1/attribution/daily", **_DAYS),
-    _get("performance", "/v1/discounts/performance"),
+    _get("discountPerformance", "/v1/discounts/performance"),
     *(
-        _get("byUtm", "/v1/revenue/by-utm", name, dimension=name)
+        _get("revenueByUtm", "/v1/revenue/by-utm", name, dimension=name)
         for name in ("campaign", "attribution", "hierarchy")
     ),
     _get("adSpend", "/v1/ads/spend"),
