@@ -14,9 +14,9 @@ from jobs.commands.shared import warehouse
 from jobs.importing.formats import FORMATS
 from jobs.importing.kind import Counts, Kind
 from jobs.importing.kinds import KINDS
+from jobs.importing.opening import Given, WhichShop, portions_of
 from jobs.importing.portion import Unreadable
 from jobs.importing.preview import previewed
-from jobs.importing.reader import Given, WhichShop, portions_of
 from jobs.importing.rejects import purge_rejects
 from jobs.importing.run import import_file
 from jobs.importing.shops import load_shops

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -14,8 +15,8 @@ from warehouse.bulk import Bulk
 
 @dataclass
 class Written:
-    """What became of the rows that were taken: each is new, duplicate or replaced. `more`: what a kind
-    or a foreign format counts besides, by name (see `Format.counts`)."""
+    """What became of the rows that were taken: each is new, duplicate or replaced. `more`: what is
+    counted besides, by name; told of foreign formats alone (see `Format.counts`)."""
 
     new: int = 0
     duplicate: int = 0
@@ -36,10 +37,10 @@ class Counts(Written):
         self.replaced += written.replaced
         self.read += read
         self.rejected += rejected
-        self.count(written.more)
 
-    def count(self, more: Mapping[str, int]) -> None:
-        for name, number in more.items():
+    def count(self, *more: Mapping[str, int]) -> None:
+        """Add what is counted besides."""
+        for name, number in chain(*(one.items() for one in more)):
             self.more[name] = self.more.get(name, 0) + number
 
     def report(self) -> dict[str, int]:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from jobs.ahead import ahead, without_collection
 from jobs.importing.checks import Checks
 from jobs.importing.kind import Counts, Kind
+from jobs.importing.opening import Given, portions_of
 from jobs.importing.privacy import kept_text
-from jobs.importing.reader import Given, portions_of
 from jobs.importing.run import checked, readable
 from jobs.importing.shops import Shops
 

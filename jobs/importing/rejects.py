@@ -96,8 +96,8 @@ def _retry(bulk: Bulk, kind: Kind, group: Group, tried: list[Reject], counts: Co
     again = [(int(ids[row]), reason) for row, reason in checks.refused()]
     if portion.format:
         again += [(number, reason) for number, _, reason in portion.broken]
+        counts.count(portion.counted, written.more)
     _give_reasons(bulk, [(number, why) for number, why in again if why != reasons[number]])
-    counts.count(portion.counted)
     counts.add(written, len(tried), len(tried) - int(good.sum()))
 
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 from jobs.ahead import ahead, without_collection
 from jobs.importing.checks import Checks
 from jobs.importing.kind import Counts, Kind
+from jobs.importing.opening import NOTHING, Given, portions_of
 from jobs.importing.portion import Portion, Unreadable
-from jobs.importing.reader import NOTHING, Given, portions_of
 from jobs.importing.shops import Shops, load_shops
 from jobs.importing.writing import write_portion
 from warehouse.bulk import Bulk

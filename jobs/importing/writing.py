@@ -32,7 +32,8 @@ def write_portion(
     if refused or broken:
         _write_rejects(bulk, kind.name, file, checks.portion)
     bulk.commit()
-    counts.count(checks.portion.counted)
+    if checks.portion.format:
+        counts.count(checks.portion.counted, written.more)
     counts.add(written, len(checks.portion) + len(broken), len(refused) + len(broken))
 
 

@@ -8,8 +8,8 @@ from jobs.ending import Stopped
 from jobs.importing.formats import FORMATS
 from jobs.importing.kind import Counts
 from jobs.importing.kinds import KINDS
+from jobs.importing.opening import Given
 from jobs.importing.portion import Unreadable
-from jobs.importing.reader import Given
 from jobs.importing.run import import_file
 from jobs.landing import claims
 from jobs.landing.claims import Claim

@@ -64,7 +64,6 @@ def _show(result: Result) -> None:
     )
     click.echo(f"{'stage':<22}{'seconds':>9}{'rows/s':>12}{'x floor':>9}{'peak MB':>9}")
     stages = {f"import {kind}": row for kind, row in result["import around"].items()}
-    stages |= {f"import {name}": row for name, row in result["import formats"].items()}
     stages |= {
         name: result[name]
         for name in ("import ndjson", "import parquet", "first rollup", "import late", "refresh")

@@ -53,7 +53,7 @@ def main(count: int, db: str) -> None:
         for name, format in FORMATS.items():
             path = folder / name
             with path.open("w") as file:
-                file.writelines(_ecb(count) if name == "ecb" else _repeated(name, count))
+                file.writelines(lines(name, count))
             total = count if name == "ecb" else rows(path)
             took = run(url, "jobs", "import", format.kind, path, "--format", name, fine=_FINE)
             size = path.stat().st_size / 1e6
@@ -65,18 +65,23 @@ def main(count: int, db: str) -> None:
             path.unlink()
 
 
+def lines(name: str, count: int) -> Iterator[str]:
+    """A file of so many rows in a format, line by line."""
+    return _ecb(count) if name == "ecb" else _repeated(name, count)
+
+
 def _repeated(name: str, count: int) -> Iterator[str]:
     sample = SAMPLES / OF_FORMAT[name][0]
     if sample.suffix == ".csv":
-        header, *lines = sample.read_text().splitlines(keepends=True)
+        header, *found = sample.read_text().splitlines(keepends=True)
         yield header
     else:
-        found = json_values(sample, FORMATS[name].within)
-        lines = [f"{orjson.dumps(one.value, default=float).decode()}\n" for one in found]
+        values = json_values(sample, FORMATS[name].within)
+        found = [f"{orjson.dumps(one.value, default=float).decode()}\n" for one in values]
     named = re.compile(_IDS[name])
     for number in range(count):
-        repeat, place = divmod(number, len(lines))
-        yield named.sub(rf"\g<0>{repeat:07}", lines[place])
+        repeat, place = divmod(number, len(found))
+        yield named.sub(rf"\g<0>{repeat:07}", found[place])
 
 
 def _ecb(count: int) -> Iterator[str]:

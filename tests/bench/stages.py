@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.bench import floors, foreign, service
+from tests.bench import floors, service
 from tests.bench.files import rows
 from tests.bench.processes import Took, run
 
@@ -47,11 +47,6 @@ def run_all(data: Path, new_url: Callable[[], str], say: Callable[[str], None]) 
         run(url, "jobs", "import", kind, data / f"{kind}.ndjson")
     took = run(url, "jobs", "import", "events", data / "events.parquet")
     result["import parquet"] = _rate(took, events, write_rate)
-    say("import: formats of other systems")
-    result["import formats"] = {
-        name: _rate(run(url, "jobs", "import", kind, path, "--format", name), count)
-        for name, kind, path, count in foreign.files(data)
-    }
     return result
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import insert, text
 from jobs.importing.formats import FORMATS
 from jobs.importing.kind import Counts
 from jobs.importing.kinds import KINDS
-from jobs.importing.reader import Given
+from jobs.importing.opening import Given
 from jobs.importing.run import import_file
 from tests.importing.files import written
 from warehouse import tables

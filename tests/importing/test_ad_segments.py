@@ -36,8 +36,8 @@ def test_spend_at_two_levels_is_told(warehouse: Warehouse) -> None:
     by_set = {name: value for name, value in by_ad[0].items() if name != "ad_id"}
     others = [by_set | {"campaign_id": "10"}, by_ad[1] | {"campaign_id": "10"}]
     assert take(warehouse, others)["mixed_levels"] == 1
-    # Segments of one's own may be beside a row without one.
-    rows = [spend(), spend(segment="mobile"), spend(segment="desktop")]
+    # Of rows of one's own the segments are one's own affair.
+    rows = [spend(), spend(segment="ad=1"), spend(segment="desktop")]
     assert "mixed_levels" not in warehouse.take("ad-spend", rows)
 
 

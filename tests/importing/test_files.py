@@ -133,7 +133,7 @@ def test_the_same_file_twice_and_duplicates_within(warehouse: Warehouse) -> None
     assert [(row["shop_key"], row["rows"]) for row in batches] == [(1, 1), (2, 1)]
 
 
-@pytest.mark.parametrize("name", ["in.txt", "in", "in.parquet.gz", "in.zip"])
+@pytest.mark.parametrize("name", ["in.txt", "in", "in.parquet.gz", "in.zip.gz"])
 def test_an_unknown_extension(sqlite_warehouse: Warehouse, name: str) -> None:
     with pytest.raises(Unreadable, match="unknown extension"):
         sqlite_warehouse.take("events", b"{}", name)

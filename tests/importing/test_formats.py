@@ -164,7 +164,8 @@ def test_a_file_shows_which_format_it_is_of(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["in.ndjson", "in.csv"])
 def test_own_rows_are_never_taken_for_foreign_ones(tmp_path: Path, name: str) -> None:
-    foreign = {"id": 1, "total_price": "1.00", "messageId": "m", "properties": {}}
+    foreign: dict[str, Any] = {"id": 1, "total_price": "1.00", "messageId": "m", "properties": {}}
+    foreign["order"] = {"created_at": "2026-01-01", "currency": "EUR", **foreign}
     for rows in ([event(**foreign)], [order(currency="EUR", **foreign)]):
         assert is_own(sample_of(written(tmp_path / name, rows), WITHIN))
 

@@ -74,7 +74,9 @@ def _unfolded(value: Any, within: Sequence[str]) -> Iterator[Any]:
         for one in value:
             yield from _unfolded(one, within)
         return
-    inner = [value[name] for name in within if name in value] if isinstance(value, dict) else []
+    # The contract's own rows hold no others, whatever else they have.
+    holds = isinstance(value, dict) and "shop_id" not in value
+    inner = [value[name] for name in within if name in value] if holds else []
     inner = [one for one in inner if isinstance(one, (list, dict))]
     if not inner:
         yield value
