@@ -38,9 +38,12 @@ def portions_of(path: Path, kind: Kind, given: Given, shops: Shops) -> Iterator[
     """
     format = format_of(path, kind, given.format, tuple(FORMATS.values()))
     if format is None:
+        source = source_of(path)
         if given.shop_id is not None:
-            raise Unreadable(f"{path}: its rows name their shop themselves, so none can be named")
-        return source_of(path)(path, kind.fields, kind.private)
+            raise Unreadable(
+                f"{path}: looks like no other system's export, and own rows name their shop"
+            )
+        return source(path, kind.fields, kind.private)
     target = target_of(path, format, given.shop_id, shops)
     return mapping.portions(format, kind, target, format.records(path))
 

@@ -50,7 +50,7 @@ def test_of_several_shops_one_is_named(sqlite_commands: Commands) -> None:
     assert "no shop 'c.example'" in sqlite_commands(*words, "--shop", "c.example", status=1)
     own = written(sqlite_commands.folder / "own.ndjson", [order()])
     said = sqlite_commands("import", "orders", str(own), "--shop", "a.example", status=1)
-    assert "its rows name their shop themselves" in said
+    assert "looks like no other system's export, and own rows name their shop" in said
     sqlite_commands(*words, "--shop", "b.example", status=3)
     assert sqlite_commands.rows("SELECT shop_key, order_id FROM raw_order") == [(2, "5005")]
 
