@@ -7,6 +7,7 @@ import pytest
 
 from jobs.importing.identity import hashed_email
 from jobs.landing import claims, folder
+from tests.by_hand.exports import ecb
 from tests.importing.files import answer, written
 from tests.importing.test_formats import SAMPLES
 from tests.jobs.conftest import Commands
@@ -138,12 +139,15 @@ def test_what_lands_in_the_folders_of_a_format(commands: Commands) -> None:
         commands.land(place, "o.json", ORDERS.read_bytes())
     commands.land("orders/shopify/b.example", "o.json", ORDERS.read_bytes())
     commands.land("orders/sales", "o.json", ORDERS.read_bytes())
+    rates = ecb(commands.folder / "eurofxref-hist.zip")
+    commands.land("exchange-rates", rates.name, rates.read_bytes())
     commands("landing", status=1)
     reports = {
         str(path.parent.relative_to(commands.landing)): json.loads(path.read_text())
         for path in commands.landing.rglob(f"*{folder.REPORT}")
     }
     assert {place: report["error"] for place, report in reports.items()} == {
+        "exchange-rates/done": None,
         "orders/shopify/a.example/done": None,
         "orders/shopify/b.example/done": None,
         "orders/shopify/failed": (
@@ -151,6 +155,7 @@ def test_what_lands_in_the_folders_of_a_format(commands: Commands) -> None:
         ),
         "orders/shopify-bulk/a.example/failed": "looks like shopify (orders), not like shopify-bulk",
     }
+    assert reports["exchange-rates/done"]["counts"]["new"] == 5
     done = reports["orders/shopify/a.example/done"]
     assert done["counts"] == COUNTS
     assert [reject["reason"] for reject in done["rejects"]] == [
