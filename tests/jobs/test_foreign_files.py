@@ -8,7 +8,7 @@ import pytest
 from jobs.importing.identity import hashed_email
 from jobs.landing import claims, folder
 from tests.by_hand.exports import ecb
-from tests.importing.files import answer, written
+from tests.importing.files import answer, order, written
 from tests.importing.test_formats import SAMPLES
 from tests.jobs.conftest import Commands
 
@@ -40,7 +40,7 @@ def test_the_only_shop_is_meant(sqlite_commands: Commands) -> None:
 
 def test_of_several_shops_one_is_named(sqlite_commands: Commands) -> None:
     words = ("import", "orders", str(ORDERS))
-    assert "import it first (kind shops)" in sqlite_commands(*words, status=2)
+    assert "there is none: import it first (kind shops)\n" in sqlite_commands(*words, status=1)
     sqlite_commands.take("shops", [A, B])
     said = sqlite_commands(*words, status=2).splitlines()[-1]
     assert said == (
@@ -48,6 +48,9 @@ def test_of_several_shops_one_is_named(sqlite_commands: Commands) -> None:
         "name it with --shop ID"
     )
     assert "no shop 'c.example'" in sqlite_commands(*words, "--shop", "c.example", status=1)
+    own = written(sqlite_commands.folder / "own.ndjson", [order()])
+    said = sqlite_commands("import", "orders", str(own), "--shop", "a.example", status=1)
+    assert "its rows name their shop themselves" in said
     sqlite_commands(*words, "--shop", "b.example", status=3)
     assert sqlite_commands.rows("SELECT shop_key, order_id FROM raw_order") == [(2, "5005")]
 
