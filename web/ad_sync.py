@@ -3,9 +3,9 @@
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import Select, bindparam, select
 
-from warehouse.days import MICROS_PER_SECOND, iso_millis
+from warehouse.days import MICROS_PER_SECOND, NEVER, iso_millis
 from warehouse.tables import ad_account
 from web.questions import Question
 from web.shapes.ads import Reason, UnavailableProvider
@@ -44,26 +44,23 @@ def unavailable_providers(question: Question, without_rate: set[str]) -> list[Un
     ]
 
 
-def stale_accounts(question: Question) -> int:
-    """How many accounts are stale: of one data version they only grow more, so the number says
-    which, and changes exactly when the answer does."""
-    values = {"shop_key": question.shop.key, "deadline": _deadline(question)}
-    return int(question.connection.execute(_stale(), values).scalar_one())
+def staleness(question: Question) -> tuple[int, int]:
+    """How many accounts are stale, and the first instant at which more may be. Of one data version
+    they only grow more, so the number says which, and changes exactly when the answer does."""
+    accounts = question.connection.execute(_accounts(), {"shop_key": question.shop.key})
+    pulls = [synced_at for _, status, synced_at in accounts if status != FAILED]
+    deadline = _deadline(question)
+    stale = sum(synced_at < deadline for synced_at in pulls)
+    if deadline == question.window.end:
+        return stale, NEVER
+    fresh = [synced_at + STALE_AFTER + 1 for synced_at in pulls if synced_at >= deadline]
+    return stale, min([question.window.end, *fresh])
 
 
 def _deadline(question: Question) -> int:
     """The instant from which on a pull is fresh."""
     end = question.window.end
     return end if end <= question.now else question.now - STALE_AFTER
-
-
-@cache
-def _stale() -> Select[Any]:
-    return select(func.count()).where(
-        ad_account.c.shop_key == bindparam("shop_key"),
-        ad_account.c.status != FAILED,
-        ad_account.c.synced_at < bindparam("deadline"),
-    )
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Final
 
 from warehouse.currencies import minor_units
 from web.ad_outcomes import Outcome, Outcomes, outcomes_of
-from web.ad_sync import stale_accounts, unavailable_providers
+from web.ad_sync import staleness, unavailable_providers
 from web.campaigns import (
     Campaign,
     Campaigns,
@@ -138,5 +138,5 @@ def _unattributed(outcome: Outcome) -> list[AdSpendRow]:
 
 
 blueprint = resource(
-    "ads", Endpoint("GET", "/ads/spend", "analytics:read", ad_spend, clock=stale_accounts)
+    "ads", Endpoint("GET", "/ads/spend", "analytics:read", ad_spend, clock=staleness)
 )

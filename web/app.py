@@ -29,7 +29,9 @@ from web import (
     revenue,
     settings,
 )
-from web.callers import bearer, find_caller
+from web.admission import admit
+from web.answers import Answers
+from web.callers import LOOK_UP
 from web.campaigns import KnownCampaigns
 from web.compression import compress
 from web.database import Database
@@ -67,6 +69,8 @@ def create_app(
     been migrated. `clock` gives the present instant in microseconds. `counts` is the file in which
     the processes of one server count requests (see `rate_limits.py`)."""
     app = Flask(__name__, static_folder=None)
+    # Nothing here is a coroutine, and no function need be asked at each request whether it is one.
+    app.ensure_sync = lambda func: func  # type: ignore[method-assign]
     # An address has one spelling: neither `/v1/forms/` nor `//v1/forms` redirects to it.
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
@@ -74,6 +78,8 @@ def create_app(
     database = Database(url or WAREHOUSE_URL.get())
     app.extensions["clock"] = clock
     app.extensions["database"] = database
+    app.extensions["look_up"] = database.keep(LOOK_UP)
+    app.extensions["answers"] = Answers()
     app.extensions["dimensions"] = Dimensions()
     app.extensions["campaigns"] = KnownCampaigns()
     app.extensions["later"] = Later(database)
@@ -107,19 +113,16 @@ def _admit() -> Response | None:
     description of it all)."""
     g.started = perf_counter()
     request_id()
-    refused = request.routing_exception
-    if request.method == "OPTIONS" and isinstance(refused, MethodNotAllowed):
+    path, refused = request.path, request.routing_exception
+    if isinstance(refused, MethodNotAllowed) and request.method == "OPTIONS":
         allowed = ", ".join(sorted({*(refused.valid_methods or ()), "OPTIONS"}))
         answer = Response(status=204, headers={"Allow": allowed})
         del answer.headers["Content-Type"]
         return answer
-    if _needs_key(request.path):
+    if _needs_key(path):
         now = current_app.extensions["clock"]()
-        form_id = (request.view_args or {}).get("form_id", "")
         try:
-            key = bearer(request.headers.get("Authorization"))
-            g.connection = current_app.extensions["database"].read()
-            g.caller, g.form_is_known = find_caller(g.connection, key, form_id, now)
+            admit(now)
         except Refusal:
             rate_limits.count_failure(now)
             raise

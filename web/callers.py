@@ -4,11 +4,12 @@ Nothing about a key is remembered between requests, so that a revoked or expired
 in every worker. The shop comes from the key alone, never from the request.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, select
+from sqlalchemy import and_, bindparam, select
 
 from warehouse.tables import api_key, edition, form, shop
 from web.errors import Refusal, unauthorized
@@ -25,10 +26,10 @@ class Shop:
     everything that can change an answer; `moved_at` is the instant at which it last did.
     """
 
+    timezone: str
     key: int
     shop_id: str
     currency: str
-    timezone: str
     edition: int
     data_version: int
     moved_at: int
@@ -52,21 +53,22 @@ def bearer(header: str | None) -> str:
     return key
 
 
-def find_caller(connection: Connection, key: str, form_id: str, now: int) -> tuple[Caller, bool]:
-    """The caller with this key at the instant `now`; and whether `form_id`, of the address, is that
-    of a form of the caller's shop: one look-up tells both. Raises the 401."""
-    form_id = form_id.lower() if UUID_TEXT.fullmatch(form_id) else ""
-    values = {"key_hash": key_hash(key), "form_id": form_id}
-    row = connection.execute(_statement(), values).one_or_none()
-    if row is None or row.expires_at <= now or row.revoked_at <= now:
+def looked_up(key: str, form_id: str) -> dict[str, str]:
+    """The parameters of LOOK_UP for a key, and the form id of an address ("" where it has none)."""
+    form_id = form_id.lower() if form_id and UUID_TEXT.fullmatch(form_id) else ""
+    return {"key_hash": key_hash(key), "form_id": form_id}
+
+
+def found(row: Sequence[Any] | None, now: int) -> tuple[Caller, bool]:
+    """The caller whom a row of LOOK_UP tells of, at the instant `now`; and whether the form id is that
+    of a form of the caller's shop. Raises the 401."""
+    if row is None:
         raise unauthorized()
-    caller = Caller(
-        credential_id=row.credential_id,
-        scopes=frozenset(row.scopes.split()),
-        last_used_at=row.last_used_at,
-        shop=_shop(row),
-    )
-    return caller, row.form_id is not None
+    credential_id, scopes, expires_at, revoked_at, last_used_at, *of_shop, form_id = row
+    if expires_at <= now or revoked_at <= now:
+        raise unauthorized()
+    caller = Caller(credential_id, _scopes(scopes), last_used_at, _shop(*of_shop))
+    return caller, form_id is not None
 
 
 def require_scope(caller: Caller, scope: str | None) -> None:
@@ -75,42 +77,38 @@ def require_scope(caller: Caller, scope: str | None) -> None:
         raise Refusal(403, "insufficient_scope", f"The key lacks the scope `{scope}`.")
 
 
-def _shop(row: Row[Any]) -> Shop:
-    return Shop(
-        key=row.shop_key,
-        shop_id=row.shop_id,
-        currency=row.currency,
-        timezone=row.edition_timezone or row.timezone or "UTC",
-        edition=row.edition,
-        data_version=row.data_version,
-        moved_at=row.moved_at,
-    )
+@lru_cache(maxsize=1024)
+def _scopes(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
-@cache
-def _statement() -> Select[Any]:
-    return (
-        select(
-            api_key.c.credential_id,
-            api_key.c.scopes,
-            api_key.c.expires_at,
-            api_key.c.revoked_at,
-            api_key.c.last_used_at,
-            shop.c.shop_key,
-            shop.c.shop_id,
-            shop.c.currency,
-            shop.c.timezone,
-            shop.c.edition,
-            shop.c.data_version,
-            shop.c.moved_at,
-            edition.c.timezone.label("edition_timezone"),
-            form.c.form_id,
-        )
-        .join_from(api_key, shop, shop.c.shop_key == api_key.c.shop_key)
-        .outerjoin(edition, edition.c.edition == shop.c.edition)
-        .outerjoin(
-            form,
-            and_(form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id")),
-        )
-        .where(api_key.c.key_hash == bindparam("key_hash"))
+def _shop(edition_timezone: str | None, timezone: str, *columns: Any) -> Shop:
+    return Shop(edition_timezone or timezone or "UTC", *columns)
+
+
+# A key, its shop, and a form of the shop: one look-up tells all that a request is admitted by.
+LOOK_UP: Final = (
+    select(
+        api_key.c.credential_id,
+        api_key.c.scopes,
+        api_key.c.expires_at,
+        api_key.c.revoked_at,
+        api_key.c.last_used_at,
+        edition.c.timezone.label("edition_timezone"),
+        shop.c.timezone,
+        shop.c.shop_key,
+        shop.c.shop_id,
+        shop.c.currency,
+        shop.c.edition,
+        shop.c.data_version,
+        shop.c.moved_at,
+        form.c.form_id,
     )
+    .join_from(api_key, shop, shop.c.shop_key == api_key.c.shop_key)
+    .outerjoin(edition, edition.c.edition == shop.c.edition)
+    .outerjoin(
+        form,
+        and_(form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id")),
+    )
+    .where(api_key.c.key_hash == bindparam("key_hash"))
+)

@@ -5,6 +5,9 @@ as a cursor has no page, and never page one.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from urllib.parse import urlencode
+
+from flask import request
 
 from web.form_store import Position
 
@@ -26,3 +29,10 @@ def read_cursor(cursor: str) -> Position | None:
     if abs(position[0]) >= 2**62 or write_cursor(position) != cursor:
         return None
     return position
+
+
+def next_link(cursor: str) -> str:
+    """The value of `Link` that leads to the page of a cursor: the address of the request at hand, but
+    for its cursor."""
+    query = [(name, text) for name, text in request.args.items(multi=True) if name != "cursor"]
+    return f'<{request.path}?{urlencode([*query, ("cursor", cursor)])}>; rel="next"'

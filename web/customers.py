@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from warehouse.days import NEVER
 from warehouse.vocabulary import LTV_HORIZONS
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
@@ -49,10 +50,9 @@ def lifetime_value(question: Question, dimension: str) -> LifetimeValue:
     return cast(LifetimeValue, {"dimension": dimension, "rows": rows})
 
 
-def settled_on(question: Question) -> int:
-    """The day on which the answer turns: today, as long as a customer acquired in the window has
-    a horizon before them."""
-    return min(question.today, question.window.last + max(LTV_HORIZONS))
+def horizon_clock(question: Question) -> tuple[int, int]:
+    """Today, as long as customers acquired in the window have a horizon before them; all day long."""
+    return min(question.today, question.window.last + max(LTV_HORIZONS)), NEVER
 
 
 def _portions(question: Question) -> list[tuple[int, int]]:
@@ -120,6 +120,6 @@ blueprint = resource(
         "customers:read",
         lifetime_value,
         (one_of(*_DIMENSIONS),),
-        clock=settled_on,
+        clock=horizon_clock,
     ),
 )

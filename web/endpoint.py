@@ -9,23 +9,34 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 
+import orjson
 from flask import Blueprint, Response, current_app, g, request
+from werkzeug.datastructures import MultiDict
 
-from warehouse.days import day_date, local_day
+from warehouse.days import NEVER, day_date, local_day
+from web.admission import take_snapshot
+from web.answers import Kept
+from web.asking import JSON, Asked
 from web.callers import Caller, Shop, require_scope
 from web.csv import columns_of
+from web.cursors import next_link
 from web.envelope import envelope
 from web.errors import not_found
-from web.formats import CSV, JSON, asked_format, table
+from web.formats import asked_format, table
 from web.parameters import Parameter, RequestHeader, one_text
 from web.questions import Question
 from web.ranges import DEFAULT_DAYS, Window, last_days, parse_range
 from web.shapes.envelope import AnswerMeta
-from web.validators import State, client_has, entity_tag, not_modified, shop_state, validators
+from web.validators import NotModified, State, client_has, entity_tag, shop_state, validators
 
 VERSION: Final = "/v1"
 
 Data = TypeVar("Data")
+
+
+Clock = tuple[int, int]
+"""What the present instant makes of an answer, as a number; and the first instant at which it is
+another one, of the same data, on the same day."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +50,9 @@ class Answer(Generic[Data]):
     state: State | None = None
 
 
-def no_clock(_question: Question) -> int:
-    """An answer in which the present instant shows in the window alone."""
-    return 0
+def no_clock(_question: Question) -> Clock:
+    """Of an answer in which the present instant shows in its window alone."""
+    return 0, NEVER
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,8 @@ class Endpoint:
 
     A GET is not answered where the client has the answer already, which its state tells: that of a
     form by itself (`state`), else of all that the shop has, in which `clock` is what the present
-    instant does to the answer beside moving its window.
+    instant does to the answer beside moving its window. An answer of the latter kind is kept
+    (`answers.py`), in whichever format it was asked for.
     """
 
     method: str
@@ -69,7 +81,7 @@ class Endpoint:
     body: type | None = None
     takes: tuple[RequestHeader, ...] = ()
     says: Mapping[str, str] = field(default_factory=dict)
-    clock: Callable[[Question], int] = no_clock
+    clock: Callable[[Question], Clock] = no_clock
     state: Callable[[Question], State] | None = None
 
     def register(self, blueprint: Blueprint) -> None:
@@ -83,42 +95,100 @@ class Endpoint:
 
     def _serve(self, form_id: str = "") -> Response:
         g.template = VERSION + self.path
-        caller = g.caller
+        asked = self._asked(form_id)
+        if self.method == "GET" and self.state is None:
+            kept = current_app.extensions["answers"].get(asked)
+            response = kept and self._again(asked, kept)
+            if response:
+                return response
+        # From here on the request looks at one snapshot, and at its key and shop as they are in it.
+        take_snapshot(asked.now)
+        asked = self._asked(form_id)
+        return self._read(asked) if self.method == "GET" else self._write(asked)
+
+    def _asked(self, form_id: str) -> Asked:
+        """What the request at hand asks. Raises the 403, the 404, then the 400s."""
+        caller: Caller = g.caller
         require_scope(caller, self.scope)
-        if "{id}" in self.path and not g.form_is_known:
+        if form_id and not g.form_is_known:
             raise not_found()
         kind = asked_format() if self.method == "GET" else JSON
         now = current_app.extensions["clock"]()
-        today = local_day(now, caller.shop.timezone)
-        arguments = {
-            parameter.argument: parameter.parse(request.args.getlist(parameter.name))
-            for parameter in self.parameters
-        }
-        question = Question(
+        today, given = local_day(now, caller.shop.timezone), request.args
+        values = tuple(
+            parameter.parse(given.getlist(parameter.name)) for parameter in self.parameters
+        )
+        window = self._window(given, caller.shop, today)
+        return Asked(caller, self.path, form_id.lower(), values, window, today, now, kind)
+
+    def _again(self, asked: Asked, kept: Kept) -> Response | None:
+        """The answer from what is kept of it; None where that is its state alone, which is not what
+        the client has."""
+        headers = validators(asked, kept.state)
+        if client_has(headers["ETag"]):
+            return NotModified(headers=headers)
+        return None if kept.data is None else self._given(asked, kept.data, headers, kept.meta)
+
+    def _read(self, asked: Asked) -> Response:
+        """The answer from the warehouse; no more than its state where the client has it."""
+        question = self._question(asked)
+        if self.state:
+            state, until = self.state(question), asked.now
+        else:
+            clock, until = self.clock(question)
+            state = shop_state(asked, clock)
+        headers = validators(asked, state)
+        data: bytes | None = None
+        meta: Mapping[str, Any] = {}
+        if not client_has(headers["ETag"]):
+            answer = self._answer(question, asked)
+            data, meta = orjson.dumps(answer.data), answer.meta
+        if until > asked.now:
+            current_app.extensions["answers"].keep(asked, Kept(state, until, data, meta))
+        if data is None:
+            return NotModified(headers=headers)
+        return self._given(asked, data, headers, meta)
+
+    def _write(self, asked: Asked) -> Response:
+        answer = self._answer(self._question(asked), asked)
+        headers = dict(answer.headers)
+        if answer.state:
+            headers["ETag"] = entity_tag(asked, answer.state)
+        return envelope(asked, orjson.dumps(answer.data), self.status, headers, answer.meta)
+
+    def _answer(self, question: Question, asked: Asked) -> Answer[Any]:
+        names = (parameter.argument for parameter in self.parameters)
+        answer = self.answer(question, **dict(zip(names, asked.values, strict=True)))
+        return answer if isinstance(answer, Answer) else Answer(answer)
+
+    def _question(self, asked: Asked) -> Question:
+        return Question(
             connection=g.connection,
             dimensions=current_app.extensions["dimensions"],
             campaigns=current_app.extensions["campaigns"],
-            shop=caller.shop,
-            credential_id=caller.credential_id,
-            window=self._window(caller.shop, today),
-            now=now,
-            today=today,
-            form_id=form_id.lower(),
+            shop=asked.caller.shop,
+            credential_id=asked.caller.credential_id,
+            window=asked.window,
+            now=asked.now,
+            today=asked.today,
+            form_id=asked.form_id,
         )
-        headers: dict[str, str] = {}
-        if self.method == "GET":
-            headers = validators(question, self._state(question, arguments), kind)
-            if client_has(headers["ETag"]):
-                return not_modified(headers)
-        answer = self.answer(question, **arguments)
-        if not isinstance(answer, Answer):
-            answer = Answer(answer)
-        if answer.state:
-            headers["ETag"] = entity_tag(question, answer.state, JSON)
-        headers |= answer.headers
-        if kind == CSV:
-            return self._table(answer, question, caller, headers)
-        return envelope(answer.data, caller, question.window, self.status, headers, answer.meta)
+
+    def _given(
+        self, asked: Asked, data: bytes, headers: dict[str, str], meta: Mapping[str, Any]
+    ) -> Response:
+        """The answer to a GET; `data` is JSON."""
+        if meta.get("nextCursor"):
+            headers["Link"] = next_link(meta["nextCursor"])
+        if asked.kind == JSON:
+            return envelope(asked, data, 200, headers, meta)
+        read = orjson.loads(data)
+        name = self.path.strip("/").replace("/", "-").replace("{id}", asked.form_id)
+        if "dimension" in read:
+            name += f"-{read['dimension']}"
+        if self.ranged:
+            name += f"_{day_date(asked.window.first)}_{day_date(asked.window.last)}"
+        return table(asked, columns_of(self.payload, read), read, headers, name)
 
     @cached_property
     def payload(self) -> Any:
@@ -126,26 +196,10 @@ class Endpoint:
         shape = get_type_hints(self.answer)["return"]
         return get_args(shape)[0] if get_origin(shape) is Answer else shape
 
-    def _table(
-        self, answer: Answer[Any], question: Question, caller: Caller, headers: Mapping[str, str]
-    ) -> Response:
-        name = self.path.strip("/").replace("/", "-").replace("{id}", question.form_id)
-        if "dimension" in answer.data:
-            name += f"-{answer.data['dimension']}"
-        if self.ranged:
-            name += f"_{day_date(question.window.first)}_{day_date(question.window.last)}"
-        columns = columns_of(self.payload, answer.data)
-        return table(columns, answer.data, caller, question.window, headers, name)
-
-    def _state(self, question: Question, arguments: Mapping[str, Any]) -> State:
-        if self.state:
-            return self.state(question)
-        return shop_state(question, self.path, arguments, self.clock(question))
-
-    def _window(self, shop: Shop, today: int) -> Window:
+    def _window(self, given: MultiDict[str, str], shop: Shop, today: int) -> Window:
         text = None
         if self.ranged:
-            text = one_text(request.args.getlist("range"), "range", "invalid_range")
+            text = one_text(given.getlist("range"), "range", "invalid_range")
         if text is None:
             return last_days(DEFAULT_DAYS, today, shop.timezone)
         return parse_range(text, today, shop.timezone)

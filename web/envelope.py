@@ -6,27 +6,20 @@ from typing import Any
 import orjson
 from flask import Response
 
-from web.callers import Caller
-from web.ranges import Window
+from web.asking import Asked
 from web.request_id import request_id
 
 
 def envelope(
-    data: Any,
-    caller: Caller,
-    window: Window,
-    status: int,
-    headers: Mapping[str, str],
-    meta: Mapping[str, Any],
+    asked: Asked, data: bytes, status: int, headers: Mapping[str, str], meta: Mapping[str, Any]
 ) -> Response:
-    body = {
-        "data": data,
-        "meta": {
-            "requestId": request_id(),
-            "shopId": caller.shop.shop_id,
-            "credentialId": caller.credential_id,
-            "range": {"from": window.start_text, "to": window.end_text},
-            **meta,
-        },
+    """`data` is JSON already: an answer may be given many times, and is encoded once."""
+    own = {
+        "requestId": request_id(),
+        "shopId": asked.caller.shop.shop_id,
+        "credentialId": asked.caller.credential_id,
+        "range": {"from": asked.window.start_text, "to": asked.window.end_text},
+        **meta,
     }
-    return Response(orjson.dumps(body), status, dict(headers), mimetype="application/json")
+    body = b'{"data":%b,"meta":%b}' % (data, orjson.dumps(own))
+    return Response(body, status, dict(headers), mimetype="application/json")

@@ -12,13 +12,9 @@ from urllib.parse import quote
 from flask import Response, request
 
 from web import csv
-from web.callers import Caller
+from web.asking import CSV, JSON, Asked
 from web.errors import malformed
 from web.parameters import Parameter, one_text
-from web.ranges import Window
-
-JSON: Final = "json"
-CSV: Final = "csv"
 
 _JSON: Final = "application/json"
 # A client may name the charset; what it names with a parameter matches nothing without.
@@ -53,21 +49,16 @@ def asked_format() -> str:
 
 
 def table(
-    columns: Sequence[str],
-    data: Any,
-    caller: Caller,
-    window: Window,
-    headers: Mapping[str, str],
-    filename: str,
+    asked: Asked, columns: Sequence[str], data: Any, headers: Mapping[str, str], filename: str
 ) -> Response:
     """An answer's `data` as CSV, to be saved under a name (of ASCII letters and digits, `-_.`)."""
     said = {
         **headers,
         "Content-Disposition": f'attachment; filename="{filename}.csv"',
-        "X-Shop-Id": quote(caller.shop.shop_id),
-        "X-Credential-Id": caller.credential_id,
-        "X-Range-From": window.start_text,
-        "X-Range-To": window.end_text,
+        "X-Shop-Id": quote(asked.caller.shop.shop_id),
+        "X-Credential-Id": asked.caller.credential_id,
+        "X-Range-From": asked.window.start_text,
+        "X-Range-To": asked.window.end_text,
     }
     body = csv.write_table(columns, csv.rows_of(data))
     return Response(body, 200, said, content_type=csv.CONTENT_TYPE)

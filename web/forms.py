@@ -1,8 +1,6 @@
 """Forms: list, create, get, replace the draft (endpoints 1, 2, 4, 5), all-forms funnel (3)."""
 
-from urllib.parse import urlencode
-
-from flask import current_app, request
+from flask import current_app
 
 from warehouse.days import iso_millis
 from web import form_store
@@ -45,15 +43,8 @@ def list_forms(question: Question, limit: int, cursor: str | None) -> Answer[lis
     following = last and write_cursor((last.created_at, last.form_id))
     return Answer(
         [_summary(row) for row in page],
-        headers={"Link": f'<{_with_cursor(following)}>; rel="next"'} if following else {},
         meta={"nextCursor": following},
     )
-
-
-def _with_cursor(cursor: str) -> str:
-    """The address of the request at hand, on the page of a cursor."""
-    query = [(name, text) for name, text in request.args.items(multi=True) if name != "cursor"]
-    return f"{request.path}?{urlencode([*query, ('cursor', cursor)])}"
 
 
 def create_form(question: Question) -> Answer[FormSummary]:

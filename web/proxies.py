@@ -25,6 +25,8 @@ class TrustedProxies:
         return (self._behind if trusted else self._plain)(environ, start_response)
 
     def _trusts(self, address: str) -> bool:
+        if not self._networks:
+            return False
         try:
             client = ip_address(address)
         except ValueError:

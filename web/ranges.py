@@ -56,6 +56,7 @@ def last_days(count: int, today: int, timezone: str) -> Window:
     return _window(today - count + 1, today, timezone)
 
 
+@lru_cache(maxsize=4096)
 def parse_range(text: str, today: int, timezone: str) -> Window:
     """`7d`, `30d`, `90d`, `<day>..<day>` or one day. Raises the 400 `invalid_range`."""
     if text in _SHORTHANDS:

@@ -7,6 +7,7 @@ from web.uuid7 import uuid7
 
 def request_id() -> str:
     """`req_` and a UUIDv7, made once per request."""
-    if "request_id" not in g:
-        g.request_id = f"req_{uuid7(current_app.extensions['clock']())}"
-    return str(g.request_id)
+    known: str | None = g.get("request_id")
+    if known is None:
+        known = g.request_id = f"req_{uuid7(current_app.extensions['clock']())}"
+    return known

@@ -23,21 +23,20 @@ GRACE_SECONDS: Final = 30
 
 
 class Server(BaseApplication):
-    """gunicorn, told everything here and nothing by its own files and variables.
+    """gunicorn, told everything here and nothing by its own files and variables."""
 
-    `folder` is for what the processes have in common while they live.
-    """
-
-    def __init__(self, host: str, port: int, workers: int, folder: Path) -> None:
-        address = _address(host, port)
+    def __init__(self, host: str, port: int, workers: int) -> None:
         self._metrics_port = METRICS_PORT.get()
-        self._counts = str(folder / "counts.db")
+        if self._metrics_port == port:
+            raise SettingError(f"METRICS_PORT={port}: this is the port of the API")
+        # For what the processes have in common while they live.
+        self._folder = Path(mkdtemp(prefix="formrevenue-"))
+        self._counts = str(self._folder / "counts.db")
         Counts(self._counts).prepare()
+        address = _address(host, port)
         bind = [address]
         if self._metrics_port is not None:
-            if self._metrics_port == port:
-                raise SettingError(f"METRICS_PORT={port}: this is the port of the API")
-            measured = folder / "metrics"
+            measured = self._folder / "metrics"
             measured.mkdir()
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(measured)
             bind.append(_address(METRICS_HOST.get(), self._metrics_port))
@@ -59,6 +58,15 @@ class Server(BaseApplication):
             "when_ready": lambda _: click.echo(f"Serving on http://{address}", err=True),
         }
         super().__init__()
+
+    def run(self) -> None:
+        master = os.getpid()
+        try:
+            super().run()
+        finally:
+            # Workers come by here when they end, too.
+            if os.getpid() == master:
+                shutil.rmtree(self._folder, ignore_errors=True)
 
     def load_config(self) -> None:
         for name, value in self._options.items():
@@ -93,10 +101,4 @@ def _close(_server: Any, worker: Any) -> None:
 
 def run(host: str, port: int, workers: int) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests in flight (for at most 30 s)."""
-    folder, master = Path(mkdtemp(prefix="formrevenue-")), os.getpid()
-    try:
-        Server(host, port, workers, folder).run()
-    finally:
-        # Workers come by here when they end, too.
-        if os.getpid() == master:
-            shutil.rmtree(folder, ignore_errors=True)
+    Server(host, port, workers).run()

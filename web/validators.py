@@ -6,18 +6,19 @@ for the state of a form alone, which no two drafts share: so the tag serves ther
 also a day later, with another key, or after a proxy has made something else of its weakness.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
 from flask import Response, request
-from werkzeug.http import http_date
+from werkzeug.http import http_date, parse_etags
 
 from warehouse.days import MICROS_PER_SECOND
+from web.asking import Asked
 from web.errors import Refusal
 from web.parameters import RequestHeader
-from web.questions import Question
+from web.ranges import Window
 
 # Raise it whenever the same data are answered in another way.
 REPRESENTATION: Final = 1
@@ -53,45 +54,48 @@ def digest(*parts: Any) -> str:
     return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def shop_state(question: Question, path: str, arguments: Mapping[str, Any], clock: int) -> State:
+def shop_state(asked: Asked, clock: int) -> State:
     """The state of all that an endpoint tells of a shop. It follows the shop's data version, since
     that moves with every change; `clock` is what follows from the present instant alone."""
-    shop = question.shop
-    asked = [
-        (name, sorted(value) if isinstance(value, frozenset) else value)
-        for name, value in arguments.items()
-    ]
-    name = digest(shop.key, shop.data_version, shop.moved_at, path, question.form_id, asked, clock)
-    return State(name, shop.moved_at)
+    shop = asked.caller.shop
+    values = [sorted(one) if isinstance(one, frozenset) else one for one in asked.values]
+    version = shop.key, shop.data_version, shop.moved_at
+    return State(digest(version, asked.path, asked.form_id, values, clock), shop.moved_at)
 
 
-def entity_tag(question: Question, state: State, kind: str) -> str:
-    """The tag of an answer in a format (`json`, `csv`)."""
-    window = question.window
-    frame = digest(REPRESENTATION, question.credential_id, window.start_text, window.end_text, kind)
-    return f'W/"{state.name}.{frame}"'
+def entity_tag(asked: Asked, state: State) -> str:
+    return f'W/"{state.name}.{_frame(asked.caller.credential_id, asked.window, asked.kind)}"'
 
 
-def validators(question: Question, state: State, kind: str) -> dict[str, str]:
+@lru_cache(maxsize=4096)
+def _frame(credential_id: str, window: Window, kind: str) -> str:
+    return digest(REPRESENTATION, credential_id, window.start_text, window.end_text, kind)
+
+
+def validators(asked: Asked, state: State) -> dict[str, str]:
     """The headers of a GET: to be kept by the client alone, and asked about before every use."""
     return {
-        "ETag": entity_tag(question, state, kind),
-        "Last-Modified": http_date(min(state.since, question.now) // MICROS_PER_SECOND),
+        "ETag": entity_tag(asked, state),
+        "Last-Modified": _date(min(state.since, asked.now) // MICROS_PER_SECOND),
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization, Accept, Accept-Encoding",
     }
 
 
+_date = lru_cache(maxsize=4096)(http_date)
+
+
 def client_has(tag: str) -> bool:
     """Whether `If-None-Match` of the request at hand names an answer's tag."""
-    opaque = tag.removeprefix("W/").strip('"')
-    return "If-None-Match" in request.headers and request.if_none_match.contains_weak(opaque)
+    named = request.headers.get("If-None-Match")
+    return named is not None and parse_etags(named).contains_weak(tag[3:-1])
 
 
-def not_modified(headers: Mapping[str, str]) -> Response:
-    answer = Response(status=304, headers=dict(headers))
-    del answer.headers["Content-Type"]
-    return answer
+class NotModified(Response):
+    """A 304, which has no content and so no type of it."""
+
+    default_status = 304
+    default_mimetype = None
 
 
 def is_conditional() -> bool:

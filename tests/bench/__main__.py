@@ -12,6 +12,7 @@ import click
 
 from tests import postgres
 from tests.bench import files
+from tests.bench.load import CONNECTIONS
 from tests.bench.stages import Result, run_all
 
 SIZES = {"50k": 50_000, "1M": 1_000_000, "5M": 5_000_000}
@@ -82,6 +83,15 @@ def _show(result: Result) -> None:
     for name, row in result["endpoints"].items():
         click.echo(
             f"{name:<22}{row['p50_ms']:>9}{row['p99_ms']:>9}{row['again_p50_ms']:>9}{row['bytes']:>9}"
+        )
+    click.echo(
+        f"\n{f'{CONNECTIONS} connections':<22}{'req/s':>9}{'x bare':>9}{'p99 ms':>9}{'x bare':>9}"
+        f"{'CPU us':>9}{'more':>9}"
+    )
+    for name, row in result["repeated"].items():
+        click.echo(
+            f"{name:<22}{row['requests_per_second']:>9,}{row['share_of_bare']:>9}{row['p99_ms']:>9}"
+            f"{row['times_bare_p99']:>9}{row['cpu_us']:>9}{row['cpu_us_more']:>9}"
         )
 
 

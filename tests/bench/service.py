@@ -3,15 +3,13 @@
 import http.client
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 
 from tests.bench.data import FIRST, FORM_IDS, LAST, SHOP_ID
+from tests.bench.servers import serving
 
 SCOPES = "analytics:read,customers:read,forms:write,discounts:read"
 _FORM = f"/v1/forms/{FORM_IDS[0]}"
@@ -36,6 +34,8 @@ ENDPOINTS = {
     "ad spend": ("GET", "/v1/ads/spend"),
     "LTV": ("GET", "/v1/customers/ltv?dimension=segment"),
 }
+# One process of its own; the port follows.
+SERVICE = ("web", "serve", "--workers", "1", "--port")
 _BODIES = {"POST": {"name": "Bench", "schema": {}}, "PUT": {"draft_schema": {"steps": []}}}
 
 
@@ -51,39 +51,6 @@ def mint(url: str) -> str:
     return printed.stdout.strip().splitlines()[-1]
 
 
-@contextmanager
-def serving(url: str) -> Iterator[http.client.HTTPConnection]:
-    """The service in one process of its own, and a connection that is kept open."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", "1"],
-        env=os.environ | {"WAREHOUSE_URL": url},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield _connect(port, process)
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _connect(port: int, process: subprocess.Popen[bytes]) -> http.client.HTTPConnection:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        try:
-            connection.request("GET", "/healthz")
-            connection.getresponse().read()
-            return connection
-        except OSError:
-            connection.close()
-            time.sleep(0.1)
-    raise RuntimeError("the service did not start")
-
-
 def measure(url: str, requests: int = 30) -> dict[str, dict[str, float]]:
     """Milliseconds per endpoint: p50 and p99 of ranges never asked before, and p50 of one asked again.
 
@@ -92,7 +59,8 @@ def measure(url: str, requests: int = 30) -> dict[str, dict[str, float]]:
     """
     key = mint(url)
     measured = {}
-    with serving(url) as connection:
+    with serving(url, *SERVICE) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         for name, (method, path) in ENDPOINTS.items():
             times, size = [], 0
             for back in [*range(requests), *[0] * requests]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.bench import floors, service
+from tests.bench import floors, repeated, service
 from tests.bench.files import rows
 from tests.bench.processes import Took, run
 
@@ -40,6 +40,8 @@ def run_all(data: Path, new_url: Callable[[], str], say: Callable[[str], None]) 
     result["refresh"] = run(url, "jobs", "rollup").as_dict(rows=late)
     say("the nineteen endpoints")
     result["endpoints"] = service.measure(url)
+    say("the same answers for many at once")
+    result["repeated"] = repeated.measure(url)
 
     url = new_url()
     say("import: events, Parquet")

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import Any
 
 
@@ -34,7 +35,13 @@ def served(url: str, **settings: str) -> Iterator[tuple[subprocess.Popen[str], i
     port = free_port()
     command = [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", "2"]
     environment = {**os.environ, "WAREHOUSE_URL": url, **settings}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    with (
+        # Where it puts what its processes share: nobody cleans up after one that is killed.
+        TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        subprocess.Popen(
+            command, env={**environment, "TMPDIR": folder}, stderr=subprocess.PIPE, text=True
+        ) as process,
+    ):
         try:
             deadline = time.monotonic() + 30
             while time.monotonic() < deadline:

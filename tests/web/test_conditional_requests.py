@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import get_ident
 
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
@@ -39,11 +40,13 @@ class Client:
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    """What is asked of any warehouse meanwhile."""
+    """What this thread asks of any warehouse meanwhile."""
     seen: list[str] = []
+    here = get_ident()
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        seen.append(statement)
+        if get_ident() == here:
+            seen.append(statement)
 
     event.listen(Engine, "before_cursor_execute", note)
     try:

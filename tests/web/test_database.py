@@ -1,7 +1,7 @@
 """The connections of the API: one snapshot a request, and connections that die while they wait."""
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import bindparam, select, text, update
 
 from tests.web.builders import ShopBuilder, writing
 from warehouse.engine import open_engine
@@ -28,6 +28,23 @@ def test_a_request_sees_one_snapshot(warehouse_url: str) -> None:
     engine.dispose()
 
 
+def test_a_kept_statement_sees_the_newest(warehouse_url: str) -> None:
+    engine = open_engine(warehouse_url, pooled=True)
+    migrate(engine)
+    database = Database(warehouse_url)
+    kept = database.keep(NAME.where(shop.c.shop_id == bindparam("shop_id")))
+    known = {"shop_id": ShopBuilder(engine).shop_id}
+    for name in ("One", "Another"):
+        with writing(engine) as writer:
+            writer.execute(update(shop).values(name=name))
+        assert kept.one(known) == (name,)
+        assert kept.one({"shop_id": "unknown.example"}) is None
+        # What is closed is opened again.
+        database.close()
+    database.close()
+    engine.dispose()
+
+
 def test_a_snapshot_only_reads(postgres_url: str) -> None:
     migrate(open_engine(postgres_url))
     database = Database(postgres_url)
@@ -40,7 +57,9 @@ def test_connections_that_died_are_replaced(postgres_url: str) -> None:
     engine = open_engine(postgres_url)
     migrate(engine)
     database = Database(postgres_url)
+    kept = database.keep(NAME)
     for _ in range(2):
+        assert kept.one({}) is None
         with database.read() as one, database.read() as other, database.write() as writer:
             for connection in (one, other, writer):
                 connection.execute(NAME)
@@ -51,6 +70,7 @@ def test_connections_that_died_are_replaced(postgres_url: str) -> None:
                     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 )
             )
+    assert kept.one({}) is None
     with database.read() as connection:
         assert connection.execute(NAME).all() == []
     with database.write() as connection:
