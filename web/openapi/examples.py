@@ -8,4 +8,5 @@ import orjson
 FILE: Final = Path(__file__).with_name("examples.json")
 
 EXAMPLES: Final[dict[str, dict[str, Any]]] = orjson.loads(FILE.read_bytes())
-"""By operation: `answers`, each whole, by a name; and the `request` body that had it, if any."""
+"""By operation: `answers`, each by a name; `refusals` of its own, by code; and the body of the `request`,
+if it has one. `python -m tests.web.openapi.record_examples` writes them down."""

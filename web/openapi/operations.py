@@ -1,6 +1,6 @@
 """One endpoint as an operation of the document."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from inspect import cleandoc
 from typing import Any, Final
 
@@ -39,23 +39,25 @@ def operation(endpoint: Endpoint, tag: str) -> Schema:
     """The operation of an endpoint; its summary and description are the docstring of the function that
     answers."""
     summary, _, more = cleandoc(endpoint.answer.__doc__ or "").partition("\n\n")
+    name = operation_id(endpoint.answer)
+    examples = EXAMPLES[name]
     needs = f"the scope `{endpoint.scope}`" if endpoint.scope else "any valid key"
     found: Schema = {
-        "operationId": operation_id(endpoint.answer),
+        "operationId": name,
         "tags": [tag],
         "summary": " ".join(summary.split()).rstrip("."),
         "description": f"{more}\n\nNeeds {needs}.".strip(),
         "security": [{SECURITY: [endpoint.scope] if endpoint.scope else []}],
         "parameters": list(_parameters(endpoint)),
         "responses": {
-            str(endpoint.status): _success(endpoint),
+            str(endpoint.status): _success(endpoint, examples["answers"]),
             **_not_modified(endpoint),
-            **refusals_of(endpoint),
+            **refusals_of(endpoint, examples["refusals"]),
         },
     }
     if endpoint.body:
         content: Schema = {"schema": reference(endpoint.body)}
-        content["example"] = EXAMPLES[found["operationId"]]["request"]
+        content["example"] = examples["request"]
         found["requestBody"] = {"required": True, "content": {"application/json": content}}
     return found
 
@@ -103,13 +105,12 @@ def _not_modified(endpoint: Endpoint) -> Schema:
     }
 
 
-def _success(endpoint: Endpoint) -> Schema:
+def _success(endpoint: Endpoint, answers: Mapping[str, Any]) -> Schema:
     envelope = {
         "type": "object",
         "required": ["data", "meta"],
         "properties": {"data": schema_of(endpoint.payload), "meta": reference(endpoint.meta)},
     }
-    answers = EXAMPLES[operation_id(endpoint.answer)]["answers"]
     content: Schema = {
         "application/json": {
             "schema": envelope,

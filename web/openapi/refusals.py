@@ -1,6 +1,6 @@
 """The errors that an endpoint can answer with, each with its status, its codes and its headers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from web.endpoint import Endpoint
@@ -34,23 +34,26 @@ def responses() -> dict[str, Schema]:
     return {CODES[status]: _shared(status, meaning) for status, meaning in _MEANINGS.items()}
 
 
-def refusals_of(endpoint: Endpoint) -> dict[str, Schema]:
-    """By status, the errors of an endpoint."""
+def refusals_of(endpoint: Endpoint, examples: Mapping[str, Any]) -> dict[str, Schema]:
+    """By status, the errors of an endpoint; with examples of its own, by code."""
     statuses = [401, *_if(endpoint.scope, 403), *_if("{id}" in endpoint.path, 404)]
     statuses += [*_if(endpoint.body, 413), *_if(endpoint.body, 415), 429, 500, 503]
     found = {
         str(status): {"$ref": f"#/components/responses/{CODES[status]}"} for status in statuses
     }
     by_status: dict[int, list[str]] = {}
-    for status, code in _own(endpoint):
+    for status, code in own_refusals(endpoint):
         by_status.setdefault(status, []).append(code)
     for status, codes in by_status.items():
-        found[str(status)] = _response(_OWN_MEANINGS[status], list(dict.fromkeys(codes)))
+        response = _response(_OWN_MEANINGS[status], list(dict.fromkeys(codes)))
+        content = response["content"]["application/json"]
+        content["examples"] = {code: {"value": examples[code]} for code in codes}
+        found[str(status)] = response
     return dict(sorted(found.items()))
 
 
-def _own(endpoint: Endpoint) -> Iterator[tuple[int, str]]:
-    """Statuses and codes of what is wrong with a request itself."""
+def own_refusals(endpoint: Endpoint) -> Iterator[tuple[int, str]]:
+    """Statuses and codes of what is wrong with a request itself; a code can come twice."""
     if endpoint.body:
         yield from ((400, "invalid_json"), (400, "invalid_body"))
     yield from ((400, one.code) for one in query_of(endpoint) if one.code)

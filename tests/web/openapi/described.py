@@ -1,9 +1,6 @@
-"""The demo's shop at a fixed instant, and a question for every operation of the API's description.
+"""The demo's shop at a fixed instant, and a question for every operation of the API's description."""
 
-`python -m tests.web.described` asks them, and writes the answers down as the description's examples.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,10 +22,9 @@ from warehouse.vocabulary import SCOPES
 from web import keys
 from web.app import close_app, create_app
 from web.audit import Actor
-from web.openapi.examples import FILE
 
 NOW: Final = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)
-DAYS: Final = 8
+DAYS: Final = 5
 CREDENTIAL: Final = "cred_0123456789abcdef01234567"
 REQUEST: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
 CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"
@@ -91,19 +87,28 @@ QUESTIONS: Final = (
 
 @dataclass(frozen=True)
 class Described:
-    """The service over the demo's shop: its warehouse, the application, and a key of all scopes."""
+    """The service over the demo's shop: its warehouse, the application, a key of all scopes, and keys
+    that lack one of them."""
 
     url: str
     app: Flask
     key: str
+    keys_without: Mapping[str, str]
 
-    def send(self, question: Asked) -> TestResponse:
+    def send(
+        self, asked: Asked, headers: Mapping[str, str] = {}, body: bytes | None = None
+    ) -> TestResponse:
+        """The answer; with these headers, and this body in the place of the question's own."""
+        sent = {"Authorization": f"Bearer {self.key}"}
+        if asked.body is not None:
+            body = orjson.dumps(asked.body) if body is None else body
+            sent["Content-Type"] = "application/json"
         return self.app.test_client().open(
-            question.path,
-            method=question.method,
-            query_string=question.query,
-            json=question.body,
-            headers={"Authorization": f"Bearer {self.key}"},
+            asked.path,
+            method=asked.method,
+            query_string=asked.query,
+            data=body,
+            headers=sent | dict(headers),
         )
 
     def ask(self, question: Asked) -> Any:
@@ -127,19 +132,24 @@ def described(url: str) -> Iterator[Described]:
     product.rollup()
     engine = open_engine(url)
     with writing(engine) as connection:
-        key = keys.mint(
-            connection,
-            SHOP_ID,
-            SCOPES,
-            name="described",
-            by=Actor("test", "test"),
-            now=0,
-            expires_at=None,
-            credential_id=CREDENTIAL,
-        )
+
+        def mint(scopes: Iterable[str], credential_id: str | None = None) -> str:
+            return keys.mint(
+                connection,
+                SHOP_ID,
+                tuple(scopes),
+                name="described",
+                by=Actor("test", "test"),
+                now=0,
+                expires_at=None,
+                credential_id=credential_id,
+            )
+
+        key = mint(SCOPES, CREDENTIAL)
+        keys_without = {scope: mint(one for one in SCOPES if one != scope) for scope in SCOPES}
     engine.dispose()
     app = create_app(url, lambda: to_micros(NOW))
-    yield Described(url, app, key)
+    yield Described(url, app, key, keys_without)
     close_app(app)
 
 
@@ -151,18 +161,3 @@ def shown(body: Any) -> Any:
     elif "rows" in data:
         data = {**data, "rows": data["rows"][:MOST_ROWS]}
     return {**body, "data": data}
-
-
-def _main() -> None:
-    examples: dict[str, Any] = {}
-    with TemporaryDirectory() as folder, described(f"sqlite:///{folder}/demo.db") as service:
-        for question in QUESTIONS:
-            example = examples.setdefault(question.operation, {"answers": {}})
-            example["answers"][question.name] = shown(service.ask(question))
-            if question.body:
-                example["request"] = question.body
-    FILE.write_bytes(orjson.dumps(examples, option=orjson.OPT_INDENT_2) + b"\n")
-
-
-if __name__ == "__main__":
-    _main()

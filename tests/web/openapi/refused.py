@@ -1,0 +1,56 @@
+"""For every code of an error, a request that is refused with it: an operation's own, and one thing wrong."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from werkzeug.test import TestResponse
+
+from tests.web.openapi.described import QUESTIONS, REQUEST, Described
+from web.bodies import MOST_BYTES
+from web.endpoint import Endpoint
+from web.openapi.operations import operation_id
+
+# What is wrong, by code: in the address, in headers, or in the body's place.
+_QUERY: Final = {
+    "invalid_limit": {"limit": "0"},
+    "invalid_range": {"range": "2026-02-30"},
+    "invalid_format": {"format": "xml"},
+    "invalid_form_ids": {"form_ids": "1"},
+    "invalid_dimension": {"dimension": "colour"},
+    "invalid_field": {"fieldA": ""},
+}
+_HEADERS: Final = {
+    "unauthorized": {"Authorization": "Bearer unknown"},
+    "unsupported_media_type": {"Content-Type": "text/plain"},
+    "invalid_idempotency_key": {"Idempotency-Key": "one, two"},
+    "idempotency_key_reused": {"Idempotency-Key": "reused"},
+    "precondition_failed": {"If-Match": 'W/"another"'},
+}
+_BODY: Final[dict[str, Any]] = {
+    "invalid_json": b"{",
+    "invalid_body": b"{}",
+    "payload_too_large": b" " * (MOST_BYTES + 1),
+}
+
+
+def refused(service: Described, endpoint: Endpoint, code: str) -> TestResponse:
+    """The answer to a request of the endpoint with that wrong which `code` stands for."""
+    operation = operation_id(endpoint.answer)
+    asked = next(one for one in QUESTIONS if one.operation == operation)
+    headers = dict(_HEADERS.get(code, {}))
+    if code == "insufficient_scope":
+        headers["Authorization"] = f"Bearer {service.keys_without[endpoint.scope or '']}"
+    if code == "not_found":
+        asked = replace(asked, path=f"/v1{endpoint.path.replace('{id}', 'unknown')}")
+    if code == "idempotency_key_reused":
+        service.send(asked, headers)
+        asked = replace(asked, body={**(asked.body or {}), "name": "Another"})
+    asked = replace(asked, query=asked.query | _QUERY.get(code, {}))
+    return service.send(asked, headers, _BODY.get(code))
+
+
+def example(answer: TestResponse) -> Any:
+    """The body of a refusal, with a fixed value for what differs from one run to the next."""
+    body = answer.get_json()
+    body["error"]["requestId"] = REQUEST
+    return body
