@@ -9,6 +9,9 @@ from sqlalchemy.exc import DBAPIError
 
 from warehouse.engine import open_engine
 
+# A connection, and the cursor on it.
+_Kept = tuple[PoolProxiedConnection, Any]
+
 
 class Database:
     """`read()` opens the snapshot that one request is answered from; `write()` is for changes.
@@ -80,12 +83,12 @@ class KeptStatement:
         compiled = statement.compile(dialect=engine.dialect)
         self._text, self._order = str(compiled), compiled.positiontup
         # As many as there ever were requests at once.
-        self._free: deque[tuple[PoolProxiedConnection, Any]] = deque()
+        self._free: deque[_Kept] = deque()
 
     def one(self, values: Mapping[str, str]) -> Sequence[Any] | None:
         """The one row that it gives, None where there is none."""
         given = [values[name] for name in self._order] if self._order else values
-        kept = self._free.pop() if self._free else None
+        kept = self._take()
         try:
             if kept is None:
                 connection = self._engine.raw_connection()
@@ -103,5 +106,11 @@ class KeptStatement:
 
     def close(self) -> None:
         """Give the connections back; the next question takes others."""
-        while self._free:
-            self._free.pop()[0].close()
+        while (kept := self._take()) is not None:
+            kept[0].close()
+
+    def _take(self) -> _Kept | None:
+        try:
+            return self._free.pop()
+        except IndexError:
+            return None
