@@ -65,10 +65,11 @@ def administer(url: URL, statement: str) -> None:
 
 
 @contextmanager
-def new_database(server: URL) -> Iterator[str]:
-    """The SQLAlchemy URL of an empty database, which is dropped at the end, whoever still uses it."""
+def new_database(server: URL, template: str = "template0") -> Iterator[str]:
+    """The SQLAlchemy URL of a new database, a copy of another (or empty), which is dropped at the
+    end, whoever still uses it."""
     name = f"test_{uuid.uuid4().hex}"
-    administer(server, f'CREATE DATABASE "{name}" TEMPLATE template0')
+    administer(server, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     try:
         yield server.set(database=name).render_as_string(hide_password=False)
     finally:

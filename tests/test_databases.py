@@ -1,11 +1,17 @@
-"""The databases that the tests are given: empty, and reached by both ways in."""
+"""The databases that the tests are given: new, and reached by both ways in."""
 
 import adbc_driver_postgresql.dbapi
 import adbc_driver_sqlite.dbapi
 import pyarrow as pa
+import pytest
 from sqlalchemy import create_engine, inspect, make_url, text
 
 from tests.conftest import NewUrl
+
+
+@pytest.fixture
+def migrated() -> bool:
+    return False
 
 
 def test_a_database_is_empty_and_each_is_another(new_warehouse_url: NewUrl) -> None:

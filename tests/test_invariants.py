@@ -26,7 +26,7 @@ from tests.worlds import World, world
 
 # A world goes through some ten commands and a thousand questions: a few of them in every run of the
 # tests, many where there is time (INVARIANT_EXAMPLES=100).
-EACH = int(os.environ.get("INVARIANT_EXAMPLES", "3"))
+EACH = int(os.environ.get("INVARIANT_EXAMPLES", "2"))
 
 Question = tuple[str, str, dict[str, str]]
 """Shop, path and query."""
@@ -143,12 +143,11 @@ def test_rebuild_and_backfill_change_nothing(
     start_over(product, given_world)
     load(product, portions(given_world.records, rng), rng)
     first, last = days_of(given_world)
-    product.backfill(first, last)
-    assert_answers(product, given_world, "after a backfill")
     some = first + timedelta(days=rng.randrange((last - first).days))
     product.backfill(some, min(last, some + timedelta(days=rng.randrange(40))))
+    assert_answers(product, given_world, "after a backfill of some days")
     product.backfill(first, last)
-    assert_answers(product, given_world, "after a backfill of some days, and of all again")
+    assert_answers(product, given_world, "after a backfill of all days")
     product.rebuild()
     assert_answers(product, given_world, "after a rebuild")
     assert product.verify_all(), "verify --all finds differences"

@@ -21,6 +21,11 @@ from warehouse.engine import open_engine
 from warehouse.tables import metadata
 
 
+@pytest.fixture
+def migrated() -> bool:
+    return False
+
+
 def test_migrated_warehouse_has_the_declared_tables(warehouse_url: str) -> None:
     engine = open_engine(warehouse_url)
     migrate.migrate(engine)

@@ -5,12 +5,12 @@ from dataclasses import asdict
 
 import click
 
+from jobs.clock import now_micros
 from jobs.commands.importing import tell
 from jobs.commands.shared import warehouse
 from jobs.importing.kind import Counts
 from jobs.importing.kinds import KINDS
 from jobs.importing.rejects import Reject, list_rejects, purge_rejects, retry_rejects
-from jobs.pipeline import now_micros
 from warehouse import settings
 
 

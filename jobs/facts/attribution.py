@@ -11,9 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from jobs.codes import code
 from jobs.facts.frames import by_id
 from warehouse.days import MICROS_PER_DAY
 from warehouse.vocabulary import BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED
+
+_NONE = np.empty(0, dtype=np.int64)
 
 _WAYS = (
     (BY_CODE, ("code", "customer")),
@@ -74,42 +77,54 @@ def _latest(
     orders: pd.DataFrame, submissions: pd.DataFrame, names: list[str], window_days: int
 ) -> pd.DataFrame:
     """Per order the latest submission with equal keys: order, session, form, utm."""
-    key = ["edition", *names]
-    empty = pd.DataFrame({name: [] for name in ("order", "session", "form", "utm")}, dtype="int64")
     for name in names:
         orders = orders[orders[name] != 0]
         submissions = submissions[submissions[name] != 0]
     if orders.empty or submissions.empty:
-        return empty
-    columns = [*key, "submitted_at", "form_session_id", "session", "form", "utm"]
-    right = _last_of_ties(submissions[columns], [*key, "submitted_at"])
-    left = orders[[*key, "order", "created_at"]].drop_duplicates()
-    joined = pd.merge_asof(
-        left.sort_values("created_at"),
-        right.sort_values("submitted_at").assign(found=True),
-        left_on="created_at",
-        right_on="submitted_at",
-        by=key,
-        tolerance=window_days * MICROS_PER_DAY,
+        return pd.DataFrame(dict.fromkeys(("order", "session", "form", "utm"), _NONE))
+    keys = [
+        np.concatenate([orders[name].to_numpy(), submissions[name].to_numpy()])
+        for name in ("edition", *names)
+    ]
+    ours, theirs = np.split(code(*keys).dense().codes, [len(orders)])
+    created_at, submitted_at = (
+        orders["created_at"].to_numpy(),
+        submissions["submitted_at"].to_numpy(),
     )
-    # merge_asof turns numbers beside a missing match into floats, so only what places the match is
-    # read from it, and the ids are looked up again.
-    hit = joined[joined["found"].notna()]
-    instants = hit["submitted_at"].astype("int64")
-    match = (
-        hit[[*key, "order"]].assign(submitted_at=instants).merge(right, on=[*key, "submitted_at"])
-    )
-    # An order with several codes can match several submissions: the latest again.
-    last = match[match["submitted_at"] == match.groupby("order")["submitted_at"].transform("max")]
-    return _last_of_ties(last, ["order"])[["order", "session", "form", "utm"]]
+    # Key and instant as one integer that sorts like both: the instant by its rank, so that the
+    # last submission at or before an order is the one before the order's place among them.
+    instants = np.unique(submitted_at)
+    room = len(instants) + 1
+    places = theirs * room + np.searchsorted(instants, submitted_at)
+    ranked = _ranked(submissions, places)
+    wanted = ours * room + np.searchsorted(instants, created_at, side="right") - 1
+    before = np.searchsorted(places[ranked], wanted, side="right") - 1
+    rows = ranked[before]
+    hit = (before >= 0) & (theirs[rows] == ours)
+    hit &= created_at - submitted_at[rows] <= window_days * MICROS_PER_DAY
+    matches = submissions.iloc[rows[hit]].assign(order=orders["order"].to_numpy()[hit])
+    return _one_each(matches)[["order", "session", "form", "utm"]]
 
 
-def _last_of_ties(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-    """One row per key: the greater form_session_id, then the greater form."""
-    tied = rows.duplicated(key, keep=False)
-    if not tied.any():
-        return rows
-    chosen = (
-        rows[tied].sort_values([*key, "form_session_id", "form"]).drop_duplicates(key, keep="last")
-    )
-    return pd.concat([rows[~tied], chosen], ignore_index=True)
+def _ranked(submissions: pd.DataFrame, places: np.ndarray) -> np.ndarray:
+    """Row numbers by place; at one place by form_session_id, then form."""
+    order = np.argsort(places)
+    same = places[order][1:] == places[order][:-1]
+    if not same.any():
+        return order
+    # Texts are compared only where the place does not decide.
+    tied = np.zeros(len(places), dtype=bool)
+    tied[order[1:][same]] = tied[order[:-1][same]] = True
+    rank = np.zeros(len(places))
+    rank[tied] = submissions["form_session_id"][tied].rank(method="dense").to_numpy()
+    return np.lexsort((submissions["form"].to_numpy(), rank, places))
+
+
+def _one_each(matches: pd.DataFrame) -> pd.DataFrame:
+    """One submission per order: an order with several codes can match several; the latest again."""
+    several = matches.duplicated("order", keep=False)
+    if not several.any():
+        return matches
+    key = ["order", "submitted_at", "form_session_id", "form"]
+    chosen = matches[several].sort_values(key).drop_duplicates("order", keep="last")
+    return pd.concat([matches[~several], chosen], ignore_index=True)

@@ -5,11 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 
-from jobs.facts import store
 from jobs.facts.frames import by_id
 from jobs.facts.raw import Words
 from jobs.facts.working import Working
-from warehouse import tables
 from warehouse.vocabulary import UNATTRIBUTED
 
 _DERIVED = {"customer": 0, "type": UNATTRIBUTED, "session": 0, "form": 0, "utm": 0}
@@ -43,9 +41,3 @@ def _codes(rows: pd.DataFrame, words: Words) -> pd.DataFrame:
     )
     words.note(frame["edition"].to_numpy(), frame["code"].to_numpy())
     return frame
-
-
-def stored_codes(work: Working, orders: pd.Index) -> pd.DataFrame:
-    """The stored codes of these orders (old versions)."""
-    rows = work.old_orders.loc[work.old_orders.index.intersection(orders), ["edition", "order"]]
-    return store.load(work.bulk, tables.fact_order_code, rows)

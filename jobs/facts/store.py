@@ -2,9 +2,12 @@
 
 import pandas as pd
 import pyarrow as pa
-from sqlalchemy import Table
+from sqlalchemy import Table, Text
 
 from warehouse.bulk import Bulk, names
+
+_NO_NUMBERS = pd.Series([], dtype="int64")
+_NO_TEXTS = pd.Series([], dtype="str")
 
 
 def columns_of(table: Table) -> list[str]:
@@ -13,12 +16,13 @@ def columns_of(table: Table) -> list[str]:
 
 def arrow(frame: pd.DataFrame, columns: list[str]) -> pa.Table:
     """A frame's columns for the warehouse: texts as plain strings, numbers as they are."""
-    table = pa.Table.from_pandas(frame[columns], preserve_index=False)
-    fields = [
-        pa.field(field.name, pa.string() if pa.types.is_large_string(field.type) else field.type)
-        for field in table.schema
-    ]
-    return table.cast(pa.schema(fields)).replace_schema_metadata(None)
+    arrays = {}
+    for name in columns:
+        array = pa.array(frame[name].array)
+        if pa.types.is_large_string(array.type):
+            array = array.cast(pa.string())
+        arrays[name] = array
+    return pa.table(arrays)
 
 
 def load(
@@ -33,8 +37,7 @@ def load(
     known = columns_of(table)
     columns = columns or known
     if keys.empty:
-        empty = f"SELECT {names(columns)} FROM {table.name} WHERE false"
-        return bulk.rows_of(table, empty).to_pandas()
+        return no_rows(table, columns)
     staged = bulk.stage("staged_facts", arrow(keys, list(keys.columns)))
     same = " AND ".join(f'f."{name}" = k."{name}"' for name in keys.columns if name in known)
     # A database uses a partial index only where the question says what the index leaves out.
@@ -44,6 +47,14 @@ def load(
         f"SELECT {names(columns, 'f.')} FROM {staged} k CROSS JOIN {table.name} f "
         f"WHERE {same} AND {condition}",
     ).to_pandas()
+
+
+def no_rows(table: Table, columns: list[str]) -> pd.DataFrame:
+    """A frame of these columns without rows, in the types in which rows come."""
+    kinds = {column.name: column.type for column in table.columns}
+    return pd.DataFrame(
+        {name: _NO_TEXTS if isinstance(kinds[name], Text) else _NO_NUMBERS for name in columns}
+    )
 
 
 def _partial(table: Table) -> list[str]:

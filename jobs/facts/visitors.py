@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from jobs.codes import code
 from jobs.facts.working import Working
 
 PAIR = ["edition", "form", "visitor"]
@@ -39,5 +40,8 @@ def mark_fresh(work: Working, folded: np.ndarray) -> None:
 
 def members(sessions: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """The sessions of these pairs."""
-    wanted = pd.MultiIndex.from_frame(pairs)
-    return sessions[pd.MultiIndex.from_frame(sessions[PAIR]).isin(wanted)]
+    columns = [np.concatenate([sessions[name].to_numpy(), pairs[name].to_numpy()]) for name in PAIR]
+    codes = code(*columns).dense()
+    wanted = np.zeros(codes.size, dtype=bool)
+    wanted[codes.codes[len(sessions) :]] = True
+    return sessions[wanted[codes.codes[: len(sessions)]]]

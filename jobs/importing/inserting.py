@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Table, UniqueConstraint
 
-from jobs.pipeline import now_micros
+from jobs.clock import now_micros
 from warehouse.bulk import Bulk, names
 
 # Keys that are looked up to tell whether a portion is new.

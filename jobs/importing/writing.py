@@ -4,11 +4,11 @@ from typing import Final
 
 import pyarrow as pa
 
+from jobs.clock import now_micros
 from jobs.importing.checks import Checks
 from jobs.importing.kind import Counts, Kind, Written
 from jobs.importing.portion import Portion
 from jobs.importing.privacy import kept_text
-from jobs.pipeline import now_micros
 from warehouse.bulk import Bulk
 
 _LONGEST_REASON: Final = 500

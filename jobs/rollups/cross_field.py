@@ -1,13 +1,15 @@
 """Which answers go together: submissions by the values that they chose in two fields."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from jobs.codes import Column, code, lookup
 from jobs.facts.frames import Facts
 from jobs.rollups.submissions import submissions
-from jobs.rollups.summing import Column, Source, code, ints, lookup, take
+from jobs.rollups.summing import Source, ints, take
 from warehouse.catalogue import SUMMARY
 
 _COLUMNS: Final = SUMMARY["cross_field"].columns
@@ -43,10 +45,10 @@ def rollup(facts: Facts) -> pd.DataFrame:
     return pd.DataFrame({name: columns[name] for name in _COLUMNS}, copy=False)
 
 
-def _chosen(submitted: pd.DataFrame, answers: pd.DataFrame) -> Source:
+def _chosen(submitted: Mapping[str, Column], answers: pd.DataFrame) -> Source:
     """The chosen values of submissions, sorted by submission and field."""
     answers = answers[answers["value"] != 0]
-    place = lookup(ints(submitted, "session"), ints(answers, "session"))
+    place = lookup(submitted["session"], ints(answers, "session"))
     order = np.lexsort((ints(answers, "field"), place))
     order = order[place[order] >= 0]
     chosen = take(answers, order, ["session", "field", "value"])

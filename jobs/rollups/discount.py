@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from jobs.codes import code, lookup
 from jobs.facts.frames import Facts
 from jobs.rollups.submissions import submissions
-from jobs.rollups.summing import Part, code, ints, lookup, part, take, total
+from jobs.rollups.summing import Part, ints, part, take, total
 from warehouse.vocabulary import BY_CODE
 
 
@@ -22,11 +23,11 @@ def rollup(facts: Facts) -> pd.DataFrame:
 def _issued(facts: Facts) -> Part:
     submitted = submissions(facts.sessions)
     issues = facts.issues[facts.issues["discount"] != 0]
-    place = lookup(ints(submitted, "session"), ints(issues, "session"))
+    place = lookup(submitted["session"], ints(issues, "session"))
     issues, place = issues[place >= 0], place[place >= 0]
     once = code(place, ints(issues, "discount")).dense().places()
     issued = take(issues, once, ["edition", "discount"])
-    return part(issued, day=ints(submitted, "day")[place[once]], issued=1)
+    return part(issued, day=submitted["day"][place[once]], issued=1)
 
 
 def _used(facts: Facts) -> list[Part]:

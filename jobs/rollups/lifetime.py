@@ -5,8 +5,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from jobs.codes import Codes, Column, lookup
 from jobs.rollups.submissions import submissions
-from jobs.rollups.summing import Codes, Column, Value, ints, lookup
+from jobs.rollups.summing import Value, ints
 from warehouse.days import MICROS_PER_DAY
 from warehouse.vocabulary import LTV_HORIZONS
 
@@ -23,7 +24,7 @@ _MEASURES: Final = (
 LIFETIME: Final[dict[str, Value]] = {"customers": 1, **{name: name for name in _MEASURES}}
 
 
-def acquirers(sessions: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
+def acquirers(sessions: pd.DataFrame, orders: pd.DataFrame) -> dict[str, Column]:
     """Submissions of known customers, with what the customer ordered from that instant on.
 
     The columns of `submissions` and: purchasers and repeaters (1 with at least one, two orders);
@@ -35,10 +36,11 @@ def acquirers(sessions: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
     orders in the order of (customer, instant): submissions and orders are never multiplied.
     """
     rows = submissions(sessions)
-    rows = rows[rows["customer"] != 0].reset_index(drop=True)
-    rank, customers = pd.factorize(ints(rows, "customer"))
+    known = np.flatnonzero(rows["customer"])
+    rows = {name: column[known] for name, column in rows.items()}
+    rank, customers = pd.factorize(rows["customer"])
     timeline = _Timeline(orders, customers)
-    submitted_at = ints(rows, "submitted_at")
+    submitted_at = rows["submitted_at"]
     start, end = timeline.since(rank, submitted_at), timeline.end(rank)
     rows["orders"] = end - start
     rows["purchasers"] = (end - start >= 1).astype(np.int64)

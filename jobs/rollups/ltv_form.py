@@ -2,9 +2,10 @@
 
 import pandas as pd
 
+from jobs.codes import code
 from jobs.facts.frames import Facts
 from jobs.rollups.lifetime import LIFETIME, acquirers, earliest
-from jobs.rollups.summing import Part, code, ints, total
+from jobs.rollups.summing import Part, take, total
 
 
 def rollup(facts: Facts) -> pd.DataFrame:
@@ -17,6 +18,6 @@ def rollup(facts: Facts) -> pd.DataFrame:
     all.
     """
     rows = acquirers(facts.sessions, facts.orders)
-    units = code(ints(rows, "customer"), ints(rows, "form")).dense()
-    first = earliest(ints(rows, "submitted_at"), units)
-    return total("ltv_form", Part(rows.iloc[first], LIFETIME))
+    units = code(rows["customer"], rows["form"]).dense()
+    first = earliest(rows["submitted_at"], units)
+    return total("ltv_form", Part(take(rows, first, [*rows]), LIFETIME))

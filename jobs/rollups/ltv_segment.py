@@ -2,9 +2,10 @@
 
 import pandas as pd
 
+from jobs.codes import code, lookup
 from jobs.facts.frames import Facts
 from jobs.rollups.lifetime import LIFETIME, acquirers, earliest
-from jobs.rollups.summing import Part, code, ints, lookup, take, total
+from jobs.rollups.summing import Part, ints, take, total
 
 
 def rollup(facts: Facts) -> pd.DataFrame:
@@ -15,11 +16,11 @@ def rollup(facts: Facts) -> pd.DataFrame:
     """
     rows = acquirers(facts.sessions, facts.orders)
     chosen = facts.answers[facts.answers["value"] != 0]
-    place = lookup(ints(rows, "session"), ints(chosen, "session"))
+    place = lookup(rows["session"], ints(chosen, "session"))
     answers = take(chosen, place >= 0, ["field", "value"])
     place = place[place >= 0]
-    units = code(ints(rows, "customer")[place], answers["field"], answers["value"]).dense()
-    first = earliest(ints(rows, "submitted_at")[place], units)
-    acquired = take(rows, place[first], [*rows.columns])
+    units = code(rows["customer"][place], answers["field"], answers["value"]).dense()
+    first = earliest(rows["submitted_at"][place], units)
+    acquired = take(rows, place[first], [*rows])
     acquired |= take(answers, first, ["field", "value"])
     return total("ltv_segment", Part(acquired, LIFETIME))

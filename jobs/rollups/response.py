@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from jobs.codes import lookup
 from jobs.facts.frames import Facts
 from jobs.rollups.submissions import OUTCOME, submissions
-from jobs.rollups.summing import Part, ints, lookup, take, total
+from jobs.rollups.summing import Part, ints, take, total
 
 
 def rollup(facts: Facts) -> pd.DataFrame:
@@ -15,7 +16,7 @@ def rollup(facts: Facts) -> pd.DataFrame:
     where it answered the field at all, and there `lists` counts it where its answer is a list.
     """
     submitted = submissions(facts.sessions)
-    place = lookup(ints(submitted, "session"), ints(facts.answers, "session"))
+    place = lookup(submitted["session"], ints(facts.answers, "session"))
     answers = take(facts.answers, place >= 0, ["edition", "field", "value", "listed"])
     measures = [name for name in OUTCOME if name != "submissions"]
     answers |= take(submitted, place[place >= 0], ["day", "form", *measures])

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from jobs.codes import Column, lookup
 from jobs.facts.frames import Facts
-from jobs.rollups.summing import Column, ints, lookup, part, take, total
+from jobs.rollups.summing import ints, part, take, total
 from warehouse.days import NEVER
 
 # What makes a step the last one that a session viewed, the strongest first.

@@ -5,7 +5,8 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from jobs.rollups.summing import Part, Value, part
+from jobs.codes import Column
+from jobs.rollups.summing import Part, Value, ints, part, take
 from warehouse.days import NO_DAY
 
 # The measures of `submissions`, all on the submission's day.
@@ -31,13 +32,16 @@ _KEPT: Final = [
 ]
 
 
-def submissions(sessions: pd.DataFrame) -> pd.DataFrame:
-    """The submitted sessions, with `day` (of the submission) and `converted` (1: has an order)."""
-    submitted = sessions["submit_day"] != NO_DAY
-    kept = sessions.loc[submitted, _KEPT].reset_index(drop=True)
-    kept["day"] = sessions.loc[submitted, "submit_day"].to_numpy()
-    kept["converted"] = (kept["orders"] > 0).astype(np.int64)
-    return kept
+def submissions(sessions: pd.DataFrame) -> dict[str, Column]:
+    """The submitted sessions' columns, with `day` (of the submission) and `converted` (1: has an
+    order)."""
+    days = ints(sessions, "submit_day")
+    submitted = np.flatnonzero(days != NO_DAY)
+    kept = take(sessions, submitted, _KEPT)
+    return kept | {
+        "day": days[submitted],
+        "converted": (kept["orders"] > 0).astype(np.int64),
+    }
 
 
 def milestones_and_outcome(sessions: pd.DataFrame) -> list[Part]:

@@ -1,8 +1,7 @@
 """Sums of facts by integer keys, which every rollup ends in.
 
-A key of several 64-bit columns is coded into one small integer per row, column by column, and the
-measures are added up under that code: no sort, no Python object per row, and exact, since money
-never passes through a float.
+A key is coded into one small integer per row (`jobs/codes.py`), and the measures are added up under
+that code: no sort, no Python object per row, and exact, since money never passes through a float.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,18 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from jobs.codes import Column, code
 from warehouse.catalogue import SUMMARY
 from warehouse.days import NO_DAY
 
-Column: TypeAlias = npt.NDArray[np.int64]
 Source: TypeAlias = pd.DataFrame | Mapping[str, Column]
 # A column of the source by its name, the same number for every row, or a column of its own.
 Value: TypeAlias = str | int | Column
-
-# Codes stay below this, so that one more bit never overflows.
-_ROOM = 2**62
-# A column whose values lie this close together is its own code, less its minimum.
-_NARROW = 2**16
 
 
 @dataclass(frozen=True)
@@ -37,25 +31,6 @@ class Part:
 
     source: Source
     columns: Mapping[str, Value]
-
-
-@dataclass(frozen=True)
-class Codes:
-    """One code per row, equal where the key is equal; all of them in range(size)."""
-
-    codes: Column
-    size: int
-
-    def dense(self) -> "Codes":
-        """The same, with every code in range(size) in use."""
-        codes, uniques = pd.factorize(self.codes)
-        return Codes(codes, len(uniques))
-
-    def places(self) -> Column:
-        """For each code (of dense codes) one row that has it."""
-        places = np.empty(self.size, np.int64)
-        places[self.codes] = np.arange(len(self.codes))
-        return places
 
 
 def part(source: Source, **columns: Value) -> Part:
@@ -83,44 +58,14 @@ def total(name: str, *parts: Part) -> pd.DataFrame:
     return pd.DataFrame(result, copy=False)
 
 
-def code(*keys: Column) -> Codes:
-    """Codes of a key that consists of one or more columns of equal length."""
-    return combine(*map(_code, keys))
-
-
-def combine(*keys: Codes) -> Codes:
-    """Codes of a key that consists of keys already coded; ordered as these where there is room."""
-    joint = keys[0]
-    for key in keys[1:]:
-        if joint.size * key.size >= _ROOM:
-            joint = joint.dense()
-        joint = Codes(joint.codes * key.size + key.codes, joint.size * key.size)
-    return joint
-
-
 def ints(source: Source, name: str) -> Column:
     """A column as an array; that of an empty frame may have any type."""
     return np.asarray(source[name], dtype=np.int64)
 
 
-def lookup(keys: Column, wanted: Column) -> Column:
-    """The place of each wanted key among keys that are all different, -1 where it is not there."""
-    return np.asarray(pd.Index(keys).get_indexer(pd.Index(wanted)), dtype=np.int64)
-
-
 def take(source: Source, rows: npt.NDArray[np.generic], names: Sequence[str]) -> dict[str, Column]:
     """These columns of these rows (places or a mask)."""
     return {name: ints(source, name)[rows] for name in names}
-
-
-def _code(key: Column) -> Codes:
-    if not len(key):
-        return Codes(key, 1)
-    low, high = int(key.min()), int(key.max())
-    if high - low < _NARROW:
-        return Codes(key - low, high - low + 1)
-    codes, uniques = pd.factorize(key)
-    return Codes(codes, len(uniques))
 
 
 def _resolve(one: Part, dims: Sequence[str]) -> dict[str, Column]:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from jobs.codes import Column, code
 from jobs.facts.frames import Facts
-from jobs.rollups.summing import Column, Part, code, ints, part, total
+from jobs.rollups.summing import Part, ints, part, total
 from warehouse.days import NO_DAY
 from warehouse.vocabulary import VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 

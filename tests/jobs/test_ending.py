@@ -10,7 +10,7 @@ from tests.jobs.conftest import Commands, Process
 from warehouse.bulk import open_bulk
 
 SHOP = {"shop_id": "a.example", "currency": "EUR"}
-BATCHES = 12
+BATCHES = 5
 
 
 def backlog(commands: Commands) -> None:

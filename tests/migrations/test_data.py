@@ -22,6 +22,11 @@ REVISIONS = known_revisions()
 
 
 @pytest.fixture
+def migrated() -> bool:
+    return False
+
+
+@pytest.fixture
 def data(request: pytest.FixtureRequest, new_sqlite_url: NewUrl) -> stored.Stored:
     """Data of the revision that is the test's parameter; of the newest, made just now."""
     if request.param == HEAD:

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from jobs.rollups.summing import Column, code, lookup, part, total
+from jobs.codes import Column, code, lookup
+from jobs.rollups.summing import part, total
 from tests.rollups.building import rows
 from warehouse.days import NO_DAY
 

@@ -8,7 +8,7 @@ import socket
 import time
 from pathlib import Path
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from sqlalchemy import Engine
 
 from tests.web.builders import ShopBuilder
@@ -19,8 +19,13 @@ from web.key_text import is_well_formed
 BODY = {"Content-Type": "application/json"}
 
 
+def invoke(url: str, *words: str) -> Result:
+    """`python -m web WORDS`, in this process."""
+    return CliRunner().invoke(main, words, env={"WAREHOUSE_URL": url})
+
+
 def test_keys_from_mint_to_revoke(warehouse_url: str, shop: ShopBuilder) -> None:
-    minted = run(
+    minted = invoke(
         warehouse_url,
         "keys",
         "mint",
@@ -33,10 +38,10 @@ def test_keys_from_mint_to_revoke(warehouse_url: str, shop: ShopBuilder) -> None
         "--expires",
         "2099-12-31",
     )
-    assert (minted.returncode, minted.stderr) == (0, "")
+    assert (minted.exit_code, minted.stderr) == (0, "")
     key = minted.stdout.splitlines()[-1]
     assert is_well_formed(key)
-    listed = run(warehouse_url, "keys", "list", "--json")
+    listed = invoke(warehouse_url, "keys", "list", "--json")
     (row,) = map(json.loads, listed.stdout.splitlines())
     assert key not in listed.stdout
     assert row.pop("createdAt").endswith("Z")
@@ -53,9 +58,9 @@ def test_keys_from_mint_to_revoke(warehouse_url: str, shop: ShopBuilder) -> None
         "lastUsedAt": None,
         "replacedBy": None,
     }
-    assert run(warehouse_url, "keys", "list", "--shop", "other").stdout == ""
-    assert run(warehouse_url, "keys", "revoke", row["credentialId"]).returncode == 0
-    shown = run(warehouse_url, "keys", "list", "--shop", shop.shop_id).stdout
+    assert invoke(warehouse_url, "keys", "list", "--shop", "other").stdout == ""
+    assert invoke(warehouse_url, "keys", "revoke", row["credentialId"]).exit_code == 0
+    shown = invoke(warehouse_url, "keys", "list", "--shop", shop.shop_id).stdout
     assert row["credentialId"] in shown
     assert "revoked" in shown
 
@@ -73,7 +78,7 @@ def test_failures_and_wrong_usage(warehouse_url: str, shop: ShopBuilder) -> None
         (["keys"], 2),
         (["serve", "--port", "0"], 2),
     ):
-        done = CliRunner().invoke(main, arguments, env={"WAREHOUSE_URL": warehouse_url})
+        done = invoke(warehouse_url, *arguments)
         assert (done.exit_code, done.stdout) == (status, ""), arguments
         if status == 1:
             assert re.fullmatch(r"Error: .+\n", done.stderr), arguments
@@ -84,7 +89,7 @@ def test_no_warehouse_is_one_line() -> None:
     assert done.returncode == 1
     assert re.fullmatch(r"Error: .+\n", done.stderr), done.stderr
     for url in ("sqlite:////proc/x.db", "nonsense"):
-        invoked = CliRunner().invoke(main, ["keys", "list"], env={"WAREHOUSE_URL": url})
+        invoked = invoke(url, "keys", "list")
         assert invoked.exit_code == 1
         assert re.fullmatch(r"Error: .+\n", invoked.stderr), invoked.stderr
 

@@ -5,12 +5,12 @@ from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
+from jobs.clock import now_micros
 from jobs.importing import cells
 from jobs.importing.kind import Written
 from jobs.importing.rows import Field, names_of
 from jobs.importing.standing import Standing
 from jobs.importing.upserts import STAGED, Upsert, lock, write
-from jobs.pipeline import now_micros
 from warehouse.bulk import Bulk, names
 from warehouse.tables import form
 
