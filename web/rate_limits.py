@@ -24,8 +24,9 @@ from web.errors import CODES, Refusal
 from web.logs import log_failure
 from web.request_id import request_id
 
-# 120 at once, and 60 a minute.
-FAILURES: Final = Allowance(120, 120 * MICROS_PER_SECOND)
+# 300 at once, so that a program which goes through every endpoint with a wrong key is told so, and 60 a
+# minute.
+FAILURES: Final = Allowance(300, 300 * MICROS_PER_SECOND)
 
 _PATIENCE_SECONDS: Final = 1
 _TABLE: Final = """
