@@ -1,6 +1,6 @@
 """Whose a file is, and how it gets to `done/` or `failed/`, whatever dies on the way.
 
-A file in hand lies in a folder of its own, `.taken/<token>/`, into which a rename has brought it: of
+A file in hand lies in a folder of its own, `.taken/<tries>-<token>/`, into which a rename has brought it: of
 two that want it, one gets it. A folder whose process is gone is taken over by renaming it, again
 atomically; who was slow, and not dead, then finds its folder gone, and lets the file be. Only the
 holder of the job's lease takes over.
@@ -50,13 +50,18 @@ class Claim:
         return files[0] if files else None
 
     @property
+    def tries(self) -> int:
+        """How many processes have had it in hand, this one among them."""
+        return _tries(self.folder)
+
+    @property
     def report(self) -> Path:
         return self.folder / REPORT
 
 
 def claim(found: Found) -> Claim | None:
     """Take a file in hand; None where it is gone."""
-    folder = found.path.parent / TAKEN / _token()
+    folder = found.path.parent / TAKEN / _token(1)
     folder.mkdir(parents=True)
     try:
         found.path.rename(folder / found.path.name)
@@ -70,14 +75,18 @@ def take_over(root: Path) -> Iterator[Claim]:
     """What those before have left. To be called by the holder of the job's lease."""
     for left in in_hand(root):
         place = Place(*left.parent.parent.relative_to(root).parts)
-        folder = left.with_name(_token())
+        folder = left.with_name(_token(_tries(left) + 1))
         with suppress(FileNotFoundError):
             left.rename(folder)
             yield Claim(place, folder)
 
 
-def _token() -> str:
-    return f"{me().replace(':', '-')}-{secrets.token_hex(4)}"
+def _token(tries: int) -> str:
+    return f"{tries}-{me().replace(':', '-')}-{secrets.token_hex(4)}"
+
+
+def _tries(folder: Path) -> int:
+    return int(folder.name.partition("-")[0])
 
 
 def finish(claim: Claim, outcome: str, report: dict[str, Any]) -> None:

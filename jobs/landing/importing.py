@@ -21,6 +21,10 @@ from warehouse.bulk import Bulk
 from warehouse.days import iso_millis
 from warehouse.outages import is_outage
 
+# A file that ends process after process (out of memory, say) is given up, lest the others wait for ever.
+MOST_TRIES: Final = 20
+_GIVEN_UP: Final = f"{MOST_TRIES} processes ended with this file in hand"
+
 # Rejects that a report names; `rejects` lists all.
 _FIRST: Final = 20
 
@@ -74,6 +78,8 @@ def _imported(run: Run, claim: Claim, file: Path) -> tuple[str, dict[str, Any]]:
     try:
         before = None
         # Whoever wrote it may have been slow, and not done.
+        if claim.tries > MOST_TRIES:
+            raise Unreadable(_GIVEN_UP)
         while before != (before := _state(file)):
             counts, run.record.batches = Counts(), batches
             import_file(run.bulk, kind, file, written, counts, given=given, name=name)

@@ -13,6 +13,7 @@ import pytest
 
 from jobs.landing import claims, folder
 from jobs.landing.claims import Claim
+from jobs.landing.importing import MOST_TRIES
 from tests.importing.files import as_csv, as_ndjson, event, order
 from tests.jobs.conftest import Commands
 
@@ -242,6 +243,18 @@ def test_who_was_slow_finds_its_file_taken_over(tmp_path: Path) -> None:
         claims.finish(slow, "done", {})
     claims.finish(mine, "done", {})
     assert files(tmp_path) == ["shops/done/s.csv"]
+
+
+def test_a_file_that_ends_every_process_is_given_up(sqlite_commands: Commands) -> None:
+    sqlite_commands.land("shops", "s.ndjson", as_ndjson([SHOP]))
+    (found,) = folder.look(sqlite_commands.landing)
+    claims.claim(found)
+    for _ in range(MOST_TRIES - 1):
+        (left,) = claims.take_over(sqlite_commands.landing)
+    assert left.tries == MOST_TRIES
+    sqlite_commands("landing", status=1)
+    said = report(sqlite_commands.landing / "shops/failed/s.ndjson")
+    assert said["error"] == "20 processes ended with this file in hand"
 
 
 def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
