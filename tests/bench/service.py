@@ -51,7 +51,7 @@ def mint(url: str) -> str:
     return printed.stdout.strip().splitlines()[-1]
 
 
-def measure(url: str, requests: int = 30) -> dict[str, dict[str, float]]:
+def measure(url: str, requests: int) -> dict[str, dict[str, float]]:
     """Milliseconds per endpoint: p50 and p99 of ranges never asked before, and p50 of one asked again.
 
     The ranges all hold the 90 days of data, and differ in the days before them, so that no cache of
