@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from sqlalchemy import Connection, NullPool, create_engine
-
 from warehouse import tables
+from warehouse.bulk import open_bulk
 
 LAYERS: Final = {
     "raw": (tables.raw_event, tables.raw_order),
@@ -13,25 +12,20 @@ LAYERS: Final = {
 }
 # SQLite counts pages by B-tree; an index is one of its own, and names its table in the schema.
 _SQLITE: Final = (
-    "SELECT SUM(d.pgsize) FROM dbstat d JOIN sqlite_schema s ON s.name = d.name "
+    "SELECT CAST(SUM(d.pgsize) AS BIGINT) FROM dbstat d JOIN sqlite_schema s ON s.name = d.name "
     "WHERE d.aggregate = TRUE AND s.tbl_name IN ({})"
 )
 _POSTGRESQL: Final = (
-    "SELECT SUM(pg_total_relation_size(oid)) FROM pg_class WHERE relname IN ({}) AND relkind = 'r'"
+    "SELECT CAST(SUM(pg_total_relation_size(oid)) AS BIGINT) FROM pg_class "
+    "WHERE relname IN ({}) AND relkind = 'r'"
 )
 
 
 def measure(url: str) -> dict[str, int]:
     """Bytes of each layer."""
-    engine = create_engine(url, poolclass=NullPool)
-    with engine.connect() as connection:
-        sql = _SQLITE if engine.dialect.name == "sqlite" else _POSTGRESQL
+    with open_bulk(url) as bulk:
+        sql = _SQLITE if bulk.sqlite else _POSTGRESQL
         return {
-            layer: _size(connection, sql, [table.name for table in found])
+            layer: int(bulk.value(sql.format(", ".join(f"'{table.name}'" for table in found))))
             for layer, found in LAYERS.items()
         }
-
-
-def _size(connection: Connection, sql: str, names: list[str]) -> int:
-    listed = ", ".join(f"'{name}'" for name in names)
-    return int(connection.exec_driver_sql(sql.format(listed)).scalar_one())

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import math
 import os
 import subprocess
 import sys
@@ -70,12 +71,17 @@ def measure(url: str, requests: int) -> dict[str, dict[str, float]]:
                 times.append(took * 1000)
             fresh, again = sorted(times[:requests]), sorted(times[requests:])
             measured[name] = {
-                "p50_ms": round(fresh[len(fresh) // 2], 2),
-                "p99_ms": round(fresh[min(len(fresh) - 1, int(len(fresh) * 0.99))], 2),
-                "again_p50_ms": round(again[len(again) // 2], 2),
+                "p50_ms": _percentile(fresh, 50),
+                "p99_ms": _percentile(fresh, 99),
+                "again_p50_ms": _percentile(again, 50),
                 "bytes": size,
             }
     return measured
+
+
+def _percentile(times: list[float], percent: int) -> float:
+    """Nearest rank, of sorted times."""
+    return round(times[math.ceil(len(times) * percent / 100) - 1], 2)
 
 
 def _ask(
