@@ -17,8 +17,11 @@ from sqlalchemy import make_url
 
 from tests.bench.processes import Took, run
 from warehouse import tables
+from warehouse.engine import SQLITE_PRAGMAS
 
 _BATCH = 100_000
+# Those of the warehouse; but staged rows go to disk, since there may be more than fit into memory.
+_PRAGMAS = [pragma for pragma in SQLITE_PRAGMAS if "temp_store" not in pragma]
 
 
 def process_start(url: str) -> Took:
@@ -89,6 +92,10 @@ def _cursor(url: str) -> Iterator[tuple[Any, Any]]:
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
         connection = adbc_driver_sqlite.dbapi.connect(parsed.database or "")
+        connection.adbc_connection.set_autocommit(True)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+        connection.adbc_connection.set_autocommit(False)
     else:
         plain = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
         connection = adbc_driver_postgresql.dbapi.connect(plain)
