@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from warehouse.adding import add_up, relabel
+from warehouse.adding import Column, add_up
 from warehouse.reader import Sums
 from warehouse.vocabulary import UTM_FIELDS
 from web.campaigns import Campaign, Campaigns, sources_of
@@ -42,12 +42,15 @@ def outcomes_of(
     # Days matter only where revenue is to be brought into another currency.
     foreign = campaigns.currencies - {question.shop.currency}
     ordered = question.sums("utm_order", by=("day", "utm") if foreign else ("utm",))
-    utms = question.utms({*submitted["utm"].tolist(), *ordered["utm"].tolist()})
+    sold, places = np.unique(ordered["utm"], return_inverse=True)
+    utms = question.utms({*submitted["utm"].tolist(), *sold.tolist()})
     matched = {
         key: campaigns.of(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID]) for key, utm in utms.items()
     }
     outcomes: Outcomes = {campaign: Outcome() for campaign in (None, *matched.values())}
-    _add_orders(list(outcomes.items()), matched, ordered)
+    numbers = {campaign: number for number, campaign in enumerate(outcomes)}
+    labels = np.array([numbers[matched[utm]] for utm in sold.tolist()], dtype=np.int64)
+    _add_orders(list(outcomes.values()), labels[places], ordered)
     by_source: dict[str, list[int]] = {}
     for utm, count in zip(
         submitted["utm"].tolist(), submitted["submissions"].tolist(), strict=True
@@ -63,26 +66,23 @@ def outcomes_of(
     }
 
 
-def _add_orders(
-    outcomes: list[tuple[Campaign | None, Outcome]],
-    matched: dict[int, Campaign | None],
-    ordered: Sums,
-) -> None:
-    """Add lines of orders, by UTM and perhaps day, to the outcomes of their campaigns."""
-    numbers = {campaign: number for number, (campaign, _) in enumerate(outcomes)}
-    labels = relabel(ordered["utm"], {utm: numbers[of] for utm, of in matched.items()})
+def _add_orders(outcomes: list[Outcome], labels: Column, ordered: Sums) -> None:
+    """Add lines of orders, by UTM and perhaps day, to outcomes; each line's is at its label's place."""
     days = ordered.columns.get("day", np.zeros(len(ordered), dtype=np.int64))
     (places, days), (orders, net) = add_up(
         [labels, days], [ordered["orders"], ordered["gross"] - ordered["refunded"]]
     )
-    for place, day, count, amount in zip(
-        places.tolist(), days.tolist(), orders.tolist(), net.tolist(), strict=True
-    ):
-        if count:
-            outcome = outcomes[place][1]
-            outcome.orders += count
-            outcome.net += amount
-            outcome.net_by_day[day] = amount
+    some = orders != 0
+    places, days, orders, net = places[some], days[some], orders[some], net[some]
+    # By place, then day: each outcome has one stretch.
+    found, starts, lengths = np.unique(places, return_index=True, return_counts=True)
+    for place, start, length in zip(found.tolist(), starts.tolist(), lengths.tolist(), strict=True):
+        end = start + length
+        amounts = net[start:end].tolist()
+        outcome = outcomes[place]
+        outcome.orders = int(orders[start:end].sum())
+        outcome.net = sum(amounts)
+        outcome.net_by_day = dict(zip(days[start:end].tolist(), amounts, strict=True))
 
 
 def _coverage(seen: Iterable[Iterable[int]]) -> float | None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from warehouse.days import iso_millis
+from warehouse.defects import defect
 from warehouse.engine import open_engine
 from warehouse.migrate import migrate
 from warehouse.settings import WAREHOUSE_URL, SettingError
@@ -82,6 +83,10 @@ def warehouse() -> Iterator[Engine]:
         raise click.ClickException(f"the warehouse does not answer: {reason}") from None
     except (SettingError, ArgumentError, OSError) as error:
         raise click.ClickException(str(error)) from None
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except Exception as error:
+        raise click.ClickException(defect(error)) from None
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from typing import Final
 
 from flask import Response, request
 
+from web.varying import vary_by
+
 # Below, an answer fits into one packet, headers and all.
 LEAST_BYTES: Final = 1_000
 # Half the time of zlib's own choice (6), for an eighth more bytes: 0.4 ms for 70 kB of an answer.
@@ -19,14 +21,9 @@ _COMPRESSIBLE: Final = ("application/json", "image/svg+xml")
 def compress(response: Response) -> Response:
     """The response as the request at hand wants it. Its entity tag becomes a weak one: it says that
     the answer is the same, not that its bytes are."""
-    response.vary.add("Accept-Encoding")
-    kind = response.mimetype or ""
-    if not (
-        response.status_code in (200, 201)
-        and (kind.startswith("text/") or kind in _COMPRESSIBLE)
-        and (response.content_length or 0) >= LEAST_BYTES
-        and _takes_gzip()
-    ):
+    vary_by(response, "Accept-Encoding")
+    is_long = (response.content_length or 0) >= LEAST_BYTES
+    if not (is_long and _can_be_compressed(response) and _takes_gzip()):
         return response
     response.direct_passthrough = False
     # Without a time in it, so that the same answer has the same bytes.
@@ -36,6 +33,12 @@ def compress(response: Response) -> Response:
     if tag is not None and not weak:
         response.set_etag(tag, weak=True)
     return response
+
+
+def _can_be_compressed(response: Response) -> bool:
+    kind = response.mimetype or ""
+    is_text = kind.startswith("text/") or kind in _COMPRESSIBLE
+    return is_text and response.status_code in (200, 201) and not response.content_encoding
 
 
 def _takes_gzip() -> bool:

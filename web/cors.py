@@ -10,6 +10,7 @@ from flask import Flask, Response, request
 
 from warehouse.settings import CORS_ORIGINS
 from web.addresses import is_page
+from web.varying import vary_by
 
 _SENT: Final = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match"
 _SHOWN: Final = ", ".join(
@@ -43,7 +44,7 @@ def register(app: Flask) -> None:
         if "*" in origins:
             origin = "*"
         else:
-            response.vary.add("Origin")
+            vary_by(response, "Origin")
             if origin not in origins:
                 return response
         response.headers["Access-Control-Allow-Origin"] = origin

@@ -6,10 +6,13 @@ page is in `Link`, as on the list in JSON.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote
 
 from flask import Response, request
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
 
 from web import csv
 from web.asking import CSV, JSON, Asked
@@ -44,8 +47,14 @@ def asked_format() -> str:
     Where it prefers neither, or admits none of them, it gets JSON. Raises the 400 `invalid_format`.
     """
     named: str | None = FORMAT.parse(request.args.getlist(FORMAT.name))
-    preferred = request.accept_mimetypes.best_match(_OFFERED, _JSON)
-    return named or (JSON if preferred == _JSON else CSV)
+    return named or _preferred(request.headers.get("Accept", ""))
+
+
+# Browsers send a long one, and the same every time.
+@lru_cache(maxsize=256)
+def _preferred(accept: str) -> str:
+    best = parse_accept_header(accept, MIMEAccept).best_match(_OFFERED, _JSON)
+    return JSON if best == _JSON else CSV
 
 
 def table(

@@ -110,12 +110,13 @@ FORM_IDS: Final = Parameter(
     "form_ids",
     "form_ids",
     _form_ids,
-    "Only these forms, comma-separated: a row for each that is a form of the shop or has events in "
-    "the window, with zeros where nothing happened. Without it, every form with an event in the window.",
+    f"Only these forms, comma-separated, at most {MOST_FORM_IDS} different ones: a row for each that is a "
+    "form of the shop or has events in the window, with zeros where nothing happened. Without it, every "
+    "form with an event in the window.",
+    # Not `maxItems`, which would count an id that is there twice.
     {
         "type": "array",
         "minItems": 1,
-        "maxItems": MOST_FORM_IDS,
         "items": {"type": "string", "format": "uuid"},
     },
     "invalid_form_ids",

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import adbc_driver_manager
+import click
 
 from jobs.shops import UnknownShop
 from jobs.telling import say
 from warehouse import settings
 from warehouse.bulk import Bulk, open_bulk
+from warehouse.defects import defect
 from warehouse.engine import open_engine
 from warehouse.migrate import migrate
 from warehouse.outages import is_outage
@@ -23,9 +25,12 @@ def failures() -> Iterator[None]:
     except (settings.SettingError, UnknownShop) as error:
         say(f"Error: {error}")
         sys.exit(1)
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
     except Exception as error:
         if not is_outage(error) and not isinstance(error, adbc_driver_manager.Error):
-            raise
+            say(f"Error: {defect(error)}")
+            sys.exit(1)
         what = "does not answer" if is_outage(error) else "refuses"
         say(f"Error: the warehouse {what}: {in_one_line(error)}")
         sys.exit(1)

@@ -15,7 +15,7 @@ from jobs.importing.sources import source_of
 
 
 class WhichShop(Unreadable):
-    """The shop that a file's records belong to was not named, and there is not just one."""
+    """The shop that a file's records belong to was not named, and there are several."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,26 @@ def portions_of(path: Path, kind: Kind, given: Given, shops: Shops) -> Iterator[
     """
     format = format_of(path, kind, given.format, tuple(FORMATS.values()))
     if format is None:
-        return source_of(path)(path, kind.fields, kind.private)
+        source = source_of(path)
+        if given.shop_id is not None:
+            raise Unreadable(
+                f"{path}: looks like no other system's export, and own rows name their shop"
+            )
+        return source(path, kind.fields, kind.private)
     target = target_of(path, format, given.shop_id, shops)
     return mapping.portions(format, kind, target, format.records(path))
 
 
 def target_of(path: Path, format: Format, shop_id: str | None, shops: Shops) -> Target:
-    """The shop that is meant: the one named, or the only one. Raises WhichShop."""
+    """The shop that is meant: the one named, or the only one. Raises Unreadable."""
     if not format.of_shop:
         return Target()
     if shop_id is None:
-        if len(shops.keys) != 1:
-            many = f"and there are {len(shops.keys)}: name it"
-            known = many if shops.keys else "and there is none: import it first (kind shops)"
-            raise WhichShop(f"{path}: {format.name} does not say which shop it is of, {known}")
+        whose = f"{path}: {format.name} does not say which shop it is of"
+        if not shops.keys:
+            raise Unreadable(f"{whose}, and there is none: import it first (kind shops)")
+        if len(shops.keys) > 1:
+            raise WhichShop(f"{whose}, and there are {len(shops.keys)}: name it")
         shop_id = next(iter(shops.keys))
     if shop_id not in shops.keys:
         raise Unreadable(f"{path}: no shop {shop_id!r}; import it first (kind shops)")

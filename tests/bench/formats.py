@@ -27,7 +27,7 @@ from tests.importing.test_formats import OF_FORMAT, SAMPLES
 # What of a row's text is its id, to which a number is added.
 _IDS: Final = {
     "shopify": r'(?<="id":)\d+(?=,"admin_graphql_api_id":"gid://shopify/Order)',
-    "shopify-bulk": r"gid://shopify/Order/\d+",
+    "shopify-bulk": r"gid://shopify/(Order|Refund)/\d+",
     "segment": r'"messageId":"[^"]+',
     "meta": r'"campaign_id":"\d+',
     "google-ads": r'"id":"21\d+',

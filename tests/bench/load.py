@@ -4,6 +4,7 @@ import selectors
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import psutil
@@ -54,10 +55,11 @@ def run(
     port: int, server: psutil.Process, requests: Iterator[bytes], status: int, seconds: float
 ) -> Load:
     """Ask for so long. Raises where an answer has another status."""
-    clients = [_Client(port) for _ in range(CONNECTIONS)]
     times: list[float] = []
-    with selectors.DefaultSelector() as selector:
+    with ExitStack() as stack, selectors.DefaultSelector() as selector:
+        clients = [_Client(port) for _ in range(CONNECTIONS)]
         for client in clients:
+            stack.enter_context(client.socket)
             selector.register(client.socket, selectors.EVENT_READ, client)
         cpu, began = _cpu(server), time.perf_counter()
         for client in clients:
@@ -72,8 +74,6 @@ def run(
                     times.append(time.perf_counter() - client.began)
                     client.ask(next(requests))
         took, cpu = now - began, _cpu(server) - cpu
-    for client in clients:
-        client.socket.close()
     times.sort()
     return Load(
         requests_per_second=round(len(times) / took),

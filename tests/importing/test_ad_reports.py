@@ -1,6 +1,7 @@
 """Reports of ad platforms: what of the samples is stored, exactly, and what is refused."""
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +262,14 @@ def test_an_advertiser_is_that_of_the_rows_after_it(sqlite_warehouse: Warehouse)
     found = [(row[1], row[6]) for row in stored(sqlite_warehouse)]
     assert found == [("7", "JPY"), ("8", "USD")]
     assert sqlite_warehouse.reasons() == [(6, "currency: missing")]
+
+
+def test_a_packed_report(sqlite_warehouse: Warehouse) -> None:
+    path = sqlite_warehouse.folder / "report.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.write(SAMPLES / "google_ads.json", "google_ads.json")
+    sqlite_warehouse.take_file("ad-spend", path, SHOP)
+    assert stored(sqlite_warehouse) == ROWS["google_ads.json"]
 
 
 def test_answers_without_rows(sqlite_warehouse: Warehouse) -> None:

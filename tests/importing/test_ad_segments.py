@@ -28,17 +28,17 @@ def test_a_restated_row_replaces_its_own_earlier_one_alone(sqlite_warehouse: War
 def test_spend_at_two_levels_is_told(warehouse: Warehouse) -> None:
     by_ad = [row | {"campaign_id": "9"} for row in sample("meta.json")["data"][1:3]]
     by_campaign = META_ROW | {"campaign_id": "9"}
-    assert "mixed" not in take(warehouse, by_ad)
-    assert "mixed" not in take(warehouse, [META_ROW, by_campaign | {"account_id": "8"}])
-    assert take(warehouse, [by_campaign])["mixed"] == 1
+    assert "mixed_levels" not in take(warehouse, by_ad)
+    assert "mixed_levels" not in take(warehouse, [META_ROW, by_campaign | {"account_id": "8"}])
+    assert take(warehouse, [by_campaign])["mixed_levels"] == 1
     # Nothing new, nothing to tell.
-    assert "mixed" not in take(warehouse, [by_campaign | {"spend": "0"}])
+    assert "mixed_levels" not in take(warehouse, [by_campaign | {"spend": "0"}])
     by_set = {name: value for name, value in by_ad[0].items() if name != "ad_id"}
     others = [by_set | {"campaign_id": "10"}, by_ad[1] | {"campaign_id": "10"}]
-    assert take(warehouse, others)["mixed"] == 1
+    assert take(warehouse, others)["mixed_levels"] == 1
     # Of rows of one's own the segments are one's own affair.
     rows = [spend(), spend(segment="ad=1"), spend(segment="desktop")]
-    assert "mixed" not in warehouse.take("ad-spend", rows)
+    assert "mixed_levels" not in warehouse.take("ad-spend", rows)
 
 
 def test_no_two_sets_of_keys_share_a_segment() -> None:

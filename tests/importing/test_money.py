@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.importing.cells import Malformed
-from jobs.importing.money import minor_units
+from jobs.importing.money import minor_units, of_millionths
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,22 @@ def test_a_rate_is_applied_before_anything_is_rounded() -> None:
     assert minor_units("33.33", "EUR", Fraction(92, 100)) == (3066, True)
     assert minor_units("-0.01", "EUR", Fraction(1, 2)) == (-1, True)
     assert minor_units("100.00", "JPY", Fraction(3, 2)) == (150, False)
+
+
+@pytest.mark.parametrize(
+    ("micros", "found"),
+    [
+        ("12340000", "12.340000"),
+        (1, "0.000001"),
+        ("-2500000", "-2.500000"),
+        (0, "0.000000"),
+        ("9007199254740993", "9007199254.740993"),
+    ],
+)
+def test_millionths(micros: Any, found: str) -> None:
+    assert of_millionths(micros) == found
+
+
+@given(st.integers(-(2**63) + 1, 2**63 - 1))
+def test_millionths_keep_every_digit(micros: int) -> None:
+    assert Fraction(of_millionths(micros)) * 1_000_000 == micros

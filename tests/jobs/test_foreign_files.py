@@ -7,7 +7,8 @@ import pytest
 
 from jobs.importing.identity import hashed_email
 from jobs.landing import claims, folder
-from tests.importing.files import answer, written
+from tests.by_hand.exports import ecb
+from tests.importing.files import answer, order, written
 from tests.importing.test_formats import SAMPLES
 from tests.jobs.conftest import Commands
 
@@ -39,7 +40,7 @@ def test_the_only_shop_is_meant(sqlite_commands: Commands) -> None:
 
 def test_of_several_shops_one_is_named(sqlite_commands: Commands) -> None:
     words = ("import", "orders", str(ORDERS))
-    assert "import it first (kind shops)" in sqlite_commands(*words, status=2)
+    assert "there is none: import it first (kind shops)\n" in sqlite_commands(*words, status=1)
     sqlite_commands.take("shops", [A, B])
     said = sqlite_commands(*words, status=2).splitlines()[-1]
     assert said == (
@@ -47,6 +48,9 @@ def test_of_several_shops_one_is_named(sqlite_commands: Commands) -> None:
         "name it with --shop ID"
     )
     assert "no shop 'c.example'" in sqlite_commands(*words, "--shop", "c.example", status=1)
+    own = written(sqlite_commands.folder / "own.ndjson", [order()])
+    said = sqlite_commands("import", "orders", str(own), "--shop", "a.example", status=1)
+    assert "looks like no other system's export, and own rows name their shop" in said
     sqlite_commands(*words, "--shop", "b.example", status=3)
     assert sqlite_commands.rows("SELECT shop_key, order_id FROM raw_order") == [(2, "5005")]
 
@@ -138,12 +142,15 @@ def test_what_lands_in_the_folders_of_a_format(commands: Commands) -> None:
         commands.land(place, "o.json", ORDERS.read_bytes())
     commands.land("orders/shopify/b.example", "o.json", ORDERS.read_bytes())
     commands.land("orders/sales", "o.json", ORDERS.read_bytes())
+    rates = ecb(commands.folder / "eurofxref-hist.zip")
+    commands.land("exchange-rates", rates.name, rates.read_bytes())
     commands("landing", status=1)
     reports = {
         str(path.parent.relative_to(commands.landing)): json.loads(path.read_text())
         for path in commands.landing.rglob(f"*{folder.REPORT}")
     }
     assert {place: report["error"] for place, report in reports.items()} == {
+        "exchange-rates/done": None,
         "orders/shopify/a.example/done": None,
         "orders/shopify/b.example/done": None,
         "orders/shopify/failed": (
@@ -151,6 +158,7 @@ def test_what_lands_in_the_folders_of_a_format(commands: Commands) -> None:
         ),
         "orders/shopify-bulk/a.example/failed": "looks like shopify (orders), not like shopify-bulk",
     }
+    assert reports["exchange-rates/done"]["counts"]["new"] == 5
     done = reports["orders/shopify/a.example/done"]
     assert done["counts"] == COUNTS
     assert [reject["reason"] for reject in done["rejects"]] == [

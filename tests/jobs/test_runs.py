@@ -45,6 +45,19 @@ def test_a_failed_run_says_why(commands: Commands) -> None:
     assert ran["rollup"]["error"].startswith("UnknownShop: no shop 'nobody.example'")
 
 
+def test_a_defect_is_one_line_that_says_where(
+    sqlite_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("nobody foresaw this")
+
+    monkeypatch.setattr("jobs.commands.purge.purge_rejects", broken)
+    (line,) = sqlite_commands("purge", status=1).splitlines()
+    assert line.startswith("Error: a defect of this program, please report it: KeyError: ")
+    assert "nobody foresaw this" in line
+    assert "(jobs/commands/purge.py:" in line
+
+
 def test_a_run_whose_process_died_shows_as_died(commands: Commands) -> None:
     backlog(commands)
     small_portions(commands)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from prometheus_client import CollectorRegistry
 from sqlalchemy import Engine, insert, text, update
 
@@ -12,6 +13,7 @@ from tests.web.builders import ShopBuilder, instant, writing
 from tests.web.conftest import Clock
 from warehouse.days import MICROS_PER_SECOND, NEVER
 from warehouse.tables import edition, failed_batch, import_batch, reject, run
+from web.cli import main
 from web.database import Database
 from web.metrics.facts import Facts
 from web.metrics.requests import IN_PROGRESS, REQUESTS, SECONDS
@@ -115,3 +117,11 @@ def test_every_metric_is_documented(registry: CollectorRegistry) -> None:
     described = [one for of in (REQUESTS, SECONDS, IN_PROGRESS, registry) for one in of.collect()]
     names = {f"{one.name}_total" if one.type == "counter" else one.name for one in described}
     assert set(re.findall(r"`(formrevenue_\w+)`", readme)) == names
+
+
+def test_a_port_cannot_have_both(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAREHOUSE_URL", sqlite_url)
+    monkeypatch.setenv("METRICS_PORT", "8123")
+    refused = CliRunner().invoke(main, ["serve", "--port", "8123"])
+    assert refused.exit_code == 1
+    assert refused.output == "Error: METRICS_PORT=8123: this is the port of the API\n"

@@ -37,7 +37,12 @@ to date; on the *order clock* by the order. A refund changes the day of its orde
 **Errors** have one shape. What is checked first: the key (401), its scope (403), the form (404), then the
 request. Beside what each endpoint says, an unknown path is a 404 `not_found`, and a method that an address
 does not take a 405 `method_not_allowed` with `Allow`. `HEAD` goes wherever `GET` does. Fields may be added
-to answers; unknown query parameters are not looked at."""
+to answers; unknown query parameters are not looked at.
+
+**Formats.** Every `GET` answers in JSON or, with `format=csv` or `Accept: text/csv`, with the same rows as
+a table. **Caching.** Every `GET` has an `ETag`; with it in `If-None-Match` an answer that is still the same
+is a 304. **Retries.** A `POST` with an `Idempotency-Key` can be sent again; a `PUT` with `If-Match`
+overwrites nothing that has not been seen."""
 
 
 def document(app: Flask) -> Schema:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -88,12 +89,17 @@ def _canonical(record: Record, depth: int = _DEPTH) -> Record:
     found: Record = {}
     for path, value in record.items():
         below = found
-        *above, name = [_HUMP.sub(lambda hump: hump[1].upper(), part) for part in path.split(".")]
+        *above, name = _parts(path)
         for part in above:
             inner = below.setdefault(part, {})
             below = inner if isinstance(inner, dict) else {}
         below[name] = _canonical(value, depth - 1) if depth and isinstance(value, dict) else value
     return found
+
+
+@lru_cache(maxsize=1 << 10)
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(_HUMP.sub(lambda hump: hump[1].upper(), part) for part in path.split("."))
 
 
 def _at(record: Record, place: str) -> Any:

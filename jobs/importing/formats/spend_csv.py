@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -67,8 +68,14 @@ class SpendCsv(Format):
 
 
 def _renamed(record: Record) -> Record:
-    names = {name: re.sub(r"[\W_]+", "_", name.lower()).strip("_") for name in record}
-    return {_OURS[names[name]]: value for name, value in record.items() if names[name] in _OURS}
+    named = ((_our_name(name), value) for name, value in record.items())
+    return {name: value for name, value in named if name}
+
+
+@lru_cache(maxsize=1 << 10)
+def _our_name(column: str) -> str:
+    """Our name of a column, "" for what is not taken."""
+    return _OURS.get(re.sub(r"[\W_]+", "_", column.lower()).strip("_"), "")
 
 
 def _provider(given: Any) -> Any:

@@ -27,7 +27,7 @@ _FIELDS: Final = (
 )
 
 # What a campaign's day is counted as that has rows of different levels, which add up.
-_MIXED: Final = "mixed"
+_MIXED: Final = "mixed_levels"
 _DAY: Final = ("shop_key", "provider", "account_id", "campaign_id", "day")
 # The level of a segment that formats compose (`adset=1/ad=2`): how many keys it has, and how the first
 # is called. Texts of one's own are of one level with what has none; a hash does not tell.

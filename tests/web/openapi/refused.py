@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from werkzeug.test import TestResponse
 
-from tests.web.described import QUESTIONS, REQUEST, Described
+from tests.web.openapi.described import QUESTIONS, REQUEST, Described
 from web.bodies import MOST_BYTES
 from web.endpoint import Endpoint
 from web.openapi.operations import operation_id

@@ -1,7 +1,7 @@
 """What the API's description cannot say of a request: schemathesis minds it where it means a request to
 be valid. By hand, against a service with the demo's shop:
 
-SCHEMATHESIS_HOOKS=tests.web.request_rules .venv/bin/python -m schemathesis.cli run \\
+SCHEMATHESIS_HOOKS=tests.web.openapi.request_rules .venv/bin/python -m schemathesis.cli run \\
   --generation-allow-x00 false -H "Authorization: Bearer $KEY" http://localhost:8000/v1/openapi.json
 """
 

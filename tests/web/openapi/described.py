@@ -24,7 +24,7 @@ from web.app import close_app, create_app
 from web.audit import Actor
 
 NOW: Final = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)
-DAYS: Final = 8
+DAYS: Final = 5
 CREDENTIAL: Final = "cred_0123456789abcdef01234567"
 REQUEST: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
 CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"

@@ -1,12 +1,12 @@
-"""`python -m tests.web.record_examples`: ask the demo's shop, and write down the description's examples."""
+"""`python -m tests.web.openapi.record_examples`: ask the demo's shop for the description's examples."""
 
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 
-from tests.web.described import QUESTIONS, described, shown
-from tests.web.refused import example, refused
+from tests.web.openapi.described import QUESTIONS, described, shown
+from tests.web.openapi.refused import example, refused
 from web.app import RESOURCES
 from web.openapi.examples import FILE
 from web.openapi.operations import operation_id

@@ -1,0 +1,46 @@
+"""The document is whole: every endpoint with its scope, every field with a word about it."""
+
+import json
+from typing import Any
+
+from tests.web.openapi.reading import operations
+from web.app import RESOURCES, close_app, create_app
+from web.openapi.document import document
+
+ENDPOINTS = [one for resource in RESOURCES for one in resource.blueprint.endpoints]
+
+
+def test_every_endpoint_is_described_with_its_scope_and_errors(openapi: dict[str, Any]) -> None:
+    found = {
+        (path, method): operation
+        for path, methods in openapi["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert len(found) == len(ENDPOINTS) == 19
+    for endpoint in ENDPOINTS:
+        operation = found[f"/v1{endpoint.path}", endpoint.method.lower()]
+        assert operation["security"] == [{"apiKey": [endpoint.scope] if endpoint.scope else []}]
+        assert ("403" in operation["responses"]) == (endpoint.scope is not None)
+        assert ("404" in operation["responses"]) == ("{id}" in endpoint.path)
+        assert {"401", "500", "503"} <= set(operation["responses"])
+        assert operation["summary"]
+
+
+def test_nothing_is_left_without_a_word(openapi: dict[str, Any]) -> None:
+    for name, schema in openapi["components"]["schemas"].items():
+        assert schema["description"], name
+    for operation in operations(openapi).values():
+        for parameter in operation["parameters"]:
+            assert parameter["description"], operation["operationId"]
+
+
+def test_the_document_takes_no_key_and_is_not_sent_twice() -> None:
+    app = create_app("sqlite://")
+    client = app.test_client()
+    first = client.get("/v1/openapi.json")
+    assert json.loads(first.data) == json.loads(json.dumps(document(app)))
+    again = client.get("/v1/openapi.json", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    assert client.post("/v1/openapi.json").status_code == 405
+    assert client.get("/v1/openapi.json/").status_code == 401
+    close_app(app)
