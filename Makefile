@@ -102,5 +102,5 @@ restore: $(READY) ## FILE=... [FORCE=1]: a backup in the place of the warehouse
 	@$(PYTHON) -m jobs restore $(if $(FORCE),--force) $(call quoted,$(FILE))
 
 .PHONY: bench
-bench: $(READY) ## [SIZE=50k|1M|5M] [DB=sqlite|postgresql|both]: how fast it is here
+bench: $(READY) ## [SIZE=50k|1M|5M|20M] [DB=sqlite|postgresql|both]: how fast it is here
 	@$(PYTHON) -m tests.bench $(if $(SIZE),--size $(SIZE)) $(if $(DB),--db $(DB))

@@ -4,7 +4,7 @@ Per million events: 62,500 visitors, 20,000 orders, some 160,000 form sessions; 
 6 values on 4 steps, 150 combinations of UTM values, 20 discounts with ids.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -20,6 +20,11 @@ FORM_IDS: Final = [f"0192b000-0000-7000-8000-{number:012d}" for number in range(
 FIELDS: Final = 8
 CODES: Final = [f"BENCH{number:02d}" for number in range(20)]
 CAMPAIGNS: Final = 30
+# Rows that are made at a time, so that memory stays bounded at every size; it is pyarrow's own size
+# of a row group, too.
+PIECE: Final = 1 << 20
+# Sessions that the 90 days do not use: they begin on the last day, and come later.
+_SPARE: Final = 4_000
 
 # A session goes through a beginning of this list: type, step, field.
 _PATH: list[tuple[str, int | None, int | None]] = [("view", None, None), ("start", None, None)]
@@ -43,40 +48,46 @@ class Data:
     """Events and, drawn from their sessions, orders; the same for the same size."""
 
     def __init__(self, size: int) -> None:
+        self.size = size
         self.random = np.random.default_rng(size)
         self.visitors = max(1, size // 16)
-        self._sessions(size)
-        self.events = self._events(size)
-
-    def _sessions(self, size: int) -> None:
         mean = sum(length * share for length, share in _LENGTHS.items())
-        count = int(size / mean * 1.1) + 20
+        drawn = int(size / mean * 1.1) + _SPARE
         draw = self.random
-        self.length = draw.choice(list(_LENGTHS), count, p=list(_LENGTHS.values()))
+        self.length = draw.choice(list(_LENGTHS), drawn, p=list(_LENGTHS.values()))
         self.count = int(np.searchsorted(self.length.cumsum(), size)) + 1
-        self.length = self.length[: self.count]
-        self.form = draw.integers(0, len(FORM_IDS), self.count)
-        self.visitor = draw.integers(0, self.visitors, self.count)
-        self.utm = draw.integers(-50, 150, self.count)  # a quarter comes without any
-        self.start = _START_MS + draw.integers(0, DAYS * _DAY_MS - 600_000, self.count)
+        self.form = draw.integers(0, len(FORM_IDS), drawn)
+        self.visitor = draw.integers(0, self.visitors, drawn)
+        self.utm = draw.integers(-50, 150, drawn)  # a quarter comes without any
+        self.start = _START_MS + draw.integers(0, DAYS * _DAY_MS - 600_000, drawn)
+        later = self.start[self.count :]
+        later[:] = _START_MS + (DAYS - 1) * _DAY_MS + (later - _START_MS) % (_DAY_MS - 600_000)
 
-    def _events(self, size: int) -> pa.Table:
-        session = np.repeat(np.arange(self.count), self.length)[:size]
-        first = np.cumsum(self.length) - self.length
-        place = np.arange(len(session)) - first[session]
-        at = self.start[session] + place * 9_000 + self.random.integers(0, 4_000, len(session))
+    def events(self) -> Iterator[pa.Table]:
+        """Those of the 90 days in the order of their instants, a piece at a time."""
+        session, place = self._paths(0, self.size)
+        at = self.start[session] + place * 9_000 + self.random.integers(0, 4_000, self.size)
         order = np.argsort(at, kind="stable")
         session, place, at = session[order], place[order], at[order]
-        return self.table(session, place, at, "e")
+        for begin in range(0, self.size, PIECE):
+            part = slice(begin, begin + PIECE)
+            yield self.table(session[part], place[part], at[part], "e", begin)
 
-    def table(self, session: Ints, place: Ints, at: Ints, prefix: str) -> pa.Table:
-        """Events of these sessions, at these places of the path."""
+    def _paths(self, first: int, count: int) -> tuple[Ints, Ints]:
+        """Session and place of so many events, from this session on."""
+        length = self.length[first : first + count]
+        session = np.repeat(np.arange(len(length)), length)[:count]
+        place = np.arange(len(session)) - (np.cumsum(length) - length)[session]
+        return first + session, place
+
+    def table(self, session: Ints, place: Ints, at: Ints, prefix: str, begin: int = 0) -> pa.Table:
+        """Events of these sessions, at these places of the path, numbered from `begin`."""
         types, steps, fields = (list(column) for column in zip(*_PATH, strict=True))
         opening, closing = place == 0, place >= len(_PATH) - 2
         visitor, form, utm = self.visitor[session], self.form[session], self.utm[session]
         with_utm = opening & (utm >= 0)
         value = self.random.integers(0, 6, len(session))
-        numbers = np.arange(len(session))
+        numbers = begin + np.arange(len(session))
         columns = {
             "event_id": _texts(f"{prefix}-{{}}", numbers),
             "shop_id": _pick([SHOP_ID], numbers * 0),
@@ -99,11 +110,16 @@ class Data:
         }
         return pa.table(columns)
 
-    def late(self, count: int) -> pa.Table:
+    def late(self, count: int, number: int) -> pa.Table:
         """More events of sessions of all days: people who came back to a form and finished it."""
         session = self.random.choice(self.count, count, replace=False)
         place = self.random.integers(1, len(_PATH), count)
-        return self.table(session, place, self.start[session] + 400_000, "late")
+        return self.table(session, place, self.start[session] + 400_000, f"late{number}")
+
+    def today(self, count: int, number: int) -> pa.Table:
+        """Events of sessions begun on the last day; other sessions for each number."""
+        session, place = self._paths(self.count + number * count, count)
+        return self.table(session, place, self.start[session] + place * 9_000, f"today{number}")
 
 
 def utm_columns(utm: Ints, where: npt.NDArray[np.bool_]) -> dict[str, pa.Array]:

@@ -4,18 +4,24 @@ import json
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.json
 import pyarrow.parquet as pq
 
 from tests.bench.data import CAMPAIGNS, CODES, DAYS, FIRST, FORM_IDS, SHOP_ID, Data
 
-VERSION = 1  # of the data; raise it when they change
-LATE = 1_000
+VERSION: Final = 2  # of the data; raise it when they change
+# Events of one refresh, and how many refreshes there are files for.
+LATE: Final = 1_000
+REFRESHES: Final = 3
+# Shops of the night with many shops, and the events of each (on average).
+SHOPS: Final = 1_000
+OF_SHOP: Final = 1_000
 
 
 def prepare(folder: Path, size: int) -> Path:
@@ -25,11 +31,17 @@ def prepare(folder: Path, size: int) -> Path:
         return target
     target.mkdir(parents=True, exist_ok=True)
     data = Data(size)
-    pq.write_table(data.events, target / "events.parquet")
-    ndjson(data.events, target / "events.ndjson")
-    ndjson(data.late(min(LATE, data.count)), target / "late.ndjson")
+    many = max(1, min(SHOPS, size // OF_SHOP))
+    _events(data, target, many)
+    for number in range(REFRESHES):
+        for name, made in (("late", data.late), ("today", data.today)):
+            with (target / f"{name}-{number}.ndjson").open("wb") as file:
+                ndjson(made(min(LATE, data.count), number), file)
     _lines(target / "orders.ndjson", _orders(data, size // 50))
-    _lines(target / "shops.ndjson", [{"shop_id": SHOP_ID, "currency": "USD", "timezone": "UTC"}])
+    orders = pyarrow.json.read_json(target / "orders.ndjson")
+    pq.write_table(orders, target / "orders.parquet")
+    _lines(target / "shops.ndjson", [_shop(SHOP_ID)])
+    _lines(target / "many-shops.ndjson", [_shop(_shop_id(number)) for number in range(many)])
     forms = [
         {"form_id": form, "shop_id": SHOP_ID, "name": f"Form {number}", "created_at": "2025-12-01"}
         for number, form in enumerate(FORM_IDS)
@@ -41,15 +53,46 @@ def prepare(folder: Path, size: int) -> Path:
     return target
 
 
-def ndjson(table: pa.Table, path: Path) -> None:
+def _events(data: Data, target: Path, many: int) -> None:
+    """All events in both formats; of a part of the visitors, the same as those of one shop and as
+    those of many shops."""
+    visitors = many * OF_SHOP // 16
+    schema = data.late(0, 0).schema
+    with (
+        (target / "events.ndjson").open("wb") as lines,
+        pq.ParquetWriter(target / "events.parquet", schema) as events,
+        pq.ParquetWriter(target / "one-shop.parquet", schema) as one_shop,
+        pq.ParquetWriter(target / "many-shops.parquet", schema) as many_shops,
+    ):
+        for table in data.events():
+            events.write_table(table)
+            ndjson(table, lines)
+            visitor = pc.utf8_slice_codeunits(table["visitor_id"], 2).cast(pa.int64())
+            some = table.filter(pc.less(visitor, visitors))
+            one_shop.write_table(some)
+            visitor = pc.filter(visitor, pc.less(visitor, visitors)).to_numpy()
+            shops = pa.array([_shop_id(number) for number in range(many)])
+            owner = shops.take(pa.array(visitor % many))
+            place = schema.get_field_index("shop_id")
+            many_shops.write_table(some.set_column(place, "shop_id", owner))
+
+
+def _shop(shop_id: str) -> dict[str, Any]:
+    return {"shop_id": shop_id, "currency": "USD", "timezone": "UTC"}
+
+
+def _shop_id(number: int) -> str:
+    return f"shop-{number}.myshopify.com"
+
+
+def ndjson(table: pa.Table, file: BinaryIO) -> None:
     """Write a table as lines of JSON without its nulls, in columns: no object per row."""
-    with path.open("wb") as file:
-        for batch in table.to_batches(max_chunksize=100_000):
-            parts = [_members(batch.column(name), name) for name in table.column_names]
-            # Each member ends with a comma; the last one, which is always there, with the bracket.
-            shop = pc.binary_join_element_wise('"shop_id":', _quoted(batch.column("shop_id")), "")
-            lines = pc.binary_join_element_wise("{", *parts, shop, "}", "")
-            file.write("\n".join(lines.to_pylist()).encode() + b"\n")
+    for batch in table.to_batches(max_chunksize=100_000):
+        parts = [_members(batch.column(name), name) for name in table.column_names]
+        # Each member ends with a comma; the last one, which is always there, with the bracket.
+        shop = pc.binary_join_element_wise('"shop_id":', _quoted(batch.column("shop_id")), "")
+        lines = pc.binary_join_element_wise("{", *parts, shop, "}", "")
+        file.write("\n".join(lines.to_pylist()).encode() + b"\n")
 
 
 def _members(column: pa.Array, name: str) -> pa.Array:

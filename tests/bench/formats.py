@@ -18,8 +18,8 @@ import orjson
 
 from jobs.importing.formats import FORMATS
 from jobs.importing.formats.json_values import json_values
-from tests.bench.__main__ import empty_databases
 from tests.bench.data import SHOP_ID
+from tests.bench.databases import databases
 from tests.bench.files import rows
 from tests.bench.processes import run
 from tests.importing.test_formats import OF_FORMAT, SAMPLES
@@ -45,7 +45,7 @@ _CURRENCIES: Final = [f"{first}{last}X" for first in "ABCDE" for last in "ABCDEF
 def main(count: int, db: str) -> None:
     click.echo(f"{'format':<14}{'rows':>9}{'MB':>7}{'seconds':>9}{'rows/s':>9}{'peak MB':>9}")
     with ExitStack() as stack:
-        url = empty_databases(db, stack)()
+        url = stack.enter_context(databases(db)())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         shop = folder / "shops.ndjson"
         shop.write_bytes(orjson.dumps({"shop_id": SHOP_ID, "currency": "EUR"}))

@@ -2,13 +2,18 @@
 
 import os
 import re
+import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+# What takes less, in seconds, is measured so many times, and its median stands; what takes longer, once.
+SHORT: Final = 5
+TIMES: Final = 3
 _BETWEEN_LOOKS: Final = 0.05
 _PEAK: Final = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 
@@ -47,6 +52,21 @@ def run(url: str, *words: str | Path, fine: tuple[int, ...] = (0,)) -> Took:
         said = complaint.strip()[-2000:]
         raise RuntimeError(f"{' '.join(map(str, words))}: exit {process.returncode}: {said}")
     return Took(time.perf_counter() - began, peak_kb / 1024)
+
+
+def median(measure: Callable[[], Took], first: Took | None = None) -> Took:
+    """The median time and the greatest peak of `TIMES`; of one alone, where that was not short."""
+    taken = [first or measure()]
+    while taken[0].seconds < SHORT and len(taken) < TIMES:
+        taken.append(measure())
+    return Took(statistics.median(one.seconds for one in taken), max(one.peak_mb for one in taken))
+
+
+def timed(action: Callable[[], object]) -> Took:
+    """Of something that this process does itself; its memory is not told."""
+    began = time.perf_counter()
+    action()
+    return Took(time.perf_counter() - began, 0)
 
 
 def _peak_kb(pid: int) -> int:

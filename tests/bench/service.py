@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import math
 import os
 import subprocess
 import sys
@@ -51,7 +52,7 @@ def mint(url: str) -> str:
     return printed.stdout.strip().splitlines()[-1]
 
 
-def measure(url: str, requests: int = 30) -> dict[str, dict[str, float]]:
+def measure(url: str, requests: int) -> dict[str, dict[str, float]]:
     """Milliseconds per endpoint: p50 and p99 of ranges never asked before, and p50 of one asked again.
 
     The ranges all hold the 90 days of data, and differ in the days before them, so that no cache of
@@ -70,12 +71,17 @@ def measure(url: str, requests: int = 30) -> dict[str, dict[str, float]]:
                 times.append(took * 1000)
             fresh, again = sorted(times[:requests]), sorted(times[requests:])
             measured[name] = {
-                "p50_ms": round(fresh[len(fresh) // 2], 2),
-                "p99_ms": round(fresh[min(len(fresh) - 1, int(len(fresh) * 0.99))], 2),
-                "again_p50_ms": round(again[len(again) // 2], 2),
+                "p50_ms": _percentile(fresh, 50),
+                "p99_ms": _percentile(fresh, 99),
+                "again_p50_ms": _percentile(again, 50),
                 "bytes": size,
             }
     return measured
+
+
+def _percentile(times: list[float], percent: int) -> float:
+    """Nearest rank, of sorted times."""
+    return round(times[math.ceil(len(times) * percent / 100) - 1], 2)
 
 
 def _ask(

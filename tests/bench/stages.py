@@ -1,59 +1,140 @@
-"""The stages of one run on one database, in their order."""
+"""The stages of one run on one database, in their order.
 
-from collections.abc import Callable
+What is short is measured three times, each time on an empty warehouse or with files of its own, and
+its median stands; what takes 5 s or longer, and the first rollup, is measured once.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.bench import floors, repeated, service
-from tests.bench.files import rows
-from tests.bench.processes import Took, run
+from tests.bench import disk, duck, floors, raw_sql, repeated, service, shops
+from tests.bench.answers import cold_rows, repeated_rows, sql_rows
+from tests.bench.databases import New
+from tests.bench.files import REFRESHES, rows
+from tests.bench.goals import Row, row
+from tests.bench.processes import Took, median, run
 
 Result = dict[str, Any]
 # Everything but the events, in the order in which it is imported.
 _AROUND = ("shops", "forms", "exchange-rates", "ad-spend", "orders")
+# Of each endpoint, for ranges that were never asked before.
+REQUESTS = 100
 
 
-def run_all(data: Path, new_url: Callable[[], str], say: Callable[[str], None]) -> Result:
-    """Measure everything on databases of one kind; `new_url` gives an empty one."""
-    events = rows(data / "events.parquet")
-    say("floors: bare writing and reading")
-    floor = floors.measure(new_url(), data / "events.parquet")
-    write_rate, read_rate = events / floor["write_seconds"], events / floor["read_seconds"]
-    result: Result = {"events": events, "floor": floor}
-
-    url = new_url()
-    say("import: all but events")
-    result["import around"] = {
-        kind: _rate(run(url, "jobs", "import", kind, path), rows(path))
-        for kind in _AROUND
-        for path in [data / f"{kind}.ndjson"]
+def run_all(data: Path, new: New, say: Callable[[str], None], requests: int = REQUESTS) -> Result:
+    """Measure everything on databases of one kind: the table's `rows`, and more of what is behind
+    some of them."""
+    parquet, events = data / "events.parquet", rows(data / "events.parquet")
+    say("floor of the import: staging and one INSERT")
+    floor = median(lambda: _staging(new, parquet)).seconds
+    say("import: NDJSON")
+    ndjson = median(lambda: _import(new, data, "events.ndjson"))
+    with new() as url:
+        say("import: Parquet, and all but events")
+        for kind in _AROUND:
+            run(url, "jobs", "import", kind, data / f"{kind}.ndjson")
+        first = run(url, "jobs", "import", "events", parquet)
+        taken = median(lambda: _import(new, data, parquet.name), first)
+        table = [
+            *_imports("import Parquet", taken, events, floor),
+            *_imports("import NDJSON", ndjson, events, floor),
+        ]
+        table += _rollups(url, new, data, say)
+        sizes = disk.measure(url)
+        table += [*_rebuild(url, table, say), *_refreshes(url, data, say)]
+        say("the nineteen endpoints")
+        endpoints = service.measure(url, requests)
+        say("the same answers for many at once")
+        at_once = repeated.measure(url)
+        say("the same answers by SQL over raw events")
+        by_sql = raw_sql.measure(url)
+    table += [*cold_rows(endpoints), *repeated_rows(at_once), *sql_rows(by_sql, endpoints)]
+    table += [*_many_shops(new, data, say), *_disk(sizes, parquet, events)]
+    return {
+        "events": events,
+        "rows": [one.as_dict() for one in table],
+        "endpoints": endpoints,
+        "repeated": at_once,
+        "sql": by_sql,
+        "disk": sizes,
     }
-    say("import: events, NDJSON")
-    took = run(url, "jobs", "import", "events", data / "events.ndjson")
-    result["import ndjson"] = _rate(took, events, write_rate)
+
+
+def _staging(new: New, parquet: Path) -> Took:
+    with new() as url:
+        return floors.staging(url, parquet)
+
+
+def _import(new: New, data: Path, name: str) -> Took:
+    with new() as url:
+        for kind in ("shops", "forms"):
+            run(url, "jobs", "import", kind, data / f"{kind}.ndjson")
+        return run(url, "jobs", "import", "events", data / name)
+
+
+def _imports(what: str, took: Took, events: int, floor: float) -> list[Row]:
+    return [
+        row(what, events / took.seconds, "rows/s", events / floor),
+        row(f"{what}, memory", took.peak_mb, "MB"),
+    ]
+
+
+def _rollups(url: str, new: New, data: Path, say: Callable[[str], None]) -> list[Row]:
     say("first rollup")
-    result["first rollup"] = _rate(run(url, "jobs", "rollup"), events, read_rate)
-    say("refresh after late events")
-    late = rows(data / "late.ndjson")
-    took = run(url, "jobs", "import", "events", data / "late.ndjson")
-    result["import late"] = _rate(took, late)
-    result["refresh"] = run(url, "jobs", "rollup").as_dict(rows=late)
-    say("the nineteen endpoints")
-    result["endpoints"] = service.measure(url)
-    say("the same answers for many at once")
-    result["repeated"] = repeated.measure(url)
-
-    url = new_url()
-    say("import: events, Parquet")
-    for kind in ("shops", "forms"):
-        run(url, "jobs", "import", kind, data / f"{kind}.ndjson")
-    took = run(url, "jobs", "import", "events", data / "events.parquet")
-    result["import parquet"] = _rate(took, events, write_rate)
-    return result
+    took = run(url, "jobs", "rollup")
+    say("floor of the rollup: reading raw rows, writing facts")
+    floor = median(lambda: floors.reading(url)).seconds + median(lambda: _writing(url, new)).seconds
+    say("the same by DuckDB")
+    peer = median(lambda: duck.measure(data))
+    return [
+        row("first rollup", took.seconds, "s", floor),
+        row("first rollup, memory", took.peak_mb, "MB"),
+        row("first rollup beside DuckDB", took.seconds, "s", peer.seconds),
+    ]
 
 
-def _rate(took: Took, count: int, floor: float | None = None) -> Result:
-    """With rows a second and, where there is a floor, how many times slower than it."""
-    rate = count / took.seconds
-    ratio = {"times_floor": round(floor / rate, 2)} if floor else {}
-    return took.as_dict(rows=count, rows_per_second=round(rate), **ratio)
+def _writing(url: str, new: New) -> Took:
+    with new() as empty:
+        return floors.writing(url, empty)
+
+
+def _rebuild(url: str, before: list[Row], say: Callable[[str], None]) -> list[Row]:
+    say("rebuild")
+    first = next(one.value for one in before if one.what == "first rollup")
+    took = median(lambda: run(url, "jobs", "rebuild"))
+    return [row("rebuild", took.seconds, "s", first), row("rebuild, memory", took.peak_mb, "MB")]
+
+
+def _refreshes(url: str, data: Path, say: Callable[[str], None]) -> list[Row]:
+    start = median(lambda: floors.process_start(url)).seconds
+    found = []
+    for name, what in (("late", "late events"), ("today", "events of today")):
+        say(f"refresh after {what}")
+        files = (data / f"{name}-{number}.ndjson" for number in range(REFRESHES))
+        took = median(partial(_refresh, url, files))
+        found.append(row(f"refresh after {what}", took.seconds, "s", start))
+    return found
+
+
+def _refresh(url: str, files: Iterator[Path]) -> Took:
+    """After the next of the files."""
+    run(url, "jobs", "import", "events", next(files))
+    return run(url, "jobs", "rollup")
+
+
+def _many_shops(new: New, data: Path, say: Callable[[str], None]) -> list[Row]:
+    say("one night of many shops")
+    one = median(lambda: shops.measure(new, data, "one"))
+    many = median(lambda: shops.measure(new, data, "many"))
+    return [
+        row("many shops", many.seconds, "s", one.seconds),
+        row("many shops, memory", many.peak_mb, "MB"),
+    ]
+
+
+def _disk(sizes: dict[str, int], parquet: Path, events: int) -> list[Row]:
+    file = parquet.stat().st_size / events
+    layers = [row(f"disk: {layer}", size / events, "B/event") for layer, size in sizes.items()]
+    return [*layers, row("disk: all", sum(sizes.values()) / events, "B/event", file)]

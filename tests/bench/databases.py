@@ -1,0 +1,28 @@
+"""Empty databases for the benchmark; each is gone after its use."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from tests import postgres
+
+FOLDER = Path("var/bench")
+# Gives the URL of an empty database.
+New = Callable[[], AbstractContextManager[str]]
+
+
+def databases(kind: str) -> New:
+    """For `sqlite` files of their own, for `postgresql` databases of one server."""
+    if kind == "postgresql":
+        server = postgres.server_url(f"bench{os.getpid()}")
+        return lambda: postgres.new_database(server)
+    return _new_file
+
+
+@contextmanager
+def _new_file() -> Iterator[str]:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        yield f"sqlite:///{Path(folder).resolve() / 'warehouse.db'}"

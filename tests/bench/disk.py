@@ -1,0 +1,31 @@
+"""What a warehouse takes on disk, by layer, indexes included."""
+
+from typing import Final
+
+from warehouse import tables
+from warehouse.bulk import open_bulk
+
+LAYERS: Final = {
+    "raw": (tables.raw_event, tables.raw_order),
+    "facts": (*tables.FACTS, *tables.DIMENSIONS),
+    "daily rows": tuple(tables.DAILY.values()),
+}
+# SQLite counts pages by B-tree; an index is one of its own, and names its table in the schema.
+_SQLITE: Final = (
+    "SELECT CAST(SUM(d.pgsize) AS BIGINT) FROM dbstat d JOIN sqlite_schema s ON s.name = d.name "
+    "WHERE d.aggregate = TRUE AND s.tbl_name IN ({})"
+)
+_POSTGRESQL: Final = (
+    "SELECT CAST(SUM(pg_total_relation_size(oid)) AS BIGINT) FROM pg_class "
+    "WHERE relname IN ({}) AND relkind = 'r'"
+)
+
+
+def measure(url: str) -> dict[str, int]:
+    """Bytes of each layer."""
+    with open_bulk(url) as bulk:
+        sql = _SQLITE if bulk.sqlite else _POSTGRESQL
+        return {
+            layer: int(bulk.value(sql.format(", ".join(f"'{table.name}'" for table in found))))
+            for layer, found in LAYERS.items()
+        }
