@@ -50,7 +50,7 @@ demo: $(READY) ## a demo shop with DAYS (120) of data, a key, example calls, ser
 
 .PHONY: test
 test: $(READY) ## all tests
-	@$(PYTHON) -m pytest -n $(TEST_WORKERS)
+	@$(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal
 
 .PHONY: lint
 lint: $(READY) ## style and types

@@ -12,7 +12,7 @@ from tests.faults.story import Story, Tally
 
 # So many in each database in every run of the tests, many where there is time; by hand
 # `python -m tests.faults` counts them by kind.
-FAULTS = int(os.environ.get("FAULT_EXAMPLES", "8"))
+FAULTS = int(os.environ.get("FAULT_EXAMPLES", "5"))
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from jobs.cli import main
 from jobs.importing import portion, reading
 from jobs.importing.portion import Unreadable
 from tests.importing.conftest import Warehouse
@@ -241,7 +243,9 @@ def test_exit_status_and_output(sqlite_warehouse: Warehouse) -> None:
         (("sales", str(path)), 2),
         (("events",), 2),
     ):
-        process = command(sqlite_warehouse, *words)
-        out, err = process.communicate(timeout=60)
-        assert (process.returncode, out) == (status, "")
+        done = CliRunner().invoke(
+            main, ["import", *words], env={"WAREHOUSE_URL": sqlite_warehouse.url}
+        )
+        assert (done.exit_code, done.stdout) == (status, "")
+        err = done.stderr
         assert err.startswith("Error: ") and err.count("\n") == 1 if status == 1 else err

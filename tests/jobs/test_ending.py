@@ -3,8 +3,6 @@
 import signal
 import time
 
-import pytest
-
 from tests.importing.files import as_ndjson, event, order
 from tests.jobs.conftest import Commands, Process
 from warehouse.bulk import open_bulk
@@ -41,8 +39,15 @@ def until(commands: Commands, sql: str) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_rollup_ends_after_its_batch(commands: Commands, number: int) -> None:
+def test_a_rollup_ends_after_its_batch(commands: Commands) -> None:
+    ends_after_its_batch(commands, signal.SIGTERM)
+
+
+def test_ctrl_c_is_the_same(sqlite_commands: Commands) -> None:
+    ends_after_its_batch(sqlite_commands, signal.SIGINT)
+
+
+def ends_after_its_batch(commands: Commands, number: int) -> None:
     backlog(commands)
     small_portions(commands)
     running = commands.start("rollup")
