@@ -114,5 +114,5 @@ def running(url: str) -> Iterator[tuple[str, int, Engine]]:
         yield f"http://127.0.0.1:{port}", port, engine
         # At once: the browser keeps its connections, which a graceful end would wait for.
         process.send_signal(signal.SIGQUIT)
-        process.communicate(timeout=30)
+        process.wait(timeout=30)
     engine.dispose()

@@ -109,6 +109,7 @@ def test_another_site_cannot_send_the_forms(page: Page, plain_service: Service) 
     signed_in(page, service, "ada@example.com")
     key = mint(page, "The key", "analytics:read")
     page.get_by_role("link", name="Revoke The key").click()
+    page.get_by_role("button", name="Revoke the key").wait_for()
     address = page.url
     # The page's own form without its token.
     page.evaluate("document.querySelector('form.card [name=csrf_token]').remove()")

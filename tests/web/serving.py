@@ -7,8 +7,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -30,16 +31,20 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(url: str, **settings: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A server with two workers that takes requests; `settings` are environment variables."""
+def served(
+    url: str, settings: Mapping[str, str] | None = None, log: Path | None = None
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A server with two workers that takes requests, and logs to a file; `settings` are environment
+    variables."""
     port = free_port()
     command = [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", "2"]
-    environment = {**os.environ, "WAREHOUSE_URL": url, **settings}
+    environment = {**os.environ, "WAREHOUSE_URL": url, **(settings or {})}
     with (
         # Where it puts what its processes share: nobody cleans up after one that is killed.
         TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        (log or Path(folder, "log")).open("w") as said,
         subprocess.Popen(
-            command, env={**environment, "TMPDIR": folder}, stderr=subprocess.PIPE, text=True
+            command, env={**environment, "TMPDIR": folder}, stderr=said, text=True
         ) as process,
     ):
         try:

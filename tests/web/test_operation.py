@@ -56,7 +56,7 @@ def test_what_the_workers_share(warehouse_url: str, engine: Engine, shop: ShopBu
         found = re.search(rf"^formrevenue_http_requests_total{{{labels}}} (\d+)", said, re.M)
         return int(found[1]) if found else 0
 
-    with served(warehouse_url, **settings) as (process, port):
+    with served(warehouse_url, settings) as (process, port):
         left = [answered(port, "/v1/forms", key)[1]["RateLimit"] for _ in range(20)]
         assert [text.partition(";t=")[0] for text in left] == [
             f'"default";r={number}' for number in range(999, 979, -1)
