@@ -18,14 +18,18 @@ MOST_CELLS: Final = 1_000
 _PRECISION: Final = 192
 
 
+def two_fields(field_a: str, field_b: str) -> None:
+    """Raises the 400 where they are one."""
+    if field_a == field_b:
+        raise malformed("invalid_field", "`fieldA` and `fieldB` are the same field.")
+
+
 def cross_field(question: Question, field_a: str, field_b: str) -> list[CrossFieldRow]:
     """How the answers to two fields go together.
 
     A row per pair of values that a submission in the range answered; margins are sums of the
     table's own cells. Order: count descending, valueA, valueB; the first 1,000.
     """
-    if field_a == field_b:
-        raise malformed("invalid_field", "`fieldA` and `fieldB` are the same field.")
     a, b = text_id(field_a), text_id(field_b)
     sums = question.form_sums(
         "cross_field",

@@ -55,6 +55,10 @@ def no_clock(_question: Question) -> Clock:
     return 0, NEVER
 
 
+def no_rule(*_values: Any) -> None:
+    """Parameters of which each may be what it is, whatever the others are."""
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """`path` is the interface's, `{id}` for a form. `scope` None: any valid key.
@@ -81,6 +85,8 @@ class Endpoint:
     body: type | None = None
     takes: tuple[RequestHeader, ...] = ()
     says: Mapping[str, str] = field(default_factory=dict)
+    # Raises the 400 where parameters do not go together, also for who has no answer to them yet.
+    rule: Callable[..., None] = no_rule
     clock: Callable[[Question], Clock] = no_clock
     state: Callable[[Question], State] | None = None
 
@@ -118,6 +124,7 @@ class Endpoint:
         values = tuple(
             parameter.parse(given.getlist(parameter.name)) for parameter in self.parameters
         )
+        self.rule(*values)
         window = self._window(given, caller.shop, today)
         return Asked(caller, self.path, form_id.lower(), values, window, today, now, kind)
 

@@ -1,6 +1,6 @@
 """What one form's address opens: endpoints 6 to 13."""
 
-from web.cross_field import cross_field
+from web.cross_field import cross_field, two_fields
 from web.durations import time_to_complete
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
@@ -20,7 +20,7 @@ blueprint = resource(
     Endpoint("GET", "/forms/{id}/time-to-complete", _SCOPE, time_to_complete),
     Endpoint("GET", "/forms/{id}/devices", _SCOPE, form_devices),
     Endpoint("GET", "/forms/{id}/visitor-conversion", _SCOPE, visitor_conversion),
-    Endpoint("GET", "/forms/{id}/cross-field", _SCOPE, cross_field, _FIELDS),
+    Endpoint("GET", "/forms/{id}/cross-field", _SCOPE, cross_field, _FIELDS, rule=two_fields),
     Endpoint("GET", "/forms/{id}/response-revenue", _SCOPE, response_revenue),
     Endpoint("GET", "/forms/{id}/trends", _SCOPE, form_trends),
 )
