@@ -41,7 +41,7 @@ $(READY): requirements.lock pyproject.toml
 	@# Left out, each command would take two seconds longer where Python may not write any later.
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile \
 	  --require-hashes -r requirements.lock
-	@$(PYTHON) -m compileall -q -j 0 -x '/(tests|pip)/' .venv/lib
+	@$(PYTHON) -m compileall -q -j 0 -x '/(tests|pip)/' .venv/lib jobs warehouse web
 	@touch $@
 
 .PHONY: demo

@@ -11,24 +11,22 @@ from jobs.facts import raw, stored
 from jobs.facts.fold import fold
 from jobs.facts.refresh import Refresh, refresh
 from jobs.facts.slices import Calendar
+from jobs.facts.written import FactWriter
 from jobs.rollups import ROLLUPS, activity, difference
-from warehouse import editions, queue, summaries
+from jobs.writing import Writing
+from warehouse import edition_leases, editions, queue, summaries
 from warehouse.bulk import Bulk
-from warehouse.catalogue import SUMMARIES, Summary
+from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
 from warehouse.days import day_start
-from warehouse.editions import Claim, Edition
+from warehouse.edition_leases import Claim
+from warehouse.editions import Edition
 
 
 def spans(bulk: Bulk, edition: Edition, first: int, last: int) -> Iterator[tuple[int, int, int]]:
     """The days `first`..`last` in runs of a bounded number of events: first, last, events."""
-    rows = bulk.table(
-        "SELECT day, CAST(SUM(events) AS BIGINT) FROM daily_activity "
-        "WHERE edition = $1 AND day BETWEEN $2 AND $3 GROUP BY day ORDER BY day",
-        edition.edition,
-        first,
-        last,
-    )
-    counts = dict(zip(rows.column(0).to_pylist(), rows.column(1).to_pylist(), strict=True))
+    rows = summaries.stored_rows(bulk, SUMMARY["activity"], edition.edition, first, last)
+    by_day = rows.group_by("day", use_threads=False).aggregate([("events", "sum")])
+    counts = dict(zip(by_day["day"].to_pylist(), by_day["events_sum"].to_pylist(), strict=True))
     begin, events = first, 0
     for day in sorted(counts):
         if events and events + counts[day] > pipeline.BATCH_ROWS:
@@ -42,6 +40,7 @@ def derive(bulk: Bulk, edition: Edition, first: int, last: int) -> Refresh:
     """What the raw rows of the sessions and orders of these days say, beside what is stored."""
     start, end = day_start(first, edition.timezone), day_start(last + 1, edition.timezone)
     calendar, words = pipeline.calendar_of([edition]), raw.Words()
+    bulk.analyze("raw_event")
     ours = f"shop_key = {edition.shop_key} AND {queue.taken_in(edition.edition)}"
     events, utms = raw.read_events(
         bulk,
@@ -83,12 +82,17 @@ def backfill(bulk: Bulk, held: Claim, edition: Edition, first: int, last: int) -
     """Put the days `first`..`last` in place anew from raw, in one transaction. Commits."""
     change = derive(bulk, edition, first, last)
     bulk.commit()
-    editions.fence(bulk, held, [edition.edition], now_micros())
+    edition_leases.fence(bulk, held, [edition.edition], now_micros())
     nothing = pd.DataFrame({"edition": [], "day": [], "form": []}, dtype="int64")
-    pipeline.write(bulk, change, nothing)
+    with Writing() as writing:
+        writer = FactWriter(bulk, writing)
+        writer.children(change.children)
+        writer.folded(change.work)
+        pipeline.write(bulk, writing, writer, change, nothing)
+        writing.finish()
     for summary, rows in rows_of_days(bulk, edition, first, last):
         summaries.replace(bulk, summary, edition.edition, first, last, rows)
-    editions.done(bulk, edition.edition, edition.shop_key, now_micros())
+    editions.done(bulk, [edition.edition], now_micros())
     bulk.commit()
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from jobs.clock import now_micros
 from jobs.ending import Ending
 from jobs.telling import say
-from warehouse import editions, leases, runs
+from warehouse import edition_leases, leases, runs
 from warehouse.bulk import Bulk, open_bulk
 
 # Between two looks at what the job waits for; between two renewals of a lease of two minutes.
@@ -83,7 +83,7 @@ def kept_alive(
             waiting(blocker)
 
     def renew(bulk: Bulk) -> None:
-        editions.renew(bulk, now_micros())
+        edition_leases.renew(bulk, now_micros())
         leases.renew(bulk, now_micros())
         if record.run_id:
             runs.update(bulk, record, now_micros())

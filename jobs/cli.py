@@ -1,5 +1,6 @@
 """`python -m jobs`: the commands, by name."""
 
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Final
 
@@ -25,7 +26,7 @@ COMMANDS: Final = {
 
 
 class Commands(click.Group):
-    """The commands above, in that order."""
+    """The commands above, in that order. The context's `obj`, if any, is entered for an import."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -34,7 +35,8 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(module), name)
+        with (ctx.obj or nullcontext)():
+            command: click.Command = getattr(import_module(module), name)
         return command
 
 

@@ -9,7 +9,11 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
+
+import pyarrow as pa
 
 from jobs import pipeline
 from jobs.ahead import without_collection
@@ -18,9 +22,10 @@ from jobs.read_ahead import ReadAhead
 from jobs.running import Run
 from jobs.stopwatch import phase
 from jobs.telling import say
-from warehouse import editions, failures, queue, settings
+from warehouse import edition_leases, editions, failures, queue, settings, tables
 from warehouse.days import NEVER
-from warehouse.editions import BUILDING, Claim, Edition
+from warehouse.edition_leases import Claim
+from warehouse.editions import BUILDING, Edition
 from warehouse.outages import is_outage
 from warehouse.owners import me
 from warehouse.queue import Batch
@@ -30,19 +35,40 @@ PAUSE_SECONDS: Final = 0.5
 # Batches of one edition that may fail in one run before the rest of it is left for the next: where
 # all fail, each costs a try of its own.
 _MOST_FAILURES: Final = 3
+# How many times as large as the portion in hand is the one that is read meanwhile, at most.
+_GROWTH: Final = 3
+# Nor is it more than half of what is left, since nothing is read beside the last; but no smaller than
+# this, since every portion has a price of its own.
+_WORTH_ROWS: Final = 400_000
 # Transactions in a row that may be undone because of another's, before that is an outage.
 _MOST_COLLISIONS: Final = 10
 
 
 def portion(waiting: list[Batch], limit: int = pipeline.BATCH_ROWS) -> list[Batch]:
-    """The first of the waiting batches that fit into one go of so many rows (at least one)."""
+    """The batches of the first turns that fit into one go of so many rows (of at least one turn)."""
     taken: list[Batch] = []
     rows = 0
-    for batch in waiting:
-        if not taken or rows + batch["rows"] <= limit:
-            taken.append(batch)
-            rows += batch["rows"]
+    for _, batches in groupby(waiting, itemgetter("edition", "turn")):
+        turn = list(batches)
+        count = _rows(turn)
+        if not taken or rows + count <= limit:
+            taken += turn
+            rows += count
     return taken
+
+
+def _rows(batches: list[Batch]) -> int:
+    return sum(batch["rows"] for batch in batches)
+
+
+def _limit(taken: list[Batch], left: list[Batch]) -> int:
+    """How many of the rows that are left to read while a portion is taken in."""
+    most = max(_WORTH_ROWS, _rows(left) // 2)
+    return min(pipeline.BATCH_ROWS, _GROWTH * _rows(taken), most)
+
+
+def _pair(batch: Batch) -> tuple[int, int]:
+    return batch["edition"], batch["batch_id"]
 
 
 class Drain:
@@ -65,6 +91,9 @@ class Drain:
 
         Raises what is no batch's fault; those that failed are counted in the run's error.
         """
+        self._bulk.look_up_by_index()
+        # Arrow's own pool gives memory back at once, and the system clears every page of it anew.
+        pa.set_memory_pool(pa.system_memory_pool())
         try:
             with without_collection(), ReadAhead(self._bulk) as self._ahead:
                 while self._step():
@@ -90,12 +119,12 @@ class Drain:
             one.edition for one in plan.values() if one.state == BUILDING
         }
         finished = set(self._held) - wanted
-        for number in finished:
-            queue.settle(self._bulk, number)
-        self._release(finished)
+        if finished:
+            queue.settle(self._bulk, sorted(finished))
+            self._release(finished)
         claim = [plan[number] for number in sorted(wanted - set(self._held))]
         if claim:
-            claimed = editions.claim(self._bulk, claim, now_micros()).editions
+            claimed = edition_leases.claim(self._bulk, claim, now_micros()).editions
             self._held |= {one.edition: one for one in claimed}
             # Who had them before may have taken in what was pending then.
             ready = self._pending([number for number in able if number in self._held])
@@ -103,20 +132,24 @@ class Drain:
             ready = [batch for batch in ready if batch["edition"] in self._held]
             batches = self._next(ready)
             if batches:
-                after = portion([batch for batch in ready if batch not in batches])
+                taken = {_pair(batch) for batch in batches}
+                left = [batch for batch in ready if _pair(batch) not in taken]
+                after = portion(left, _limit(batches, left))
                 self._take_in(batches, after)
+                if after:
+                    self._bulk.analyze_unknown([table.name for table in tables.FACTS])
                 # What has cycles all the same would otherwise stay until the end.
                 gc.collect()
                 return True
             if self._publish():
                 return True
-        except editions.LeaseLost:
+        except edition_leases.LeaseLost:
             self._release(set(self._held))
             return True
         elsewhere = sorted(wanted - set(self._held))
         if not elsewhere or self._due:
             return False
-        holder = editions.holder(self._bulk, elsewhere[0])
+        holder = edition_leases.holder(self._bulk, elsewhere[0])
         self._bulk.commit()
         self._run.waiting(holder)
         time.sleep(PAUSE_SECONDS)
@@ -125,9 +158,9 @@ class Drain:
     def _next(self, ready: list[Batch]) -> list[Batch]:
         """The portion to take in now: the one that is being read already, where there is one."""
         planned = self._ahead.planned
-        if planned and all(batch in ready for batch in planned):
+        if planned and {_pair(batch) for batch in planned} <= {_pair(batch) for batch in ready}:
             return planned
-        if sum(batch["rows"] for batch in ready) <= pipeline.BATCH_ROWS:
+        if _rows(ready) <= pipeline.BATCH_ROWS:
             return ready
         # A small one, since nothing can be done beside reading it.
         return portion(ready, pipeline.BATCH_ROWS // 8)
@@ -144,7 +177,7 @@ class Drain:
     def _release(self, numbers: set[int]) -> None:
         gone = [self._held.pop(number) for number in sorted(numbers)]
         if gone:
-            editions.release(self._bulk, Claim(me(), tuple(gone)))
+            edition_leases.release(self._bulk, Claim(me(), tuple(gone)))
 
     def _take_in(self, batches: list[Batch], after: list[Batch] | None = None) -> None:
         """Take in those of the batches that can be, and begin to read those `after` them.
@@ -158,7 +191,7 @@ class Drain:
             if after is not None:
                 self._ahead.begin(after, held)
             pipeline.take_in(self._bulk, self._claim(), reading)
-        except editions.LeaseLost:
+        except edition_leases.LeaseLost:
             raise
         except Exception as error:
             if is_outage(error) and not self._is_collision(error):
@@ -200,15 +233,16 @@ class Drain:
 
     def _publish(self) -> bool:
         """Let answers read what has become whole; whether anything has."""
-        done = False
-        for one in [one for one in self._held.values() if one.state == BUILDING]:
-            phase("publish")
-            if queue.is_open(self._bulk, one.edition, NEVER):
-                self._bulk.commit()
-                continue
-            self._bulk.commit()
-            editions.fence(self._bulk, self._claim(), [one.edition], now_micros())
-            if editions.publish(self._bulk, one, now_micros()):
-                self._release({one.edition})
-                done = True
-        return done
+        building = [number for number, one in self._held.items() if one.state == BUILDING]
+        if not building:
+            return False
+        phase("publish")
+        whole = set(building) - queue.open_among(self._bulk, building, NEVER)
+        self._bulk.commit()
+        if not whole:
+            return False
+        edition_leases.fence(self._bulk, self._claim(), sorted(whole), now_micros())
+        finished = [self._held[number] for number in sorted(whole)]
+        published = editions.publish(self._bulk, finished, now_micros())
+        self._release({one.edition for one in published})
+        return bool(published)

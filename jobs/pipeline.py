@@ -1,11 +1,11 @@
 """One portion through: read, derive, roll up, write. `draining.py` repeats it until nothing waits.
 
-It is read and worked out without a lock, under the lease of its editions; then one transaction writes
-the facts, adds the difference to the daily rows, and marks the import batches as taken in.
+It is read without a lock, under the lease of its editions. One transaction writes the facts, adds the
+difference to the daily rows, and marks the import batches as taken in; it begins with the first facts
+that are final, and what is worked out beside it is read over a connection of its own.
 """
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,16 +17,19 @@ from jobs.facts import raw, store
 from jobs.facts.fold import Partials, fold
 from jobs.facts.refresh import Refresh, refresh
 from jobs.facts.slices import Calendar
+from jobs.facts.written import FactWriter
 from jobs.rollups import ROLLUPS, activity, difference
 from jobs.stopwatch import phase
-from warehouse import editions, failures, summaries, tables
+from jobs.writing import Writing
+from warehouse import edition_leases, editions, failures, summaries, tables
 from warehouse.bulk import Bulk
 from warehouse.catalogue import SUMMARIES, Summary
-from warehouse.editions import Claim, Edition
+from warehouse.edition_leases import Claim
+from warehouse.editions import Edition
 from warehouse.queue import Batch
 
 # Raw rows worked on at once: bounds the memory, and the length of a writing transaction.
-BATCH_ROWS: Final = 400_000
+BATCH_ROWS: Final = 600_000
 
 
 def calendar_of(those: Iterable[Edition]) -> Calendar:
@@ -64,7 +67,9 @@ def read(bulk: Bulk, held: Iterable[Edition], batches: list[Batch]) -> Reading:
         partials=fold(events),
         orders=orders,
         utms=pd.concat([utms, more_utms], ignore_index=True).drop_duplicates(["edition", "utm"]),
-        seen=events[["edition", "form"]].assign(day=calendar.days(events["edition"], events["at"])),
+        seen=events[["edition", "form"]].assign(
+            day=calendar.days(events["edition"].to_numpy(), events["at"].to_numpy())
+        ),
         words=words,
     )
 
@@ -75,45 +80,53 @@ def take_in(bulk: Bulk, held: Claim, reading: Reading) -> None:
     Raises LeaseLost, with nothing written, where another process has taken an edition over.
     """
     involved = reading.editions
+    numbers = [edition.edition for edition in involved]
     phase("derive")
-    change = refresh(
-        bulk,
-        reading.partials,
-        reading.orders,
-        reading.utms,
-        reading.words,
-        calendar_of(involved),
-        involved[0].window_days,
-    )
-    bulk.commit()
-    phase("write")
-    editions.fence(bulk, held, sorted(edition.edition for edition in involved), now_micros())
-    write(bulk, change, reading.seen)
+    with bulk.another() as stored, Writing() as writing:
+        writing.then(edition_leases.fence, bulk, held, numbers, now_micros())
+        writer = FactWriter(bulk, writing)
+        change = refresh(
+            stored,
+            reading.partials,
+            reading.orders,
+            reading.utms,
+            reading.words,
+            calendar_of(involved),
+            involved[0].window_days,
+            writer=writer,
+        )
+        phase("write")
+        write(bulk, writing, writer, change, reading.seen)
+        writing.finish()
     bulk.append(
         "edition_batch",
         store.arrow(
             pd.DataFrame(reading.batches, columns=["edition", "batch_id"]), ["edition", "batch_id"]
         ),
     )
-    failures.clear(bulk, reading.batches)
-    # In the order in which imports take the rows of shops, so that neither waits for the other.
-    for edition in sorted(involved, key=lambda one: one.shop_key):
-        editions.done(bulk, edition.edition, edition.shop_key, now_micros())
+    failures.clear(bulk, numbers)
+    editions.done(bulk, numbers, now_micros())
     bulk.commit()
 
 
-def write(bulk: Bulk, change: Refresh, seen: pd.DataFrame) -> None:
-    """Write the facts of a change, and add the difference that it makes to the daily rows.
+def write(
+    bulk: Bulk, writing: Writing, writer: FactWriter, change: Refresh, seen: pd.DataFrame
+) -> None:
+    """Write all facts of a change but those that the writer has from `refresh`, and add to the daily
+    rows the difference that it makes.
 
     `seen`: edition, day and form of the raw events that are new to the editions.
     """
-    # The database writes the facts while the rollups are worked out.
-    with ThreadPoolExecutor(1) as pool:
-        facts = pool.submit(_write_facts, bulk, change)
-        deltas = [(summary, _delta(summary, change, seen)) for summary in SUMMARIES]
-        facts.result()
-    for summary, delta in deltas:
-        summaries.add(bulk, summary, delta)
+    writer.sessions(change.work, change.sessions)
+    writer.orders(change.work, change.orders)
+    writer.discounts(change.discounts)
+    writer.save(tables.fact_email, change.emails[["edition", "email"]], change.emails)
+    names = change.step_names
+    writer.save(tables.dim_step, names[["edition", "form", "step"]], names)
+    writer.learn(tables.dim_text, change.words.frame())
+    writer.learn(tables.dim_utm, change.utms)
+    for summary in SUMMARIES:
+        writing.then(summaries.add, bulk, summary, _delta(summary, change, seen))
 
 
 def _delta(summary: Summary, change: Refresh, seen: pd.DataFrame) -> pa.Table:
@@ -122,37 +135,3 @@ def _delta(summary: Summary, change: Refresh, seen: pd.DataFrame) -> pa.Table:
         return difference(summary.name, new, new.iloc[:0])
     roll, cut = ROLLUPS[summary.name], change.cuts[summary.unit]
     return difference(summary.name, roll(cut.new), roll(cut.old))
-
-
-def _write_facts(bulk: Bulk, change: Refresh) -> None:
-    work, children, discounts = change.work, change.children, change.discounts
-    key = ["edition", "session"]
-    changed, orders = pd.Index(change.sessions), pd.Index(change.orders)
-    rows = work.new_sessions.loc[work.new_sessions.index.intersection(changed)]
-    gone = work.old_sessions.loc[work.old_sessions.index.intersection(changed), key]
-    store.save(bulk, tables.fact_form_session, gone, rows)
-    for edition, last in rows.groupby("edition")["session"].max().items():
-        bulk.execute(
-            "UPDATE edition SET next_session = $1 WHERE edition = $2 AND next_session < $1",
-            int(last) - (int(str(edition)) << editions.SESSION_BITS) + 1,
-            int(str(edition)),
-        )
-    store.save(bulk, tables.fact_step, children.old_steps[key], children.new_steps)
-    store.save(bulk, tables.fact_answer, children.old_answers[key], children.new_answers)
-    store.save(bulk, tables.fact_issue, discounts.old_issues[key], discounts.new_issues)
-    store.save(
-        bulk,
-        tables.fact_order,
-        work.old_orders.loc[work.old_orders.index.intersection(orders), ["edition", "order"]],
-        work.new_orders.loc[work.new_orders.index.intersection(orders)],
-    )
-    store.save(
-        bulk, tables.fact_order_code, discounts.old_codes[["edition", "order"]], discounts.new_codes
-    )
-    store.save(bulk, tables.fact_email, change.emails[["edition", "email"]], change.emails)
-    store.save(bulk, tables.fact_code, discounts.gone, discounts.counts)
-    store.save(bulk, tables.dim_code, discounts.gone, discounts.mapping)
-    names = change.step_names
-    store.save(bulk, tables.dim_step, names[["edition", "form", "step"]], names)
-    store.learn(bulk, tables.dim_text, change.words.frame())
-    store.learn(bulk, tables.dim_utm, change.utms)

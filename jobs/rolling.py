@@ -11,10 +11,11 @@ from jobs.draining import PAUSE_SECONDS, Drain, portion
 from jobs.running import Run
 from jobs.shops import shop_keys
 from jobs.stopwatch import phase
-from warehouse import editions, queue
+from warehouse import edition_leases, editions, queue
 from warehouse.bulk import Bulk
 from warehouse.catalogue import LOGIC_VERSION
-from warehouse.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Claim, Edition
+from warehouse.edition_leases import Claim
+from warehouse.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Edition
 
 Result = TypeVar("Result")
 
@@ -36,8 +37,7 @@ def rebuild(run: Run, shop: str | None) -> None:
     bulk = run.bulk
     keys = shop_keys(bulk, shop)
     bulk.commit()
-    for key in keys:
-        _begin(bulk, key, run.window_days)
+    _begin(bulk, keys, run.window_days)
     numbers = {edition.edition for edition in editions.editions(bulk, BUILDING, shop)}
     bulk.commit()
 
@@ -57,21 +57,21 @@ def while_held(run: Run, edition: Edition, work: Callable[[Claim], Result]) -> R
             return None
         try:
             return work(held)
-        except editions.LeaseLost:
+        except edition_leases.LeaseLost:
             continue
         finally:
-            editions.release(run.bulk, held)
+            edition_leases.release(run.bulk, held)
 
 
 def _hold(run: Run, edition: Edition) -> Claim:
     """Lease one edition, waiting until it is free; nothing is held of one that is gone."""
     bulk = run.bulk
     while True:
-        held = editions.claim(bulk, [edition], now_micros())
+        held = edition_leases.claim(bulk, [edition], now_micros())
         # One that was retired meanwhile cannot be held, and need not.
         if held.editions or editions.state_of(bulk, edition.edition) in ("", RETIRED):
             return held
-        holder = editions.holder(bulk, edition.edition)
+        holder = edition_leases.holder(bulk, edition.edition)
         bulk.commit()
         run.waiting(holder)
         time.sleep(PAUSE_SECONDS)
@@ -81,10 +81,10 @@ def compared_with_rebuild(run: Run, held: Claim, edition: Edition) -> dict[str, 
     """Build everything that a held edition has taken in once more, beside it; how many rows differ,
     by table."""
     bulk = run.bulk
-    editions.create(bulk, edition.shop_key, edition.window_days, LOGIC_VERSION, SCRATCH)
+    editions.create(bulk, [edition.shop_key], edition.window_days, LOGIC_VERSION, SCRATCH)
     scratch = editions.editions(bulk, SCRATCH, edition.shop_id)[-1]
     bulk.commit()
-    own = editions.claim(bulk, [scratch], now_micros())
+    own = edition_leases.claim(bulk, [scratch], now_micros())
     try:
         waiting = queue.all_taken_in(bulk, edition.edition, scratch.edition)
         bulk.commit()
@@ -93,12 +93,12 @@ def compared_with_rebuild(run: Run, held: Claim, edition: Edition) -> dict[str, 
             waiting = [batch for batch in waiting if batch["batch_id"] not in taken]
             pipeline.take_in(bulk, own, pipeline.read(bulk, own.editions, batches))
             phase("compare")
-            editions.fence(bulk, held, [edition.edition], now_micros())
+            edition_leases.fence(bulk, held, [edition.edition], now_micros())
             bulk.commit()
             run.took(batches)
         return anew.compare_editions(bulk, edition, scratch)
     finally:
-        editions.release(bulk, own)
+        edition_leases.release(bulk, own)
         editions.drop(bulk, scratch.edition)
 
 
@@ -127,9 +127,7 @@ def _to_be_whole(bulk: Bulk, window_days: int, shop: str | None) -> list[Edition
     stale = set(editions.outdated(bulk, window_days, LOGIC_VERSION, shop))
     begun = editions.begun(bulk, window_days, LOGIC_VERSION)
     bulk.commit()
-    for key in stale:
-        if not begun.get(key):
-            _begin(bulk, key, window_days)
+    _begin(bulk, sorted(key for key in stale if not begun.get(key)), window_days)
     current = [one for one in editions.editions(bulk, CURRENT, shop) if one.shop_key not in stale]
     # One that was begun under settings that are those of the current one again is left alone.
     building = [
@@ -141,20 +139,11 @@ def _to_be_whole(bulk: Bulk, window_days: int, shop: str | None) -> list[Edition
     return current + building
 
 
-def _begin(bulk: Bulk, shop_key: int, window_days: int) -> None:
-    """Begin an edition of a shop, or go on with the one that was begun under today's settings."""
-    bulk.execute(
-        "UPDATE edition SET state = $1 WHERE state = $2 AND shop_key = $3 "
-        "AND (window_days <> $4 OR logic_version <> $5 OR timezone <> "
-        "(SELECT timezone FROM shop WHERE shop_key = $3))",
-        RETIRED,
-        BUILDING,
-        shop_key,
-        window_days,
-        LOGIC_VERSION,
-    )
-    bulk.commit()
-    editions.create(bulk, shop_key, window_days, LOGIC_VERSION)
+def _begin(bulk: Bulk, shops: list[int], window_days: int) -> None:
+    """Begin an edition of each shop, or go on with the one begun under today's settings."""
+    if shops:
+        editions.retire_outdated(bulk, shops, window_days, LOGIC_VERSION)
+        editions.create(bulk, shops, window_days, LOGIC_VERSION)
 
 
 def _clean(bulk: Bulk) -> None:
@@ -163,6 +152,6 @@ def _clean(bulk: Bulk) -> None:
     for state in (RETIRED, SCRATCH):
         for edition in editions.editions(bulk, state):
             bulk.commit()
-            if not editions.is_held(bulk, edition.edition, now_micros()):
+            if not edition_leases.is_held(bulk, edition.edition, now_micros()):
                 editions.drop(bulk, edition.edition)
     bulk.commit()

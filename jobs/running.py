@@ -15,8 +15,7 @@ from jobs.ending import Ending, Stopped, ending
 from jobs.telling import say, waiting_line
 from warehouse import leases, runs, settings
 from warehouse.bulk import Bulk, open_bulk
-from warehouse.engine import open_engine
-from warehouse.migrate import migrate
+from warehouse.migrated import open_migrated
 from warehouse.queue import Batch
 
 # The job's turn is another process's (EX_TEMPFAIL).
@@ -30,7 +29,7 @@ class Run:
     def __init__(self, bulk: Bulk, window_days: int, record: runs.Record, state: Ending) -> None:
         self.bulk, self.window_days, self.record = bulk, window_days, record
         self.begun = now_micros()
-        self.on_rows: Callable[[int], None] = lambda _rows: None
+        self.on_rows: Callable[[int], object] = lambda _rows: None
         self._ending, self.say_waiting = state, waiting_line()
         bulk.on_wait = self.say_waiting
 
@@ -80,15 +79,13 @@ def running(job: str, words: str = "", *, alone: bool = False) -> Iterator[Run]:
         window_days = settings.ATTRIBUTION_WINDOW_DAYS.get()
         mine = turn.get() or (Turn(job, quiet=False) if alone else None)
         record = runs.Record(mine.job if mine else job, words)
-        with ended_in_time(state, url, record):
-            migrate(open_engine(url))
-            with open_bulk(url) as bulk:
-                run = Run(bulk, window_days, record, state)
-                if mine and not leases.take(bulk, mine.job, now_micros()):
-                    if not mine.quiet:
-                        say(f"{mine.job}: {leases.holder(bulk, mine.job)} has its turn")
-                    sys.exit(TAKEN)
-                yield from _recorded(url, run, state)
+        with ended_in_time(state, url, record), open_migrated(url) as bulk:
+            run = Run(bulk, window_days, record, state)
+            if mine and not leases.take(bulk, mine.job, now_micros()):
+                if not mine.quiet:
+                    say(f"{mine.job}: {leases.holder(bulk, mine.job)} has its turn")
+                sys.exit(TAKEN)
+            yield from _recorded(url, run, state)
 
 
 def _recorded(url: str, run: Run, state: Ending) -> Iterator[Run]:

@@ -98,6 +98,7 @@ class Product:
                 if table.name not in KEEP:
                     connection.execute(table.delete())
         engine.dispose()
+        self.close()
         self._client, self._keys = None, {}
 
     def close(self) -> None:

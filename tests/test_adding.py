@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.adding import add_up, relabel
+from warehouse.adding import add_up, distinct, total
 
 # Small numbers that repeat, and ids that are spread over all 64 bits.
 numbers = st.one_of(st.integers(-3, 3), st.sampled_from([-(2**63), 2**63 - 1, 2**40, -(2**40)]))
@@ -39,6 +39,23 @@ def test_as_a_dictionary_would(lines: list[tuple[int, int, int, int]]) -> None:
     ]
 
 
-def test_labels() -> None:
-    assert relabel(column([2**62, -1, 2**62]), {-1: 3, 2**62: 4}).tolist() == [4, 3, 4]
-    assert relabel(column([]), {}).tolist() == []
+def test_the_columns_that_are_no_keys_are_added_up() -> None:
+    columns = {"orders": column([1, 2, 4]), "day": column([8, 7, 8])}
+    assert {name: sums.tolist() for name, sums in total(columns, ["day"]).items()} == {
+        "day": [7, 8],
+        "orders": [2, 5],
+    }
+
+
+@given(st.lists(numbers, max_size=30))
+def test_distinct_values_with_their_places(values: list[int]) -> None:
+    found, places = distinct(column(values))
+    assert found.tolist() == sorted(set(values))
+    assert found[places].tolist() == values
+
+
+def test_many_lines_of_few_values() -> None:
+    ids = column([7, -(2**63), 7, 2**62] * 2_000)
+    found, places = distinct(ids)
+    assert found.tolist() == [-(2**63), 7, 2**62]
+    assert (found[places] == ids).all()

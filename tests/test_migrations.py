@@ -17,8 +17,10 @@ from tests.migrations import made_up
 from tests.product import Product
 from tests.worlds import world
 from warehouse import migrate
+from warehouse.catalogue import SUMMARIES
 from warehouse.engine import open_engine
-from warehouse.tables import metadata
+from warehouse.migrated import HEAD
+from warehouse.schema import metadata
 
 
 @pytest.fixture
@@ -35,9 +37,21 @@ def test_migrated_warehouse_has_the_declared_tables(warehouse_url: str) -> None:
         assert migrate.is_current(connection)
 
 
+def test_no_cells_are_compressed(postgres_url: str) -> None:
+    engine = open_engine(postgres_url)
+    migrate.migrate(engine)
+    plain = sa.text(
+        "SELECT relname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid "
+        "WHERE attname = 'cells' AND relkind = 'r' AND attstorage = 'e'"
+    )
+    with engine.connect() as connection:
+        found = set(connection.execute(plain).scalars())
+    assert found == {summary.table for summary in SUMMARIES if summary.cells}
+
+
 def test_head_is_the_newest_revision() -> None:
     scripts = ScriptDirectory(str(migrate._SCRIPTS))
-    assert scripts.get_current_head() == migrate.HEAD
+    assert scripts.get_current_head() == HEAD
 
 
 def test_processes_that_migrate_at_once_all_succeed(warehouse_url: str) -> None:

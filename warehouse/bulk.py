@@ -14,20 +14,23 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final, Self
 
 import adbc_driver_manager
 import adbc_driver_postgresql.dbapi
 import adbc_driver_sqlite.dbapi
 import pyarrow as pa
-from sqlalchemy import Table, Text
-from sqlalchemy.engine import URL, make_url
 
-from warehouse import engine
+from warehouse.address import SQLITE_PRAGMAS, Address, address_of, refuse_shared_locks
+from warehouse.columns import Table
+from warehouse.outages import Unavailable
 from warehouse.owners import me, shown
 
 Cell = int | str
 
+# Less of the file than the API maps: a job reads all of it once, and what is mapped counts as memory.
+_MAPPED_BYTES: Final = 256 * 1024 * 1024
 # How long SQLite tries to get the lock of its one writer before the wait is told.
 _PATIENCE_MS: Final = 2_000
 # How long a connection that must not wait does so.
@@ -37,27 +40,30 @@ _IMPATIENCE_MS: Final = 500
 class Bulk:
     """One connection, one transaction at a time. All tables that come and go are Arrow tables."""
 
-    def __init__(self, url: URL, *, patient: bool = True) -> None:
-        self._url = url
-        self.sqlite = url.get_backend_name() == "sqlite"
+    def __init__(self, address: Address, *, patient: bool = True) -> None:
+        self._address = address
+        self.sqlite = address.sqlite
         self._patient = patient
         # Told for whom this connection waits; what is unknown is "".
         self.on_wait: Callable[[str], None] = lambda _holder: None
         self._begun = False
+        self._by_index = False
         # The number of PostgreSQL's process that serves this connection.
         self.backend: int | None = None
         if self.sqlite:
-            self._connection = adbc_driver_sqlite.dbapi.connect(url.database or "")
+            self._connection = adbc_driver_sqlite.dbapi.connect(address.uri)
             self._connection.adbc_connection.set_autocommit(True)
-            for pragma in engine.SQLITE_PRAGMAS:
+            for pragma in SQLITE_PRAGMAS:
                 self.execute(pragma)
+            self.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
             self.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS if patient else _IMPATIENCE_MS}")
             self._connection.adbc_connection.set_autocommit(False)
         else:
-            plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
-            self._connection = adbc_driver_postgresql.dbapi.connect(plain)
+            self._connection = adbc_driver_postgresql.dbapi.connect(address.uri)
             # So that whoever waits for this process can say for which.
             self.execute(f"SET application_name = '{shown(me())}'")
+            # To compile a statement takes longer than any of these run.
+            self.execute("SET jit = off")
             if not patient:
                 self.execute(f"SET lock_timeout = {_IMPATIENCE_MS}")
             self.backend = self.value("SELECT pg_backend_pid()")
@@ -76,8 +82,10 @@ class Bulk:
 
     def another(self) -> "Bulk":
         """A second connection to the same warehouse, with transactions of its own."""
-        other = Bulk(self._url)
+        other = Bulk(self._address)
         other.on_wait = self.on_wait
+        if self._by_index:
+            other.look_up_by_index()
         return other
 
     def _dialect(self, sql: str) -> str:
@@ -120,12 +128,8 @@ class Bulk:
         """The rows of a SELECT of a table's columns, in the table's types: where there are no rows,
         SQLite does not know them."""
         rows = self.table(sql, *values)
-        kinds = {column.name: column.type for column in table.columns}
-        fields = [
-            pa.field(name, pa.string() if isinstance(kinds[name], Text) else pa.int64())
-            for name in rows.column_names
-        ]
-        return rows.cast(pa.schema(fields))
+        schema = schema_of(table, tuple(rows.column_names))
+        return rows if rows.schema.equals(schema) else rows.cast(schema)
 
     def value(self, sql: str, *values: Cell) -> Any:
         """The first value of the first row, or None."""
@@ -148,6 +152,31 @@ class Bulk:
             cursor.adbc_ingest(name, rows, mode="create", temporary=True)
         return name
 
+    def look_up_by_index(self) -> None:
+        """Have PostgreSQL look up every set of staged keys by index from here on. It knows nothing of
+        the rows of a temporary table, and would read all facts there are for each set. Commits."""
+        self._by_index = True
+        if not self.sqlite:
+            for plan in ("hashjoin", "mergejoin"):
+                self.execute(f"SET enable_{plan} = off")
+            self.commit()
+
+    def analyze(self, table: str) -> None:
+        """Have PostgreSQL count what a table holds, which it else does some time after an import: until
+        then it takes a large one for small, and may join it with itself row by row."""
+        if not self.sqlite:
+            self.execute(f"ANALYZE {table}")
+
+    def analyze_unknown(self, tables: Sequence[str]) -> None:
+        """Have PostgreSQL count those of the tables that it never has: until then it takes one index
+        for as good as another. Commits."""
+        if not self.sqlite:
+            listed = ", ".join(f"'{table}'" for table in tables)
+            never = f"SELECT relname FROM pg_class WHERE reltuples < 0 AND relname IN ({listed})"
+            for table in self.table(never).column(0).to_pylist():
+                self.analyze(table)
+            self.commit()
+
     def commit(self) -> None:
         self._connection.commit()
         self._begun = False
@@ -162,16 +191,24 @@ def open_bulk(url: str, *, patient: bool = True) -> Iterator[Bulk]:
     """A `Bulk` on the warehouse; what is not committed at the end is undone. One that is not
     `patient` fails where it would have to wait for another's lock.
 
-    Raises `engine.Unavailable` when the database does not answer.
+    Raises Unavailable when the database does not answer.
     """
-    parsed = make_url(url)
-    engine.refuse_shared_locks(parsed)
+    address = address_of(url)
+    refuse_shared_locks(address)
     try:
-        bulk = Bulk(parsed, patient=patient)
+        bulk = Bulk(address, patient=patient)
     except adbc_driver_manager.OperationalError as error:
-        raise engine.Unavailable(str(error)) from error
+        raise Unavailable(str(error)) from error
     with bulk:
         yield bulk
+
+
+@cache
+def schema_of(table: Table, columns: tuple[str, ...]) -> pa.Schema:
+    """These columns of a table as jobs want them; the databases have narrower and wider types."""
+    return pa.schema(
+        [(name, pa.string() if name in table.texts else pa.int64()) for name in columns]
+    )
 
 
 def names(columns: Sequence[str], prefix: str = "") -> str:

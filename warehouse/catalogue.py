@@ -58,12 +58,20 @@ _LTV = ("customers", "purchasers", "repeaters", "orders", "gross", "refunded") +
 
 SUMMARIES: Final = (
     # Every event counts, milestone or not: it says in which days a form was alive at all.
-    Summary("activity", ("form",), ("events",), "day of the event", unit="events"),
+    Summary("activity", (), ("events",), "day of the event", ("form",), "events"),
     Summary(
         "funnel",
         ("form",),
         _MILESTONES + _OUTCOME,
         "milestones on their day, outcome on the submission's",
+    ),
+    # Of the shop's forms at once, so that they are read without a row each a day.
+    Summary(
+        "all_forms",
+        (),
+        ("views", "subscriptions", "completions"),
+        "first time of each milestone",
+        cells=("form",),
     ),
     Summary(
         "device",
@@ -77,10 +85,10 @@ SUMMARIES: Final = (
     ),
     Summary(
         "time_to_complete",
-        ("form", "device"),
+        ("form",),
         ("completions", "duration"),
         "day of completion; duration in microseconds",
-        cells=("bucket",),
+        cells=("device", "bucket"),
     ),
     # Distinct visitors over any range: those whose previous active day (of the same kind) lies
     # before the range. `previous` is -1 where there is none. `kind` is vocabulary.visitor_kind.
@@ -103,11 +111,12 @@ SUMMARIES: Final = (
     ),
     Summary(
         "discount",
-        ("discount",),
+        (),
         ("issued", "orders", "attributed", "discounted", "gross", "refunded"),
         "issued on the submission's day, the rest on the order's",
+        cells=("discount",),
     ),
-    Summary("ltv_form", ("form",), _LTV, "acquisition day", unit="customers"),
+    Summary("ltv_form", (), _LTV, "acquisition day", ("form",), "customers"),
     Summary("ltv_segment", (), _LTV, "acquisition day", ("field", "value"), "customers"),
 )
 

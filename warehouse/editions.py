@@ -1,4 +1,4 @@
-"""Editions: complete sets of figures, and who may write to them.
+"""Editions: complete sets of figures.
 
 An edition is one complete set of facts and daily rows of one shop, built under recorded settings:
 the shop's timezone, the attribution window, the version of the logic. Answers read the edition that
@@ -8,16 +8,15 @@ beside it and takes its place in one step; readers never see a day half done.
 What an edition has taken in is written in the transaction that stores the figures (`queue.py`): a
 batch is in exactly once or not at all, whatever dies.
 
-Work on an edition is claimed by a lease, which the process renews for as long as it works
-(`renew`). Every write begins with `fence`, which fails unless the process still holds the lease.
+Who may write to one is said by its lease (`edition_leases.py`).
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 from warehouse import queue
-from warehouse.bulk import Bulk
-from warehouse.owners import LEASE_MICROS, is_dead, me, shown
+from warehouse.bulk import Bulk, Cell
+from warehouse.queue import listed
 from warehouse.tables import OWNED
 from warehouse.versions import moved
 
@@ -31,10 +30,6 @@ SCRATCH: Final = "scratch"
 SESSION_BITS: Final = 40
 
 
-class LeaseLost(RuntimeError):
-    """Another process has taken the edition over; nothing of the batch was written."""
-
-
 @dataclass(frozen=True)
 class Edition:
     """One edition, as far as jobs need to know it."""
@@ -45,14 +40,6 @@ class Edition:
     timezone: str
     window_days: int
     state: str
-
-
-@dataclass(frozen=True)
-class Claim:
-    """Editions that this process may write to, until the lease ends."""
-
-    token: str
-    editions: tuple[Edition, ...]
 
 
 _EDITIONS = """
@@ -70,18 +57,30 @@ def editions(bulk: Bulk, state: str, shop: str | None = None) -> list[Edition]:
 
 
 def create(
-    bulk: Bulk, shop_key: int, window_days: int, logic_version: int, state: str = BUILDING
+    bulk: Bulk, shops: list[int], window_days: int, logic_version: int, state: str = BUILDING
 ) -> None:
-    """A new, empty edition under the shop's settings of now; none where one is being built. Commits."""
+    """New, empty editions under the shops' settings of now; none where one is being built. Commits."""
     bulk.execute(
         "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state) "
-        "SELECT shop_key, timezone, $2, $3, $4 FROM shop WHERE shop_key = $1 "
-        "ON CONFLICT DO NOTHING",
-        shop_key,
+        f"SELECT shop_key, timezone, $1, $2, $3 FROM shop WHERE shop_key IN ({listed(shops)}) "
+        "ORDER BY shop_key ON CONFLICT DO NOTHING",
         window_days,
         logic_version,
         state,
     )
+    bulk.commit()
+
+
+def retire_outdated(bulk: Bulk, shops: list[int], window_days: int, logic_version: int) -> None:
+    """Retire what is being built of these shops under other settings than today's. Commits."""
+    outdated = (
+        f"state = $1 AND shop_key IN ({listed(shops)}) AND (window_days <> $2 "
+        "OR logic_version <> $3 OR timezone <> "
+        "(SELECT s.timezone FROM shop s WHERE s.shop_key = edition.shop_key))"
+    )
+    values = BUILDING, window_days, logic_version
+    lock(bulk, outdated, *values)
+    bulk.execute(f"UPDATE edition SET state = $4 WHERE {outdated}", *values, RETIRED)
     bulk.commit()
 
 
@@ -114,37 +113,6 @@ def begun(bulk: Bulk, window_days: int, logic_version: int) -> dict[int, bool]:
     return {row["shop_key"]: bool(row["fits"]) for row in rows}
 
 
-def claim(bulk: Bulk, wanted: list[Edition], now: int) -> Claim:
-    """Lease those of the editions that are free: never held, released, expired, or whose holder is
-    a process of this machine that is no more. Commits."""
-    token = me()
-    held: list[Edition] = []
-    for edition in wanted:
-        owner = bulk.value("SELECT lease_owner FROM edition WHERE edition = $1", edition.edition)
-        bulk.commit()
-        abandoned = owner if owner and is_dead(owner) else ""
-        if bulk.changed(
-            "UPDATE edition SET lease_owner = $1, lease_until = $2 WHERE edition = $3 "
-            "AND state <> $6 AND (lease_owner = '' OR lease_owner = $4 OR lease_until < $5) "
-            "RETURNING edition",
-            token,
-            now + LEASE_MICROS,
-            edition.edition,
-            abandoned,
-            now,
-            RETIRED,
-        ):
-            held.append(edition)
-        bulk.commit()
-    return Claim(token, tuple(held))
-
-
-def holder(bulk: Bulk, edition: int) -> str:
-    """Who holds an edition's lease ("host:pid"), "" where nobody does."""
-    owner = str(bulk.value("SELECT lease_owner FROM edition WHERE edition = $1", edition) or "")
-    return shown(owner)
-
-
 def state_of(bulk: Bulk, edition: int) -> str:
     """The state of an edition, "" where it is gone. Commits."""
     state = bulk.value("SELECT state FROM edition WHERE edition = $1", edition) or ""
@@ -152,97 +120,104 @@ def state_of(bulk: Bulk, edition: int) -> str:
     return str(state)
 
 
-def is_held(bulk: Bulk, edition: int, now: int) -> bool:
-    """Whether a living process holds an edition's lease."""
-    row = bulk.table(
-        "SELECT lease_owner, lease_until FROM edition WHERE edition = $1", edition
+def done(bulk: Bulk, numbers: list[int], now: int) -> None:
+    """Note in the writing transaction that these editions' figures have moved, and with them the
+    answers of the shops that read them."""
+    editions = listed(numbers)
+    bulk.execute(f"UPDATE edition SET rolled_up_at = $1 WHERE edition IN ({editions})", now)
+    _move(
+        bulk,
+        f"edition IN ({editions}) "
+        f"AND shop_key IN (SELECT shop_key FROM edition WHERE edition IN ({editions}))",
+        now,
+    )
+
+
+def publish(bulk: Bulk, finished: list[Edition], now: int) -> list[Edition]:
+    """Make finished editions, fenced just before, the ones that answers read, and retire those
+    before them. Commits.
+
+    An edition is left as it is where the one before has taken in what it has not; returns the others.
+    """
+    shops = listed([edition.shop_key for edition in finished])
+    # Once their rows are locked, nothing more gets into the ones before.
+    lock(bulk, f"state = $1 AND shop_key IN ({shops})", CURRENT)
+    rows = bulk.table(
+        f"SELECT shop_key, edition FROM shop WHERE edition <> 0 AND shop_key IN ({shops})"
     ).to_pylist()
-    bulk.commit()
-    return bool(
-        row
-        and row[0]["lease_owner"]
-        and row[0]["lease_until"] >= now
-        and not is_dead(row[0]["lease_owner"])
+    before = {row["shop_key"]: row["edition"] for row in rows}
+    ready = [
+        one
+        for one in finished
+        if one.shop_key not in before or not queue.is_ahead(bulk, before[one.shop_key], one.edition)
+    ]
+    shops, numbers = (
+        listed([edition.shop_key for edition in ready]),
+        listed([edition.edition for edition in ready]),
     )
-
-
-def renew(bulk: Bulk, now: int) -> None:
-    """Keep all leases of this process for another while. Commits."""
     bulk.execute(
-        "UPDATE edition SET lease_until = $1 WHERE lease_owner = $2", now + LEASE_MICROS, me()
-    )
-    bulk.commit()
-
-
-def release(bulk: Bulk, held: Claim) -> None:
-    """Give the leases back. Commits."""
-    bulk.rollback()
-    for edition in held.editions:
-        bulk.execute(
-            "UPDATE edition SET lease_owner = '', lease_until = 0 "
-            "WHERE edition = $1 AND lease_owner = $2",
-            edition.edition,
-            held.token,
-        )
-    bulk.commit()
-
-
-def fence(bulk: Bulk, held: Claim, numbers: list[int], now: int) -> None:
-    """Open the writing transaction of these editions: takes their rows' locks and renews the lease.
-
-    Raises LeaseLost where another process holds one of them now.
-    """
-    for number in sorted(numbers):
-        if not bulk.changed(
-            "UPDATE edition SET lease_until = $1 WHERE edition = $2 AND lease_owner = $3 "
-            "RETURNING edition",
-            now + LEASE_MICROS,
-            number,
-            held.token,
-        ):
-            bulk.rollback()
-            raise LeaseLost(f"edition {number} was taken over by another process")
-
-
-def done(bulk: Bulk, edition: int, shop_key: int, now: int) -> None:
-    """Note in the writing transaction that an edition's figures have moved, and with them the answers
-    where it is the one that they read."""
-    bulk.execute("UPDATE edition SET rolled_up_at = $1 WHERE edition = $2", now, edition)
-    bulk.execute(
-        f"UPDATE shop SET {moved(now)} WHERE shop_key = $1 AND edition = $2", shop_key, edition
-    )
-
-
-def publish(bulk: Bulk, edition: Edition, now: int) -> bool:
-    """Make a finished edition the one that answers read, and retire the one before. Commits.
-
-    False, with nothing changed, where the one before has taken in what this one has not.
-    """
-    bulk.execute(
-        "UPDATE edition SET state = $1 WHERE shop_key = $2 AND state = $3",
-        RETIRED,
-        edition.shop_key,
+        f"UPDATE edition SET state = CASE WHEN edition IN ({numbers}) THEN $1 ELSE $2 END "
+        f"WHERE edition IN ({numbers}) OR (shop_key IN ({shops}) AND state = $1)",
         CURRENT,
+        RETIRED,
     )
-    # Its row is locked now: nothing more gets into the one before.
-    before = bulk.value("SELECT edition FROM shop WHERE shop_key = $1", edition.shop_key)
-    if before and queue.is_ahead(bulk, before, edition.edition):
-        bulk.rollback()
-        return False
-    bulk.execute("UPDATE edition SET state = $1 WHERE edition = $2", CURRENT, edition.edition)
-    bulk.execute(
-        f"UPDATE shop SET edition = $1, {moved(now)} WHERE shop_key = $2",
-        edition.edition,
-        edition.shop_key,
-    )
+    own = "SELECT e.edition FROM edition e WHERE e.shop_key = shop.shop_key AND e.edition"
+    _move(bulk, f"shop_key IN ({shops})", now, f"edition = ({own} IN ({numbers})), ")
     bulk.commit()
-    return True
+    return ready
+
+
+def lock(bulk: Bulk, condition: str, *values: Cell) -> None:
+    """Take the locks of the editions' rows that meet a condition, always in the same order: so
+    processes that want some of the same never wait for each other in a circle. (SQLite has one
+    writer at a time.)"""
+    if not bulk.sqlite:
+        bulk.table(
+            f"SELECT edition FROM edition WHERE {condition} ORDER BY edition FOR UPDATE", *values
+        )
+
+
+def _move(bulk: Bulk, condition: str, now: int, assigned: str = "") -> None:
+    """Move the data version of the shops that meet a condition, and assign what else is to be."""
+    if not bulk.sqlite:
+        # In the order in which imports take the rows of shops, so that neither waits for the other.
+        bulk.table(f"SELECT shop_key FROM shop WHERE {condition} ORDER BY shop_key FOR UPDATE")
+    bulk.execute(f"UPDATE shop SET {assigned}{moved(now)} WHERE {condition}")
 
 
 def drop(bulk: Bulk, edition: int) -> None:
     """Delete an edition that answers no longer read, table by table. Commits."""
+    most = _has_most(bulk, edition)
     for name in (*(table.name for table in OWNED[::-1]), "edition_batch", "failed_batch"):
+        indexes = _indexes(bulk, name) if most and bulk.sqlite else []
+        for index in indexes:
+            bulk.execute(f"DROP INDEX {index['name']}")
         bulk.execute(f"DELETE FROM {name} WHERE edition = $1", edition)
+        for index in indexes:
+            bulk.execute(index["sql"])
         bulk.commit()
     bulk.execute("DELETE FROM edition WHERE edition = $1", edition)
     bulk.commit()
+
+
+def _has_most(bulk: Bulk, edition: int) -> bool:
+    """Whether at least a third of all form sessions are an edition's.
+
+    SQLite takes each row out of every index by itself, at a place of its own each time. Where so much
+    goes, to index anew what stays takes a fraction of that. (PostgreSQL leaves it to its vacuum.)
+    """
+    share = bulk.value(
+        "SELECT CAST(SUM(CASE WHEN edition = $1 THEN 2 ELSE -1 END * next_session) AS BIGINT) "
+        "FROM edition",
+        edition,
+    )
+    return int(share or 0) >= 0
+
+
+def _indexes(bulk: Bulk, table: str) -> list[dict[str, str]]:
+    """The `name` of each index of a table and the `sql` that makes it, but for those of its keys."""
+    return bulk.table(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = $1 "
+        "AND sql IS NOT NULL ORDER BY name",
+        table,
+    ).to_pylist()

@@ -4,24 +4,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.engine import URL, make_url
 from sqlalchemy.pool import NullPool
 
-SQLITE_PRAGMAS: Final = (
-    "PRAGMA busy_timeout = 60000",
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = NORMAL",
-    "PRAGMA cache_size = -64000",
-    "PRAGMA temp_store = MEMORY",
-    "PRAGMA mmap_size = 1073741824",
-)
+from warehouse.address import SQLITE_PRAGMAS, address_of, count_open
 
 # How long the API waits for PostgreSQL to take a connection, in seconds.
 PATIENCE: Final = {"connect_timeout": 5}
-
-
-class Unavailable(RuntimeError):
-    """The warehouse does not answer."""
 
 
 def open_engine(url: str, *, pooled: bool = False) -> Engine:
@@ -30,19 +18,19 @@ def open_engine(url: str, *, pooled: bool = False) -> Engine:
     `pooled` is for the API, which keeps connections open; jobs open one when they need it, and close
     it again (`bulk.py` says why).
     """
-    parsed = make_url(url)
+    address = address_of(url)
     options: dict[str, Any] = {} if pooled else {"poolclass": NullPool}
-    if parsed.get_backend_name() == "sqlite":
-        if parsed.database:
-            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    if address.sqlite:
+        if address.uri:
+            Path(address.uri).parent.mkdir(parents=True, exist_ok=True)
     elif pooled:
         options |= {"pool_pre_ping": True, "connect_args": PATIENCE}
-    engine = create_engine(parsed, **options)
-    if parsed.get_backend_name() == "sqlite":
+    engine = create_engine(url, **options)
+    if address.sqlite:
         event.listen(engine, "connect", _set_pragmas)
         event.listen(engine, "begin", _begin)
-        event.listen(engine, "connect", lambda *_: _count_open(parsed, +1))
-        event.listen(engine, "close", lambda *_: _count_open(parsed, -1))
+        event.listen(engine, "connect", lambda *_: count_open(address.uri, +1))
+        event.listen(engine, "close", lambda *_: count_open(address.uri, -1))
     return engine
 
 
@@ -60,17 +48,3 @@ def _begin(connection: Any) -> None:
     # refuse to promote a reader whose snapshot is no longer the newest, without waiting.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-_open: dict[str, int] = {}
-
-
-def _count_open(url: URL, change: int) -> None:
-    name = url.database or ""
-    _open[name] = _open.get(name, 0) + change
-
-
-def refuse_shared_locks(url: URL) -> None:
-    """Raise where this process holds an SQLAlchemy connection to the same SQLite file."""
-    if url.get_backend_name() == "sqlite" and _open.get(url.database or "", 0) > 0:
-        raise RuntimeError(f"this process has {url.database} open already; see warehouse/bulk.py")

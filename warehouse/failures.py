@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from warehouse.bulk import Bulk
 from warehouse.days import MICROS_PER_SECOND, NEVER
-from warehouse.queue import Batch
+from warehouse.queue import Batch, listed
 
 _FIRST_DELAY: Final = 300 * MICROS_PER_SECOND
 _LONGEST_DELAY: Final = 24 * 3600 * MICROS_PER_SECOND
@@ -41,14 +41,14 @@ def note(bulk: Bulk, batch: Batch, error: str, now: int, most: int) -> bool:
     return aside
 
 
-def clear(bulk: Bulk, batches: list[Batch]) -> None:
-    """Forget that these batches ever failed; part of the transaction that takes them in."""
-    editions = sorted({batch["edition"] for batch in batches})
-    listed = ", ".join(str(batch["batch_id"]) for batch in batches)
-    for edition in editions:
-        bulk.execute(
-            f"DELETE FROM failed_batch WHERE edition = $1 AND batch_id IN ({listed})", edition
-        )
+def clear(bulk: Bulk, editions: list[int]) -> None:
+    """Forget that batches ever failed which these editions have taken in; part of the transaction
+    that takes them in."""
+    bulk.execute(
+        f"DELETE FROM failed_batch WHERE edition IN ({listed(editions)}) AND EXISTS ("
+        "SELECT 1 FROM edition_batch d WHERE d.edition = failed_batch.edition "
+        "AND d.batch_id = failed_batch.batch_id)"
+    )
 
 
 def failing(bulk: Bulk) -> list[dict[str, Any]]:

@@ -39,10 +39,16 @@ def representative(bucket: int) -> float:
 @cache
 def _lowest() -> npt.NDArray[np.int64]:
     """For every bucket from 1 on, the least whole number of µs in it: 2^(k/64), rounded up."""
-    bounds = []
-    for k in range(_OCTAVES * PER_OCTAVE):
-        floor = 1 << k
+    # Those of one octave with so many binary places that cutting some off gives any other octave's.
+    scaled = []
+    for step in range(PER_OCTAVE):
+        floor = 1 << (step + _OCTAVES * PER_OCTAVE)
         for _ in range(PER_OCTAVE.bit_length() - 1):  # the 64th root: six square roots
             floor = isqrt(floor)
-        bounds.append(floor + (k % PER_OCTAVE != 0))
+        scaled.append(floor)
+    bounds = [
+        (floor >> (_OCTAVES - octave)) + (step != 0)
+        for octave in range(_OCTAVES)
+        for step, floor in enumerate(scaled)
+    ]
     return np.array(bounds, dtype=np.int64)

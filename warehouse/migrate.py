@@ -1,4 +1,4 @@
-"""Bring a warehouse to the current schema; every command calls this first.
+"""Bring a warehouse to the current schema; every command does so first.
 
 A new revision is made with `revise("what it does")` from a warehouse that is at the one before. Before
 that, `python -m tests.migrations` stores data of the newest one, so that it is tested from then on how
@@ -10,11 +10,9 @@ from typing import Final
 
 from sqlalchemy import Connection, Engine, inspect, text
 
+from warehouse.migrated import HEAD
 from warehouse.planning import state_plans
 from warehouse.settings import SettingError
-
-# The newest revision under migrations/versions (a test holds it to that).
-HEAD: Final = "0001"
 
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 # Any number, the same in every process: whoever migrates PostgreSQL holds this lock.

@@ -6,9 +6,6 @@ Whoever meets one stops, and comes again later; whatever else fails with a batch
 from typing import Final
 
 import adbc_driver_manager
-from sqlalchemy.exc import SQLAlchemyError
-
-from warehouse.engine import Unavailable
 
 # Of PostgreSQL, by class: connection, transaction rollback, resources, prerequisite state (locks),
 # operator intervention, system error.
@@ -26,8 +23,15 @@ _WORDS: Final = (
 )
 
 
+class Unavailable(RuntimeError):
+    """The warehouse does not answer."""
+
+
 def is_outage(error: BaseException) -> bool:
     """Whether the warehouse or the machine failed, and not what was asked of it."""
+    # Imported here: most jobs need nothing of it, and it takes as long to import as they run.
+    from sqlalchemy.exc import SQLAlchemyError
+
     if isinstance(error, Unavailable | SQLAlchemyError | OSError | MemoryError):
         return True
     if not isinstance(error, adbc_driver_manager.Error):

@@ -11,6 +11,7 @@ from typing import Final
 
 from sqlalchemy import Connection, Table, text
 
+from warehouse.schema import metadata
 from warehouse.tables import OWNED
 
 _ROWS: Final = 1_000_000
@@ -23,7 +24,7 @@ def state_plans(connection: Connection) -> None:
     connection.execute(text("DELETE FROM sqlite_stat1"))
     connection.execute(
         text("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (:tbl, :idx, :stat)"),
-        [row for table in OWNED for row in _rows(table)],
+        [row for table in OWNED for row in _rows(metadata.tables[table.name])],
     )
     connection.execute(text("ANALYZE sqlite_schema"))
 

@@ -6,6 +6,7 @@ their figures, so a batch that commits late is simply still missing; `settle` mo
 only over what can no longer have anything missing below it, and so keeps the table small for years.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 import adbc_driver_manager
@@ -16,7 +17,9 @@ Batch = dict[str, int]
 
 # Batches that are looked at together: of one edition, and of all.
 _OF_ONE: Final = 500
-_OF_ALL: Final = 2_000
+_OF_ALL: Final = 10_000
+# An edition's turn: the batches that begin within so many rows.
+_TURN_OF: Final = "CAST(SUM(b.rows) OVER earlier - b.rows AS BIGINT) / 20000 AS turn"
 # Rows of `edition_batch` from which settling is worth its while.
 _MANY: Final = 200
 
@@ -54,11 +57,12 @@ FROM shop s JOIN import_batch b ON b.shop_key = s.shop_key WHERE s.edition = 0 G
 
 
 def pending(bulk: Bulk, numbers: list[int], begun: int, due: int | None = None) -> list[Batch]:
-    """The next batches to take in: `edition, shop_key, batch_id, rows`, at most a few thousand.
+    """The next batches to take in: `edition, shop_key, batch_id, rows, turn`, at most some thousand.
 
-    In turns: the first of each edition, those first whose turn was longest ago, then the second of
-    each, and so on; so a backlog of one shop never keeps another waiting. Those that have failed
-    since the instant `begun` are left out; with `due`, also those whose next try is after it.
+    Editions take turns of some thousand rows: first those whose turn was longest ago, then the second
+    turn of each, and so on. So a backlog of one shop never keeps another waiting, and each of many
+    small shops is worked on once. Those that have failed since the instant `begun` are left
+    out; with `due`, also those whose next try is after it.
     """
     if not numbers:
         return []
@@ -66,11 +70,11 @@ def pending(bulk: Bulk, numbers: list[int], begun: int, due: int | None = None) 
     if due is not None:
         condition, values = "AND f.retry_at <= $2", [begun, due]
     return bulk.table(
-        "SELECT edition, shop_key, batch_id, rows FROM (SELECT e.edition, e.shop_key, b.batch_id, "
-        "b.rows, e.rolled_up_at, ROW_NUMBER() OVER (PARTITION BY e.edition ORDER BY b.batch_id) AS place "
-        f"{missing(_listed(numbers))} "
-        f"AND (f.batch_id IS NULL OR (f.failed_at < $1 {condition}))) q "
-        f"WHERE place <= {_OF_ONE} ORDER BY place, rolled_up_at, batch_id LIMIT {_OF_ALL}",
+        "SELECT edition, shop_key, batch_id, rows, turn FROM (SELECT e.edition, e.shop_key, b.batch_id, "
+        f"b.rows, e.rolled_up_at, ROW_NUMBER() OVER earlier AS place, {_TURN_OF} "
+        f"{missing(listed(numbers))} AND (f.batch_id IS NULL OR (f.failed_at < $1 {condition})) "
+        "WINDOW earlier AS (PARTITION BY e.edition ORDER BY b.batch_id)) q "
+        f"WHERE place <= {_OF_ONE} ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {_OF_ALL}",
         *values,
     ).to_pylist()
 
@@ -79,16 +83,17 @@ def waiting_rows(bulk: Bulk, numbers: list[int]) -> int:
     """How many raw rows these editions have not taken in."""
     if not numbers:
         return 0
-    sql = f"SELECT CAST(COALESCE(SUM(b.rows), 0) AS BIGINT) {missing(_listed(numbers))}"
+    sql = f"SELECT CAST(COALESCE(SUM(b.rows), 0) AS BIGINT) {missing(listed(numbers))}"
     return int(bulk.value(sql))
 
 
 def all_taken_in(bulk: Bulk, edition: int, other: int) -> list[Batch]:
     """The batches that an edition has taken in, as if they were pending for another of its shop."""
     return bulk.table(
-        f"SELECT CAST($1 AS BIGINT) AS edition, b.shop_key, b.batch_id, b.rows FROM import_batch b "
-        f"WHERE b.shop_key = (SELECT shop_key FROM edition WHERE edition = $1) "
-        f"AND {taken_in(edition, 'b.batch_id')} ORDER BY b.batch_id",
+        f"SELECT CAST($1 AS BIGINT) AS edition, b.shop_key, b.batch_id, b.rows, {_TURN_OF} "
+        "FROM import_batch b WHERE b.shop_key = (SELECT shop_key FROM edition WHERE edition = $1) "
+        f"AND {taken_in(edition, 'b.batch_id')} "
+        "WINDOW earlier AS (ORDER BY b.batch_id) ORDER BY b.batch_id",
         other,
     ).to_pylist()
 
@@ -99,27 +104,32 @@ def is_ahead(bulk: Bulk, one: int, other: int) -> bool:
     return bulk.value(f"{sql} LIMIT 1") is not None
 
 
-def is_open(bulk: Bulk, edition: int, set_aside_at: int) -> bool:
-    """Whether an edition misses a batch that is not set aside (one to be retried at that instant)."""
-    return (
-        bulk.value(
-            f"SELECT 1 {missing(str(edition))} AND (f.batch_id IS NULL OR f.retry_at < $1) LIMIT 1",
-            set_aside_at,
-        )
-        is not None
+def open_among(bulk: Bulk, numbers: list[int], set_aside_at: int) -> set[int]:
+    """Those of the editions that miss a batch which is not set aside (to be retried at that instant)."""
+    found = bulk.table(
+        f"SELECT DISTINCT e.edition {missing(listed(numbers))} "
+        "AND (f.batch_id IS NULL OR f.retry_at < $1)",
+        set_aside_at,
     )
+    return set(found.column(0).to_pylist())
 
 
-def settle(bulk: Bulk, edition: int) -> None:
-    """Move `taken_to` up as far as it goes, and forget the batches below. Commits.
+def settle(bulk: Bulk, numbers: list[int]) -> None:
+    """Move `taken_to` of these editions up as far as it goes, and forget the batches below. Commits.
 
-    To be called by who holds the edition's lease. Nothing happens where it is not worth it, or
-    while an import is writing: its batch has a number, and is not to be seen yet.
+    To be called by who holds their leases. Nothing happens where it is not worth it, or while an
+    import is writing: its batch has a number, and is not to be seen yet.
     """
-    many = bulk.value("SELECT COUNT(*) FROM edition_batch WHERE edition = $1", edition)
+    worth_it = bulk.table(
+        f"SELECT edition FROM edition_batch WHERE edition IN ({listed(numbers)}) "
+        f"GROUP BY edition HAVING COUNT(*) >= {_MANY} ORDER BY edition"
+    )
     bulk.commit()
-    if many < _MANY:
-        return
+    for edition in worth_it.column(0).to_pylist():
+        _settle(bulk, edition)
+
+
+def _settle(bulk: Bulk, edition: int) -> None:
     try:
         if not bulk.sqlite:
             # Who inserts a batch holds the weaker lock until its commit, and takes it before the
@@ -144,5 +154,6 @@ def settle(bulk: Bulk, edition: int) -> None:
             raise
 
 
-def _listed(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers))
+def listed(numbers: Iterable[int]) -> str:
+    """Numbers as an SQL list. Of none, NULL: it is equal to nothing."""
+    return ", ".join(map(str, numbers)) or "NULL"

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from sqlalchemy import BigInteger, Connection, Select, bindparam, cast, func, select
 
-from warehouse.adding import Column, add_up
-from warehouse.catalogue import SUMMARY, Summary
+from warehouse.adding import Column, total
+from warehouse.catalogue import SUMMARY
 from warehouse.packing import unpack_bytes, width
-from warehouse.tables import DAILY
+from warehouse.schema import DAILY
 
 
 @dataclass(frozen=True)
@@ -52,58 +53,74 @@ def read(
     """Sum the summary `name` over the days `first`..`last` (both included).
 
     `by`: the dimensions (or cells, or "day") to keep apart. `where`: dimension -> the one value to
-    take. Gives columns `by` followed by every measure. Cells can be in `by`, not in `where`.
+    take. Gives columns `by` followed by every measure. Cells can be in `by`, not in `where`; of a
+    summary that has them, `by` names at least one column.
     """
-    summary = SUMMARY[name]
-    where = where or {}
-    values = {"edition": edition, "first": first, "last": last, **where}
-    statement = _statement(name, tuple(by), tuple(where))
-    rows = connection.execute(statement, values).all()
+    summary, where = SUMMARY[name], where or {}
     if summary.cells:
-        return _sum_cells(summary, rows, by)
+        return Sums(total(read_cells(connection, name, edition, first, last, by, where), by))
+    values = {"edition": edition, "first": first, "last": last, **where}
+    rows = connection.execute(_statement(name, tuple(by), tuple(where)), values)
     columns = (*by, *summary.measures)
-    lines = np.array([tuple(row) for row in rows], dtype=np.int64).reshape(-1, len(columns))
-    return Sums({column: lines[:, place] for place, column in enumerate(columns)})
+    numbers = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, len(columns))
+    return Sums({column: numbers[:, place] for place, column in enumerate(columns)})
+
+
+def read_cells(
+    connection: Connection,
+    name: str,
+    edition: int,
+    first: int,
+    last: int,
+    by: Sequence[str],
+    where: Mapping[str, int] | None = None,
+) -> dict[str, Column]:
+    """The same columns of a summary with cells, but a line for each cell of each day, not added up:
+    for who adds them up by something else than they are kept by."""
+    summary, where = SUMMARY[name], where or {}
+    kept = tuple(dim for dim in by if dim not in summary.cells)
+    values = {"edition": edition, "first": first, "last": last, **where}
+    rows = connection.execute(_packed(name, kept, tuple(where)), values).all()
+    cells, positions = unpack_bytes([row[-1] for row in rows], width(summary))
+    columns: dict[str, Column] = {}
+    for dim in by:
+        if dim in kept:
+            place = kept.index(dim)
+            columns[dim] = np.array([row[place] for row in rows], dtype=np.int64)[positions]
+        else:
+            columns[dim] = np.ascontiguousarray(cells[:, summary.cells.index(dim)])
+    for place, measure in enumerate(summary.measures, len(summary.cells)):
+        columns[measure] = np.ascontiguousarray(cells[:, place])
+    return columns
 
 
 @cache
 def _statement(name: str, by: tuple[str, ...], where: tuple[str, ...]) -> Select[Any]:
     """The statement of one kind of question, built once."""
     summary, table = SUMMARY[name], DAILY[name]
-    conditions = [
-        table.c.edition == bindparam("edition"),
-        table.c.day.between(bindparam("first"), bindparam("last")),
-        *(table.c[dim] == bindparam(dim) for dim in where),
-    ]
-    if summary.cells:
-        kept = [table.c[dim] for dim in by if dim not in summary.cells]
-        return select(*kept, table.c.cells).where(*conditions)
-    sums = [cast(func.sum(table.c[measure]), BigInteger) for measure in summary.measures]
     kept = [table.c[dim] for dim in by]
-    statement = select(*kept, *sums).where(*conditions)
+    measures = [table.c[measure] for measure in summary.measures]
+    if {"edition", *by, *where}.issuperset(summary.key):
+        # Nothing is left to be added up: a row is a line.
+        return _narrowed(select(*kept, *measures), name, where)
+    sums = [cast(func.sum(measure), BigInteger) for measure in measures]
+    statement = _narrowed(select(*kept, *sums), name, where)
     return statement.group_by(*kept) if kept else statement.having(func.count() > 0)
 
 
-def _sum_cells(summary: Summary, rows: Sequence[Any], by: Sequence[str]) -> Sums:
-    kept = [dim for dim in by if dim not in summary.cells]
-    cells, positions = unpack_bytes([row[-1] for row in rows], width(summary))
-    keys = np.array([tuple(row[:-1]) for row in rows], dtype=np.int64).reshape(len(rows), len(kept))
-    columns: dict[str, Column] = {}
-    for dim in by:
-        if dim in summary.cells:
-            columns[dim] = cells[:, summary.cells.index(dim)]
-        else:
-            columns[dim] = keys[positions, kept.index(dim)]
-    measures = cells[:, len(summary.cells) :]
-    if not len(measures):
-        return Sums({column: np.empty(0, np.int64) for column in (*by, *summary.measures)})
-    if not by:
-        totals = measures.sum(axis=0)
-        return Sums({m: totals[place : place + 1] for place, m in enumerate(summary.measures)})
-    totals = [np.ascontiguousarray(measures[:, place]) for place in range(measures.shape[1])]
-    groups, sums = add_up(list(columns.values()), totals)
-    names = (*by, *summary.measures)
-    return Sums(dict(zip(names, (*groups, *sums), strict=True)))
+@cache
+def _packed(name: str, kept: tuple[str, ...], where: tuple[str, ...]) -> Select[Any]:
+    table = DAILY[name]
+    return _narrowed(select(*(table.c[dim] for dim in kept), table.c.cells), name, where)
+
+
+def _narrowed(statement: Select[Any], name: str, where: tuple[str, ...]) -> Select[Any]:
+    columns = DAILY[name].c
+    return statement.where(
+        columns.edition == bindparam("edition"),
+        columns.day.between(bindparam("first"), bindparam("last")),
+        *(columns[dim] == bindparam(dim) for dim in where),
+    )
 
 
 def read_visitors(

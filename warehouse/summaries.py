@@ -5,9 +5,10 @@ the caller's transaction, the one that stores the facts they were made of: that 
 from drifting when a process dies.
 """
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from warehouse import adding
 from warehouse.bulk import Bulk, names
 from warehouse.catalogue import Summary
 from warehouse.packing import pack, unpack
@@ -20,11 +21,25 @@ def add(bulk: Bulk, summary: Summary, delta: pa.Table) -> None:
     keys = delta.select(list(summary.key)).group_by(list(summary.key)).aggregate([])
     staged = bulk.stage("staged_keys", keys)
     stored = _stored(bulk, summary, staged)
-    if stored is not None:
+    if stored.num_rows:
         key = names(summary.key)
         bulk.execute(f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged})")
-        delta = total(summary, pa.concat_tables([stored, delta]))
+        met, others = _apart(delta, stored.select(list(summary.key)), keys.num_rows)
+        met = total(summary, pa.concat_tables([_cells_or_rows(summary, stored), met]))
+        delta = pa.concat_tables([met, others])
     _append(bulk, summary, delta)
+
+
+def _apart(delta: pa.Table, stored: pa.Table, keys: int) -> tuple[pa.Table, pa.Table]:
+    """The rows of a delta whose key is one of those stored, and the others: what is new, as most is
+    while a shop is first rolled up, needs no adding up."""
+    if stored.num_rows == keys:
+        return delta, delta.slice(0, 0)
+    met, others = (
+        delta.join(stored, stored.column_names, join_type=kind, use_threads=False)
+        for kind in ("left semi", "left anti")
+    )
+    return met, others
 
 
 def replace(
@@ -56,29 +71,19 @@ def stored_rows(bulk: Bulk, summary: Summary, edition: int, first: int, last: in
 
 
 def total(summary: Summary, rows: pa.Table) -> pa.Table:
-    """Rows with equal dimensions summed, those without any figure left out, sorted by key."""
-    dims = ["edition", "day", *summary.dims, *summary.cells]
-    grouped = rows.group_by(dims, use_threads=False).aggregate(
-        [(measure, "sum") for measure in summary.measures]
-    )
-    summed = pa.table(
-        {dim: grouped[dim] for dim in dims}
-        | {measure: grouped[f"{measure}_sum"] for measure in summary.measures}
-    )
-    empty = None
-    for measure in summary.measures:
-        zero = pc.equal(summed[measure], 0)
-        empty = zero if empty is None else pc.and_(empty, zero)
-    return summed.filter(pc.invert(empty)).sort_by([(name, "ascending") for name in summary.key])
+    """Rows with equal dimensions summed, those without any figure left out."""
+    columns = {name: rows[name].to_numpy() for name in summary.columns}
+    summed = adding.total(columns, ("edition", "day", *summary.dims, *summary.cells))
+    kept = np.logical_or.reduce([summed[measure] != 0 for measure in summary.measures])
+    return pa.table({name: column[kept] for name, column in summed.items()})
 
 
-def _stored(bulk: Bulk, summary: Summary, staged: str) -> pa.Table | None:
+def _stored(bulk: Bulk, summary: Summary, staged: str) -> pa.Table:
     columns = (*summary.key, "cells") if summary.cells else summary.columns
     same = " AND ".join(f'd."{name}" = k."{name}"' for name in summary.key)
-    rows = bulk.table(
+    return bulk.table(
         f"SELECT {names(columns, 'd.')} FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
     )
-    return _cells_or_rows(summary, rows) if rows.num_rows else None
 
 
 def _cells_or_rows(summary: Summary, rows: pa.Table) -> pa.Table:

@@ -6,8 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from warehouse.adding import Column, add_up
-from warehouse.reader import Sums
+from warehouse.adding import Column, add_up, distinct
 from warehouse.vocabulary import UTM_FIELDS
 from web.campaigns import Campaign, Campaigns, sources_of
 from web.questions import Question
@@ -41,8 +40,8 @@ def outcomes_of(
     submitted = question.sums("utm_submission", by=("utm",))
     # Days matter only where revenue is to be brought into another currency.
     foreign = campaigns.currencies - {question.shop.currency}
-    ordered = question.sums("utm_order", by=("day", "utm") if foreign else ("utm",))
-    sold, places = np.unique(ordered["utm"], return_inverse=True)
+    ordered = question.cells("utm_order", ("day", "utm") if foreign else ("utm",))
+    sold, places = distinct(ordered.pop("utm"))
     utms = question.utms({*submitted["utm"].tolist(), *sold.tolist()})
     matched = {
         key: campaigns.of(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID]) for key, utm in utms.items()
@@ -66,9 +65,9 @@ def outcomes_of(
     }
 
 
-def _add_orders(outcomes: list[Outcome], labels: Column, ordered: Sums) -> None:
-    """Add lines of orders, by UTM and perhaps day, to outcomes; each line's is at its label's place."""
-    days = ordered.columns.get("day", np.zeros(len(ordered), dtype=np.int64))
+def _add_orders(outcomes: list[Outcome], labels: Column, ordered: dict[str, Column]) -> None:
+    """Add lines of orders, perhaps by day, to outcomes; each line's is at its label's place."""
+    days = ordered.get("day", np.zeros(len(labels), dtype=np.int64))
     (places, days), (orders, net) = add_up(
         [labels, days], [ordered["orders"], ordered["gross"] - ordered["refunded"]]
     )

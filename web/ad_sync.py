@@ -6,7 +6,7 @@ from typing import Any, Final
 from sqlalchemy import Select, bindparam, select
 
 from warehouse.days import MICROS_PER_SECOND, NEVER, iso_millis
-from warehouse.tables import ad_account
+from warehouse.schema import ad_account
 from web.questions import Question
 from web.shapes.ads import Reason, UnavailableProvider
 

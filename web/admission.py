@@ -2,7 +2,7 @@
 
 from flask import current_app, g, request
 
-from web.callers import LOOK_UP, bearer, found, looked_up
+from web.callers import bearer, found, looked_up
 
 
 def admit(now: int) -> None:
@@ -17,5 +17,5 @@ def take_snapshot(now: int) -> None:
     """Let the rest of the request look at one snapshot, `g.connection`, and have it see key and shop
     as they are in there. Raises the 401 where the key has stopped meanwhile."""
     g.connection = current_app.extensions["database"].read()
-    row = g.connection.execute(LOOK_UP, g.looked_up).one_or_none()
+    row = current_app.extensions["look_up"].within(g.connection, g.looked_up)
     g.caller, g.form_is_known = found(row, now)

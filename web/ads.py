@@ -16,7 +16,6 @@ from web.campaigns import (
 )
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
-from web.exchange import Rates
 from web.questions import Question
 from web.rounding import ratio
 from web.shapes.ads import AdSpend, AdSpendRow
@@ -36,14 +35,13 @@ def ad_spend(question: Question) -> AdSpend:
     window = question.window
     spend = spend_between(question.connection, question.shop.key, window.first, window.last)
     carriers = _carriers(question, spend, outcomes)
-    rates = Rates(question.connection, window.first, window.last)
     rows, without_rate = [], set()
     pairs = {(campaign, currency) for campaign, costs in spend.items() for currency in costs}
     for campaign, currency in pairs | set(carriers.items()):
         cost = spend.get(campaign, {}).get(currency, _NO_SPEND)
         outcome = outcomes.get(campaign) if carriers.get(campaign) == currency else None
         outcome = outcome or Outcome()
-        row, has_rate = _row(question, campaigns, campaign, currency, cost, outcome, rates)
+        row, has_rate = _row(question, campaigns, campaign, currency, cost, outcome)
         if not has_rate:
             without_rate.add(campaign[0])
         if cost != _NO_SPEND or outcome.submissions or outcome.orders:
@@ -89,11 +87,12 @@ def _row(
     currency: str,
     cost: Spend,
     outcome: Outcome,
-    rates: Rates,
 ) -> tuple[AdSpendRow, bool]:
     """A row, and whether its revenue could be brought into the spend's currency."""
     shop_currency = question.shop.currency
-    revenue = rates.convert(outcome.net_by_day, shop_currency, currency)
+    revenue = campaigns.rates.convert(
+        question.connection, outcome.net_by_day, shop_currency, currency
+    )
     row: AdSpendRow = {
         "provider": campaign[0],
         "campaignId": campaign[1],

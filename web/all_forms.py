@@ -18,7 +18,7 @@ def all_forms_funnel(question: Question, form_ids: frozenset[str] | None) -> lis
     if form_ids is not None:
         known = known_forms(question.connection, question.shop.key, form_ids)
         shown = {form_id: shown.get(form_id, 0) for form_id in known | (shown.keys() & form_ids)}
-    funnels = {row["form"]: row for row in question.sums("funnel", by=("form",)).rows()}
+    funnels = {row["form"]: row for row in question.sums("all_forms", by=("form",)).rows()}
     rows: list[AllFormsRow] = []
     for form_id, form in shown.items():
         funnel = funnels.get(form, {})

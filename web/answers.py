@@ -5,13 +5,13 @@ long as the key of a request opens a shop of that version, and nothing in it has
 time alone, the warehouse need not be asked again: not for the answer, and not for its tag.
 """
 
-from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Final
 
 from web.asking import Asked
+from web.callers import Shop
+from web.recent import Recent
 from web.validators import State
 
 MOST_BYTES: Final = 32 * 1024 * 1024
@@ -31,37 +31,23 @@ class Kept:
 
 
 class Answers:
-    """One per process: those asked for last, up to so many bytes."""
+    """One per process: those asked for last."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        self._most, self._size = most, 0
-        self._lock = Lock()
-        # By what was asked: the version it was read of, what it takes, and the answer.
-        self._kept: OrderedDict[Hashable, tuple[tuple[int, int], int, Kept]] = OrderedDict()
+        # By what was asked: the version that the answer was read of, and the answer.
+        self._recent: Recent[tuple[tuple[int, int], Kept]] = Recent(most)
 
-    def get(self, asked: Asked) -> Kept | None:
-        """The answer to what is asked, of the shop as it is."""
-        key = asked.key
-        with self._lock:
-            if key not in self._kept:
-                return None
-            version, _, kept = self._kept[key]
-            if version != _version(asked) or asked.now >= kept.until:
-                return None
-            self._kept.move_to_end(key)
-            return kept
+    def get(self, key: Hashable, shop: Shop, now: int) -> Kept | None:
+        """The answer to what has this key (that of `Asked`), of the shop as it is at the instant
+        `now`."""
+        version, kept = self._recent.get(key) or (None, None)
+        return kept if kept and version == _version(shop) and now < kept.until else None
 
     def keep(self, asked: Asked, kept: Kept) -> None:
         """Keep an answer that was read in the snapshot in which the shop was as it is in `asked`."""
-        key, size = asked.key, _OVERHEAD + len(repr(asked.values)) + len(kept.data or b"")
-        with self._lock:
-            if key in self._kept:
-                self._size -= self._kept.pop(key)[1]
-            self._kept[key] = _version(asked), size, kept
-            self._size += size
-            while self._size > self._most:
-                self._size -= self._kept.popitem(last=False)[1][1]
+        size = _OVERHEAD + len(repr(asked.values)) + len(kept.data or b"")
+        self._recent.keep(asked.key, (_version(asked.caller.shop), kept), size)
 
 
-def _version(asked: Asked) -> tuple[int, int]:
-    return asked.caller.shop.data_version, asked.caller.shop.moved_at
+def _version(shop: Shop) -> tuple[int, int]:
+    return shop.data_version, shop.moved_at

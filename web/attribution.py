@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from warehouse.days import day_date
 from warehouse.vocabulary import ATTRIBUTION_TYPES
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
@@ -32,8 +31,8 @@ def attribution_daily(question: Question) -> list[DailyAttributionRow]:
     for line in question.sums("attribution", by=("day", "type")).rows():
         by_day.setdefault(line["day"], []).append(line)
     return [
-        {"date": day_date(day).isoformat(), **row}
-        for day in range(question.window.first, question.window.last + 1)
+        {"date": date, **row}
+        for day, date in question.window.dates()
         for row in _rows(by_day.get(day, ()))
     ]
 

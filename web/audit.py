@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select
 
-from warehouse.tables import audit_event, shop
+from warehouse.schema import audit_event, shop
 
 ACTIONS: Final = {
     "key_minted": "Minted a key",

@@ -5,13 +5,13 @@ in every worker. The shop comes from the key alone, never from the request.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, select
 
-from warehouse.tables import api_key, edition, form, shop
+from warehouse.schema import api_key, edition, form, shop
 from web.errors import Refusal, unauthorized
 from web.key_text import is_well_formed, key_hash
 from web.parameters import UUID_TEXT
@@ -37,11 +37,11 @@ class Shop:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A valid key. `last_used_at` is what the warehouse has recorded so far."""
+    """A valid key. `last_used_at` is what the warehouse has recorded so far; it makes no other caller."""
 
     credential_id: str
     scopes: frozenset[str]
-    last_used_at: int
+    last_used_at: int = field(compare=False)
     shop: Shop
 
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, func, select, tuple_
 
-from warehouse.tables import ad_spend
+from warehouse.schema import ad_spend
 from warehouse.vocabulary import PROVIDER_SOURCES
 from web.callers import Shop
-from web.exchange import WORKING
+from web.exchange import WORKING, Rates
 
 Campaign = tuple[str, str]
 """Provider and campaign id."""
@@ -34,11 +34,12 @@ class Spend:
 
 class Campaigns:
     """Every campaign that a shop's ad spend has ever named: `names`, the latest by date (of one
-    date, the greatest), and `currencies`, those of any spend."""
+    date, the greatest), `currencies`, those of any spend, and `rates`, which bring revenue into them."""
 
     def __init__(self, connection: Connection, shop_key: int) -> None:
         self.names: dict[Campaign, str] = {}
         self.currencies: set[str] = set()
+        self.rates = Rates()
         self._sources: dict[str, _Source] = {}
         # By day and name ascending: what comes last is the latest.
         for row in connection.execute(_known(), {"shop_key": shop_key}):

@@ -5,6 +5,8 @@ for someone who would guess it from how well a page compresses (BREACH).
 """
 
 import gzip
+import zlib
+from struct import Struct
 from typing import Final
 
 from flask import Response, request
@@ -15,7 +17,29 @@ from web.varying import vary_by
 LEAST_BYTES: Final = 1_000
 # Half the time of zlib's own choice (6), for an eighth more bytes: 0.4 ms for 70 kB of an answer.
 _LEVEL: Final = 3
+# The head of a last block that is stored, and the end of it all (RFC 1952, 2.3.1).
+_STORED: Final = Struct("<BHH")
+_END: Final = Struct("<LL")
 _COMPRESSIBLE: Final = ("application/json", "image/svg+xml")
+
+
+class Packed:
+    """gzip of a text in whose middle there is always another one: what comes before is compressed
+    once; the rest, which is short (less than 64 KiB), is a block of its own, as it is (RFC 1951, 3.2.4).
+    """
+
+    def __init__(self, before: bytes, after: bytes) -> None:
+        stream = zlib.compressobj(_LEVEL, wbits=zlib.MAX_WBITS | 16)
+        # To a whole byte, after which a block can start.
+        self._start = stream.compress(before) + stream.flush(zlib.Z_SYNC_FLUSH)
+        self._size, self._sum = len(before), zlib.crc32(before)
+        self._after = after
+
+    def around(self, middle: bytes) -> bytes:
+        rest = middle + self._after
+        block = _STORED.pack(1, len(rest), len(rest) ^ 0xFFFF)
+        end = _END.pack(zlib.crc32(rest, self._sum), (self._size + len(rest)) & 0xFFFFFFFF)
+        return b"".join((self._start, block, rest, end))
 
 
 def compress(response: Response) -> Response:

@@ -2,7 +2,9 @@
 
 from typing import Any, cast
 
+from warehouse.adding import total
 from warehouse.days import NEVER
+from warehouse.reader import Sums
 from warehouse.vocabulary import LTV_HORIZONS
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
@@ -18,7 +20,6 @@ _DIMENSIONS = {
     "segment": ("ltv_segment", ("field", "value"), ("fieldId", "value")),
 }
 
-Key = tuple[int, ...]
 Line = dict[str, int]
 
 
@@ -29,22 +30,23 @@ def lifetime_value(question: Question, dimension: str) -> LifetimeValue:
     Order: netRevenueCents descending, then the keys.
     """
     summary, keys, names = _DIMENSIONS[dimension]
-    portions = [
-        (last, _lines(question, summary, keys, (first, last)))
-        for first, last in _portions(question)
-    ]
-    whole = _added([lines for _, lines in portions])
-    horizons = {
-        days: _added([lines for last, lines in portions if last + days <= question.today])
-        for days in LTV_HORIZONS
-    }
-    texts = question.texts(part for key in whole for part in key)
+    lines = question.cells(summary, ("day", *keys))
+    days = lines.pop("day")
+    for horizon in LTV_HORIZONS:
+        # Who was acquired too late for a horizon adds nothing to it.
+        counts = days + horizon <= question.today
+        lines[f"customers_{horizon}"] = lines["customers"] * counts
+        lines[f"net_{horizon}"] = lines[f"net_{horizon}"] * counts
+    sums = Sums(total(lines, keys))
+    texts = question.texts(part for key in keys for part in sums[key].tolist())
     rows = []
-    for key, sums in whole.items():
-        if any_figure(sums):
-            row: dict[str, Any] = dict(zip(names, (texts[part] for part in key), strict=True))
-            row |= _figures(sums)
-            row["horizons"] = [_horizon(days, horizons[days].get(key, {})) for days in LTV_HORIZONS]
+    for line in sums.rows():
+        if any_figure(line, *keys):
+            row: dict[str, Any] = {
+                name: texts[line[key]] for name, key in zip(names, keys, strict=True)
+            }
+            row |= _figures(line)
+            row["horizons"] = [_horizon(horizon, line) for horizon in LTV_HORIZONS]
             rows.append(row)
     rows.sort(key=lambda row: (-row["netRevenueCents"], *(row[name] for name in names)))
     return cast(LifetimeValue, {"dimension": dimension, "rows": rows})
@@ -53,40 +55,6 @@ def lifetime_value(question: Question, dimension: str) -> LifetimeValue:
 def horizon_clock(question: Question) -> tuple[int, int]:
     """Today, as long as customers acquired in the window have a horizon before them; all day long."""
     return min(question.today, question.window.last + max(LTV_HORIZONS)), NEVER
-
-
-def _portions(question: Question) -> list[tuple[int, int]]:
-    """The window cut where a horizon ends, so that each horizon is a sum of whole portions and no
-    daily row is read twice."""
-    window = question.window
-    ends = {question.today - days for days in LTV_HORIZONS}
-    ends = {end for end in ends if window.first <= end < window.last} | {window.last}
-    portions = []
-    first = window.first
-    for end in sorted(ends):
-        portions.append((first, end))
-        first = end + 1
-    return portions
-
-
-def _lines(
-    question: Question, summary: str, keys: tuple[str, ...], days: tuple[int, int]
-) -> dict[Key, Line]:
-    lines = {}
-    for line in question.sums(summary, by=keys, days=days).rows():
-        lines[tuple(line.pop(key) for key in keys)] = line
-    return lines
-
-
-def _added(portions: list[dict[Key, Line]]) -> dict[Key, Line]:
-    total: dict[Key, Line] = {}
-    for lines in portions:
-        for key, line in lines.items():
-            known = total.get(key)
-            total[key] = (
-                {name: value + known[name] for name, value in line.items()} if known else line
-            )
-    return total
 
 
 def _figures(sums: Line) -> dict[str, Any]:
@@ -103,7 +71,7 @@ def _figures(sums: Line) -> dict[str, Any]:
 
 
 def _horizon(days: int, sums: Line) -> Horizon:
-    customers, net = sums.get("customers", 0), sums.get(f"net_{days}", 0)
+    customers, net = sums[f"customers_{days}"], sums[f"net_{days}"]
     return {
         "days": days,
         "customers": customers,

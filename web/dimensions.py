@@ -4,12 +4,12 @@ An id is a hash of what it stands for, so what was read once never changes; an i
 yet is never remembered. The memory is bounded by starting over when it is full.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, select
 
-from warehouse.tables import dim_text, dim_utm
+from warehouse.schema import dim_text, dim_utm
 from warehouse.vocabulary import UTM_FIELDS
 
 Utm = tuple[str, ...]
@@ -43,6 +43,12 @@ class Dimensions:
         return {**rows, 0: ("",) * len(UTM_FIELDS)}
 
 
+def portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Ids in as many parts as it takes for one statement to ask about each of a part's."""
+    for start in range(0, len(ids), _PORTION):
+        yield ids[start : start + _PORTION]
+
+
 def _known(
     memory: dict[tuple[int, int], Any],
     statement: Select[Any],
@@ -54,8 +60,7 @@ def _known(
     wanted = {each for each in ids if each}
     found = {each: memory[edition, each] for each in wanted if (edition, each) in memory}
     missing = list(wanted - found.keys())
-    for start in range(0, len(missing), _PORTION):
-        portion = missing[start : start + _PORTION]
+    for portion in portions(missing):
         rows = connection.execute(statement, {"edition": edition, "ids": portion})
         found |= {row[0]: value(row) for row in rows}
     if missing:

@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, func, select
 
-from warehouse.tables import DAILY, dim_code
+from warehouse.schema import dim_code, dim_text
+from web.dimensions import portions
 from web.endpoint import Endpoint
 from web.endpoint import blueprint as resource
 from web.figures import any_figure, money
@@ -22,7 +23,7 @@ def discount_performance(question: Question) -> list[DiscountRow]:
     """
     sums = question.sums("discount", by=("discount",))
     lines = [line for line in sums.rows() if any_figure(line, "discount")]
-    codes = _single_codes(question)
+    codes = _single_codes(question, [line["discount"] for line in lines])
     texts = question.texts(
         [line["discount"] for line in lines] + [codes.get(line["discount"], 0) for line in lines]
     )
@@ -48,40 +49,31 @@ def discount_performance(question: Question) -> list[DiscountRow]:
     return sorted(rows, key=lambda row: (-row["orders"], -row["issued"], row["discountId"]))
 
 
-def _single_codes(question: Question) -> dict[int, int]:
-    """discount -> its code, for those discounts in the range that ever had exactly one."""
-    rows = question.connection.execute(
-        _codes(),
-        {
-            "edition": question.shop.edition,
-            "first": question.window.first,
-            "last": question.window.last,
-        },
-    )
-    return {discount: least for discount, least, greatest in rows if least and least == greatest}
+def _single_codes(question: Question, discounts: list[int]) -> dict[int, int]:
+    """discount -> its code, for those of the discounts that ever had exactly one."""
+    codes = {}
+    for ids in portions(discounts):
+        values = {"edition": question.shop.edition, "discounts": ids}
+        for discount, least, greatest in question.connection.execute(_codes(), values):
+            if least and least == greatest:
+                codes[discount] = least
+    return codes
 
 
 @cache
 def _codes() -> Select[Any]:
-    """Each discount in the range with its least and greatest code: two index look-ups a discount,
-    however many codes a pool has."""
-    daily = DAILY["discount"]
-    used = (
-        select(daily.c.discount)
-        .where(
-            daily.c.edition == bindparam("edition"),
-            daily.c.day.between(bindparam("first"), bindparam("last")),
-        )
-        .distinct()
-        .subquery()
-    )
+    """Discounts with their least and greatest code: two index look-ups each, however many codes a pool
+    has."""
     extremes = (
         select(extreme(dim_code.c.code))
-        .where(dim_code.c.edition == bindparam("edition"), dim_code.c.discount == used.c.discount)
+        .where(dim_code.c.edition == dim_text.c.edition, dim_code.c.discount == dim_text.c.id)
         .scalar_subquery()
         for extreme in (func.min, func.max)
     )
-    return select(used.c.discount, *extremes)
+    return select(dim_text.c.id, *extremes).where(
+        dim_text.c.edition == bindparam("edition"),
+        dim_text.c.id.in_(bindparam("discounts", expanding=True)),
+    )
 
 
 blueprint = resource(

@@ -43,13 +43,13 @@ def _distribution(bucket: Column, count: Column, duration: Column) -> Distributi
     completions = int(count.sum())
     average = int(duration.sum()) / (completions * MICROS_PER_MS)
     reached = np.cumsum(count)
+    ranks = [-(-percentile * completions // 100) for percentile in PERCENTILES]
+    places = np.searchsorted(reached, ranks)
     figures: dict[str, Any] = {"completions": completions, "averageMs": average}
     # Of one bucket only the middle is known, which may lie beyond the average of what is in it.
     figures["minMs"] = min(_ms(representative(int(bucket[0]))), average)
-    for percentile in PERCENTILES:
-        rank = -(-percentile * completions // 100)
-        place = int(np.searchsorted(reached, rank))
-        figures[f"p{percentile}Ms"] = _ms(representative(int(bucket[place])))
+    for percentile, reaching in zip(PERCENTILES, bucket[places].tolist(), strict=True):
+        figures[f"p{percentile}Ms"] = _ms(representative(reaching))
     figures["maxMs"] = max(_ms(representative(int(bucket[-1]))), average)
     return cast(Distribution, {**figures, "buckets": _chart(bucket, count)})
 
@@ -58,18 +58,17 @@ def _chart(bucket: Column, count: Column) -> list[Bucket]:
     """At most 30 neighbouring groups of whole buckets, of the same width on a log scale."""
     first, last = int(bucket[0]), int(bucket[-1])
     width = -(-(last - first + 1) // MOST_GROUPS)
-    groups: list[Bucket] = []
-    for start in range(first, last + 1, width):
-        end = min(start + width - 1, last)
-        inside = (bucket >= start) & (bucket <= end)
-        groups.append(
-            {
-                "fromMs": _ms(bounds(start)[0]),
-                "toMs": _ms(bounds(end)[1]),
-                "count": int(count[inside].sum()),
-            }
-        )
-    return groups
+    starts = range(first, last + 1, width)
+    counts = np.zeros(len(starts), dtype=np.int64)
+    np.add.at(counts, (bucket - first) // width, count)
+    return [
+        {
+            "fromMs": _ms(bounds(start)[0]),
+            "toMs": _ms(bounds(min(start + width - 1, last))[1]),
+            "count": inside,
+        }
+        for start, inside in zip(starts, counts.tolist(), strict=True)
+    ]
 
 
 def _ms(micros: float) -> float:

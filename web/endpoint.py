@@ -103,9 +103,10 @@ class Endpoint:
         g.template = VERSION + self.path
         asked = self._asked(form_id)
         if self.method == "GET" and self.state is None:
-            kept = current_app.extensions["answers"].get(asked)
+            kept = current_app.extensions["answers"].get(asked.key, asked.caller.shop, asked.now)
             response = kept and self._again(asked, kept)
             if response:
+                g.again = asked, kept
                 return response
         # From here on the request looks at one snapshot, and at its key and shop as they are in it.
         take_snapshot(asked.now)

@@ -1,13 +1,14 @@
 """Exchange rates of days: the last on or before the day; direct, else inverse, else crossed."""
 
 from bisect import bisect_right
-from decimal import Context, Decimal
+from decimal import Context, Decimal, localcontext
 from functools import cache
+from operator import mul
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from warehouse.tables import exchange_rate
+from warehouse.schema import exchange_rate
 
 # Digits that are worked with, and those that are kept: what a division leaves behind beyond them is
 # noise, which must not decide how a tie is rounded.
@@ -16,32 +17,41 @@ _KEPT: Final = Context(prec=40)
 
 
 class Rates:
-    """The rates of a range of days, read pair by pair as they are asked for."""
+    """The rates of days, found as they are asked for and then kept: of one data version, they stay."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], dict[int, Decimal | None]] = {}
+
+    def convert(
+        self, connection: Connection, amounts: dict[int, int], source: str, target: str
+    ) -> Decimal | None:
+        """Amounts by day in one currency, as their sum in another; None where the day of one of
+        them has no rate."""
+        if source == target:
+            return Decimal(sum(amounts.values()))
+        found = self._found.setdefault((source, target), {})
+        missing = amounts.keys() - found.keys()
+        if missing:
+            stored = _Stored(connection, min(missing), max(missing))
+            found.update((day, stored.rate(day, source, target)) for day in missing)
+        rates = [rate for day in amounts if (rate := found[day]) is not None]
+        if len(rates) < len(amounts):
+            return None
+        with localcontext(WORKING):
+            total = sum(map(mul, rates, amounts.values()), Decimal(0))
+        return _KEPT.plus(total)
+
+
+class _Stored:
+    """What is stored of a range of days, read pair by pair as it is asked for."""
 
     def __init__(self, connection: Connection, first: int, last: int) -> None:
         self._connection = connection
         self._range = {"first": first, "last": last}
         self._pairs: dict[tuple[str, str], tuple[list[int], list[Decimal]]] = {}
         self._common: list[str] | None = None
-        self._found: dict[tuple[str, str], dict[int, Decimal | None]] = {}
 
-    def convert(self, amounts: dict[int, int], source: str, target: str) -> Decimal | None:
-        """Amounts by day in one currency, as their sum in another; None where the day of one of
-        them has no rate."""
-        if source == target:
-            return Decimal(sum(amounts.values()))
-        found = self._found.setdefault((source, target), {})
-        total = Decimal(0)
-        for day, amount in amounts.items():
-            if day not in found:
-                found[day] = self._rate(day, source, target)
-            rate = found[day]
-            if rate is None:
-                return None
-            total = WORKING.fma(amount, rate, total)
-        return _KEPT.plus(total)
-
-    def _rate(self, day: int, source: str, target: str) -> Decimal | None:
+    def rate(self, day: int, source: str, target: str) -> Decimal | None:
         """How much of `target` one unit of `source`, another currency, is on a day of the range."""
         direct = self._last(day, source, target)
         if direct is not None:

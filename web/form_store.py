@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from warehouse.days import MICROS_PER_MS
-from warehouse.tables import form
+from warehouse.schema import form
 from warehouse.versions import moved
 
 Position = tuple[int, str]

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from warehouse.days import day_date
 from warehouse.vocabulary import DEVICES
 from web.figures import any_figure, form_figures, form_rates
 from web.questions import Question
@@ -80,7 +79,7 @@ def form_trends(question: Question) -> list[TrendRow]:
     nothing |= dict.fromkeys(("submissions", "converted", "orders", "gross", "refunded"), 0)
     no_credit = {"orders": 0, "gross": 0, "refunded": 0}
     rows: list[TrendRow] = []
-    for day in range(question.window.first, question.window.last + 1):
+    for day, date in question.window.dates():
         sums = funnels.get(day, nothing) | credited.get(day, no_credit)
-        rows.append({"date": day_date(day).isoformat(), **form_figures(sums), **form_rates(sums)})
+        rows.append({"date": date, **form_figures(sums), **form_rates(sums)})
     return rows

@@ -7,7 +7,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.days import MICROS_PER_SECOND, NEVER, iso_millis
 from warehouse.migrate import is_current
-from warehouse.tables import api_key, edition, failed_batch, form, shop
+from warehouse.schema import api_key, edition, failed_batch, form, shop
 from web.errors import CODES, MESSAGES, Refusal
 from web.logs import log_failure
 from web.request_id import request_id

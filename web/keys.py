@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, insert, select, update
 
 from warehouse.days import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
-from warehouse.tables import api_key, shop
+from warehouse.schema import api_key, shop
 from warehouse.vocabulary import SCOPES
 from web.audit import Actor, record
 from web.expiry import shown_end

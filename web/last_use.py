@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import update
 
 from warehouse.days import MICROS_PER_SECOND
-from warehouse.tables import api_key
+from warehouse.schema import api_key
 from web.callers import Caller
 from web.later import Later
 

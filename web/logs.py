@@ -8,13 +8,12 @@ client can put anything, an e-mail too, into an unknown path.
 import logging
 import sys
 import traceback
-from time import perf_counter
 from typing import Any, Final
 
 import orjson
-from flask import Response, g, request
 
-from web.request_id import request_id
+from warehouse.days import iso_millis
+from web.handled import Handled
 
 logger: Final = logging.getLogger("web")
 
@@ -31,22 +30,19 @@ def configure() -> None:
         logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
 
-def log_request(response: Response, time: str) -> None:
-    """One line for the request that was answered; `time` is its end."""
-    known: dict[str, Any] = g.__dict__
-    caller = known.get("caller")
+def log_request(handled: Handled) -> None:
     line = {
-        "time": time,
-        "requestId": request_id(),
-        "method": request.method,
-        "path": known.get("template") or (request.url_rule and request.url_rule.rule),
-        "status": response.status_code,
-        "ms": round((perf_counter() - known["started"]) * 1000, 2),
-        "shopId": caller and caller.shop.shop_id,
-        "credentialId": caller and caller.credential_id,
+        "time": iso_millis(handled.ended),
+        "requestId": handled.request_id,
+        "method": handled.method,
+        "path": handled.path,
+        "status": handled.status,
+        "ms": round(handled.seconds * 1000, 2),
+        "shopId": handled.shop_id,
+        "credentialId": handled.credential_id,
     }
-    if "error" in known:
-        line["error"] = known["error"]
+    if handled.error:
+        line["error"] = handled.error
     _write(line)
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from warehouse.adding import Column
 from warehouse.ids import text_id
-from warehouse.reader import Sums, read, read_visitors
+from warehouse.reader import Sums, read, read_cells, read_visitors
 from web.callers import Shop
 from web.campaigns import Campaigns, KnownCampaigns
 from web.dimensions import Dimensions, Utm
@@ -38,11 +39,20 @@ class Question:
         *,
         by: Sequence[str] = (),
         where: Mapping[str, int] | None = None,
-        days: tuple[int, int] | None = None,
     ) -> Sums:
-        """The sum of a daily summary over the window (or other `days`)."""
-        first, last = days or (self.window.first, self.window.last)
-        return read(self.connection, summary, self.shop.edition, first, last, by=by, where=where)
+        """The sum of a daily summary over the window."""
+        window, edition = self.window, self.shop.edition
+        return read(
+            self.connection, summary, edition, window.first, window.last, by=by, where=where
+        )
+
+    def cells(self, summary: str, by: Sequence[str]) -> dict[str, Column]:
+        """Columns `by` and all measures of a summary that is kept in cells, over the window, not
+        added up: for who adds them up by something else."""
+        window = self.window
+        return read_cells(
+            self.connection, summary, self.shop.edition, window.first, window.last, by
+        )
 
     def form_sums(
         self, summary: str, *, by: Sequence[str] = (), where: Mapping[str, int] | None = None

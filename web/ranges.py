@@ -1,6 +1,7 @@
 """`range`: the days that a request asks for, and the instants that `meta.range` states."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -9,6 +10,7 @@ from typing import Final
 from warehouse.days import (
     MICROS_PER_DAY,
     MICROS_PER_MS,
+    day_date,
     day_number,
     day_start,
     iso_millis,
@@ -49,6 +51,11 @@ class Window:
     end: int
     start_text: str
     end_text: str
+
+    def dates(self) -> Iterator[tuple[int, str]]:
+        """Every day, as a number and as a text."""
+        for day in range(self.first, self.last + 1):
+            yield day, day_date(day).isoformat()
 
 
 def last_days(count: int, today: int, timezone: str) -> Window:

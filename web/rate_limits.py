@@ -12,7 +12,7 @@ The fields `RateLimit` and `RateLimit-Policy` are those of draft-ietf-httpapi-ra
 import sqlite3
 from collections.abc import Mapping
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from flask import Flask, Response, current_app, g, request
 
@@ -82,6 +82,23 @@ class Counts:
         return rows[0][0] if rows else None
 
 
+class Spent(NamedTuple):
+    """An allowance of a key, of which a request was taken, or refused."""
+
+    allowance: Allowance
+    taken: Taken
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What tells the client of it."""
+        allowance, taken = self
+        seconds = allowance.window // MICROS_PER_SECOND
+        return {
+            "RateLimit-Policy": f'"default";q={allowance.times};w={seconds}',
+            "RateLimit": f'"default";r={taken.left};t={taken.wait or taken.whole_in}',
+        }
+
+
 def register(app: Flask, file: str | None) -> None:
     """Count in this file (see `Counts`)."""
     app.extensions["counts"] = Counts(file)
@@ -89,31 +106,41 @@ def register(app: Flask, file: str | None) -> None:
     app.after_request(_tell)
 
 
-def count_request(caller: Caller, now: int) -> None:
-    """Count a request of the caller's key. Raises the 429."""
-    allowance: Allowance | None = current_app.extensions["rate_limit"]
+def spend(extensions: Mapping[str, Any], caller: Caller, now: int, request_id: str) -> Spent | None:
+    """Count a request of the caller's key; None where keys are not limited, or it cannot be
+    counted."""
+    allowance: Allowance | None = extensions["rate_limit"]
     if allowance is None:
-        return
-    taken = _taken(caller.credential_id, allowance, now)
-    if taken is not None:
-        g.rate_limit = allowance, taken
-        if taken.wait:
-            raise _limited("The key has been used too often.", taken)
+        return None
+    taken = _taken(extensions, caller.credential_id, allowance, now, request_id)
+    return Spent(allowance, taken) if taken else None
+
+
+def count_request(caller: Caller, now: int) -> None:
+    """Count the request at hand. Raises the 429."""
+    spent = spend(current_app.extensions, caller, now, request_id())
+    if spent:
+        g.spent = spent
+        if spent.taken.wait:
+            raise _limited("The key has been used too often.", spent.taken)
 
 
 def count_failure(now: int) -> None:
     """Count a request without a valid key, by its address. Raises the 429."""
-    taken = _taken(f"address {network(request.remote_addr or '')}", FAILURES, now)
+    address = f"address {network(request.remote_addr or '')}"
+    taken = _taken(current_app.extensions, address, FAILURES, now, request_id())
     if taken is not None and taken.wait:
         raise _limited("Too many requests without a valid API key came from this address.", taken)
 
 
-def _taken(subject: str, allowance: Allowance, now: int) -> Taken | None:
-    counts: Counts = current_app.extensions["counts"]
+def _taken(
+    extensions: Mapping[str, Any], subject: str, allowance: Allowance, now: int, request_id: str
+) -> Taken | None:
+    counts: Counts = extensions["counts"]
     try:
         return counts.take(subject, allowance, now)
     except sqlite3.Error as error:
-        log_failure(request_id(), error)
+        log_failure(request_id, error)
         return None
 
 
@@ -124,11 +151,8 @@ def _limited(message: str, taken: Taken) -> Refusal:
 
 def _tell(response: Response) -> Response:
     """Tell a client with a key what it may still do; of a refusal, when to come back."""
-    if "rate_limit" in g:
-        allowance, taken = g.rate_limit
-        seconds = allowance.window // MICROS_PER_SECOND
-        response.headers["RateLimit-Policy"] = f'"default";q={allowance.times};w={seconds}'
-        response.headers["RateLimit"] = f'"default";r={taken.left};t={taken.wait or taken.whole_in}'
+    if "spent" in g:
+        response.headers.update(g.spent.headers)
     return response
 
 

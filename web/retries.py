@@ -12,7 +12,7 @@ from flask import request
 from sqlalchemy import Connection, select, text
 
 from warehouse.days import MICROS_PER_SECOND
-from warehouse.tables import form_creation
+from warehouse.schema import form_creation
 from warehouse.vocabulary import IDEMPOTENCY_HOURS
 from web.errors import Refusal, malformed
 from web.parameters import RequestHeader

@@ -1,9 +1,12 @@
 """Revenue by UTM (17)."""
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any, Final, cast
 
-from warehouse.adding import add_up, relabel
+import numpy as np
+
+from warehouse.adding import Column, distinct, total
 from warehouse.reader import Sums
 from warehouse.vocabulary import ATTRIBUTION_TYPES, UNATTRIBUTED, UTM_FIELDS
 from web.endpoint import Endpoint
@@ -38,12 +41,11 @@ def _campaigns(question: Question) -> tuple[Sequence[str], list[Row]]:
     """Source x campaign: submissions on the submission clock, attributed orders on the order's."""
     names = ("utmSource", "utmCampaign")
     places = (_SOURCE, _CAMPAIGN)
-    submissions = _grouped(question, question.sums("utm_submission", by=("utm",)), places)
-    orders = question.sums("utm_order", by=("type", "utm"))
-    attributed = Sums(
-        {name: orders[name][orders["type"] != UNATTRIBUTED] for name in orders.columns}
-    )
-    sales = _grouped(question, attributed, places)
+    submissions = _grouped(question, question.cells("utm_submission", ("utm",)), places)
+    orders = question.cells("utm_order", ("type", "utm"))
+    attributed = orders.pop("type") != UNATTRIBUTED
+    orders = {name: column[attributed] for name, column in orders.items()}
+    sales = _grouped(question, orders, places)
     rows = []
     for key in submissions.keys() | sales.keys():
         sums = {"submissions": 0, "converted": 0, "orders": 0, "gross": 0, "refunded": 0}
@@ -68,14 +70,14 @@ def _campaigns(question: Question) -> tuple[Sequence[str], list[Row]]:
 def _attribution(question: Question) -> tuple[Sequence[str], list[Row]]:
     """Attribution type x source x campaign, over all orders by their effective UTM."""
     names = ("attributionType", "utmSource", "utmCampaign")
-    orders = question.sums("utm_order", by=("type", "utm"))
-    return names, _sales(names, _grouped(question, orders, (_SOURCE, _CAMPAIGN), with_type=True))
+    orders = question.cells("utm_order", ("type", "utm"))
+    return names, _sales(names, _grouped(question, orders, (_SOURCE, _CAMPAIGN)))
 
 
 def _hierarchy(question: Question) -> tuple[Sequence[str], list[Row]]:
     """Source, campaign, medium, term and content, over all orders by their effective UTM."""
     names = ("utmSource", "utmCampaign", "utmMedium", "utmTerm", "utmContent")
-    orders = question.sums("utm_order", by=("utm",))
+    orders = question.cells("utm_order", ("utm",))
     places = (_SOURCE, _CAMPAIGN, _MEDIUM, _TERM, _CONTENT)
     return names, _sales(names, _grouped(question, orders, places))
 
@@ -88,28 +90,21 @@ def _sales(names: Sequence[str], groups: Groups) -> list[Row]:
     ]
 
 
-def _grouped(
-    question: Question, sums: Sums, places: Sequence[int], *, with_type: bool = False
-) -> Groups:
-    """Lines by UTM id added up by some of the UTM values, and by attribution type before them."""
-    utms = question.utms(sums["utm"].tolist())
+def _grouped(question: Question, cells: dict[str, Column], places: Sequence[int]) -> Groups:
+    """Cells added up by some of the UTM values, and by attribution type (where they have one) before
+    them."""
     keys: dict[tuple[str, ...], int] = {}
-    numbers = {
-        utm: keys.setdefault(tuple(values[place] for place in places), len(keys))
-        for utm, values in utms.items()
-    }
-    labels = relabel(sums["utm"], numbers)
-    measures = [name for name in sums.columns if name not in ("utm", "type")]
-    found, totals = add_up(
-        [sums["type"], labels] if with_type else [labels], [sums[name] for name in measures]
-    )
+    utms, where = distinct(cells["utm"])
+    known = question.utms(utms.tolist())
+    key_of = itemgetter(*places)
+    labels = [keys.setdefault(key_of(known[utm]), len(keys)) for utm in utms.tolist()]
+    cells["utm"] = np.array(labels, dtype=np.int64)[where]
+    by = [name for name in ("type", "utm") if name in cells]
     texts = list(keys)
     groups: Groups = {}
-    for *kinds, label in zip(*(column.tolist() for column in found), strict=True):
-        groups[*(ATTRIBUTION_TYPES[kind] for kind in kinds), *texts[label]] = {}
-    for name, total in zip(measures, totals, strict=True):
-        for group, value in zip(groups.values(), total.tolist(), strict=True):
-            group[name] = value
+    for line in Sums(total(cells, by)).rows():
+        kind = [ATTRIBUTION_TYPES[line.pop("type")]] if "type" in line else []
+        groups[*kind, *texts[line.pop("utm")]] = line
     return groups
 
 

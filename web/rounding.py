@@ -45,5 +45,8 @@ def root(square: Fraction, digits: int) -> float:
 def _half_up(numerator: int, denominator: int) -> int:
     if not denominator:
         return 0
-    whole = (2 * abs(numerator) + abs(denominator)) // (2 * abs(denominator))
-    return whole if (numerator < 0) == (denominator < 0) else -whole
+    if denominator < 0:
+        numerator, denominator = -numerator, -denominator
+    if numerator < 0:
+        return -((denominator - 2 * numerator) // (2 * denominator))
+    return (2 * numerator + denominator) // (2 * denominator)

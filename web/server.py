@@ -1,7 +1,8 @@
 """The production server: gunicorn, several processes, a few threads each.
 
 On two cores, 16 connections, a funnel of 90 days: gunicorn's threads 1,256 requests/s, granian 960,
-gunicorn's sync worker (no keep-alive) 696. Each process opens its own connections.
+gunicorn's sync worker (no keep-alive) 696. Of an answer that is given again, one process with one, two
+and four threads: 1,260, 2,330 and 2,470. Each process opens its own connections.
 """
 
 import os

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, select
 
-from warehouse.tables import dim_step
+from warehouse.schema import dim_step
 from web.figures import any_figure
 from web.questions import Question
 from web.rounding import percent

@@ -6,15 +6,16 @@ from datetime import date
 from functools import partial
 
 import click
-from tqdm import tqdm
 
 from jobs import anew, rolling
+from jobs.bars import bar
 from jobs.clock import now_micros
 from jobs.running import Run, running
 from jobs.shops import shop_keys
 from jobs.telling import say
-from warehouse import editions
+from warehouse import edition_leases, editions
 from warehouse.days import day_date, day_number
+from warehouse.edition_leases import Claim
 from warehouse.editions import CURRENT, Edition
 
 _SAMPLE = 7
@@ -60,12 +61,12 @@ def backfill_command(first: int, last: int, shop: str | None) -> None:
             sys.exit(1)
 
 
-def _backfill(run: Run, held: editions.Claim, edition: Edition, first: int, last: int) -> int:
+def _backfill(run: Run, held: Claim, edition: Edition, first: int, last: int) -> int:
     done = 0
-    with tqdm(total=last - first + 1, unit=" days", desc=edition.shop_id, disable=None) as bar:
+    with bar(edition.shop_id, " days", last - first + 1) as shown:
         for begin, end, events in list(anew.spans(run.bulk, edition, first, last)):
             anew.backfill(run.bulk, held, edition, begin, end)
-            bar.update(end - begin + 1)
+            shown.update(end - begin + 1)
             done += events
             run.record.shops.add(edition.shop_key)
             run.record.rows += events
@@ -114,13 +115,13 @@ def verify_command(everything: bool, sample: int | None, shop: str | None) -> No
     click.echo("no differences")
 
 
-def _verify_all(run: Run, held: editions.Claim, edition: Edition) -> dict[str, int]:
-    with tqdm(unit=" rows", unit_scale=True, desc=edition.shop_id, disable=None) as bar:
-        run.on_rows = bar.update
+def _verify_all(run: Run, held: Claim, edition: Edition) -> dict[str, int]:
+    with bar(edition.shop_id, " rows") as shown:
+        run.on_rows = shown.update
         return rolling.compared_with_rebuild(run, held, edition)
 
 
-def _verify_days(run: Run, held: editions.Claim, edition: Edition, count: int) -> dict[str, int]:
+def _verify_days(run: Run, held: Claim, edition: Edition, count: int) -> dict[str, int]:
     bulk = run.bulk
     days = (
         bulk.table("SELECT DISTINCT day FROM daily_activity WHERE edition = $1", edition.edition)
@@ -130,11 +131,13 @@ def _verify_days(run: Run, held: editions.Claim, edition: Edition, count: int) -
     bulk.commit()
     chosen = sorted(random.sample(days, min(count, len(days))))
     found: dict[str, int] = {}
-    for day in tqdm(chosen, unit=" days", desc=edition.shop_id, disable=None):
-        for name, rows in anew.compare_days(bulk, edition, day, day).items():
-            found[f"{name} on {day_date(day)}"] = rows
-        bulk.commit()
-        editions.fence(bulk, held, [edition.edition], now_micros())
-        bulk.commit()
-        run.go_on()
+    with bar(edition.shop_id, " days", len(chosen)) as shown:
+        for day in chosen:
+            for name, rows in anew.compare_days(bulk, edition, day, day).items():
+                found[f"{name} on {day_date(day)}"] = rows
+            bulk.commit()
+            edition_leases.fence(bulk, held, [edition.edition], now_micros())
+            bulk.commit()
+            shown.update(1)
+            run.go_on()
     return found

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
-from tqdm import tqdm
 
+from jobs.bars import Bar, bar
 from jobs.clock import now_micros
 from jobs.commands.shared import warehouse
 from jobs.importing.formats import FORMATS
@@ -112,17 +112,17 @@ def _import(run: Run, kind: Kind, files: tuple[Path, ...], given: Given, counts:
     for path in files:
         portions_of(path, kind, given, shops)  # before anything is written
     size = sum(path.stat().st_size for path in files)
-    with tqdm(total=size, unit="B", unit_scale=True, desc=kind.name, disable=None) as bar:
+    with bar(kind.name, "B", size) as shown:
         for path in files:
-            before = bar.n
-            advance = partial(_advance, run, counts, bar, before)
+            before = shown.n
+            advance = partial(_advance, run, counts, shown, before)
             phase("import")
             import_file(run.bulk, kind, path, advance, counts, given=given)
 
 
-def _advance(run: Run, counts: Counts, bar: "tqdm[NoReturn]", before: int, read: int) -> None:
+def _advance(run: Run, counts: Counts, shown: Bar, before: float, read: int) -> None:
     """A portion has been written; `read` bytes of the file are behind it."""
-    bar.update(before + read - bar.n)
+    shown.update(before + read - shown.n)
     run.record.batches += 1
     run.record.rows = counts.read
     run.go_on()

@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-from tqdm import tqdm
 
 from jobs import rolling
+from jobs.bars import bar
 from jobs.running import Run, running
 from jobs.telling import say
 
 
 @contextmanager
 def _bar(run: Run, total: int, what: str) -> Iterator[None]:
-    with tqdm(total=total, unit=" rows", unit_scale=True, desc=what, disable=None) as bar:
-        run.on_rows = bar.update
+    with bar(what, " rows", total) as shown:
+        run.on_rows = shown.update
         yield
 
 

@@ -10,10 +10,9 @@ import click
 from jobs.shops import UnknownShop
 from jobs.telling import say
 from warehouse import settings
-from warehouse.bulk import Bulk, open_bulk
+from warehouse.bulk import Bulk
 from warehouse.defects import defect
-from warehouse.engine import open_engine
-from warehouse.migrate import migrate
+from warehouse.migrated import open_migrated
 from warehouse.outages import is_outage
 
 
@@ -47,6 +46,5 @@ def warehouse() -> Iterator[tuple[Bulk, int]]:
     with failures():
         url = settings.WAREHOUSE_URL.get()
         window_days = settings.ATTRIBUTION_WINDOW_DAYS.get()
-        migrate(open_engine(url))
-        with open_bulk(url) as bulk:
+        with open_migrated(url) as bulk:
             yield bulk, window_days

@@ -7,11 +7,14 @@ then every session and order that has nothing but that e-mail changes its key.
 import numpy as np
 import pandas as pd
 
+from jobs.codes import distinct
 from jobs.facts import store
 from jobs.facts.fold import latest_emails
 from jobs.facts.frames import by_id
-from jobs.facts.working import Working
+from jobs.facts.working import Working, those
 from warehouse import tables
+
+_KEY = ["edition", "email"]
 
 
 def resolve_customers(
@@ -23,23 +26,21 @@ def resolve_customers(
     orders that the batch touches. Returns the rows of `fact_email` to store.
     """
     touched = [
-        seen[["edition", "email"]],
-        work.new_sessions.loc[folded, ["edition", "email"]],
-        *(
-            orders.loc[orders.index.intersection(placed), ["edition", "email"]]
-            for orders in (work.old_orders, work.new_orders)
-        ),
+        seen,
+        those(work.new_sessions, folded),
+        *(those(orders, placed) for orders in (work.old_orders, work.new_orders)),
     ]
-    emails = pd.concat(touched, ignore_index=True).drop_duplicates()
-    emails = emails[emails["email"] != 0]
+    columns = {name: np.concatenate([rows[name] for rows in touched]) for name in _KEY}
+    emails = distinct({name: column[columns["email"] != 0] for name, column in columns.items()})
     stored = store.load(work.bulk, tables.fact_email, emails)
     work.load_orders(emails)
     merged = latest_emails(pd.concat([stored, seen[stored.columns]], ignore_index=True))
     before = _resolution(stored, work.old_orders)
     after = _resolution(merged, work.new_orders)
-    asked = emails["email"].to_numpy()
-    moved = emails[_look_up(before, asked) != _look_up(after, asked)]
-    work.load_sessions(moved, "f.customer_id = ''")
+    asked = emails["email"]
+    moved = _look_up(before, asked) != _look_up(after, asked)
+    others = {name: column[moved] for name, column in emails.items()}
+    work.load_sessions(others, "f.customer_own = 0")
 
     known = pd.Index(asked)
     for frame, ids in ((work.new_sessions, folded), (work.new_orders, placed)):

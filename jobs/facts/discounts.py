@@ -11,15 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from jobs.codes import Column, code, distinct, find, lookup
 from jobs.facts import store
 from jobs.facts.raw import Words
 from jobs.facts.sessions import Children
-from jobs.facts.working import Working
+from jobs.facts.working import Working, those
 from warehouse import tables
+from warehouse.columns import Table
 from warehouse.days import NEVER
 
 _KEY = ["edition", "code", "discount_id", "form"]
 _CODE = ["edition", "code"]
+_COUNTS = ["mentions", "submissions"]
 
 
 @dataclass
@@ -43,48 +46,31 @@ def resolve_discounts(
 
     `placed`: the orders that the batch has a version of; `placed_codes`: the codes of these versions.
     """
-    changed = work.changed_orders()
-    gone_or_kept = work.old_orders.loc[
-        work.old_orders.index.intersection(placed.union(pd.Index(changed))), ["edition", "order"]
-    ]
-    old_codes = store.load(work.bulk, tables.fact_order_code, gone_or_kept)
-    kept = old_codes[~old_codes["order"].isin(placed)]
-    new_codes = pd.concat([kept, placed_codes[old_codes.columns]], ignore_index=True)
+    changed = np.union1d(work.changed_orders(), placed)
+    old_codes = _of(work, tables.fact_order_code, those(work.old_orders, changed), "order")
+    again = old_codes["order"].isin(placed)
+    new_codes = pd.concat([old_codes[~again], placed_codes[old_codes.columns]], ignore_index=True)
     old_issues, new_issues = children.old_issues, children.new_issues
-
-    before_placed = old_codes[old_codes["order"].isin(placed)]
-    delta = pd.concat(
-        [
-            _mentions(new_issues, work.new_sessions, placed_codes),
-            _mentions(old_issues, work.old_sessions, before_placed) * -1,
-        ]
+    asked = _distinct(old_issues, new_issues, old_codes, new_codes)
+    counts = _summed(
+        store.load(work.bulk, tables.fact_code, asked),
+        *_mentions(new_issues, work.new_sessions, placed_codes, 1),
+        *_mentions(old_issues, work.old_sessions, old_codes[again], -1),
     )
-    delta = delta.groupby(_KEY).sum()
-    asked = pd.concat(
-        [frame[_CODE] for frame in (new_issues, new_codes, delta.reset_index())], ignore_index=True
-    ).drop_duplicates()
-    asked = asked[asked["code"] != 0]
-    stored = store.load(work.bulk, tables.fact_code, asked).set_index(_KEY)
-    counts = pd.concat([stored, delta]).groupby(_KEY).sum()
-    counts = counts[(counts != 0).any(axis=1)]
     before = store.load(work.bulk, tables.dim_code, asked)
     mapping = _mapping(work, counts, words)
-    same = before.merge(mapping, on=[*_CODE, "discount"])
-    moved = before[
-        ~pd.MultiIndex.from_frame(before[_CODE]).isin(pd.MultiIndex.from_frame(same[_CODE]))
-    ][_CODE]
+    places = find(_columns(mapping), _columns(before))
+    after = np.append(mapping["discount"].to_numpy(), 0)[places]
+    moved = before[(places < 0) | (after != before["discount"].to_numpy())]
 
     # Every other fact that names a code whose discount has moved.
-    more = store.load(work.bulk, tables.fact_issue, moved)[["edition", "session"]]
-    more = more[
-        ~more["session"].isin(new_issues["session"]) & ~more["session"].isin(old_issues["session"])
-    ].drop_duplicates()
-    more_issues = store.load(work.bulk, tables.fact_issue, more)
-    work.load_sessions(more)
-    orders = store.load(work.bulk, tables.fact_order_code, moved)[["edition", "order"]]
-    orders = orders[~orders["order"].isin(pd.Index(changed).union(placed))].drop_duplicates()
-    more_codes = store.load(work.bulk, tables.fact_order_code, orders)
-    work.load_orders(orders)
+    more = store.load(work.bulk, tables.fact_issue, moved[_CODE])
+    here = np.concatenate([old_issues["session"], new_issues["session"]])
+    more_issues = _of(work, tables.fact_issue, more[~more["session"].isin(here)], "session")
+    work.load_sessions(_ids(more_issues, "session"))
+    more = store.load(work.bulk, tables.fact_order_code, moved[_CODE])
+    more_codes = _of(work, tables.fact_order_code, more[~more["order"].isin(changed)], "order")
+    work.load_orders(_ids(more_codes, "order"))
     new_issues = pd.concat([new_issues, more_issues[new_issues.columns]], ignore_index=True)
     new_codes = pd.concat([new_codes, more_codes], ignore_index=True)
     return Discounts(
@@ -92,85 +78,112 @@ def resolve_discounts(
         new_issues=_assign(new_issues, mapping, words),
         old_codes=pd.concat([old_codes, more_codes], ignore_index=True),
         new_codes=_assign(new_codes, mapping, words),
-        counts=counts.reset_index(),
-        gone=asked,
+        counts=counts,
+        gone=pd.DataFrame(asked),
         mapping=mapping,
     )
 
 
+def _columns(rows: pd.DataFrame) -> list[Column]:
+    return [rows[name].to_numpy() for name in _CODE]
+
+
+def _ids(rows: pd.DataFrame, name: str) -> dict[str, Column]:
+    return distinct({"edition": rows["edition"].to_numpy(), name: rows[name].to_numpy()})
+
+
+def _of(work: Working, table: Table, rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """All that is stored in a table of the sessions or orders of these rows."""
+    return store.load(work.bulk, table, _ids(rows, name))
+
+
+def _distinct(*frames: pd.DataFrame) -> dict[str, Column]:
+    """The codes that these rows name, each once."""
+    columns = [np.concatenate(parts) for parts in zip(*map(_columns, frames), strict=True)]
+    named = columns[1] != 0
+    return distinct({name: column[named] for name, column in zip(_CODE, columns, strict=True)})
+
+
 def _mentions(
-    issues: pd.DataFrame, sessions: pd.DataFrame, order_codes: pd.DataFrame
-) -> pd.DataFrame:
+    issues: pd.DataFrame, sessions: pd.DataFrame, order_codes: pd.DataFrame, sign: int
+) -> list[pd.DataFrame]:
+    """What these facts count for in `fact_code`, times the sign; keys may repeat."""
     issues = issues[issues["code"] != 0]
-    mentions = pd.concat(
-        [issues[[*_CODE, "discount_id"]], order_codes[[*_CODE, "discount_id"]]], ignore_index=True
-    )
-    mentions = mentions.assign(form=0, mentions=1, submissions=0)
-    once = issues[["edition", "session", "code"]].drop_duplicates()
-    submitted = sessions.loc[sessions["submitted_at"] != NEVER, ["form"]]
-    issued = once.join(submitted, on="session", how="inner")
-    issued = issued.assign(discount_id="", mentions=0, submissions=1)
-    rows = pd.concat([mentions, issued[mentions.columns]], ignore_index=True)
-    return rows.groupby(_KEY)[["mentions", "submissions"]].sum()
+    once = issues.iloc[
+        code(issues["session"].to_numpy(), issues["code"].to_numpy()).dense().places()
+    ]
+    places = lookup(sessions.index.to_numpy(), once["session"].to_numpy())
+    submitted = sessions["submitted_at"].to_numpy()[places] != NEVER
+    once, places = once[submitted], places[submitted]
+    named = [
+        rows[[*_CODE, "discount_id"]].assign(form=0, mentions=sign, submissions=0)
+        for rows in (issues, order_codes)
+    ]
+    forms = sessions["form"].to_numpy()[places]
+    return [*named, once[_CODE].assign(discount_id="", form=forms, mentions=0, submissions=sign)]
+
+
+def _summed(*frames: pd.DataFrame) -> pd.DataFrame:
+    """The counts of all these rows, one row for each key; rows of zeros left out."""
+    rows = pd.concat([frame[[*_KEY, *_COUNTS]] for frame in frames], ignore_index=True)
+    ids, _ = pd.factorize(rows["discount_id"])
+    groups = code(*_columns(rows), ids, rows["form"].to_numpy()).dense()
+    summed = rows.iloc[groups.places()].reset_index(drop=True)
+    for name in _COUNTS:
+        counts = np.zeros(groups.size, np.int64)
+        np.add.at(counts, groups.codes, rows[name].to_numpy())
+        summed[name] = counts
+    return summed[(summed[_COUNTS] != 0).any(axis=1)]
 
 
 def _mapping(work: Working, counts: pd.DataFrame, words: Words) -> pd.DataFrame:
     """The discount of every code in the counts: edition, code, discount."""
-    rows = counts.reset_index()
-    named = rows[(rows["mentions"] > 0) & (rows["discount_id"] != "")]
-    greatest = named.sort_values([*_CODE, "discount_id"]).drop_duplicates(_CODE, keep="last")
-    result = (
-        rows[_CODE].drop_duplicates().merge(greatest[[*_CODE, "discount_id"]], on=_CODE, how="left")
-    )
-    issued = rows[rows["submissions"] > 0]
-    single = issued[issued.groupby(_CODE)["submissions"].transform("sum") == 1]
-    forms = dict(
-        zip(
-            zip(single["edition"].tolist(), single["code"].tolist(), strict=True),
-            single["form"].tolist(),
+    codes = code(*_columns(counts)).dense()
+    ids, submissions = counts["discount_id"], counts["submissions"].to_numpy()
+    named = np.flatnonzero((counts["mentions"] > 0) & (ids != ""))
+    # The row with the greatest discount id of each code: written last.
+    named = named[np.argsort(ids.iloc[named].rank(method="dense").to_numpy())]
+    greatest = np.full(codes.size, -1)
+    greatest[codes.codes[named]] = named
+    issued = np.flatnonzero(submissions > 0)
+    form = np.full(codes.size, 0)
+    form[codes.codes[issued]] = counts["form"].to_numpy()[issued]
+    total = np.zeros(codes.size, np.int64)
+    np.add.at(total, codes.codes, submissions)
+    form[total != 1] = 0
+    result = counts[_CODE].iloc[codes.places()].reset_index(drop=True)
+    # What has no discount id is named by its only form, else by itself.
+    bare = greatest < 0
+    shown = np.where(form != 0, form, result["code"].to_numpy())[bare]
+    texts = np.append(ids.to_numpy(object), "")[greatest]
+    texts[bare] = [
+        f"form:{text}" if only else text
+        for text, only in zip(
+            _texts(work, result["edition"].to_numpy()[bare], shown, words),
+            (form[bare] != 0).tolist(),
             strict=True,
         )
-    )
-    codes = list(zip(result["edition"].tolist(), result["code"].tolist(), strict=True))
-    identified = result["discount_id"].notna().tolist()
-    _learn(
-        work,
-        [
-            (edition, code)
-            for (edition, code), known in zip(codes, identified, strict=True)
-            if not known
-        ]
-        + [(pair[0], form) for pair, form in forms.items()],
-        words,
-    )
-    discounts = []
-    for pair, discount, known in zip(
-        codes, result["discount_id"].tolist(), identified, strict=True
-    ):
-        if not known:
-            discount = f"form:{words.text(forms[pair])}" if pair in forms else words.text(pair[1])
-        discounts.append(words.learn(discount))
-    mapping = result[_CODE].assign(discount=np.array(discounts, dtype=np.int64))
-    words.note(mapping["edition"].to_numpy(), mapping["discount"].to_numpy())
-    return mapping
+    ]
+    discounts = np.array([words.learn(text) for text in texts.tolist()], dtype=np.int64)
+    words.note(result["edition"].to_numpy(), discounts)
+    return result.assign(discount=discounts)
 
 
-def _learn(work: Working, pairs: list[tuple[int, int]], words: Words) -> None:
-    """Look the texts up that this batch did not bring itself."""
-    missing = [pair for pair in set(pairs) if words.text(pair[1]) is None]
-    keys = pd.DataFrame(missing, columns=["edition", "id"], dtype="int64")
+def _texts(work: Working, editions: Column, ids: Column, words: Words) -> list[str]:
+    """The text of each id; those that this batch did not bring itself are looked up."""
+    missing = np.array([words.text(number) is None for number in ids.tolist()], dtype=bool)
+    keys = distinct({"edition": editions[missing], "id": ids[missing]})
     for text in store.load(work.bulk, tables.dim_text, keys)["text"].tolist():
         words.learn(text)
+    return [text for number in ids.tolist() if (text := words.text(number)) is not None]
 
 
 def _assign(rows: pd.DataFrame, mapping: pd.DataFrame, words: Words) -> pd.DataFrame:
     """Rows with their discount: of the code; of the discount id where there is no code; and as it
     was where neither is in question."""
-    known = pd.MultiIndex.from_frame(mapping[_CODE])
-    places = known.get_indexer(pd.MultiIndex.from_frame(rows[_CODE]))
-    discount = rows["discount"].to_numpy().copy()
-    hit = places >= 0
-    discount[hit] = mapping["discount"].to_numpy()[places[hit]]
+    places = find(_columns(mapping), _columns(rows))
+    known = np.append(mapping["discount"].to_numpy(), 0)[places]
+    discount = np.where(places >= 0, known, rows["discount"].to_numpy())
     bare = (rows["code"] == 0).to_numpy()
     if bare.any():
         discount[bare] = [words.learn(text) for text in rows.loc[bare, "discount_id"].tolist()]

@@ -7,8 +7,10 @@ one", or a set. All of these merge in any order (`merge.py`), which is why the p
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from jobs.codes import Column, code, latest
 from warehouse.days import NEVER
 from warehouse.vocabulary import (
     ANSWER,
@@ -41,8 +43,21 @@ class Partials:
     step_names: pd.DataFrame
 
 
-def in_order(events: pd.DataFrame) -> pd.DataFrame:
-    """Events by form session, then time, then event id."""
+def fold(events: pd.DataFrame) -> Partials:
+    """Partial facts of events (`raw.read_events`)."""
+    return Partials(
+        sessions=_sessions(events),
+        steps=_steps(events),
+        answers=_answers(events),
+        issues=_issues(events),
+        emails=_emails(events),
+        step_names=_step_names(events),
+    )
+
+
+def _in_order(events: pd.DataFrame) -> Column:
+    """The rows by form session, then time, then event id. Events stay where they are: of most, the
+    texts are never looked at."""
     at, natural = events["at"].to_numpy(), events["natural"].to_numpy()
     order = np.lexsort((at, natural))
     at, natural = at[order], natural[order]
@@ -55,74 +70,62 @@ def in_order(events: pd.DataFrame) -> pd.DataFrame:
         rank = np.zeros(len(order), dtype=np.int64)
         rank[tied] = events["event_id"].iloc[order[tied]].rank(method="dense").to_numpy()
         order = order[np.lexsort((rank, at, natural))]
-    return events.iloc[order].reset_index(drop=True)
-
-
-def fold(events: pd.DataFrame) -> Partials:
-    """Partial facts of events (`raw.read_events`)."""
-    events = in_order(events)
-    return Partials(
-        sessions=_sessions(events),
-        steps=_steps(events),
-        answers=_answers(events),
-        issues=_issues(events),
-        emails=_emails(events),
-        step_names=_step_names(events),
-    )
+    return order
 
 
 def _sessions(events: pd.DataFrame) -> pd.DataFrame:
-    natural = events["natural"].to_numpy()
+    order = _in_order(events)
+    natural = events["natural"].to_numpy()[order]
     starts = np.ones(len(events), dtype=bool)
     starts[1:] = natural[1:] != natural[:-1]
     group = np.cumsum(starts) - 1
-    first = np.flatnonzero(starts)
+    sessions = np.count_nonzero(starts)
 
-    def earliest(mask: np.ndarray) -> np.ndarray:
-        """Per session the place of its first event in the mask, -1 where there is none."""
-        places = np.flatnonzero(mask)
-        found = np.full(len(first), -1, dtype=np.int64)
-        found[group[places[::-1]]] = places[::-1]
+    def first(mask: npt.NDArray[np.bool_]) -> Column:
+        """Per session the row of its first event in the mask, -1 where there is none."""
+        return found_at(np.flatnonzero(mask[order])[::-1])
+
+    def last(mask: npt.NDArray[np.bool_]) -> Column:
+        return found_at(np.flatnonzero(mask[order]))
+
+    def found_at(places: Column) -> Column:
+        found = np.full(sessions, -1, dtype=np.int64)
+        # Of several the one that is written last stays.
+        found[group[places]] = order[places]
         return found
 
-    def latest(mask: np.ndarray) -> np.ndarray:
-        places = np.flatnonzero(mask)
-        found = np.full(len(first), -1, dtype=np.int64)
-        found[group[places]] = places
-        return found
+    def number(name: str, rows: Column, default: int = 0) -> Column:
+        return np.where(rows >= 0, events[name].to_numpy()[rows], default)
 
-    def number(name: str, places: np.ndarray, default: int = 0) -> np.ndarray:
-        return np.where(places >= 0, events[name].to_numpy()[places], default)
-
-    def text(name: str, places: np.ndarray) -> pd.Series:
-        return pd.Series(events[name].array.take(places, allow_fill=True, fill_value=""))
+    def text(name: str, rows: Column) -> pd.Series:
+        return pd.Series(events[name].array.take(rows, allow_fill=True, fill_value=""))
 
     kind = events["type"].to_numpy()
+    rows = order[starts]
     columns: dict[str, object] = {
-        "edition": number("edition", first),
-        "natural": number("natural", first),
-        "form": number("form", first),
-        "form_session_id": text("form_session_id", first),
-        "first_at": number("at", first),
-        "first_event": text("event_id", first),
-        "visitor": number("visitor", first),
+        "edition": number("edition", rows),
+        "natural": number("natural", rows),
+        "form": number("form", rows),
+        "form_session_id": text("form_session_id", rows),
+        "first_at": number("at", rows),
+        "first_event": text("event_id", rows),
+        "visitor": number("visitor", rows),
     }
-    for name, code in _MILESTONES.items():
-        columns[name] = number("at", earliest(kind == code), NEVER)
+    for name, milestone in _MILESTONES.items():
+        columns[name] = number("at", first(kind == milestone), NEVER)
     for name in ("device", "utm"):
-        places = earliest(events[name].to_numpy() != 0)
-        columns[f"{name}_at"] = number("at", places, NEVER)
-        columns[f"{name}_event"] = text("event_id", places)
-        columns[name] = number(name, places)
-    places = latest(events["customer"].to_numpy() != 0)
-    columns["customer_at"] = number("at", places)
-    columns["customer_event"] = text("event_id", places)
-    columns["customer_id"] = text("customer_id", places)
-    columns["customer_own"] = number("customer", places)
-    places = latest(events["email"].to_numpy() != 0)
-    columns["email_at"] = number("at", places)
-    columns["email_event"] = text("event_id", places)
-    columns["email"] = number("email", places)
+        rows = first(events[name].to_numpy() != 0)
+        columns[f"{name}_at"] = number("at", rows, NEVER)
+        columns[f"{name}_event"] = text("event_id", rows)
+        columns[name] = number(name, rows)
+    rows = last(events["customer"].to_numpy() != 0)
+    columns["customer_at"] = number("at", rows)
+    columns["customer_event"] = text("event_id", rows)
+    columns["customer_own"] = number("customer", rows)
+    rows = last(events["email"].to_numpy() != 0)
+    columns["email_at"] = number("at", rows)
+    columns["email_event"] = text("event_id", rows)
+    columns["email"] = number("email", rows)
     return pd.DataFrame(columns)
 
 
@@ -149,20 +152,30 @@ def _steps(events: pd.DataFrame) -> pd.DataFrame:
 def least_steps(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     """Partial steps with equal keys as one: first view, first completion, and the greatest index
     that a view at the first instant had."""
-    if rows.empty:
-        return rows
-    order = np.lexsort((-rows["step_index"].to_numpy(), rows["viewed_at"].to_numpy()))
-    grouped = rows.iloc[order].groupby(key, sort=False)
-    least = grouped[["viewed_at", "completed_at"]].min()
-    least[["step_id", "step_index"]] = grouped[["step_id", "step_index"]].first()
-    return least.reset_index()[rows.columns.tolist()]
+    groups = code(*(rows[name].to_numpy() for name in key)).dense()
+    viewed_at, step_index = rows["viewed_at"].to_numpy(), rows["step_index"].to_numpy()
+    first = np.full(groups.size, NEVER)
+    np.minimum.at(first, groups.codes, viewed_at)
+    completed = np.full(groups.size, NEVER)
+    np.minimum.at(completed, groups.codes, rows["completed_at"].to_numpy())
+    at_first = viewed_at == first[groups.codes]
+    index = np.full(groups.size, np.iinfo(np.int64).min)
+    np.maximum.at(index, groups.codes[at_first], step_index[at_first])
+    least = rows.iloc[groups.places()].reset_index(drop=True)
+    return least.assign(viewed_at=first, step_index=index, completed_at=completed)
 
 
 def _answers(events: pd.DataFrame) -> pd.DataFrame:
     mask = (events["type"] == ANSWER) & (events["field"] != 0)
     rows = events.loc[mask, ["natural", "field", "at", "event_id", "value"]]
     rows = rows.rename(columns={"at": "answered_at", "event_id": "answer_event"})
-    return rows.drop_duplicates(["natural", "field"], keep="last").reset_index(drop=True)
+    return latest_answers(rows, ["natural", "field"])
+
+
+def latest_answers(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+    """Of several answers of a session to a field the latest; ties: the greater event id."""
+    groups = code(*(rows[name].to_numpy() for name in key)).dense()
+    return rows.iloc[latest(groups, rows["answered_at"].to_numpy(), rows["answer_event"])]
 
 
 def _issues(events: pd.DataFrame) -> pd.DataFrame:
@@ -179,9 +192,8 @@ def _emails(events: pd.DataFrame) -> pd.DataFrame:
 
 def latest_emails(rows: pd.DataFrame) -> pd.DataFrame:
     """Of several sightings of an e-mail the latest; ties: the greater customer id."""
-    return rows.sort_values(["email", "seen_at", "customer_id"]).drop_duplicates(
-        "email", keep="last"
-    )
+    groups = code(rows["email"].to_numpy()).dense()
+    return rows.iloc[latest(groups, rows["seen_at"].to_numpy(), rows["customer_id"])]
 
 
 def _step_names(events: pd.DataFrame) -> pd.DataFrame:
@@ -208,18 +220,10 @@ def _step_names(events: pd.DataFrame) -> pd.DataFrame:
 
 def latest_step_names(rows: pd.DataFrame) -> pd.DataFrame:
     """Per form and step the latest index, and the latest name that is not missing."""
-    key = ["edition", "form", "step"]
-    if rows.empty:
-        return rows
-
-    def latest(at: str, event: str, value: str) -> pd.DataFrame:
-        # Only what was seen at the last instant of all is compared by event id.
-        last = rows[rows[at] == rows.groupby(key)[at].transform("max")]
-        return (
-            last.sort_values([*key, event])
-            .drop_duplicates(key, keep="last")
-            .set_index(key)[[at, event, value]]
-        )
-
-    index = latest("index_at", "index_event", "step_index")
-    return index.join(latest("name_at", "name_event", "step_name")).reset_index()
+    groups = code(*(rows[name].to_numpy() for name in ("edition", "form", "step"))).dense()
+    index = latest(groups, rows["index_at"].to_numpy(), rows["index_event"])
+    named = latest(groups, rows["name_at"].to_numpy(), rows["name_event"])
+    found = rows.iloc[index].reset_index(drop=True)
+    for name in ("name_at", "name_event", "step_name"):
+        found[name] = rows[name].array.take(named)
+    return found

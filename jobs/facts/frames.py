@@ -1,4 +1,4 @@
-"""The frames that rollups read: facts of any number of shops, with their days worked out.
+"""What rollups read: facts of any number of shops, with their days worked out.
 
 All columns are int64 unless a text is said. Instants are microseconds, NEVER where a thing has not
 happened; days are shop-local, NO_DAY where there is none. `session`, `order`, `visitor` and
@@ -10,16 +10,17 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from jobs.columns import Source
+
 
 @dataclass(frozen=True)
 class Facts:
-    """Each frame holds every fact of its kind that the rollup is asked to sum.
+    """Each field holds every fact of its kind that the rollup is asked to sum.
 
     - `sessions`: edition, session, form, visitor, device, utm, customer, fresh (1: the visitor's
       first session with the form), first_at, viewed_at, started_at, subscribed_at, completed_at,
       submitted_at (the earlier of subscribed and completed), view_day, start_day, subscribe_day,
-      complete_day, submit_day; orders, gross, refunded (of the orders credited to the session);
-      form_session_id (text)
+      complete_day, submit_day; orders, gross, refunded (of the orders credited to the session)
     - `steps`: edition, session, step, step_id (text), viewed_at, view_day, step_index,
       completed_at; one row per session and step; sessions of all of them are in `sessions`
     - `answers`: edition, session, field, value, listed; one row per session, field and chosen value
@@ -33,11 +34,11 @@ class Facts:
       may repeat; orders of all of them are in `orders`
     """
 
-    sessions: pd.DataFrame
+    sessions: Source
     steps: pd.DataFrame
     answers: pd.DataFrame
     issues: pd.DataFrame
-    orders: pd.DataFrame
+    orders: Source
     order_codes: pd.DataFrame
 
 

@@ -9,6 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
+from jobs.facts.fold import latest_answers
+
 _MINIMA = ("viewed_at", "started_at", "subscribed_at", "completed_at")
 _Parts: TypeAlias = tuple[tuple[str, str, tuple[str, ...]], ...]
 # instant, deciding event, what they carry
@@ -18,7 +20,7 @@ _EARLIEST: _Parts = (
     ("utm_at", "utm_event", ("utm",)),
 )
 _LATEST: _Parts = (
-    ("customer_at", "customer_event", ("customer_id", "customer_own")),
+    ("customer_at", "customer_event", ("customer_own",)),
     ("email_at", "email_event", ("email",)),
 )
 
@@ -60,11 +62,5 @@ def _choose(
 
 
 def merge_answers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of several answers of a session to a field the latest; ties: the greater event id."""
-    key = ["session", "field"]
-    last = rows[rows["answered_at"] == rows.groupby(key)["answered_at"].transform("max")]
-    tied = last.duplicated(key, keep=False)
-    if tied.any():
-        chosen = last[tied].sort_values([*key, "answer_event"]).drop_duplicates(key, keep="last")
-        last = pd.concat([last[~tied], chosen], ignore_index=True)
-    return last
+    """Stored and partial answers, one for each session and field."""
+    return latest_answers(rows, ["session", "field"])

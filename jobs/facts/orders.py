@@ -16,7 +16,8 @@ _DERIVED = {"customer": 0, "type": UNATTRIBUTED, "session": 0, "form": 0, "utm":
 def place_orders(work: Working, standing: pd.DataFrame, words: Words) -> pd.DataFrame:
     """Put the standing versions (`raw.read_orders`) into the working set; a test order is none.
 
-    Returns the codes of the placed orders: edition, order, code, discount_id, discounted, discount.
+    Returns the codes of the placed orders: edition, order, code, discount_id, created_at, discounted,
+    discount.
     """
     work.load_orders(standing[["edition", "order"]])
     rows = by_id(standing[standing["test"] == 0].assign(**_DERIVED), "order")
@@ -35,6 +36,7 @@ def _codes(rows: pd.DataFrame, words: Words) -> pd.DataFrame:
             "order": np.repeat(used["order"].to_numpy(), lengths),
             "code": np.array([words.learn(code) for code, _, _ in entries], dtype=np.int64),
             "discount_id": pd.Series([discount for _, _, discount in entries], dtype="str"),
+            "created_at": np.repeat(used["created_at"].to_numpy(), lengths),
             "discounted": np.array([amount for _, amount, _ in entries], dtype=np.int64),
             "discount": np.zeros(len(entries), dtype=np.int64),
         }

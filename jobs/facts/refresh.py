@@ -4,7 +4,7 @@
     orders  → the standing version of each                            orders
     e-mails → customer keys of everything that has only an e-mail     customers
     visitors → which session is a visitor's first with its form       visitors
-    sessions and orders → who is credited with what                   reopen, attribution
+    sessions and orders → who is credited with what                   reopen, attribution, outcomes
     codes   → which discount each belongs to                          discounts
 
 What each change re-opens is in the module that derives it. The result holds the old and the new
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from jobs.columns import without
 from jobs.facts import store
 from jobs.facts.customers import resolve_customers
 from jobs.facts.discounts import Discounts, resolve_discounts
@@ -27,7 +28,8 @@ from jobs.facts.reopen import credit_orders
 from jobs.facts.sessions import Children, fold_sessions
 from jobs.facts.slices import Calendar, Cut, chosen
 from jobs.facts.visitors import mark_fresh, members, pairs_of
-from jobs.facts.working import Working
+from jobs.facts.working import Working, those
+from jobs.facts.written import FactWriter
 from warehouse import tables
 from warehouse.bulk import Bulk
 from warehouse.days import NEVER
@@ -59,18 +61,25 @@ def refresh(
     calendar: Calendar,
     window_days: int,
     *,
+    writer: FactWriter | None = None,
     afresh: bool = False,
 ) -> Refresh:
-    """Work out what partial sessions and standing orders change; reads, writes nothing.
+    """Work out what partial sessions and standing orders change, beside what is stored.
 
-    `afresh`: the partial sessions are of all their events, and take the place of what is stored.
+    A `writer` is told of facts as soon as they are final; its connection must not be the `bulk`
+    that is read from. `afresh`: the partial sessions are of all their events, and take the place of
+    what is stored.
     """
     work = Working(bulk)
     folded, children = fold_sessions(work, partials, afresh=afresh)
+    if writer:
+        writer.children(children)
     placed_codes = place_orders(work, orders, words)
     placed = pd.Index(orders["order"])
     emails = resolve_customers(work, partials.emails, folded, placed)
     mark_fresh(work, folded)
+    if writer:
+        writer.folded(work)
     credit_orders(work, children, placed, placed_codes, folded, window_days)
     discounts = resolve_discounts(work, children, placed, placed_codes, words)
     changed = work.changed_sessions(folded)
@@ -102,10 +111,6 @@ def _step_names(bulk: Bulk, partials: Partials) -> pd.DataFrame:
     )
 
 
-def _rows(frame: pd.DataFrame, ids: pd.Index) -> pd.DataFrame:
-    return frame.loc[frame.index.intersection(ids)]
-
-
 def _answers(result: Refresh, sessions: pd.DataFrame) -> pd.DataFrame:
     """The stored answers of sessions that have no new events; old and new alike."""
     others = sessions.loc[~sessions["session"].isin(result.folded), ["edition", "session"]]
@@ -124,7 +129,7 @@ def _facts(result: Refresh, calendar: Calendar) -> Cut:
         [discounts.old_codes["order"], discounts.new_codes["order"]], ignore_index=True
     )
     orders = pd.Index(result.orders).union(pd.Index(used.unique()))
-    new = _rows(work.new_sessions, ids)
+    new = those(work.new_sessions, ids)
     kept = _answers(result, new[new["submitted_at"] != NEVER])
 
     def facts(
@@ -146,11 +151,11 @@ def _facts(result: Refresh, calendar: Calendar) -> Cut:
 
     return Cut(
         old=facts(
-            _rows(work.old_sessions, ids),
+            those(work.old_sessions, ids),
             children.old_steps,
             children.old_answers,
             discounts.old_issues,
-            _rows(work.old_orders, orders),
+            those(work.old_orders, orders),
             discounts.old_codes,
         ),
         new=facts(
@@ -158,7 +163,7 @@ def _facts(result: Refresh, calendar: Calendar) -> Cut:
             children.new_steps,
             children.new_answers,
             discounts.new_issues,
-            _rows(work.new_orders, orders),
+            those(work.new_orders, orders),
             discounts.new_codes,
         ),
     )
@@ -176,9 +181,9 @@ def _visits(result: Refresh, calendar: Calendar) -> Cut:
         rows = calendar.sessions(members(sessions, pairs))
         none = {
             name: getattr(empty, name).iloc[:0]
-            for name in ("steps", "answers", "issues", "orders", "order_codes")
+            for name in ("steps", "answers", "issues", "order_codes")
         }
-        return Facts(sessions=rows, **none)
+        return Facts(sessions=rows, orders=without(empty.orders), **none)
 
     return Cut(old=facts(work.old_sessions), new=facts(work.new_sessions))
 
@@ -189,13 +194,13 @@ def _customers(result: Refresh, calendar: Calendar) -> Cut:
     keys = pd.concat(
         [
             *(
-                _rows(f, pd.Index(result.sessions)).loc[
+                those(f, result.sessions).loc[
                     lambda r: r["submitted_at"] != NEVER, ["edition", "customer"]
                 ]
                 for f in (work.old_sessions, work.new_sessions)
             ),
             *(
-                _rows(f, pd.Index(result.orders))[["edition", "customer"]]
+                those(f, result.orders)[["edition", "customer"]]
                 for f in (work.old_orders, work.new_orders)
             ),
         ],

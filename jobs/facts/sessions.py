@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from jobs.codes import Column, lookup
 from jobs.facts import store
 from jobs.facts.fold import Partials, least_steps
 from jobs.facts.frames import by_id
 from jobs.facts.merge import merge_answers, merge_sessions
-from jobs.facts.working import Working, session_numbers
+from jobs.facts.working import DERIVED, SESSION, Working, session_ids
 from warehouse import tables
 from warehouse.days import NEVER
 
@@ -33,18 +34,18 @@ def fold_sessions(
 
     `afresh`: the partials are of all events of their sessions, and replace what is stored.
     """
-    partial = partials.sessions.sort_values(["edition", "first_at"]).reset_index(drop=True)
-    work.load_sessions(partial[["edition", "natural"]])
-    stored = by_id(work.new_sessions.drop_duplicates("natural"), "natural")
-    known = partial["natural"].isin(stored.index).to_numpy()
-    before = stored.loc[partial.loc[known, "natural"]].reset_index(drop=True)
-    fresh = partial[~known].assign(
-        session=0, customer=0, fresh=0, orders=0, gross=0, refunded=0, submitted_at=NEVER
-    )
-    _number(work, fresh)
-    folded = partial[known].reset_index(drop=True)
+    partial = partials.sessions
+    partial = partial.iloc[np.lexsort((partial["first_at"], partial["edition"]))]
+    partial = partial.reset_index(drop=True)
+    stored = store.load(work.bulk, tables.fact_form_session, partial[["edition", "natural"]])
+    work.bring(stored[SESSION])
+    places = lookup(stored["natural"].to_numpy(), partial["natural"].to_numpy())
+    before = stored.iloc[places[places >= 0]].reset_index(drop=True)
+    fresh = partial[places < 0].assign(session=0, submitted_at=NEVER, **dict.fromkeys(DERIVED, 0))
+    fresh["session"] = _new_ids(work, fresh["edition"].to_numpy())
+    folded = partial[places >= 0].reset_index(drop=True)
     if afresh:
-        kept = ["session", "customer", "fresh", "orders", "gross", "refunded", "submitted_at"]
+        kept = ["session", "submitted_at", *DERIVED]
         merged = folded.assign(**{name: before[name] for name in kept})
     else:
         merged = merge_sessions(before, folded)
@@ -55,12 +56,14 @@ def fold_sessions(
     return rows.index.to_numpy(), _children(work, partials, before, rows, afresh=afresh)
 
 
-def _number(work: Working, fresh: pd.DataFrame) -> None:
-    """Give new sessions their ids, in the order of their first events."""
-    for edition, rows in fresh.groupby("edition"):
-        first = work.bulk.value("SELECT next_session FROM edition WHERE edition = $1", int(edition))
-        numbers = session_numbers(int(edition), int(first), len(rows))
-        fresh.loc[rows.index, "session"] = numbers
+def _new_ids(work: Working, editions: Column) -> Column:
+    """Ids for new sessions, which come by edition, in the order of their first events."""
+    numbers, counts = np.unique(editions, return_counts=True)
+    columns = ["edition", "next_session"]
+    known = store.load(work.bulk, tables.edition, {"edition": numbers}, columns=columns)
+    firsts = known["next_session"].to_numpy()[lookup(known["edition"].to_numpy(), numbers)]
+    behind = np.arange(len(editions)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return session_ids(editions, np.repeat(firsts, counts) + behind)
 
 
 def _children(
@@ -85,6 +88,7 @@ def _children(
     issues = placed(partials.issues)
     key = ["edition", "session", "code", "discount_id"]
     issues = joined(old_issues, issues).drop_duplicates(key)[key]
+    places = lookup(rows.index.to_numpy(), issues["session"].to_numpy())
     return Children(
         old_steps=old_steps,
         new_steps=least_steps(
@@ -94,5 +98,5 @@ def _children(
         new_answers=merge_answers(joined(old_answers, placed(partials.answers))),
         old_issues=old_issues,
         # The discount of an issue is derived (discounts.py).
-        new_issues=issues.assign(discount=0),
+        new_issues=issues.assign(submitted_at=rows["submitted_at"].to_numpy()[places], discount=0),
     )

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from jobs.codes import Column
+from jobs.columns import columns as columns_of
 from jobs.facts.frames import Facts
 from jobs.facts.raw import Words
+from warehouse import tables
 from warehouse.days import local_days
 from warehouse.ids import text_id
 from warehouse.vocabulary import OTHER_DEVICE
 
-_SESSION_DAYS = {
+_SESSION = [column.name for column in tables.fact_form_session.columns if column.kind == "whole"]
+_ORDER = [column.name for column in tables.fact_order.columns if column.kind == "whole"]
+_DAYS = {
     "view_day": "viewed_at",
     "start_day": "started_at",
     "subscribe_day": "subscribed_at",
@@ -36,33 +41,33 @@ class Calendar:
     def __init__(self, timezones: Mapping[int, str]) -> None:
         self._timezones = timezones
 
-    def days(self, editions: pd.Series, instants: pd.Series) -> np.ndarray:
-        values, numbers = instants.to_numpy(), editions.to_numpy()
-        zones = {self._timezones[number] for number in np.unique(numbers).tolist()}
+    def days(self, editions: Column, instants: Column) -> Column:
+        zones = {self._timezones[number] for number in np.unique(editions).tolist()}
         if len(zones) == 1:
-            return local_days(values, zones.pop())
-        days = np.empty(len(values), dtype=np.int64)
-        codes, kinds = pd.factorize(np.array([self._timezones[n] for n in numbers.tolist()]))
+            return local_days(instants, zones.pop())
+        days = np.empty(len(instants), dtype=np.int64)
+        codes, kinds = pd.factorize(np.array([self._timezones[n] for n in editions.tolist()]))
         for code, zone in enumerate(kinds):
             mask = codes == code
-            days[mask] = local_days(values[mask], str(zone))
+            days[mask] = local_days(instants[mask], str(zone))
         return days
 
-    def sessions(self, rows: pd.DataFrame) -> pd.DataFrame:
-        rows = rows.reset_index(drop=True)
-        return rows.assign(
-            # A session of which no event carried a device.
-            device=rows["device"].where(rows["device"] != 0, OTHER_DEVICE),
-            **{day: self.days(rows["edition"], rows[at]) for day, at in _SESSION_DAYS.items()},
-        )
+    def sessions(self, rows: pd.DataFrame) -> dict[str, Column]:
+        columns = columns_of(rows, _SESSION)
+        # A session of which no event carried a device.
+        columns["device"] = np.where(columns["device"] != 0, columns["device"], OTHER_DEVICE)
+        days = {day: self.days(columns["edition"], columns[at]) for day, at in _DAYS.items()}
+        return columns | days
 
     def steps(self, rows: pd.DataFrame) -> pd.DataFrame:
         rows = rows.reset_index(drop=True)
-        return rows.assign(view_day=self.days(rows["edition"], rows["viewed_at"]))
+        return rows.assign(
+            view_day=self.days(rows["edition"].to_numpy(), rows["viewed_at"].to_numpy())
+        )
 
-    def orders(self, rows: pd.DataFrame) -> pd.DataFrame:
-        rows = rows.reset_index(drop=True)
-        return rows.assign(day=self.days(rows["edition"], rows["created_at"]))
+    def orders(self, rows: pd.DataFrame) -> dict[str, Column]:
+        columns = columns_of(rows, _ORDER)
+        return columns | {"day": self.days(columns["edition"], columns["created_at"])}
 
 
 def chosen(answers: pd.DataFrame, words: Words | None = None) -> pd.DataFrame:

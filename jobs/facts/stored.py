@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from jobs.columns import Source, without
 from jobs.facts import store
 from jobs.facts.frames import Facts
 from jobs.facts.raw import column_ids
@@ -56,13 +57,13 @@ def stored_facts(
     }
 
 
-def _only(facts: Facts, sessions: pd.DataFrame) -> Facts:
+def _only(facts: Facts, sessions: Source) -> Facts:
     return Facts(
         sessions=sessions,
         steps=facts.steps.iloc[:0],
         answers=facts.answers.iloc[:0],
         issues=facts.issues.iloc[:0],
-        orders=facts.orders.iloc[:0],
+        orders=without(facts.orders),
         order_codes=facts.order_codes.iloc[:0],
     )
 
@@ -92,4 +93,4 @@ def raw_seen(
         {"form": column_ids(rows["form_id"]), "at": rows["occurred_at"].to_numpy()}
     )
     frame.insert(0, "edition", edition)
-    return frame.assign(day=calendar.days(frame["edition"], frame["at"]))
+    return frame.assign(day=calendar.days(frame["edition"].to_numpy(), frame["at"].to_numpy()))

@@ -10,10 +10,10 @@ import adbc_driver_manager
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import Table, UniqueConstraint
 
 from jobs.clock import now_micros
 from warehouse.bulk import Bulk, names
+from warehouse.columns import Table
 
 # Keys that are looked up to tell whether a portion is new.
 _SAMPLE: Final = 64
@@ -30,8 +30,7 @@ def insert_new(bulk: Bulk, kind: str, table: Table, rows: pa.Table) -> dict[int,
     Returns how many rows are new, by batch; batches without any are gone again. Nothing may have been
     written in the transaction before: it can be begun anew.
     """
-    unique = next(one for one in table.constraints if isinstance(one, UniqueConstraint))
-    key = [column.name for column in unique.columns]
+    key = list(table.uniques[0].columns)
     # In the order of the key: two imports of the same rows cannot wait for each other in a circle,
     # and an index is filled page after page. The sort is stable, so the first of equals stays first.
     rows = _first_of_each(rows.sort_by([(name, "ascending") for name in key]), key)

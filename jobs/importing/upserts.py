@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Table, Text
 
 from jobs.clock import now_micros
 from jobs.importing.kind import Written
 from warehouse.bulk import Bulk, names
+from warehouse.columns import Table
 from warehouse.versions import moved
 
 STAGED = "staged_rows"
@@ -41,10 +41,9 @@ class Upsert:
 
     @property
     def schema(self) -> pa.Schema:
-        kinds = {column.name: column.type for column in self.table.columns}
         return pa.schema(
             [
-                (name, pa.string() if isinstance(kinds[name], Text) else pa.int64())
+                (name, pa.string() if name in self.table.texts else pa.int64())
                 for name in self.columns
             ]
         )

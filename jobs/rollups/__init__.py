@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from jobs.columns import columns as columns_of
 from jobs.facts.frames import Facts
-from jobs.rollups.summing import part, total
+from jobs.rollups.summing import part, sums
 from warehouse.catalogue import SUMMARIES, SUMMARY
 
 # All but `activity`, the one summary of raw events.
@@ -31,9 +32,11 @@ def difference(name: str, new: pd.DataFrame, old: pd.DataFrame) -> pa.Table:
     Both as the rollup of that name gives them: each combination once.
     """
     measures = SUMMARY[name].measures
-    added = part(new, **{measure: measure for measure in measures})
-    removed = part(old, **{measure: -old[measure].to_numpy() for measure in measures})
-    delta = new if old.empty else total(name, added, removed)
-    columns = {column: delta[column].to_numpy() for column in delta}
+    columns = columns_of(new, list(new))
+    if not old.empty:
+        before = columns_of(old, list(old))
+        added = part(columns, **{measure: measure for measure in measures})
+        removed = part(before, **{measure: -before[measure] for measure in measures})
+        columns = sums(name, added, removed)
     changed = np.logical_or.reduce([columns[measure] != 0 for measure in measures])
     return pa.table({column: values[changed] for column, values in columns.items()})

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from jobs.columns import ints, only
 from jobs.facts.frames import Facts
 from jobs.rollups.summing import part, total
 from warehouse.vocabulary import UNATTRIBUTED
@@ -9,5 +10,5 @@ from warehouse.vocabulary import UNATTRIBUTED
 
 def rollup(facts: Facts) -> pd.DataFrame:
     """Orders credited to a submission, by the submission's form, on the day of the order."""
-    credited = facts.orders[facts.orders["type"] != UNATTRIBUTED]
+    credited = only(facts.orders, ints(facts.orders, "type") != UNATTRIBUTED)
     return total("credit", part(credited, orders=1, gross="gross", refunded="refunded"))

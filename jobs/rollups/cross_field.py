@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from jobs.codes import Column, code, lookup
+from jobs.columns import Source, ints, take
 from jobs.facts.frames import Facts
 from jobs.rollups.submissions import submissions
-from jobs.rollups.summing import Source, ints, take
 from warehouse.catalogue import SUMMARY
 
 _COLUMNS: Final = SUMMARY["cross_field"].columns

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 
 from jobs.codes import code, lookup
+from jobs.columns import ints, take
 from jobs.facts.frames import Facts
 from jobs.rollups.submissions import submissions
-from jobs.rollups.summing import Part, ints, part, take, total
+from jobs.rollups.summing import Part, part, total
 from warehouse.vocabulary import BY_CODE
 
 

@@ -5,9 +5,10 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Codes, Column, lookup
+from jobs.codes import Column, lookup
+from jobs.columns import Source, ints
 from jobs.rollups.submissions import submissions
-from jobs.rollups.summing import Value, ints
+from jobs.rollups.summing import Value
 from warehouse.days import MICROS_PER_DAY
 from warehouse.vocabulary import LTV_HORIZONS
 
@@ -24,7 +25,7 @@ _MEASURES: Final = (
 LIFETIME: Final[dict[str, Value]] = {"customers": 1, **{name: name for name in _MEASURES}}
 
 
-def acquirers(sessions: pd.DataFrame, orders: pd.DataFrame) -> dict[str, Column]:
+def acquirers(sessions: Source, orders: Source) -> dict[str, Column]:
     """Submissions of known customers, with what the customer ordered from that instant on.
 
     The columns of `submissions` and: purchasers and repeaters (1 with at least one, two orders);
@@ -54,23 +55,13 @@ def acquirers(sessions: pd.DataFrame, orders: pd.DataFrame) -> dict[str, Column]
     return rows
 
 
-def earliest(submitted_at: Column, units: Codes) -> Column:
-    """For each unit (dense codes) the row with the earliest submission."""
-    first = np.full(units.size, np.iinfo(np.int64).max)
-    np.minimum.at(first, units.codes, submitted_at)
-    rows = np.flatnonzero(submitted_at == first[units.codes])
-    place = np.empty(units.size, np.int64)
-    place[units.codes[rows]] = rows
-    return place
-
-
 class _Timeline:
     """The orders of some customers, by customer and instant, with their running sums.
 
     A customer is given by the place among `customers`. `gross[n]` is that of the first n orders.
     """
 
-    def __init__(self, orders: pd.DataFrame, customers: Column) -> None:
+    def __init__(self, orders: Source, customers: Column) -> None:
         customer = lookup(customers, ints(orders, "customer"))
         known = customer >= 0
         created_at = ints(orders, "created_at")[known]

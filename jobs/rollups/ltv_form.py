@@ -2,10 +2,11 @@
 
 import pandas as pd
 
-from jobs.codes import code
+from jobs.codes import code, earliest
+from jobs.columns import take
 from jobs.facts.frames import Facts
-from jobs.rollups.lifetime import LIFETIME, acquirers, earliest
-from jobs.rollups.summing import Part, take, total
+from jobs.rollups.lifetime import LIFETIME, acquirers
+from jobs.rollups.summing import Part, total
 
 
 def rollup(facts: Facts) -> pd.DataFrame:
@@ -19,5 +20,5 @@ def rollup(facts: Facts) -> pd.DataFrame:
     """
     rows = acquirers(facts.sessions, facts.orders)
     units = code(rows["customer"], rows["form"]).dense()
-    first = earliest(rows["submitted_at"], units)
+    first = earliest(units, rows["submitted_at"])
     return total("ltv_form", Part(take(rows, first, [*rows]), LIFETIME))

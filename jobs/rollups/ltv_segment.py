@@ -2,10 +2,11 @@
 
 import pandas as pd
 
-from jobs.codes import code, lookup
+from jobs.codes import code, earliest, lookup
+from jobs.columns import ints, take
 from jobs.facts.frames import Facts
-from jobs.rollups.lifetime import LIFETIME, acquirers, earliest
-from jobs.rollups.summing import Part, ints, take, total
+from jobs.rollups.lifetime import LIFETIME, acquirers
+from jobs.rollups.summing import Part, total
 
 
 def rollup(facts: Facts) -> pd.DataFrame:
@@ -20,7 +21,7 @@ def rollup(facts: Facts) -> pd.DataFrame:
     answers = take(chosen, place >= 0, ["field", "value"])
     place = place[place >= 0]
     units = code(rows["customer"][place], answers["field"], answers["value"]).dense()
-    first = earliest(rows["submitted_at"][place], units)
+    first = earliest(units, rows["submitted_at"][place])
     acquired = take(rows, place[first], [*rows])
     acquired |= take(answers, first, ["field", "value"])
     return total("ltv_segment", Part(acquired, LIFETIME))

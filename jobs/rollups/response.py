@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 
 from jobs.codes import lookup
+from jobs.columns import ints, take
 from jobs.facts.frames import Facts
 from jobs.rollups.submissions import OUTCOME, submissions
-from jobs.rollups.summing import Part, ints, take, total
+from jobs.rollups.summing import Part, total
 
 
 def rollup(facts: Facts) -> pd.DataFrame:

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from jobs.codes import Column, lookup
+from jobs.columns import ints, size, take
 from jobs.facts.frames import Facts
-from jobs.rollups.summing import ints, part, take, total
+from jobs.rollups.summing import part, total
 from warehouse.days import NEVER
 
 # What makes a step the last one that a session viewed, the strongest first.
@@ -24,7 +25,7 @@ def rollup(facts: Facts) -> pd.DataFrame:
     completed = steps["completed_at"] != NEVER
     left = ~completed & (ints(facts.sessions, "completed_at")[place] == NEVER)
     dropoffs = np.zeros(len(place), np.int64)
-    last = _last_viewed(steps, place, len(facts.sessions))
+    last = _last_viewed(steps, place, size(facts.sessions))
     dropoffs[_greater_ids(facts.steps["step_id"][viewed], place, last)] = 1
     return total(
         "step",

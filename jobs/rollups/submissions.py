@@ -3,10 +3,10 @@
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from jobs.codes import Column
-from jobs.rollups.summing import Part, Value, ints, part, take
+from jobs.columns import Source, ints, take
+from jobs.rollups.summing import Part, Value, part
 from warehouse.days import NO_DAY
 
 # The measures of `submissions`, all on the submission's day.
@@ -32,7 +32,7 @@ _KEPT: Final = [
 ]
 
 
-def submissions(sessions: pd.DataFrame) -> dict[str, Column]:
+def submissions(sessions: Source) -> dict[str, Column]:
     """The submitted sessions' columns, with `day` (of the submission) and `converted` (1: has an
     order)."""
     days = ints(sessions, "submit_day")
@@ -44,7 +44,7 @@ def submissions(sessions: pd.DataFrame) -> dict[str, Column]:
     }
 
 
-def milestones_and_outcome(sessions: pd.DataFrame) -> list[Part]:
+def milestones_and_outcome(sessions: Source) -> list[Part]:
     """Each milestone on the day on which it first happened, the outcome on the submission's."""
     return [
         part(sessions, day="view_day", views=1),

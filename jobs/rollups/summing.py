@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from jobs.codes import Column, code
+from jobs.columns import Source, frame, ints
 from warehouse.catalogue import SUMMARY
 from warehouse.days import NO_DAY
 
-Source: TypeAlias = pd.DataFrame | Mapping[str, Column]
 # A column of the source by its name, the same number for every row, or a column of its own.
 Value: TypeAlias = str | int | Column
 
@@ -42,6 +41,11 @@ def total(name: str, *parts: Part) -> pd.DataFrame:
 
     Rows without a day (NO_DAY) are left out: what has not happened counts nowhere.
     """
+    return frame(sums(name, *parts))
+
+
+def sums(name: str, *parts: Part) -> dict[str, Column]:
+    """As `total`, column by column."""
     summary = SUMMARY[name]
     dims = ("edition", "day", *summary.dims, *summary.cells)
     rows = [_resolve(one, dims) for one in parts]
@@ -55,17 +59,7 @@ def total(name: str, *parts: Part) -> pd.DataFrame:
         for measure in summary.measures:
             if measure in columns:
                 np.add.at(result[measure], codes, columns[measure])
-    return pd.DataFrame(result, copy=False)
-
-
-def ints(source: Source, name: str) -> Column:
-    """A column as an array; that of an empty frame may have any type."""
-    return np.asarray(source[name], dtype=np.int64)
-
-
-def take(source: Source, rows: npt.NDArray[np.generic], names: Sequence[str]) -> dict[str, Column]:
-    """These columns of these rows (places or a mask)."""
-    return {name: ints(source, name)[rows] for name in names}
+    return result
 
 
 def _resolve(one: Part, dims: Sequence[str]) -> dict[str, Column]:

@@ -5,8 +5,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from jobs.columns import ints, take
 from jobs.facts.frames import Facts
-from jobs.rollups.summing import part, take, total
+from jobs.rollups.summing import part, total
 from warehouse.days import NEVER
 from warehouse.histogram import bucket_of
 
@@ -28,7 +29,7 @@ def rollup(facts: Facts) -> pd.DataFrame:
     From the first start (where none, the first view; where neither, the first event) to the first
     completion, in microseconds. Events out of order can make it negative: then it is 0.
     """
-    completed = facts.sessions["completed_at"].to_numpy() != NEVER
+    completed = ints(facts.sessions, "completed_at") != NEVER
     rows = take(facts.sessions, completed, _READ)
     begun = np.where(rows["viewed_at"] != NEVER, rows["viewed_at"], rows["first_at"])
     begun = np.where(rows["started_at"] != NEVER, rows["started_at"], begun)

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from jobs.codes import Column, code
+from jobs.columns import Source, ints, only
 from jobs.facts.frames import Facts
-from jobs.rollups.summing import Part, ints, part, total
+from jobs.rollups.summing import Part, part, total
 from warehouse.days import NO_DAY
 from warehouse.vocabulary import VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 
@@ -24,10 +25,10 @@ def rollup(facts: Facts) -> pd.DataFrame:
     The unit is (form, visitor): `facts.sessions` must hold all sessions of each that it holds at
     all, since another session's day may be the previous one.
     """
-    return total("visitor", *_links(facts.sessions[facts.sessions["visitor"] != 0]))
+    return total("visitor", *_links(only(facts.sessions, ints(facts.sessions, "visitor") != 0)))
 
 
-def _links(sessions: pd.DataFrame) -> Iterator[Part]:
+def _links(sessions: Source) -> Iterator[Part]:
     edition, form = ints(sessions, "edition"), ints(sessions, "form")
     units = code(edition, form, ints(sessions, "visitor")).dense()
     place = units.places()
@@ -37,7 +38,7 @@ def _links(sessions: pd.DataFrame) -> Iterator[Part]:
         yield part(keys, day=day, kind=kind, previous=previous, visitors=1)
 
 
-def _days_by_kind(sessions: pd.DataFrame) -> dict[int, Column]:
+def _days_by_kind(sessions: Source) -> dict[int, Column]:
     """For each kind the day of each session that is of that kind, NO_DAY for the others."""
     submit_day, fresh = ints(sessions, "submit_day"), ints(sessions, "fresh") == 1
     by_level = {

@@ -17,7 +17,7 @@ from sqlalchemy import make_url
 
 from tests.bench.processes import Took, run
 from warehouse import tables
-from warehouse.engine import SQLITE_PRAGMAS
+from warehouse.address import SQLITE_PRAGMAS
 
 _BATCH = 100_000
 # Those of the warehouse; but staged rows go to disk, since there may be more than fit into memory.

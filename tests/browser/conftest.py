@@ -20,7 +20,7 @@ from tests.web.builders import ShopBuilder, writing
 from tests.web.serving import served
 from warehouse.engine import open_engine
 from warehouse.migrate import migrate
-from warehouse.tables import metadata, secret
+from warehouse.schema import metadata, secret
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Table, Text
 
 from warehouse import tables
+from warehouse.columns import Table
 from warehouse.days import MICROS_PER_DAY, NEVER
 from warehouse.vocabulary import UNATTRIBUTED
 
@@ -53,14 +53,14 @@ def events(rows: Iterable[Row]) -> pd.DataFrame:
 def sessions(*rows: Row) -> pd.DataFrame:
     """Form sessions by their id, as the working set holds them."""
     defaults = _defaults(tables.fact_form_session) | dict.fromkeys(_INSTANTS, NEVER)
-    found = frame(rows, defaults | {"edition": 1, "form": 1, "visitor": 1, "customer_own": 0})
+    found = frame(rows, defaults | {"edition": 1, "form": 1, "visitor": 1})
     return found.set_index("session", drop=False)
 
 
 def orders(*rows: Row) -> pd.DataFrame:
     """Orders by their id, as the working set holds them."""
     defaults = _defaults(tables.fact_order) | {"type": UNATTRIBUTED}
-    return frame(rows, defaults | {"edition": 1, "customer_own": 0}).set_index("order", drop=False)
+    return frame(rows, defaults | {"edition": 1}).set_index("order", drop=False)
 
 
 def rows_of(table: Table, *rows: Row) -> pd.DataFrame:
@@ -72,4 +72,4 @@ def at(day: float) -> int:
 
 
 def _defaults(table: Table) -> dict[str, Any]:
-    return {c.name: "" if isinstance(c.type, Text) else 0 for c in table.columns}
+    return {name: "" if name in table.texts else 0 for name in table.names}

@@ -70,7 +70,7 @@ def test_what_a_session_takes_from_which_event() -> None:
             merge_sessions(fold(events(first)).sessions, fold(events(second)).sessions)
         )
         assert (merged["visitor"], merged["device"], merged["utm"]) == (8, 2, 6)
-        assert (merged["customer_id"], merged["email"]) == ("c", 5)
+        assert (merged["customer_own"], merged["email"]) == (3, 5)
         assert (merged["viewed_at"], merged["completed_at"]) == (5, NEVER)
 
 

@@ -14,7 +14,7 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.opening import Given
 from jobs.importing.run import import_file
 from tests.importing.files import written
-from warehouse import tables
+from warehouse import schema
 from warehouse.bulk import open_bulk
 from warehouse.engine import open_engine
 from warehouse.migrate import migrate
@@ -63,7 +63,7 @@ def _warehouse(url: str, folder: Path) -> Warehouse:
     with engine.begin() as connection:
         for shop_id, currency in SHOPS:
             connection.execute(
-                insert(tables.shop).values(shop_id=shop_id, currency=currency, timezone="UTC")
+                insert(schema.shop).values(shop_id=shop_id, currency=currency, timezone="UTC")
             )
     engine.dispose()
     return Warehouse(url, folder)

@@ -16,7 +16,7 @@ from tests.importing.files import FORM, answer, event, order, written
 from tests.importing.test_ads import account, spend
 from tests.importing.test_exchange_rates import ECB
 from tests.importing.test_forms import form
-from warehouse import tables
+from warehouse import schema
 from warehouse.engine import open_engine
 
 NEW = {"shop_id": "n.example", "currency": "EUR"}
@@ -191,7 +191,7 @@ def test_status(jobs: Jobs) -> None:
             for row in jobs.warehouse.rows("SELECT shop_id, shop_key FROM shop")
         }
         columns = {"timezone": "UTC", "window_days": 30, "logic_version": 0, "state": "building"}
-        connection.execute(insert(tables.edition), columns | {"shop_key": keys["b.example"]})
+        connection.execute(insert(schema.edition), columns | {"shop_key": keys["b.example"]})
     found = json.loads(jobs("status", "--json").stdout)
     newest = found["shops"][0].pop("newest_batch")
     for shop in found["shops"]:

@@ -8,7 +8,7 @@ from tests.jobs.conftest import Commands, Process
 from warehouse.bulk import open_bulk
 
 SHOP = {"shop_id": "a.example", "currency": "EUR"}
-BATCHES = 5
+BATCHES = 15  # enough that a rollup is still at them when a test has seen the first one done
 
 
 def backlog(commands: Commands) -> None:

@@ -3,12 +3,13 @@
 import json
 import os
 import random
-import signal
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from jobs.landing import claims, folder
@@ -32,11 +33,12 @@ def report(path: Path) -> dict[str, Any]:
 
 
 def files(root: Path) -> list[str]:
-    """All files below, reports aside."""
+    """All files below, reports aside; folders may come and go meanwhile, which `rglob` cannot bear."""
     return sorted(
-        str(path.relative_to(root))
-        for path in root.rglob("*")
-        if not path.is_dir() and not path.name.endswith(folder.REPORT)
+        os.path.relpath(os.path.join(at, name), root)
+        for at, _, names in os.walk(root)
+        for name in names
+        if not name.endswith(folder.REPORT)
     )
 
 
@@ -271,8 +273,7 @@ def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
         time.sleep(rng.uniform(0.3, 1.5))
         if number % 3 == 2:
             victim = rng.randrange(2)
-            for process in [running[victim], *children(running[victim].pid)]:
-                process.send_signal(signal.SIGKILL)
+            kill(running[victim].pid)
             running[victim].communicate()
             running[victim] = commands.start("scheduler")
     wait_until(lambda: files(commands.landing) == sorted(names), commands.landing)
@@ -287,10 +288,15 @@ def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
     assert commands.status()["landing"]["in_hand"] == []
 
 
-def children(pid: int) -> list[Any]:
-    import psutil
+def children(pid: int) -> list[psutil.Process]:
+    return psutil.Process(pid).children(recursive=True)
 
-    return list(psutil.Process(pid).children(recursive=True))
+
+def kill(pid: int) -> None:
+    """A process and what it started, each of which may end by itself meanwhile."""
+    for process in [psutil.Process(pid), *children(pid)]:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def wait_until(reached: Any, root: Path) -> None:

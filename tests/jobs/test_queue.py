@@ -30,7 +30,7 @@ def shop(bulk: Bulk, name: str, batches: int, rows: int = 10) -> int:
         name,
     )
     bulk.commit()
-    editions.create(bulk, key, 30, 1)
+    editions.create(bulk, [key], 30, 1)
     for _ in range(batches):
         batch(bulk, key, rows)
     bulk.commit()
@@ -55,7 +55,7 @@ def take(bulk: Bulk, batches: list[queue.Batch], now: int) -> None:
             one["edition"],
             one["batch_id"],
         )
-        editions.done(bulk, one["edition"], one["shop_key"], now)
+        editions.done(bulk, [one["edition"]], now)
     bulk.commit()
 
 
@@ -75,6 +75,26 @@ def test_a_backlog_of_one_shop_keeps_no_other_waiting(bulk: Bulk) -> None:
     assert left == []
 
 
+def test_each_of_many_small_shops_is_worked_on_once(bulk: Bulk) -> None:
+    small = [shop(bulk, f"small {number}", 4) for number in range(5)]
+    big = shop(bulk, "big", 4, 15_000)
+    waiting = queue.pending(bulk, [big, *small], LATER)
+    parts = []
+    while waiting:
+        part = portion(waiting, 100)
+        parts.append([one["edition"] for one in part])
+        waiting = [one for one in waiting if one not in part]
+    assert parts == [
+        [small[0]] * 4 + [small[1]] * 4,
+        [small[2]] * 4 + [small[3]] * 4,
+        [small[4]] * 4,
+        # Its batches begin at its rows 0 and 15,000, 30,000, 45,000.
+        [big] * 2,
+        [big],
+        [big],
+    ]
+
+
 def test_a_portion_is_bounded_whatever_waits(bulk: Bulk) -> None:
     one = shop(bulk, "one", 600, 1)
     assert len(queue.pending(bulk, [one], LATER)) == 500
@@ -86,7 +106,7 @@ def test_all_that_is_in_is_forgotten_one_by_one(bulk: Bulk) -> None:
     one = shop(bulk, "one", 500)
     while batches := queue.pending(bulk, [one], LATER):
         take(bulk, batches, 1)
-    queue.settle(bulk, one)
+    queue.settle(bulk, [one])
     assert bulk.value("SELECT COUNT(*) FROM edition_batch") == 0
     taken_to = bulk.value("SELECT taken_to FROM edition")
     assert taken_to == bulk.value("SELECT MAX(batch_id) FROM import_batch")
@@ -103,7 +123,7 @@ def test_nothing_settles_over_what_is_missing(bulk: Bulk) -> None:
     batches = queue.pending(bulk, [one], LATER)
     missing = batches.pop(100)
     take(bulk, batches, 1)
-    queue.settle(bulk, one)
+    queue.settle(bulk, [one])
     assert bulk.value("SELECT taken_to FROM edition") == missing["batch_id"] - 1
     assert bulk.value("SELECT COUNT(*) FROM edition_batch") == 349
     bulk.commit()
@@ -118,13 +138,13 @@ def test_a_batch_that_commits_late_is_not_passed_by(postgres_url: str) -> None:
         batch(bulk, 1)
         bulk.commit()
         take(bulk, queue.pending(bulk, [one], LATER), 1)
-        queue.settle(bulk, one)
+        queue.settle(bulk, [one])
         assert bulk.value("SELECT taken_to FROM edition") == 0
         bulk.commit()
         importing.commit()
         assert [found["batch_id"] for found in queue.pending(bulk, [one], LATER)] == [late]
         bulk.commit()
-        queue.settle(bulk, one)
+        queue.settle(bulk, [one])
         assert bulk.value("SELECT taken_to FROM edition") == late - 1
         bulk.commit()
 

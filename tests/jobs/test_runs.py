@@ -63,6 +63,7 @@ def test_a_run_whose_process_died_shows_as_died(commands: Commands) -> None:
     small_portions(commands)
     running = commands.start("rollup")
     until(commands, "SELECT COUNT(*) FROM edition_batch")
+    running.send_signal(signal.SIGSTOP)  # so that it cannot end before it is looked at
     states = []
     for _ in range(2):
         states += [run["state"] for run in commands.status()["runs"] if run["job"] == "rollup"]

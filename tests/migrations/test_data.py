@@ -16,7 +16,7 @@ from tests.product import Product
 from tests.test_invariants import wrong_answers
 from warehouse.engine import open_engine
 from warehouse.migrate import HEAD, known_revisions
-from warehouse.tables import metadata
+from warehouse.schema import metadata
 
 REVISIONS = known_revisions()
 

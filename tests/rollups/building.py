@@ -105,8 +105,7 @@ def rows(name: str, result: pd.DataFrame) -> list[dict[str, Any]]:
 
 def frame(of: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
     names = list(columns)
-    texts = ("form_session_id", "step_id")
-    whole = [name for name in names if name not in texts]
+    whole = [name for name in names if name != "step_id"]
     return pd.DataFrame(list(of), columns=names).astype(dict.fromkeys(whole, "int64"))
 
 
@@ -119,7 +118,6 @@ def _session(given: Row) -> dict[str, Any]:
         "subscribe_day": _day(row["subscribed_at"]),
         "complete_day": _day(row["completed_at"]),
         "submit_day": _day(row["submitted_at"]),
-        "form_session_id": f"fs-{row['session']}",
     }
 
 

@@ -88,7 +88,7 @@ def _sum(name: str, *parts: pd.DataFrame) -> list[dict[str, int]]:
 
 def _split(whole: Facts, unit: str, ours: set[int]) -> tuple[Facts, Facts]:
     """The same facts as two sets that share no unit."""
-    sessions, orders = whole.sessions, whole.orders
+    sessions, orders = pd.DataFrame(whole.sessions), pd.DataFrame(whole.orders)
     if unit == "customers":
         in_first, orders_in_first = sessions["customer"].isin(ours), orders["customer"].isin(ours)
     elif unit == "visits":
@@ -100,7 +100,8 @@ def _split(whole: Facts, unit: str, ours: set[int]) -> tuple[Facts, Facts]:
 
 
 def _only(whole: Facts, sessions: "pd.Series[bool]", orders: "pd.Series[bool]") -> Facts:
-    kept, bought = whole.sessions[sessions], whole.orders[orders]
+    kept = pd.DataFrame(whole.sessions)[sessions]
+    bought = pd.DataFrame(whole.orders)[orders]
 
     def of(children: pd.DataFrame, key: str, parents: pd.DataFrame) -> pd.DataFrame:
         return children[np.isin(children[key], parents[key])]

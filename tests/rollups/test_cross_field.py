@@ -1,6 +1,7 @@
 from collections import Counter
 from itertools import product
 
+import pandas as pd
 from hypothesis import given, settings
 
 from jobs.facts.frames import Facts
@@ -61,7 +62,8 @@ def test_a_single_field_and_one_without_a_value_make_no_pair() -> None:
 @given(some_facts())
 def test_the_same_as_counting_pair_by_pair(some: Facts) -> None:
     pairs: Counter[tuple[int, ...]] = Counter()
-    for session in some.sessions[some.sessions["submit_day"] != NO_DAY].itertuples():
+    sessions = pd.DataFrame(some.sessions)
+    for session in sessions[sessions["submit_day"] != NO_DAY].itertuples():
         own = some.answers[some.answers["session"] == session.session]
         chosen = list(own[own["value"] != 0][["field", "value"]].itertuples(index=False))
         for a, b in product(chosen, chosen):

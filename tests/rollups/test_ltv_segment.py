@@ -1,5 +1,6 @@
 from typing import Any
 
+import pandas as pd
 from hypothesis import given, settings
 
 from jobs.facts.frames import Facts
@@ -60,15 +61,15 @@ def test_nobody_has_no_segment() -> None:
 @settings(max_examples=30, deadline=None)
 @given(some_facts())
 def test_the_same_as_asking_customer_by_customer(some: Facts) -> None:
-    submitted = some.sessions[some.sessions["submit_day"] != NO_DAY].drop(columns="edition")
+    sessions, orders = pd.DataFrame(some.sessions), pd.DataFrame(some.orders)
+    submitted = sessions[sessions["submit_day"] != NO_DAY].drop(columns="edition")
     chosen = some.answers[some.answers["value"] != 0].merge(submitted, on="session")
     chosen = chosen[chosen["customer"] != 0]
     expected: dict[tuple[int, ...], dict[str, Any]] = {}
     for (customer, field, value), rows in chosen.groupby(["customer", "field", "value"]):
         first = rows.sort_values("submitted_at").iloc[0]
-        own = some.orders[
-            (some.orders["customer"] == customer)
-            & (some.orders["created_at"] >= first["submitted_at"])
+        own = orders[
+            (orders["customer"] == customer) & (orders["created_at"] >= first["submitted_at"])
         ]
         net, after = own["gross"] - own["refunded"], own["created_at"] - first["submitted_at"]
         figures = {

@@ -1,5 +1,6 @@
 from typing import Any
 
+import pandas as pd
 from hypothesis import given, settings
 
 from jobs.facts.frames import Facts
@@ -78,7 +79,7 @@ def test_a_step_that_was_never_viewed_counts_nowhere() -> None:
 @given(some_facts())
 def test_every_session_that_left_drops_off_once(some: Facts) -> None:
     expected = 0
-    for session in some.sessions.itertuples():
+    for session in pd.DataFrame(some.sessions).itertuples():
         seen = [
             (row.viewed_at, row.step_index, row.step, row.completed_at)
             for row in some.steps.itertuples()

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
 
+import pandas as pd
 from hypothesis import given, settings
 
 from jobs.facts.frames import Facts
@@ -99,7 +100,7 @@ def test_links_give_the_distinct_visitors_of_every_range(some: Facts) -> None:
 
 
 def _active(some: Facts, visitor_type: str, level: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-    for row in some.sessions.itertuples():
+    for row in pd.DataFrame(some.sessions).itertuples():
         day = row.view_day if level == "visitors" else row.submit_day
         of_type = visitor_type == "all" or (visitor_type == "new") == (row.fresh == 1)
         if of_type and (level != "purchasers" or row.orders > 0):

@@ -10,12 +10,12 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from warehouse.catalogue import SUMMARY
 from warehouse.days import day_number, to_micros
 from warehouse.ids import text_id
-from warehouse.tables import (
+from warehouse.schema import (
     DAILY,
     ad_account,
     ad_spend,
@@ -107,24 +107,36 @@ class ShopBuilder:
         return form_id
 
     def daily(self, name: str, on: str, **values: Any) -> None:
-        """One row of `daily_<name>`; measures left out are 0. Cells are lists of tuples."""
-        summary = SUMMARY[name]
+        """One line of a summary; measures left out are 0.
+
+        Where a day's lines lie packed as cells, one is given by name like any other, or several as
+        tuples in `cells`, with the dimensions that they share (the first ones) by name.
+        """
+        summary, table = SUMMARY[name], DAILY[name]
         row: dict[str, Any] = {"edition": self.edition, "day": day(on)}
         for dim in summary.dims:
             row[dim] = self._id(dim, values.pop(dim))
-        if summary.cells:
-            lines = []
-            for cell in values.pop("cells"):
-                ids = [self._id(dim, cell[place]) for place, dim in enumerate(summary.cells)]
-                measures = cell[len(summary.cells) :]
-                missing = len(summary.measures) - len(measures)
-                lines.append([*ids, *measures, *[0] * missing])
-            row["cells"] = np.array(lines, dtype="<i8").tobytes()
-        else:
-            row |= {measure: values.pop(measure, 0) for measure in summary.measures}
+        shared = [self._id(dim, values.pop(dim)) for dim in summary.cells if dim in values]
+        cells = values.pop("cells", None)
+        measures = {measure: values.pop(measure, 0) for measure in summary.measures}
         assert not values, values
+        if not summary.cells:
+            with writing(self.engine) as connection:
+                connection.execute(insert(table), row | measures)
+            return
+        lines = []
+        for cell in cells or [tuple(measures.values())]:
+            dims = summary.cells[len(shared) :]
+            ids = [self._id(dim, cell[place]) for place, dim in enumerate(dims)]
+            figures = cell[len(dims) :]
+            missing = len(summary.measures) - len(figures)
+            lines.append([*shared, *ids, *figures, *[0] * missing])
+        same = [table.c[part] == value for part, value in row.items()]
         with writing(self.engine) as connection:
-            connection.execute(insert(DAILY[name]), row)
+            before = connection.execute(select(table.c.cells).where(*same)).scalar() or b""
+            connection.execute(delete(table).where(*same))
+            row["cells"] = before + np.array(lines, dtype="<i8").tobytes()
+            connection.execute(insert(table), row)
 
     def step(self, form_id: str, step_id: str, index: int, name: str = "") -> None:
         row = {

@@ -10,7 +10,7 @@ from tests.web.builders import ShopBuilder, writing
 from tests.web.conftest import Clock
 from tests.web.test_conditional_requests import GETS, Client, statements
 from tests.web.test_keys_and_scopes import FORM
-from warehouse.tables import shop as shop_table
+from warehouse.schema import shop as shop_table
 from warehouse.versions import moved
 from web import answers, keys
 from web.answers import Answers

@@ -2,11 +2,12 @@
 
 import pytest
 from sqlalchemy import bindparam, select, text, update
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from tests.web.builders import ShopBuilder, writing
 from warehouse.engine import open_engine
 from warehouse.migrate import migrate
-from warehouse.tables import shop
+from warehouse.schema import shop
 from web.database import Database
 
 NAME = select(shop.c.name)
@@ -45,11 +46,49 @@ def test_a_kept_statement_sees_the_newest(warehouse_url: str) -> None:
     engine.dispose()
 
 
+def test_a_kept_statement_in_a_snapshot(warehouse_url: str) -> None:
+    engine = open_engine(warehouse_url, pooled=True)
+    migrate(engine)
+    database = Database(warehouse_url)
+    kept = database.keep(NAME.where(shop.c.shop_id == bindparam("shop_id")))
+    known = {"shop_id": ShopBuilder(engine).shop_id}
+    with database.read() as snapshot:
+        assert kept.within(snapshot, known) == ("",)
+        with writing(engine) as writer:
+            writer.execute(update(shop).values(name="Another"))
+        assert kept.within(snapshot, known) == ("",)
+        assert kept.within(snapshot, {"shop_id": "unknown.example"}) is None
+    with writing(engine) as writer:
+        writer.execute(text("ALTER TABLE shop RENAME TO gone"))
+    # As a failure of SQLAlchemy, by which all others know what it is.
+    with pytest.raises(DBAPIError), database.read() as snapshot:
+        kept.within(snapshot, known)
+    database.close()
+    engine.dispose()
+
+
 def test_a_snapshot_only_reads(postgres_url: str) -> None:
     migrate(open_engine(postgres_url))
     database = Database(postgres_url)
     with database.read() as connection, pytest.raises(Exception, match="read-only transaction"):
         connection.execute(update(shop).values(name="x"))
+    database.close()
+
+
+def test_what_was_prepared_stays_so(postgres_url: str) -> None:
+    """The driver prepares what it is asked again and again; without that the server plans it anew."""
+    migrate(open_engine(postgres_url))
+    database = Database(postgres_url)
+    for _ in range(10):
+        with database.read() as connection:
+            connection.execute(NAME)
+    with database.read() as connection:
+        prepared = text("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%shop%'")
+        assert connection.execute(prepared).scalar_one() == 1
+    with pytest.raises(ProgrammingError), database.read() as connection:
+        connection.execute(text("SELECT nothing FROM shop"))
+    with database.read() as connection:
+        assert connection.execute(NAME).all() == []
     database.close()
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, insert, text
 from tests.web.builders import ShopBuilder, instant
 from tests.web.conftest import Clock
 from tests.web.refusals import refused
-from warehouse import tables
+from warehouse import schema
 from warehouse.days import NEVER
 from web.app import create_app
 from web.key_text import new_key
@@ -188,11 +188,11 @@ def test_what_is_set_aside_is_a_warning(client: FlaskClient, engine: Engine) -> 
     assert client.get("/readyz").get_json()["setAside"] == {"shops": 0, "batches": 0}
     with engine.begin() as connection:
         for number, shop_key in ((1, 1), (2, 1), (3, 2)):
-            connection.execute(insert(tables.edition).values(edition=number, shop_key=shop_key))
+            connection.execute(insert(schema.edition).values(edition=number, shop_key=shop_key))
             connection.execute(
-                insert(tables.failed_batch).values(edition=number, batch_id=1, retry_at=NEVER)
+                insert(schema.failed_batch).values(edition=number, batch_id=1, retry_at=NEVER)
             )
-        connection.execute(insert(tables.failed_batch).values(edition=1, batch_id=2, retry_at=1))
+        connection.execute(insert(schema.failed_batch).values(edition=1, batch_id=2, retry_at=1))
     answer = client.get("/readyz")
     assert (answer.status_code, answer.get_json()["setAside"]) == (200, {"shops": 2, "batches": 3})
 

@@ -12,7 +12,7 @@ from tests.web.conftest import Clock
 from tests.web.refusals import refused
 from tests.web.test_conditional_requests import Client
 from tests.web.test_keys_and_scopes import FORM
-from warehouse.tables import form
+from warehouse.schema import form
 from web.app import close_app, create_app
 
 PATH = f"/v1/forms/{FORM}"

@@ -7,7 +7,7 @@ from sqlalchemy import Engine, select
 
 from tests.web.builders import ShopBuilder, data_version, instant
 from tests.web.conftest import Ask, Clock
-from warehouse.tables import form
+from warehouse.schema import form
 
 FORM = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"
@@ -154,7 +154,7 @@ def test_all_forms_funnel(shop: ShopBuilder, ask: Ask) -> None:
     shop.daily("activity", "2026-03-20", form=OTHER, events=9)
     shop.daily("activity", "2026-03-21", form=UNKNOWN, events=0)
     shop.daily("activity", "2025-03-20", form=UNKNOWN, events=1)
-    shop.daily("funnel", "2026-03-20", form=OTHER, views=3, subscriptions=2, completions=1)
+    shop.daily("all_forms", "2026-03-20", form=OTHER, views=3, subscriptions=2, completions=1)
     rows = [
         {"formId": OTHER, "views": 3, "subscriptions": 2, "completions": 1},
         {"formId": FORM, "views": 0, "subscriptions": 0, "completions": 0},

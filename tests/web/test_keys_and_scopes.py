@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 
 from tests.web.builders import ShopBuilder, instant, writing
 from tests.web.conftest import Clock
-from warehouse.tables import api_key
+from warehouse.schema import api_key
 from warehouse.vocabulary import SCOPES
 from web import keys
 from web.audit import OPERATOR
@@ -65,6 +65,7 @@ def test_another_shops_form_is_unknown(
     theirs = ShopBuilder(engine, "other.myshopify.com")
     theirs.form(FORM)
     theirs.daily("activity", "2026-03-20", form=FORM, events=1)
+    theirs.daily("all_forms", "2026-03-20", form=FORM, views=1)
     theirs.daily("funnel", "2026-03-20", form=FORM, views=1)
     theirs.daily("attribution", "2026-03-20", type="visitor", orders=1)
     headers = {"Authorization": f"Bearer {shop.mint()}"}

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, insert, text, update
 from tests.web.builders import ShopBuilder, instant, writing
 from tests.web.conftest import Clock
 from warehouse.days import MICROS_PER_SECOND, NEVER
-from warehouse.tables import edition, failed_batch, import_batch, reject, run
+from warehouse.schema import edition, failed_batch, import_batch, reject, run
 from web.cli import main
 from web.database import Database
 from web.metrics.facts import Facts

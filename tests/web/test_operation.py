@@ -86,6 +86,28 @@ def test_what_the_workers_share(warehouse_url: str, engine: Engine, shop: ShopBu
         assert requests("/v1/forms", 429) == 1
 
 
+def test_a_connection_takes_one_request_after_another(
+    warehouse_url: str, engine: Engine, shop: ShopBuilder
+) -> None:
+    request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    with served(warehouse_url) as (_, port), ExitStack() as opened:
+        clients = [
+            opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            for _ in range(40)
+        ]
+        # One by one, and several that do not wait for an answer.
+        for together in (1, 1, 3, 1, 10, 1):
+            for client in clients:
+                client.sendall(request * together)
+            for client in clients:
+                answered = b""
+                while answered.count(b'{"status":"ok"}') < together:
+                    part = client.recv(65_536)
+                    assert part
+                    answered += part
+                assert answered.count(b"HTTP/1.1 200 ") == together
+
+
 def test_sigterm_finishes_the_request_in_flight_and_waits_for_nobody_else(
     warehouse_url: str, engine: Engine, shop: ShopBuilder
 ) -> None:

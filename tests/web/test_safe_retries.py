@@ -14,7 +14,7 @@ from tests.web.builders import ShopBuilder, data_version
 from tests.web.conftest import Clock
 from tests.web.refusals import refused
 from tests.web.serving import ask, served
-from warehouse.tables import form, form_creation
+from warehouse.schema import form, form_creation
 from web.app import close_app
 
 BODY = {"name": "Quiz", "schema": {"steps": []}}

@@ -5,7 +5,7 @@
 
 from alembic import context
 
-from warehouse.tables import metadata
+from warehouse.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -3,11 +3,12 @@
 All but the shop-wide raw tables are keyed by `edition`: one complete set of facts and summaries of
 one shop, built under recorded settings (see `editions.py`). A rebuild fills a new edition beside the
 one that is read, then takes its place in one step.
+
+These are declarations; what SQLAlchemy makes of them is in `schema.py`.
 """
 
 from typing import Final
 
-from warehouse.columns import metadata
 from warehouse.tables.ads import ad_account, ad_spend, exchange_rate
 from warehouse.tables.daily import DAILY
 from warehouse.tables.dimensions import dim_code, dim_step, dim_text, dim_utm
@@ -67,7 +68,6 @@ __all__ = [
     "job_lease",
     "member",
     "membership",
-    "metadata",
     "password_link",
     "raw_event",
     "raw_order",

@@ -2,13 +2,10 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table
-
-from warehouse.columns import key, metadata, text, text_key, whole
+from warehouse.columns import Index, Table, key, text, text_key, whole
 
 ad_spend: Final = Table(
     "ad_spend",
-    metadata,
     key("shop_key"),
     text_key("provider"),
     text_key("account_id"),
@@ -22,12 +19,11 @@ ad_spend: Final = Table(
     whole("impressions"),
     whole("clicks"),
     # In the order in which spend is added up, so that SQLite need not sort it for that.
-    Index(None, "shop_key", "provider", "campaign_id", "currency", "day"),
+    Index("shop_key", "provider", "campaign_id", "currency", "day"),
 )
 
 ad_account: Final = Table(
     "ad_account",
-    metadata,
     key("shop_key"),
     text_key("provider"),
     text_key("account_id"),
@@ -38,7 +34,6 @@ ad_account: Final = Table(
 
 exchange_rate: Final = Table(
     "exchange_rate",
-    metadata,
     text_key("base"),
     text_key("quote"),
     key("day"),

@@ -1,22 +1,18 @@
 """Daily rows: one table for each summary of the catalogue."""
 
-from typing import Any, Final
-
-from sqlalchemy import Column, Table
+from typing import Final
 
 from warehouse.catalogue import SUMMARIES, Summary
-from warehouse.columns import blob, key, metadata, whole
+from warehouse.columns import Table, blob, key, whole
 
 
 def _daily(summary: Summary) -> Table:
-    columns: list[Column[Any]] = [key(name) for name in summary.key]
-    columns += [blob("cells")] if summary.cells else [whole(name) for name in summary.measures]
     return Table(
         summary.table,
-        metadata,
-        *columns,
+        *(key(name) for name in summary.key),
+        *([blob("cells")] if summary.cells else [whole(name) for name in summary.measures]),
         # A row of cells is wide: clustering by key would split pages for each of them.
-        sqlite_with_rowid=bool(summary.cells),
+        clustered=not summary.cells,
     )
 
 

@@ -2,27 +2,21 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table
-
-from warehouse.columns import key, metadata, text, whole
+from warehouse.columns import Index, Table, key, text, whole
 from warehouse.vocabulary import UTM_FIELDS
 
-dim_text: Final = Table(
-    "dim_text", metadata, key("edition"), key("id"), text("text"), sqlite_with_rowid=False
-)
+dim_text: Final = Table("dim_text", key("edition"), key("id"), text("text"), clustered=True)
 
 dim_utm: Final = Table(
     "dim_utm",
-    metadata,
     key("edition"),
     key("utm"),
     *(text(name) for name in UTM_FIELDS),
-    sqlite_with_rowid=False,
+    clustered=True,
 )
 
 dim_step: Final = Table(
     "dim_step",
-    metadata,
     key("edition"),
     key("form"),
     key("step"),
@@ -32,15 +26,14 @@ dim_step: Final = Table(
     whole("name_at"),
     text("name_event"),
     text("step_name"),
-    sqlite_with_rowid=False,
+    clustered=True,
 )
 
 dim_code: Final = Table(
     "dim_code",
-    metadata,
     key("edition"),
     key("code"),
     whole("discount"),
-    Index(None, "edition", "discount", "code"),
-    sqlite_with_rowid=False,
+    Index("edition", "discount", "code"),
+    clustered=True,
 )

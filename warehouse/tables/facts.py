@@ -2,15 +2,11 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table
-from sqlalchemy import text as sql
-
-from warehouse.columns import key, metadata, text, text_key, whole
+from warehouse.columns import Index, Table, key, text, text_key, whole
 from warehouse.days import NEVER
 
 fact_form_session: Final = Table(
     "fact_form_session",
-    metadata,
     key("edition"),
     key("session"),
     # Identity. `natural` is the hash of (form_id, form_session_id).
@@ -34,7 +30,8 @@ fact_form_session: Final = Table(
     whole("utm"),
     whole("customer_at"),
     text("customer_event"),
-    text("customer_id"),
+    # The id of the customer that an event named; `customer` is what it resolves to.
+    whole("customer_own"),
     whole("email_at"),
     text("email_event"),
     whole("email"),
@@ -45,24 +42,19 @@ fact_form_session: Final = Table(
     whole("orders"),
     whole("gross"),
     whole("refunded"),
-    Index(None, "edition", "natural"),
-    Index(None, "edition", "visitor"),
+    Index("edition", "natural"),
+    Index("edition", "visitor", "form"),
     Index(
-        None,
         "edition",
         "customer",
-        sqlite_where=sql("customer <> 0"),
-        postgresql_where=sql("customer <> 0"),
+        where="customer <> 0",
     ),
-    Index(
-        None, "edition", "email", sqlite_where=sql("email <> 0"), postgresql_where=sql("email <> 0")
-    ),
-    sqlite_with_rowid=False,
+    Index("edition", "email", where="email <> 0"),
+    clustered=True,
 )
 
 fact_step: Final = Table(
     "fact_step",
-    metadata,
     key("edition"),
     key("session"),
     key("step"),
@@ -71,37 +63,36 @@ fact_step: Final = Table(
     whole("viewed_at", NEVER),
     whole("step_index"),
     whole("completed_at", NEVER),
-    sqlite_with_rowid=False,
+    clustered=True,
 )
 
 fact_answer: Final = Table(
     "fact_answer",
-    metadata,
     key("edition"),
     key("session"),
     key("field"),
     whole("answered_at"),
     text("answer_event"),
     text("value"),
-    sqlite_with_rowid=False,
+    clustered=True,
 )
 
 # A code (or, where there is none, a discount id) that a session was issued.
 fact_issue: Final = Table(
     "fact_issue",
-    metadata,
     key("edition"),
     key("session"),
     key("code"),
     text_key("discount_id"),
+    # Of the session, so that the submission next to an instant is found among any number of them.
+    whole("submitted_at", NEVER),
     whole("discount"),
-    Index(None, "edition", "code"),
-    sqlite_with_rowid=False,
+    Index("edition", "code", "submitted_at"),
+    clustered=True,
 )
 
 fact_order: Final = Table(
     "fact_order",
-    metadata,
     key("edition"),
     key("order"),
     text("order_id"),
@@ -109,6 +100,7 @@ fact_order: Final = Table(
     whole("gross"),
     whole("refunded"),
     text("customer_id"),
+    whole("customer_own"),
     whole("email"),
     whole("visitor"),
     whole("own_utm"),
@@ -119,68 +111,59 @@ fact_order: Final = Table(
     whole("form"),
     whole("utm"),
     Index(
-        None,
         "edition",
         "visitor",
-        sqlite_where=sql("visitor <> 0"),
-        postgresql_where=sql("visitor <> 0"),
+        where="visitor <> 0",
     ),
     Index(
-        None,
         "edition",
         "customer",
-        sqlite_where=sql("customer <> 0"),
-        postgresql_where=sql("customer <> 0"),
+        where="customer <> 0",
     ),
+    Index("edition", "email", where="email <> 0"),
     Index(
-        None, "edition", "email", sqlite_where=sql("email <> 0"), postgresql_where=sql("email <> 0")
-    ),
-    Index(
-        None,
         "edition",
         "session",
-        sqlite_where=sql("session <> 0"),
-        postgresql_where=sql("session <> 0"),
+        where="session <> 0",
     ),
-    Index(None, "edition", "created_at"),
-    sqlite_with_rowid=False,
+    Index("edition", "created_at"),
+    clustered=True,
 )
 
 fact_order_code: Final = Table(
     "fact_order_code",
-    metadata,
     key("edition"),
     key("order"),
     key("code"),
     text("discount_id"),
+    # Of the order, so that the orders of some minutes are found among all that used the code.
+    whole("created_at"),
     whole("discounted"),
     whole("discount"),
-    Index(None, "edition", "code"),
-    sqlite_with_rowid=False,
+    Index("edition", "code", "created_at"),
+    clustered=True,
 )
 
 # The customer last seen together with an e-mail on an event (orders are asked themselves).
 fact_email: Final = Table(
     "fact_email",
-    metadata,
     key("edition"),
     key("email"),
     whole("seen_at"),
     text("customer_id"),
     whole("customer"),
-    sqlite_with_rowid=False,
+    clustered=True,
 )
 
 # How many facts name a code together with a discount id, and how many submissions were issued it
 # by which form: what decides which discount a code belongs to. It adds up like a summary.
 fact_code: Final = Table(
     "fact_code",
-    metadata,
     key("edition"),
     key("code"),
     text_key("discount_id"),
     key("form"),
     whole("mentions"),
     whole("submissions"),
-    sqlite_with_rowid=False,
+    clustered=True,
 )

@@ -2,65 +2,63 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table
-
-from warehouse.columns import key, metadata, serial, text, text_key, whole
+from warehouse.columns import Index, Table, Unique, key, serial, text, text_key, whole
 from warehouse.days import NEVER
 
 # A person: one e-mail address and one password, whatever the number of shops.
 member: Final = Table(
     "member",
-    metadata,
     serial("member_key"),
-    text("email", unique=True),
+    text("email"),
     # Argon2id; "" while no password is set.
     text("password_hash"),
     whole("created_at"),
+    Unique("email"),
 )
 
 membership: Final = Table(
     "membership",
-    metadata,
     key("shop_key"),
-    key("member_key", index=True),
+    key("member_key"),
     text("permissions"),
     whole("created_at"),
     whole("disabled_at", NEVER),
+    Index("member_key"),
 )
 
 # A browser in which a member is signed in to one shop. Deleting the row ends it, in every process.
 sign_in: Final = Table(
     "sign_in",
-    metadata,
     text_key("token_hash"),
-    whole("member_key", index=True),
+    whole("member_key"),
     whole("shop_key"),
-    whole("started_at", index=True),
+    whole("started_at"),
     whole("seen_at"),
+    Index("member_key"),
+    Index("started_at"),
 )
 
 # A one-time link to set a password. Deleting the row uses it up.
 password_link: Final = Table(
     "password_link",
-    metadata,
     text_key("token_hash"),
-    whole("member_key", index=True),
+    whole("member_key"),
     whole("expires_at"),
+    Index("member_key"),
 )
 
 # How much of its allowance of attempts to sign in an account or an address has used
 # (web/members/throttle.py).
 allowance: Final = Table(
     "allowance",
-    metadata,
     text_key("subject"),
     # When the whole allowance is there again.
-    whole("whole_at", index=True),
+    whole("whole_at"),
+    Index("whole_at"),
 )
 
 audit_event: Final = Table(
     "audit_event",
-    metadata,
     serial("audit_id"),
     whole("shop_key"),
     whole("at"),
@@ -70,8 +68,8 @@ audit_event: Final = Table(
     text("place"),
     text("action"),
     text("what"),
-    Index(None, "shop_key", "audit_id"),
+    Index("shop_key", "audit_id"),
 )
 
 # What the service makes up once and every process of it must share.
-secret: Final = Table("secret", metadata, text_key("name"), text("value"))
+secret: Final = Table("secret", text_key("name"), text("value"))

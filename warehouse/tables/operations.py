@@ -2,13 +2,10 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table
-
-from warehouse.columns import key, metadata, serial, text, text_key, whole
+from warehouse.columns import Index, Table, key, serial, text, text_key, whole
 
 run: Final = Table(
     "run",
-    metadata,
     serial("run_id"),
     text("job"),
     # The rest of the command line.
@@ -25,13 +22,12 @@ run: Final = Table(
     # Seconds by phase, as a JSON object.
     text("phases"),
     text("error"),
-    Index(None, "job", "run_id"),
-    Index(None, "started_at"),
+    Index("job", "run_id"),
+    Index("started_at"),
 )
 
 job_lease: Final = Table(
     "job_lease",
-    metadata,
     text_key("job"),
     text("owner"),
     whole("until"),
@@ -39,7 +35,6 @@ job_lease: Final = Table(
 
 failed_batch: Final = Table(
     "failed_batch",
-    metadata,
     key("edition"),
     key("batch_id"),
     whole("tries"),

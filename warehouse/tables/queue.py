@@ -2,27 +2,22 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table
-from sqlalchemy import text as sql
-
-from warehouse.columns import key, metadata, serial, text, whole
+from warehouse.columns import Index, Table, key, serial, text, whole
 
 import_batch: Final = Table(
     "import_batch",
-    metadata,
     serial("batch_id"),
     whole("shop_key"),
     text("kind"),
     whole("rows"),
     whole("imported_at"),
-    Index(None, "shop_key", "batch_id"),
+    Index("shop_key", "batch_id"),
 )
 
 edition: Final = Table(
     "edition",
-    metadata,
     serial("edition"),
-    whole("shop_key", index=True),
+    whole("shop_key"),
     text("timezone"),
     whole("window_days"),
     whole("logic_version"),
@@ -35,20 +30,14 @@ edition: Final = Table(
     # All of the shop's batches up to this one are taken in; those above it are in `edition_batch`.
     whole("taken_to"),
     # Two rollups at once must not build the same shop anew twice.
-    Index(
-        "uq_edition_building",
-        "shop_key",
-        unique=True,
-        sqlite_where=sql("state = 'building'"),
-        postgresql_where=sql("state = 'building'"),
-    ),
+    Index("shop_key"),
+    Index("shop_key", unique=True, where="state = 'building'", name="uq_edition_building"),
 )
 
-edition_batch: Final = Table("edition_batch", metadata, key("edition"), key("batch_id"))
+edition_batch: Final = Table("edition_batch", key("edition"), key("batch_id"))
 
 reject: Final = Table(
     "reject",
-    metadata,
     serial("reject_id"),
     text("kind"),
     # Of a row that was mapped from a foreign format: its name, and the shop that it was mapped for.
@@ -59,7 +48,7 @@ reject: Final = Table(
     text("reason"),
     text("text"),
     whole("rejected_at"),
-    Index(None, "rejected_at"),
+    Index("rejected_at"),
     # By which an import finds that a row was refused before.
-    Index(None, "file", "line"),
+    Index("file", "line"),
 )

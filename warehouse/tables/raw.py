@@ -2,17 +2,14 @@
 
 from typing import Final
 
-from sqlalchemy import Table, UniqueConstraint
-
-from warehouse.columns import metadata, small, text, whole
+from warehouse.columns import Index, Table, Unique, small, text, whole
 from warehouse.vocabulary import UTM_FIELDS
 
 raw_event: Final = Table(
     "raw_event",
-    metadata,
     whole("shop_key"),
     text("event_id"),
-    whole("batch_id", index=True),
+    whole("batch_id"),
     text("form_id"),
     text("form_session_id"),
     text("visitor_id"),
@@ -32,19 +29,19 @@ raw_event: Final = Table(
     text("discount_id"),
     text("discount_code"),
     *(text(name) for name in UTM_FIELDS),
-    UniqueConstraint("shop_key", "event_id"),
+    Index("batch_id"),
+    Unique("shop_key", "event_id"),
 )
 
 raw_order: Final = Table(
     "raw_order",
-    metadata,
     whole("shop_key"),
     text("order_id"),
     # The version stands that has the greatest (updated_at, content): `content` is the SHA-256 of
     # the normalised row, so ties fall the same way whatever came first.
     whole("updated_at"),
     text("content"),
-    whole("batch_id", index=True),
+    whole("batch_id"),
     whole("created_at"),
     whole("gross"),
     whole("refunded"),
@@ -57,5 +54,6 @@ raw_order: Final = Table(
     small("test"),
     small("cancelled"),
     *(text(name) for name in UTM_FIELDS),
-    UniqueConstraint("shop_key", "order_id", "updated_at", "content"),
+    Index("batch_id"),
+    Unique("shop_key", "order_id", "updated_at", "content"),
 )

@@ -2,16 +2,13 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table
-
-from warehouse.columns import key, metadata, serial, text, text_key, whole
+from warehouse.columns import Index, Table, Unique, key, serial, text, text_key, whole
 from warehouse.days import NEVER
 
 shop: Final = Table(
     "shop",
-    metadata,
     serial("shop_key"),
-    text("shop_id", unique=True),
+    text("shop_id"),
     text("name"),
     text("currency"),
     text("timezone"),
@@ -21,11 +18,11 @@ shop: Final = Table(
     whole("data_version"),
     # When it last moved.
     whole("moved_at"),
+    Unique("shop_id"),
 )
 
 form: Final = Table(
     "form",
-    metadata,
     key("shop_key"),
     text_key("form_id"),
     text("name"),
@@ -34,27 +31,26 @@ form: Final = Table(
     text("draft_schema"),
     whole("created_at"),
     whole("updated_at"),
-    Index(None, "shop_key", "created_at", "form_id"),
+    Index("shop_key", "created_at", "form_id"),
 )
 
 # A form that was created with an `Idempotency-Key`: what a retry of that request is answered with.
 form_creation: Final = Table(
     "form_creation",
-    metadata,
     text_key("credential_id"),
     text_key("idempotency_key"),
     # SHA-256 of what the request asked for.
     text("content"),
     text("form_id"),
-    whole("created_at", index=True),
+    whole("created_at"),
+    Index("created_at"),
 )
 
 api_key: Final = Table(
     "api_key",
-    metadata,
     text_key("credential_id"),
-    whole("shop_key", index=True),
-    text("key_hash", unique=True),
+    whole("shop_key"),
+    text("key_hash"),
     # The first characters of the key, by which its owner recognises it.
     text("hint"),
     text("name"),
@@ -66,4 +62,6 @@ api_key: Final = Table(
     whole("last_used_at"),
     # The credential that a rotation put in its place.
     text("replaced_by"),
+    Index("shop_key"),
+    Unique("key_hash"),
 )

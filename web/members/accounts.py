@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, insert, select, update
 
 from warehouse.days import NEVER
-from warehouse.tables import member, membership, shop
+from warehouse.schema import member, membership, shop
 from warehouse.vocabulary import PERMISSIONS
 from web.audit import Actor, record
 from web.members import links, sign_ins, throttle

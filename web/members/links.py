@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, insert, select
 
 from warehouse.days import MICROS_PER_DAY
-from warehouse.tables import member, password_link
+from warehouse.schema import member, password_link
 from web.members.tokens import new_token, token_hash
 
 LIFETIME: Final = 3 * MICROS_PER_DAY

@@ -11,7 +11,7 @@ from typing import Final
 from sqlalchemy import Connection, Update, delete, insert, or_, select, update
 
 from warehouse.days import MICROS_PER_SECOND, NEVER
-from warehouse.tables import member, membership, shop, sign_in
+from warehouse.schema import member, membership, shop, sign_in
 from web.members.tokens import new_token, token_hash
 
 IDLE: Final = 60 * 60 * MICROS_PER_SECOND

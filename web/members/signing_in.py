@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy import Connection, select, update
 
-from warehouse.tables import member
+from warehouse.schema import member
 from web.audit import Actor, record
 from web.members import passwords, sign_ins, throttle
 

@@ -15,7 +15,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, select, text
 
 from warehouse.days import MICROS_PER_SECOND
-from warehouse.tables import allowance
+from warehouse.schema import allowance
 from web.allowances import Allowance, network, take
 
 WINDOW: Final = 15 * 60 * MICROS_PER_SECOND

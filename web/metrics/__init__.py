@@ -15,6 +15,7 @@ from flask import Flask
 from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from web.handled import listen
 from web.metrics.facts import Facts
 from web.metrics.requests import IN_PROGRESS, observe
 
@@ -24,7 +25,7 @@ def register(app: Flask, port: int) -> None:
     registry = CollectorRegistry()
     MultiProcessCollector(registry)
     registry.register(Facts(app.extensions["database"], app.extensions["clock"]))
-    app.after_request(observe)
+    listen(app, observe)
     app.wsgi_app = _ByPort(app.wsgi_app, make_wsgi_app(registry), port)  # type: ignore[method-assign]
 
 

@@ -12,7 +12,7 @@ from warehouse.days import MICROS_PER_SECOND, NEVER
 from warehouse.owners import LEASE_MICROS
 from warehouse.queue import WAITING
 from warehouse.runs import DIED, RUNNING
-from warehouse.tables import edition, failed_batch, reject, run, shop
+from warehouse.schema import edition, failed_batch, reject, run, shop
 from web.database import Database
 
 _PREFIX: Final = "formrevenue"

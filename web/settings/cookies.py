@@ -12,8 +12,8 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
+from warehouse.schema import secret
 from warehouse.settings import SECRET_KEY
-from warehouse.tables import secret
 from web.addresses import is_page
 from web.database import Database
 

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 from werkzeug.test import TestResponse
 
 from tests.web.builders import ShopBuilder, writing
-from warehouse.tables import member
+from warehouse.schema import member
 from web.audit import OPERATOR
 from web.members import accounts, links, passwords
 

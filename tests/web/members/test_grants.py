@@ -7,7 +7,7 @@ from sqlalchemy import Engine, func, select
 
 from tests.web.builders import ShopBuilder
 from tests.web.members.people import CONNECTIONS, NEW, Browser, add_member, key_on
-from warehouse.tables import api_key
+from warehouse.schema import api_key
 from warehouse.vocabulary import PERMISSIONS, SCOPES
 from web import keys
 

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 from tests.web.builders import ShopBuilder
 from tests.web.conftest import Clock
 from tests.web.members.people import CONNECTIONS, NEW, SIGN_IN, Browser, key_on, new_link
-from warehouse.tables import secret
+from warehouse.schema import secret
 from web.app import close_app, create_app
 from web.settings.cookies import shared_key
 

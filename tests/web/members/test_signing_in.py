@@ -20,7 +20,7 @@ from tests.web.members.people import (
     token_of,
 )
 from warehouse.days import MICROS_PER_SECOND
-from warehouse.tables import member, password_link, sign_in
+from warehouse.schema import member, password_link, sign_in
 from web.audit import OPERATOR
 from web.members import accounts, passwords, sign_ins
 

@@ -10,7 +10,7 @@ from tests.web.builders import ShopBuilder, writing
 from tests.web.conftest import Clock
 from tests.web.members.people import CONNECTIONS, SIGN_IN, Browser, add_member
 from warehouse.days import MICROS_PER_SECOND
-from warehouse.tables import allowance
+from warehouse.schema import allowance
 from web.members.throttle import PER_ACCOUNT, PER_ADDRESS, WINDOW, Attempt, admit
 
 
