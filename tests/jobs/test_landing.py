@@ -5,11 +5,9 @@ import os
 import random
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from jobs.landing import claims, folder
@@ -17,6 +15,7 @@ from jobs.landing.claims import Claim
 from jobs.landing.importing import MOST_TRIES
 from tests.importing.files import as_csv, as_ndjson, event, order
 from tests.jobs.conftest import Commands
+from tests.jobs.processes import kill
 
 SHOP = {"shop_id": "a.example", "currency": "EUR"}
 
@@ -286,17 +285,6 @@ def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
     for name in names:
         assert report(commands.landing / name)["counts"]["read"] == 400
     assert commands.status()["landing"]["in_hand"] == []
-
-
-def children(pid: int) -> list[psutil.Process]:
-    return psutil.Process(pid).children(recursive=True)
-
-
-def kill(pid: int) -> None:
-    """A process and what it started, each of which may end by itself meanwhile."""
-    for process in [psutil.Process(pid), *children(pid)]:
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
 
 
 def wait_until(reached: Any, root: Path) -> None:

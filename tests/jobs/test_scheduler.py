@@ -9,8 +9,8 @@ import pytest
 from jobs.schedule import cron, schedule
 from tests.importing.files import as_ndjson, order
 from tests.jobs.conftest import Commands
+from tests.jobs.processes import children
 from tests.jobs.test_ending import backlog, small_portions, until
-from tests.jobs.test_landing import children
 from warehouse import leases
 from warehouse.bulk import open_bulk
 from warehouse.owners import LEASE_MICROS
