@@ -126,6 +126,8 @@ class Drain:
         if claim:
             claimed = edition_leases.claim(self._bulk, claim, now_micros()).editions
             self._held |= {one.edition: one for one in claimed}
+            numbers = [one.edition for one in claimed]
+            self._bulk.absent.begin(editions.without_facts(self._bulk, numbers))
             # Who had them before may have taken in what was pending then.
             ready = self._pending([number for number in able if number in self._held])
         try:
@@ -176,6 +178,7 @@ class Drain:
 
     def _release(self, numbers: set[int]) -> None:
         gone = [self._held.pop(number) for number in sorted(numbers)]
+        self._bulk.absent.end(numbers)
         if gone:
             edition_leases.release(self._bulk, Claim(me(), tuple(gone)))
 

@@ -22,6 +22,7 @@ import adbc_driver_postgresql.dbapi
 import adbc_driver_sqlite.dbapi
 import pyarrow as pa
 
+from warehouse.absent import Absent
 from warehouse.address import SQLITE_PRAGMAS, Address, address_of, refuse_shared_locks
 from warehouse.columns import Table
 from warehouse.outages import Unavailable
@@ -48,6 +49,7 @@ class Bulk:
         self.on_wait: Callable[[str], None] = lambda _holder: None
         self._begun = False
         self._by_index = False
+        self.absent = Absent()
         # The number of PostgreSQL's process that serves this connection.
         self.backend: int | None = None
         if self.sqlite:
@@ -83,7 +85,7 @@ class Bulk:
     def another(self) -> "Bulk":
         """A second connection to the same warehouse, with transactions of its own."""
         other = Bulk(self._address)
-        other.on_wait = self.on_wait
+        other.on_wait, other.absent = self.on_wait, self.absent
         if self._by_index:
             other.look_up_by_index()
         return other

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Column, code, matches
+from jobs.codes import Column, ascending, code, matches
 from warehouse.days import MICROS_PER_DAY
 from warehouse.vocabulary import BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED
 
@@ -106,7 +106,7 @@ def _latest(
     ours, theirs = np.split(code(*keys).dense().codes, [len(created_at)])
     # Key and instant as one integer that sorts like both: the instant by its rank, so that the
     # last submission at or before an order is the one before the order's place among them.
-    instants = np.unique(submitted_at)
+    instants = ascending(submitted_at)
     room = len(instants) + 1
     places = theirs * room + np.searchsorted(instants, submitted_at)
     ranked = _ranked(submissions, places, texts)
@@ -135,7 +135,7 @@ def _ranked(submissions: _Rows, places: Column, texts: pd.Series) -> Column:
 def _one_each(orders: Column, submissions: _Rows, texts: pd.Series) -> tuple[Column, Column]:
     """One submission per order: an order with several codes can match several; the latest again."""
     found = submissions["row"]
-    if len(np.unique(orders)) < len(orders):
+    if len(ascending(orders)) < len(orders):
         ranks = _text_ranks(found, texts)
         by = np.lexsort((submissions["form"], ranks, submissions["at"], orders))
         last = by[np.diff(orders[by], append=-1) != 0]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Column, code, distinct, find, lookup
+from jobs.codes import Column, ascending, code, distinct, find, lookup
 from jobs.facts import store
 from jobs.facts.raw import Words
 from jobs.facts.sessions import Children
@@ -46,7 +46,7 @@ def resolve_discounts(
 
     `placed`: the orders that the batch has a version of; `placed_codes`: the codes of these versions.
     """
-    changed = np.union1d(work.changed_orders(), placed)
+    changed = ascending(work.changed_orders(), placed)
     old_codes = _of(work, tables.fact_order_code, those(work.old_orders, changed), "order")
     again = old_codes["order"].isin(placed)
     new_codes = pd.concat([old_codes[~again], placed_codes[old_codes.columns]], ignore_index=True)

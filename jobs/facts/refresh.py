@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from jobs.codes import minus
 from jobs.columns import without
 from jobs.facts import store
 from jobs.facts.customers import resolve_customers
@@ -174,7 +175,7 @@ def _visits(result: Refresh, calendar: Calendar) -> Cut:
     work = result.work
     pairs = pairs_of(work, result.sessions)
     # Those of the folded sessions were brought in to see which session is the first.
-    work.load_sessions(pairs_of(work, np.setdiff1d(result.sessions, result.folded)))
+    work.load_sessions(pairs_of(work, minus(result.sessions, result.folded)))
     empty = result.cuts["facts"].old
 
     def facts(sessions: pd.DataFrame) -> Facts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Column
+from jobs.codes import Column, ascending
 from jobs.columns import columns as columns_of
 from jobs.facts.frames import Facts
 from jobs.facts.raw import Words
@@ -42,7 +42,7 @@ class Calendar:
         self._timezones = timezones
 
     def days(self, editions: Column, instants: Column) -> Column:
-        zones = {self._timezones[number] for number in np.unique(editions).tolist()}
+        zones = {self._timezones[number] for number in ascending(editions).tolist()}
         if len(zones) == 1:
             return local_days(instants, zones.pop())
         days = np.empty(len(instants), dtype=np.int64)

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from jobs.codes import Column
-from jobs.columns import Source, size
+from jobs.columns import Source, size, take
 from warehouse.bulk import Bulk, names, schema_of
 from warehouse.columns import Table
 
@@ -36,6 +36,9 @@ def load(
     others that `condition` mentions as `k.name`; the row itself is `f`)."""
     columns = columns or table.names
     named = list(keys)
+    possible = bulk.absent.possible(table, keys)
+    if possible is not None:
+        keys = take(keys, possible, named)
     if not size(keys):
         return no_rows(table, columns)
     staged = bulk.stage("staged_facts", arrow(_in_order(keys, named), named))
@@ -79,6 +82,7 @@ def save(bulk: Bulk, table: Table, gone: pd.DataFrame, rows: pd.DataFrame) -> No
         staged = bulk.stage("staged_gone", arrow(gone.drop_duplicates(), list(gone.columns)))
         bulk.execute(f"DELETE FROM {table.name} WHERE ({key}) IN (SELECT {key} FROM {staged})")
     if not rows.empty:
+        bulk.absent.note(table, rows)
         rows = rows.reset_index(drop=True).sort_values(list(table.key))
         bulk.append(table.name, arrow(rows, table.names))
 
@@ -88,6 +92,7 @@ def update(bulk: Bulk, table: Table, rows: Source, columns: Sequence[str]) -> No
     key = list(table.key)
     if not size(rows):
         return
+    bulk.absent.note(table, rows)
     staged = bulk.stage("staged_update", arrow(rows, [*key, *columns]))
     new = ", ".join(f'"{name}" = k."{name}"' for name in columns)
     same = " AND ".join(f'{table.name}."{name}" = k."{name}"' for name in key)

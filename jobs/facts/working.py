@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Column
+from jobs.codes import Column, ascending
 from jobs.columns import Source
 from jobs.facts import store
 from jobs.facts.frames import by_id
@@ -117,7 +117,7 @@ def _differing(
     moved = (ours[both] != theirs[places[both]]).any(axis=1)
     ids = old.index.to_numpy()
     arrived = new.index.to_numpy()[~new.index.isin(old.index)]
-    return np.unique(np.concatenate([ids[both][moved], ids[~both], arrived, more]))
+    return ascending(ids[both][moved], ids[~both], arrived, more)
 
 
 def session_ids(editions: Column, numbers: Column) -> Column:

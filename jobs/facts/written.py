@@ -6,10 +6,9 @@ discounts and the daily rows are.
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
-from jobs.codes import Column
+from jobs.codes import Column, ascending, minus
 from jobs.columns import Source
 from jobs.facts import store
 from jobs.facts.discounts import Discounts
@@ -54,24 +53,24 @@ class FactWriter:
         rows = pd.concat([those(work.new_sessions, ids), work.deciders], axis="columns")
         self._written = rows[DERIVED]
         self.save(tables.fact_form_session, those(work.old_sessions, ids)[_SESSION], rows)
-        given = np.setdiff1d(ids, work.old_sessions.index)
+        given = minus(ids, work.old_sessions.index)
         self._update(tables.edition, next_numbers(given), ["next_session"])
 
     def sessions(self, work: Working, changed: Column) -> None:
         """What has become of `changed` sessions, and of the folded ones since they were written."""
         credited = those(work.new_sessions, self._written.index)[DERIVED]
         moved = (credited.to_numpy() != self._written.to_numpy()).any(axis=1)
-        others = np.setdiff1d(changed, credited.index[~moved])
+        others = minus(changed, credited.index[~moved])
         self._update(tables.fact_form_session, those(work.new_sessions, others), DERIVED)
 
     def orders(self, work: Working, changed: Column) -> None:
         """The orders that the batch brought; of other `changed` ones their credit."""
         brought = work.order_ids.index
         # Those that are no more (tests) have but an old version.
-        gone = np.union1d(brought, np.setdiff1d(changed, work.new_orders.index))
+        gone = ascending(brought, minus(changed, work.new_orders.index))
         rows = pd.concat([those(work.new_orders, brought), work.order_ids], axis="columns")
         self.save(tables.fact_order, those(work.old_orders, gone)[_ORDER], rows)
-        others = np.setdiff1d(changed, gone)
+        others = minus(changed, gone)
         self._update(tables.fact_order, those(work.new_orders, others), CREDIT)
 
     def discounts(self, discounts: Discounts) -> None:

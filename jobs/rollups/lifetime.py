@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Column, lookup
+from jobs.codes import Column, ascending, lookup
 from jobs.columns import Source, ints
 from jobs.rollups.submissions import submissions
 from jobs.rollups.summing import Value
@@ -65,7 +65,7 @@ class _Timeline:
         customer = lookup(customers, ints(orders, "customer"))
         known = customer >= 0
         created_at = ints(orders, "created_at")[known]
-        self._instants = np.unique(created_at)
+        self._instants = ascending(created_at)
         places = self._place(customer[known], created_at)
         order = np.argsort(places)
         self._places = places[order]
