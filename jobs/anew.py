@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 import pyarrow as pa
 
-from jobs import pipeline
+from jobs import pipeline, portions
 from jobs.clock import now_micros
 from jobs.facts import raw, stored
 from jobs.facts.fold import fold
@@ -29,7 +29,7 @@ def spans(bulk: Bulk, edition: Edition, first: int, last: int) -> Iterator[tuple
     counts = dict(zip(by_day["day"].to_pylist(), by_day["events_sum"].to_pylist(), strict=True))
     begin, events = first, 0
     for day in sorted(counts):
-        if events and events + counts[day] > pipeline.BATCH_ROWS:
+        if events and events + counts[day] > portions.BATCH_ROWS:
             yield begin, day - 1, events
             begin, events = day, 0
         events += counts[day]

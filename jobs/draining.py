@@ -9,8 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import groupby
-from operator import itemgetter
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -18,7 +17,9 @@ import pyarrow as pa
 from jobs import pipeline
 from jobs.ahead import without_collection
 from jobs.clock import now_micros
-from jobs.read_ahead import ReadAhead
+from jobs.pipeline import Reading
+from jobs.portions import portions
+from jobs.read_ahead import READERS, ReadAhead
 from jobs.running import Run
 from jobs.stopwatch import phase
 from jobs.telling import say
@@ -35,40 +36,8 @@ PAUSE_SECONDS: Final = 0.5
 # Batches of one edition that may fail in one run before the rest of it is left for the next: where
 # all fail, each costs a try of its own.
 _MOST_FAILURES: Final = 3
-# How many times as large as the portion in hand is the one that is read meanwhile, at most.
-_GROWTH: Final = 3
-# Nor is it more than half of what is left, since nothing is read beside the last; but no smaller than
-# this, since every portion has a price of its own.
-_WORTH_ROWS: Final = 400_000
 # Transactions in a row that may be undone because of another's, before that is an outage.
 _MOST_COLLISIONS: Final = 10
-
-
-def portion(waiting: list[Batch], limit: int = pipeline.BATCH_ROWS) -> list[Batch]:
-    """The batches of the first turns that fit into one go of so many rows (of at least one turn)."""
-    taken: list[Batch] = []
-    rows = 0
-    for _, batches in groupby(waiting, itemgetter("edition", "turn")):
-        turn = list(batches)
-        count = _rows(turn)
-        if not taken or rows + count <= limit:
-            taken += turn
-            rows += count
-    return taken
-
-
-def _rows(batches: list[Batch]) -> int:
-    return sum(batch["rows"] for batch in batches)
-
-
-def _limit(taken: list[Batch], left: list[Batch]) -> int:
-    """How many of the rows that are left to read while a portion is taken in."""
-    most = max(_WORTH_ROWS, _rows(left) // 2)
-    return min(pipeline.BATCH_ROWS, _GROWTH * _rows(taken), most)
-
-
-def _pair(batch: Batch) -> tuple[int, int]:
-    return batch["edition"], batch["batch_id"]
 
 
 class Drain:
@@ -132,13 +101,10 @@ class Drain:
             ready = self._pending([number for number in able if number in self._held])
         try:
             ready = [batch for batch in ready if batch["edition"] in self._held]
-            batches = self._next(ready)
-            if batches:
-                taken = {_pair(batch) for batch in batches}
-                left = [batch for batch in ready if _pair(batch) not in taken]
-                after = portion(left, _limit(batches, left))
-                self._take_in(batches, after)
-                if after:
+            these = portions(ready, self._ahead.begun, READERS)
+            if these:
+                self._take_in(these[0], self._ahead.reading(these, list(self._held.values())))
+                if len(these) > 1:
                     self._bulk.analyze_unknown([table.name for table in tables.FACTS])
                 # What has cycles all the same would otherwise stay until the end.
                 gc.collect()
@@ -157,16 +123,6 @@ class Drain:
         time.sleep(PAUSE_SECONDS)
         return True
 
-    def _next(self, ready: list[Batch]) -> list[Batch]:
-        """The portion to take in now: the one that is being read already, where there is one."""
-        planned = self._ahead.planned
-        if planned and {_pair(batch) for batch in planned} <= {_pair(batch) for batch in ready}:
-            return planned
-        if _rows(ready) <= pipeline.BATCH_ROWS:
-            return ready
-        # A small one, since nothing can be done beside reading it.
-        return portion(ready, pipeline.BATCH_ROWS // 8)
-
     def _pending(self, numbers: list[int]) -> list[Batch]:
         due = now_micros() if self._due else None
         ready = queue.pending(self._bulk, numbers, self._run.begun, due)
@@ -182,18 +138,14 @@ class Drain:
         if gone:
             edition_leases.release(self._bulk, Claim(me(), tuple(gone)))
 
-    def _take_in(self, batches: list[Batch], after: list[Batch] | None = None) -> None:
-        """Take in those of the batches that can be, and begin to read those `after` them.
+    def _take_in(self, batches: list[Batch], read: Callable[[], Reading]) -> None:
+        """Take in those of the batches that can be; `read` gives what they say.
 
         Raises LeaseLost, and what is no batch's fault.
         """
-        held = list(self._held.values())
         try:
             phase("read")
-            reading = self._ahead.reading(batches, held)
-            if after is not None:
-                self._ahead.begin(after, held)
-            pipeline.take_in(self._bulk, self._claim(), reading)
+            pipeline.take_in(self._bulk, self._claim(), read())
         except edition_leases.LeaseLost:
             raise
         except Exception as error:
@@ -210,7 +162,8 @@ class Drain:
                     some = [b for b in some if self._failed[b["edition"]] < _MOST_FAILURES]
                     if some:
                         self._run.go_on()
-                        self._take_in(some)
+                        held = list(self._held.values())
+                        self._take_in(some, partial(pipeline.read, self._bulk, held, some))
         else:
             self._collisions = 0
             self._run.took(batches)

@@ -7,7 +7,6 @@ that are final, and what is worked out beside it is read over a connection of it
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 import pandas as pd
 import pyarrow as pa
@@ -27,9 +26,6 @@ from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.edition_leases import Claim
 from warehouse.editions import Edition
 from warehouse.queue import Batch
-
-# Raw rows worked on at once: bounds the memory, and the length of a writing transaction.
-BATCH_ROWS: Final = 600_000
 
 
 def calendar_of(those: Iterable[Edition]) -> Calendar:

@@ -1,51 +1,69 @@
-"""The next portion is read while the one before it is worked on and written."""
+"""The next portions are read while the one before them is worked on and written."""
 
+from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Self
+from functools import partial
+from threading import local
+from typing import Final, Self
 
 from jobs import pipeline
 from warehouse.bulk import Bulk
 from warehouse.editions import Edition
 from warehouse.queue import Batch
 
+# Portions that are read at once, each over a connection of its own: to read takes longer than to
+# work on what was read, and most of it is the driver's, which lets other threads go on.
+READERS: Final = 2
+
 
 class ReadAhead:
-    """At most one portion that is being read, or has been, in a thread and over a connection of its
-    own; `planned` are its batches, the ones to take in next."""
+    """Portions that are being read, or have been, in the order in which they are to be taken in."""
 
     def __init__(self, bulk: Bulk) -> None:
         self._bulk = bulk
-        self._reader: Bulk | None = None
-        self._pool = ThreadPoolExecutor(1)
-        self._future: Future[pipeline.Reading] | None = None
-        self.planned: list[Batch] = []
+        self._own = local()
+        self._opened: list[Bulk] = []
+        self._pool = ThreadPoolExecutor(READERS)
+        self._begun: deque[tuple[list[Batch], Future[pipeline.Reading]]] = deque()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
-        if self._reader:
-            self._reader.close()
+        for bulk in self._opened:
+            bulk.close()
 
-    def begin(self, batches: list[Batch], held: list[Edition]) -> None:
-        """Begin to read a portion (nothing, where there are no batches)."""
-        self.planned, self._future = batches, None
-        if batches:
-            self._future = self._pool.submit(self._read, batches, held)
+    @property
+    def begun(self) -> list[list[Batch]]:
+        """The portions that are to be taken in next."""
+        return [batches for batches, _ in self._begun]
 
-    def reading(self, batches: list[Batch], held: list[Edition]) -> pipeline.Reading:
-        """What these batches say: as read ahead, else read now. Raises what reading raises."""
-        if self._future and batches == self.planned:
-            future, self._future = self._future, None
-            return future.result()
-        return pipeline.read(self._bulk, held, batches)
+    def reading(
+        self, portions: list[list[Batch]], held: list[Edition]
+    ) -> Callable[[], pipeline.Reading]:
+        """What gives the first portion's reading, and raises what that raised. The others are read
+        meanwhile, to be taken in in this order; what was begun and is not among them is not wanted."""
+        if not self._begun and len(portions) == 1:
+            # Not worth a connection.
+            return partial(pipeline.read, self._bulk, held, portions[0])
+        if self.begun != portions[: len(self._begun)]:
+            for _, future in self._begun:
+                future.cancel()
+            self._begun.clear()
+        for batches in portions[len(self._begun) :]:
+            self._begun.append((batches, self._pool.submit(self._read, batches, held)))
+        _, first = self._begun.popleft()
+        return first.result
 
     def _read(self, batches: list[Batch], held: list[Edition]) -> pipeline.Reading:
-        if self._reader is None:
-            self._reader = self._bulk.another()
+        bulk: Bulk | None = getattr(self._own, "bulk", None)
+        if bulk is None:
+            bulk = self._own.bulk = self._bulk.another()
+            self._opened.append(bulk)
         try:
-            return pipeline.read(self._reader, held, batches)
+            return pipeline.read(bulk, held, batches)
         except BaseException:
-            self._reader.rollback()
+            bulk.rollback()
             raise

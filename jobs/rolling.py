@@ -5,9 +5,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from jobs import anew, pipeline
+from jobs import anew, pipeline, portions
 from jobs.clock import now_micros
-from jobs.draining import PAUSE_SECONDS, Drain, portion
+from jobs.draining import PAUSE_SECONDS, Drain
 from jobs.running import Run
 from jobs.shops import shop_keys
 from jobs.stopwatch import phase
@@ -88,7 +88,7 @@ def compared_with_rebuild(run: Run, held: Claim, edition: Edition) -> dict[str, 
     try:
         waiting = queue.all_taken_in(bulk, edition.edition, scratch.edition)
         bulk.commit()
-        while batches := portion(waiting, pipeline.BATCH_ROWS):
+        while batches := portions.portion(waiting, portions.BATCH_ROWS):
             taken = {batch["batch_id"] for batch in batches}
             waiting = [batch for batch in waiting if batch["batch_id"] not in taken]
             pipeline.take_in(bulk, own, pipeline.read(bulk, own.editions, batches))

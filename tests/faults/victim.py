@@ -24,7 +24,7 @@ import click
 import psycopg
 from sqlalchemy import Engine, event, make_url
 
-from jobs import cli, pipeline
+from jobs import cli, portions
 from jobs.importing import csv, ndjson
 from jobs.landing import folder
 from tests.faults import servers
@@ -117,7 +117,7 @@ def _run(args: list[str], output: str, fault: Fault | None, environment: dict[st
     os.environ.update(environment)
     url = environment["WAREHOUSE_URL"]
     if fault is not None:
-        pipeline.BATCH_ROWS = ROLLUP_ROWS  # type: ignore[misc]
+        portions.BATCH_ROWS = ROLLUP_ROWS  # type: ignore[misc]
         ndjson.ROWS = csv.ROWS = IMPORT_ROWS  # type: ignore[misc]
         folder._SETTLE_SECONDS = 0.02  # type: ignore[misc]
     calls = _count_calls(lambda: None if fault is None else _strike(fault, url), fault)

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jobs.draining import portion
-from jobs.pipeline import BATCH_ROWS
+from jobs.portions import BATCH_ROWS, portion
 from tests.importing.files import order
 from tests.jobs.conftest import Commands
 from warehouse import editions, queue
