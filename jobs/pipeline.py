@@ -6,6 +6,7 @@ that are final, and what is worked out beside it is read over a connection of it
 """
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pandas as pd
@@ -121,8 +122,10 @@ def write(
     writer.save(tables.dim_step, names[["edition", "form", "step"]], names)
     writer.learn(tables.dim_text, change.words.frame())
     writer.learn(tables.dim_utm, change.utms)
-    for summary in SUMMARIES:
-        writing.then(summaries.add, bulk, summary, _delta(summary, change, seen))
+    with ThreadPoolExecutor(2) as pool:
+        deltas = pool.map(lambda summary: _delta(summary, change, seen), SUMMARIES)
+        for summary, delta in zip(SUMMARIES, deltas, strict=True):
+            writing.then(summaries.add, bulk, summary, delta)
 
 
 def _delta(summary: Summary, change: Refresh, seen: pd.DataFrame) -> pa.Table:
