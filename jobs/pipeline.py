@@ -79,7 +79,7 @@ def take_in(bulk: Bulk, held: Claim, reading: Reading) -> None:
     involved = reading.editions
     numbers = [edition.edition for edition in involved]
     phase("derive")
-    with bulk.another() as stored, Writing() as writing:
+    with bulk.beside() as stored, Writing() as writing:
         writing.then(edition_leases.fence, bulk, held, numbers, now_micros())
         writer = FactWriter(bulk, writing)
         change = refresh(

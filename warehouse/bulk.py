@@ -49,6 +49,7 @@ class Bulk:
         self.on_wait: Callable[[str], None] = lambda _holder: None
         self._begun = False
         self._by_index = False
+        self._beside: Bulk | None = None
         self.absent = Absent()
         # The number of PostgreSQL's process that serves this connection.
         self.backend: int | None = None
@@ -80,6 +81,8 @@ class Bulk:
 
     def close(self) -> None:
         """Undo what is not committed, and close."""
+        if self._beside:
+            self._beside.close()
         self._connection.close()
 
     def another(self) -> "Bulk":
@@ -89,6 +92,20 @@ class Bulk:
         if self._by_index:
             other.look_up_by_index()
         return other
+
+    @contextmanager
+    def beside(self) -> Iterator["Bulk"]:
+        """A second connection, the same one each time: to make one takes as long as some look-ups. Its
+        transaction ends with the block."""
+        if self._beside is None:
+            self._beside = self.another()
+        try:
+            yield self._beside
+        except BaseException:
+            self._beside.close()
+            self._beside = None
+            raise
+        self._beside.commit()
 
     def _dialect(self, sql: str) -> str:
         # SQLite takes `$1` for a name, numbered by its first appearance; its own form is `?1`.
@@ -174,6 +191,8 @@ class Bulk:
         for as good as another. Commits."""
         if not self.sqlite:
             listed = ", ".join(f"'{table}'" for table in tables)
+            # A tenth of the usual sample says as much of keys, of which no two rows are alike.
+            self.execute("SET LOCAL default_statistics_target = 10")
             never = f"SELECT relname FROM pg_class WHERE reltuples < 0 AND relname IN ({listed})"
             for table in self.table(never).column(0).to_pylist():
                 self.analyze(table)
