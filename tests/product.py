@@ -1,7 +1,8 @@
 """The product as its users have it: the commands, and the API over HTTP.
 
 The only place in the tests that knows how to reach them without starting a process for each call.
-Nothing here looks into the warehouse, but for `empty`, which gives a fresh one between examples.
+Nothing here looks into the warehouse, but for `empty`, which gives a fresh one between examples, and
+`in_portions`, which makes much of little.
 """
 
 import json
@@ -100,6 +101,14 @@ class Product:
         engine.dispose()
         self.close()
         self._client, self._keys = None, {}
+
+    def in_portions(self) -> None:
+        """Have what was imported by now taken in by one process in many portions, as if it were as many
+        rows as that takes."""
+        engine = sa.create_engine(self.url)
+        with engine.begin() as connection:
+            connection.execute(sa.text("UPDATE import_batch SET rows = 200000"))
+        engine.dispose()
 
     def close(self) -> None:
         """Let go of the warehouse; the next question opens it again."""

@@ -146,3 +146,6 @@ def test_every_rollup_credits_as_the_oracle(product: Product, histories: list[Hi
             product.load(kind, records[kind])
         product.rollup()
         assert stored(product.url, shops) == expected(records, shops), f"portion {portion}"
+    product.in_portions()
+    product.rebuild()
+    assert stored(product.url, shops) == expected(records, shops), "rebuilt"

@@ -148,6 +148,7 @@ def test_rebuild_and_backfill_change_nothing(
     assert_answers(product, given_world, "after a backfill of some days")
     product.backfill(first, last)
     assert_answers(product, given_world, "after a backfill of all days")
+    product.in_portions()
     product.rebuild()
     assert_answers(product, given_world, "after a rebuild")
     assert product.verify_all(), "verify --all finds differences"
