@@ -7,15 +7,13 @@ from typing import Final
 
 from warehouse.queue import Batch
 
-# Raw rows worked on at once: bounds the memory, and the length of a writing transaction.
-BATCH_ROWS: Final = 600_000
+# Raw rows worked on at once: bounds the memory (two more portions are being read meanwhile), and the
+# length of a writing transaction.
+BATCH_ROWS: Final = 400_000
 # Nothing can be done beside reading the first portion, so it is a fraction of that.
-_FIRST: Final = 8
+_FIRST: Final = 6
 # How many times as large as a portion is the next one, at most.
 _GROWTH: Final = 3
-# Nor is it more than half of what is left, since nothing is read beside the last; but no smaller than
-# this, since every portion has a price of its own.
-_WORTH_ROWS: Final = 400_000
 
 
 def portion(waiting: Sequence[Batch], limit: int) -> list[Batch]:
@@ -53,8 +51,7 @@ def portions(
 
 def _limit(before: list[list[Batch]], left: int) -> int:
     if before:
-        most = max(_WORTH_ROWS, left // 2)
-        return min(BATCH_ROWS, _GROWTH * _rows(before[-1]), most)
+        return min(BATCH_ROWS, _GROWTH * _rows(before[-1]))
     return BATCH_ROWS if left <= BATCH_ROWS else BATCH_ROWS // _FIRST
 
 
