@@ -96,7 +96,7 @@ class Drain:
             claimed = edition_leases.claim(self._bulk, claim, now_micros()).editions
             self._held |= {one.edition: one for one in claimed}
             numbers = [one.edition for one in claimed]
-            self._bulk.absent.begin(editions.without_facts(self._bulk, numbers))
+            self._bulk.absent.begin(queue.untouched(self._bulk, numbers))
             # Who had them before may have taken in what was pending then.
             ready = self._pending([number for number in able if number in self._held])
         try:

@@ -17,7 +17,7 @@ from typing import Final
 from warehouse import queue
 from warehouse.bulk import Bulk, Cell
 from warehouse.queue import listed
-from warehouse.tables import FACTS, OWNED
+from warehouse.tables import OWNED
 from warehouse.versions import moved
 
 # Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
@@ -118,17 +118,6 @@ def state_of(bulk: Bulk, edition: int) -> str:
     state = bulk.value("SELECT state FROM edition WHERE edition = $1", edition) or ""
     bulk.commit()
     return str(state)
-
-
-def without_facts(bulk: Bulk, numbers: list[int]) -> list[int]:
-    """Those of the editions that have no facts. Commits."""
-    none = "".join(
-        f" AND NOT EXISTS (SELECT 1 FROM {table.name} f WHERE f.edition = e.edition)"
-        for table in FACTS
-    )
-    found = bulk.table(f"SELECT edition FROM edition e WHERE edition IN ({listed(numbers)}){none}")
-    bulk.commit()
-    return found.column(0).to_pylist()
 
 
 def done(bulk: Bulk, numbers: list[int], now: int) -> None:

@@ -56,6 +56,16 @@ FROM shop s JOIN import_batch b ON b.shop_key = s.shop_key WHERE s.edition = 0 G
 """By shop, what is not in the edition that answers are read from; of a shop without one, all."""
 
 
+def untouched(bulk: Bulk, numbers: list[int]) -> list[int]:
+    """Those of the editions that have taken in nothing, and so have no facts. Commits."""
+    found = bulk.table(
+        f"SELECT edition FROM edition e WHERE edition IN ({listed(numbers)}) AND taken_to = 0 "
+        "AND NOT EXISTS (SELECT 1 FROM edition_batch b WHERE b.edition = e.edition)"
+    )
+    bulk.commit()
+    return found.column(0).to_pylist()
+
+
 def pending(bulk: Bulk, numbers: list[int], begun: int, due: int | None = None) -> list[Batch]:
     """The next batches to take in: `edition, shop_key, batch_id, rows, turn`, at most some thousand.
 
