@@ -10,7 +10,7 @@ from warehouse.queue import Batch
 # Raw rows worked on at once: bounds the memory (two more portions are being read meanwhile), and the
 # length of a writing transaction.
 BATCH_ROWS: Final = 400_000
-# Nothing can be done beside reading the first portion, so it is a fraction of that.
+# Nothing is taken in while the first portion is read, so it is a fraction of that.
 _FIRST: Final = 6
 # How many times as large as a portion is the next one, at most.
 _GROWTH: Final = 3
