@@ -1,4 +1,4 @@
-# Everything that one does with this project. `make` alone lists it.
+# Everyday commands. `make` alone lists them; scripts call what is behind them directly.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -7,22 +7,32 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 # Processes that run the tests: two is the fastest on two cores.
 TEST_WORKERS ?= 2
-# The lock has all dependencies; it is made from pyproject.toml by
-#   uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
-#     --no-header --no-annotate --no-emit-index-url --extra dev pyproject.toml -o requirements.lock
+# requirements.lock has what runs, requirements-dev.lock that and what checks. They are made by
+#   LOCK="uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
+#     --no-header --no-annotate --no-emit-index-url pyproject.toml"
+#   $LOCK -o requirements.lock && $LOCK --extra dev -c requirements.lock -o requirements-dev.lock
 READY := .venv/.ready
+READY_TO_CHECK := .venv/.ready-to-check
 
-# Whole words from the command line go to the commands quoted, so that names may hold spaces.
+# Installs a lock, in which each file has its hash. Compiled here, on all cores and without the libraries'
+# tests, since pip compiles on one. Not compiled at all, every command would be slower where Python may not
+# write to .venv later.
+define install
+@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r $(1)
+@$(PYTHON) -m compileall -q -j 0 -x '/(tests|pip)/' .venv/lib jobs warehouse web
+endef
+
+# Values from the command line are quoted for the shell, so that names may contain spaces.
 quoted = '$(subst ','\'',$(1))'
 shop = $(if $(SHOP),--shop $(call quoted,$(SHOP)))
 
 .PHONY: help
-help: ## this list
+help: ## list the targets
 	@echo "Usage: make <target>"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
-setup: $(READY) ## the environment alone, in .venv
+setup: $(READY) ## install what runs into .venv (every target installs what it needs by itself)
 
 $(READY): requirements.lock pyproject.toml
 	@python=; \
@@ -31,76 +41,104 @@ $(READY): requirements.lock pyproject.toml
 	  then python=$$name; break; fi; \
 	done; \
 	if [ -z "$$python" ]; then \
-	  echo "setup: Python 3.11 or newer is needed, and is not on the PATH." >&2; exit 1; fi; \
+	  echo "setup: no Python 3.11 or newer on the PATH; install one." >&2; exit 1; fi; \
 	if ! $$python -c 'import venv, ensurepip' 2>/dev/null; then \
 	  echo "setup: $$python lacks its venv module; on Debian or Ubuntu: apt-get install python3-venv" >&2; \
 	  exit 1; fi; \
 	echo "setup: building .venv with $$($$python --version)" >&2; \
 	$$python -m venv --clear .venv
-	@# Bytecode on both cores, and not of the libraries' own tests: that halves the time of pip's own way.
-	@# Left out, each command would take two seconds longer where Python may not write any later.
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile \
-	  --require-hashes -r requirements.lock
-	@$(PYTHON) -m compileall -q -j 0 -x '/(tests|pip)/' .venv/lib jobs warehouse web
+	$(call install,requirements.lock)
+	@touch $@
+
+$(READY_TO_CHECK): requirements-dev.lock $(READY)
+	@echo "setup: adding what tests and checks" >&2
+	$(call install,requirements-dev.lock)
 	@touch $@
 
 .PHONY: demo
-demo: $(READY) ## a demo shop with DAYS (120) of data, a key, example calls, served on PORT (8000)
+demo: $(READY) ## make up a shop with DAYS=120 days of data, print a key, serve the API on PORT=8000
 	@PYTHON=$(PYTHON) exec jobs/demo/run
 
 .PHONY: test
-test: $(READY) ## all tests
+test: $(READY_TO_CHECK) ## run all tests
 	@$(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal
 
+.PHONY: test-deep
+test-deep: $(READY_TO_CHECK) ## try many more random examples, faults, requests and a soak (hours)
+	@INVARIANT_EXAMPLES=50 $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 0 \
+	  -m hypothesis --hypothesis-profile deep
+	@REQUEST_EXAMPLES=500 $(PYTHON) -m pytest --timeout 0 tests/web/openapi/test_conformance.py
+	@$(PYTHON) -m tests.system.faults --faults 100
+	@$(PYTHON) -m tests.system.fuzz --requests 100000
+	@$(PYTHON) -m tests.system.soak --minutes 5
+	@$(PYTHON) -m tests.web.openapi.generated_clients
+
 .PHONY: lint
-lint: $(READY) ## style and types
+lint: $(READY_TO_CHECK) ## check style and types
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m mypy
 
 .PHONY: run
-run: $(READY) ## the API, on HOST (127.0.0.1) and PORT (8000)
+run: $(READY) ## serve the API on HOST=127.0.0.1 and PORT=8000
 	@exec $(PYTHON) -m web serve
 
 .PHONY: scheduler
-scheduler: $(READY) ## the scheduled jobs
+scheduler: $(READY) ## run the scheduled jobs
 	@exec $(PYTHON) -m jobs scheduler
 
 .PHONY: import
-import: $(READY) ## KIND=events FILE=... [FORMAT=... SHOP=...]: take files in (FILE may hold several)
+import: $(READY) ## import KIND=events FILE=... (one or more files) [FORMAT=... SHOP=...]
 	@if [ -z $(call quoted,$(KIND)) ] || [ -z $(call quoted,$(FILE)) ]; then \
 	  echo "Usage: make import KIND=events FILE=events.ndjson" >&2; \
 	  echo "KIND: shops forms events orders ad-spend ad-accounts exchange-rates" >&2; exit 2; fi
-	@$(PYTHON) -m jobs import $(call quoted,$(KIND)) $(if $(FORMAT),--format $(call quoted,$(FORMAT))) $(shop) $(FILE)
+	@$(PYTHON) -m jobs import $(call quoted,$(KIND)) $(if $(FORMAT),--format $(call quoted,$(FORMAT))) \
+	  $(shop) $(FILE) || { status=$$?; if [ $$status = 3 ]; then \
+	  echo "make import: done, but some rows were rejected (exit status 3)." \
+	    "To see them: $(PYTHON) -m jobs rejects" >&2; fi; exit $$status; }
 
 .PHONY: rollup
-rollup: $(READY) ## compute everything that changed since the last one [SHOP=...]
+rollup: $(READY) ## bring the answers up to date with everything imported [SHOP=...]
 	@$(PYTHON) -m jobs rollup $(shop)
 
 .PHONY: backfill
-backfill: $(READY) ## FROM=... TO=... [SHOP=...]: those days anew from raw
+backfill: $(READY) ## compute the days FROM=... TO=... again from the raw rows [SHOP=...]
 	@if [ -z $(call quoted,$(FROM)) ] || [ -z $(call quoted,$(TO)) ]; then \
 	  echo "Usage: make backfill FROM=2026-01-01 TO=2026-01-31 [SHOP=example.myshopify.com]" >&2; exit 2; fi
 	@$(PYTHON) -m jobs backfill --from $(call quoted,$(FROM)) --to $(call quoted,$(TO)) $(shop)
 
 .PHONY: rebuild
-rebuild: $(READY) ## [SHOP=...]: all facts and summaries anew from raw
+rebuild: $(READY) ## compute everything again from the raw rows [SHOP=...]
 	@$(PYTHON) -m jobs rebuild $(shop)
 
 .PHONY: verify
-verify: $(READY) ## [SHOP=...]: compute all days from raw again and compare
+verify: $(READY) ## compare everything stored with the raw rows [SHOP=...]
 	@$(PYTHON) -m jobs verify --all $(shop)
 
 .PHONY: backup
-backup: $(READY) ## FILE=...: the whole warehouse as one file, while everything runs
+backup: $(READY) ## write the whole warehouse to FILE=..., while everything runs
 	@if [ -z $(call quoted,$(FILE)) ]; then echo "Usage: make backup FILE=warehouse.backup" >&2; exit 2; fi
 	@$(PYTHON) -m jobs backup $(call quoted,$(FILE))
 
 .PHONY: restore
-restore: $(READY) ## FILE=... [FORCE=1]: a backup in the place of the warehouse
+restore: $(READY) ## replace the warehouse by the backup FILE=... [FORCE=1]
 	@if [ -z $(call quoted,$(FILE)) ]; then echo "Usage: make restore FILE=warehouse.backup" >&2; exit 2; fi
 	@$(PYTHON) -m jobs restore $(if $(FORCE),--force) $(call quoted,$(FILE))
 
+.PHONY: migration
+migration: $(READY_TO_CHECK) ## NAME=...: write a revision with what warehouse/tables declares and the newest one lacks
+	@if [ -z $(call quoted,$(NAME)) ]; then echo "Usage: make migration NAME='answers per page'" >&2; exit 2; fi
+	@newest=$$(cd warehouse/migrations/versions && ls [0-9]*.py | tail -1 | cut -c1-4); \
+	if [ ! -f tests/warehouse/migrations/$$newest.json.gz ]; then \
+	  echo "migration: the data of revision $$newest are not stored, which the tests migrate. Put your changes" \
+	    "aside (git stash), run $(PYTHON) -m tests.warehouse.migrations, and take them back." >&2; exit 1; fi
+	@$(PYTHON) -m warehouse.migrations.revise $(call quoted,$(NAME))
+	@$(PYTHON) -m ruff format --quiet warehouse/migrations/versions
+
+.PHONY: screenshots
+screenshots: $(READY_TO_CHECK) ## take the README's pictures of the demo anew
+	@$(PYTHON) -m tests.system.browser.screenshots
+
 .PHONY: bench
-bench: $(READY) ## [SIZE=50k|1M|5M|20M] [DB=sqlite|postgresql|both]: how fast it is here
+bench: $(READY_TO_CHECK) ## [SIZE=50k|1M|5M|20M] [DB=sqlite|postgresql|both]: how fast it is here
 	@$(PYTHON) -m tests.bench $(if $(SIZE),--size $(SIZE)) $(if $(DB),--db $(DB))

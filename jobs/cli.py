@@ -1,32 +1,44 @@
-"""`python -m jobs`: the commands, by name."""
+"""START HERE: the commands of `python -m jobs`, by name."""
 
-from contextlib import nullcontext
+import sys
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 import click
 
-# Where each command is; imported when it is asked for, since pandas alone takes half a second.
+from jobs.run.errors import one_line_errors
+from warehouse.settings import SettingError, check_names
+
+# Under each heading of the help: a command, and the module in jobs/commands/ that has it as
+# `<command>_command`. It is imported when it is called: pandas alone takes half a second.
+SECTIONS: Final = {
+    "Every day": {
+        "import": "import_files",
+        "rollup": "rollup",
+        "status": "status",
+        "rejects": "rejects",
+        "fields": "fields",
+        "scheduler": "scheduler",
+    },
+    "Now and then": {
+        "backfill": "backfill",
+        "rebuild": "rebuild",
+        "verify": "verify",
+        "run": "run_job",
+        "landing": "landing",
+        "purge": "purge",
+        "backup": "backup",
+        "restore": "backup",
+        "demo": "demo",
+    },
+}
 COMMANDS: Final = {
-    "import": "jobs.commands.importing:import_command",
-    "rollup": "jobs.commands.rolling:rollup_command",
-    "backfill": "jobs.commands.anew:backfill_command",
-    "rebuild": "jobs.commands.rolling:rebuild_command",
-    "verify": "jobs.commands.anew:verify_command",
-    "rejects": "jobs.commands.rejects:rejects_command",
-    "status": "jobs.commands.status:status_command",
-    "landing": "jobs.commands.landing:landing_command",
-    "purge": "jobs.commands.purge:purge_command",
-    "run": "jobs.commands.turn:run_command",
-    "scheduler": "jobs.commands.scheduler:scheduler_command",
-    "backup": "jobs.commands.backup:backup_command",
-    "restore": "jobs.commands.backup:restore_command",
-    "demo": "jobs.demo.command:demo",
+    name: module for section in SECTIONS.values() for name, module in section.items()
 }
 
 
 class Commands(click.Group):
-    """The commands above, in that order. The context's `obj`, if any, is entered for an import."""
+    """The commands above, in that order. Any error becomes one line and an exit status."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -34,12 +46,30 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name].partition(":")
-        with (ctx.obj or nullcontext)():
-            command: click.Command = getattr(import_module(module), name)
+        module = import_module(f"jobs.commands.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, names in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, self._summary(ctx, name)) for name in names])
+
+    def _summary(self, ctx: click.Context, name: str) -> str:
+        """The first sentence of a command's help, whatever its length."""
+        command = self.get_command(ctx, name)
+        return command.get_short_help_str(limit=1000) if command else ""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with one_line_errors():
+            return super().invoke(ctx)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Import raw files and roll them up into the daily summaries that answers are made of."""
+    """Import raw files, and roll them up into the daily summaries that the API answers from."""
+    try:
+        check_names()
+    except SettingError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)

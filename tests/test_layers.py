@@ -1,4 +1,4 @@
-"""The laws of the tree: web -> warehouse <- jobs, one room per library, small files, nothing left open."""
+"""The laws of the tree: web -> warehouse <- jobs, few modules at a door, one name for one thing."""
 
 import ast
 import subprocess
@@ -8,9 +8,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("jobs", "tests", "warehouse", "web")
-MOST_LINES = 300
+MAX_LINES = 350
+MAX_MODULES_AT_A_ROOT = 4
 
-# What a room must not import.
+# The rooms that a room must not import.
 FORBIDDEN = {
     "warehouse": {"web", "jobs", "tests", "pandas", "flask"},
     "web": {"jobs", "tests", "pandas"},
@@ -24,6 +25,7 @@ TOP_LEVEL = {
     "README.md",
     "jobs",
     "pyproject.toml",
+    "requirements-dev.lock",
     "requirements.lock",
     "tests",
     "warehouse",
@@ -31,24 +33,49 @@ TOP_LEVEL = {
 }
 
 
+_CLOCKS = {"time", "datetime", "jobs.run"}
+_DATABASES = {"warehouse.connections", "sqlalchemy.engine", "adbc_driver_manager", "sqlite3"}
+# The libraries and rooms that a folder must not import.
+NARROWER = {
+    "web/http": {"web.api"},
+    "web/auth": {"flask", "web.http", "web.api", "web.pages"},
+    "jobs/arrays": _CLOCKS | _DATABASES,
+    "jobs/facts": _CLOCKS,
+    "jobs/rollups": _CLOCKS | _DATABASES,
+}
+# The modules of jobs/facts that hold a connection.
+READERS = {"fact_table_io", "fact_writer", "facts_of_days", "gather", "read_raw"}
+
+
 def modules(room: str) -> list[Path]:
     return sorted((ROOT / room).rglob("*.py"))
 
 
-def imported(source: str) -> set[str]:
-    """The top-level packages that a module imports, wherever in it: statements and import_module."""
-    found = set()
+def imports_of(source: str) -> set[str]:
+    """The modules that a module imports, wherever in it: statements and import_module. `from a import b`
+    gives `a` and `a.b`."""
+    names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute, so that they can be read"
-            found.add(node.module or "")
+            names.add(node.module or "")
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if name in ("import_module", "__import__"):
-                found.add(str(node.args[0].value))
-    return {name.partition(".")[0] for name in found}
+                names.add(str(node.args[0].value))
+    return names
+
+
+def imported(source: str) -> set[str]:
+    """The top-level packages that a module imports."""
+    return {name.partition(".")[0] for name in imports_of(source)}
+
+
+def is_within(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
 
 
 @pytest.mark.parametrize("room", FORBIDDEN)
@@ -76,6 +103,75 @@ def test_every_way_to_import_is_seen(source: str) -> None:
     assert "jobs" in imported(source)
 
 
+def importers(room: str, packages: set[str]) -> dict[str, list[str]]:
+    """The modules of a room that import something from these packages, with what they import."""
+    found = {}
+    for path in modules(room):
+        names = imports_of(path.read_text())
+        of_packages = [name for name in names if any(is_within(name, one) for one in packages)]
+        if of_packages:
+            found[path.stem] = sorted(of_packages)
+    return found
+
+
+@pytest.mark.parametrize("room", NARROWER)
+def test_a_room_within_a_room_imports_only_what_it_may(room: str) -> None:
+    assert modules(room)
+    assert importers(room, NARROWER[room]) == {}
+
+
+def test_few_modules_of_facts_hold_a_connection() -> None:
+    assert set(importers("jobs/facts", _DATABASES)) == READERS
+
+
+def test_only_the_declaration_of_an_endpoint_knows_flask() -> None:
+    flask = [path.name for path in modules("web/api") if "flask" in imported(path.read_text())]
+    assert flask == ["endpoint.py"]
+
+
+@pytest.mark.parametrize("room", FORBIDDEN)
+def test_few_modules_lie_at_a_door(room: str) -> None:
+    at_the_root = {path.stem for path in (ROOT / room).glob("*.py")} - {"__init__", "__main__"}
+    assert len(at_the_root) <= MAX_MODULES_AT_A_ROOT, at_the_root
+
+
+def test_every_room_says_at_its_door_what_belongs_there() -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for room in ROOMS
+        for path in modules(room)
+        if path.name == "__init__.py" and not ast.get_docstring(ast.parse(path.read_text()))
+    ]
+    assert silent == []
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for room in FORBIDDEN:
+        for path in modules(room):
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def test_no_helper_lives_in_a_test_module() -> None:
+    strays = {
+        str(path.relative_to(ROOT)): sorted(names)
+        for path in modules("tests")
+        if (
+            names := {
+                name
+                for name in imports_of(path.read_text())
+                if name.startswith("tests.")
+                and any(part.startswith("test_") for part in name.split(".")[:-1])
+            }
+        )
+    }
+    assert strays == {}
+    assert [path.name for path in modules("tests/support") if path.name.startswith("test_")] == []
+
+
 def test_the_top_level_is_what_a_newcomer_expects() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -98,7 +194,7 @@ def test_no_file_holds_two_things() -> None:
         # A revision is a record of what a schema was, not code to live in.
         if "versions" not in path.parts
     }
-    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_LINES} == {}
 
 
 def test_nothing_is_left_open() -> None:

@@ -1,1 +1,5 @@
-"""What is stored and how it is reached. Start in `catalogue.py`; nothing here imports `jobs` or `web`."""
+"""Storage: tables, migrations, connections, editions, daily rows, backups, settings.
+
+Both `web` and `jobs` import it; it imports neither, and knows no pandas and no Flask. Start in
+`catalogue.py`, which declares every daily summary.
+"""

@@ -1,23 +1,27 @@
 """START HERE: every daily summary, declared once.
 
-A summary is a sum over facts. Its declaration names its dimensions and its measures; from that
-follow its table (`daily_<name>`), what its rollup returns (`jobs/rollups/<name>.py`), how it is
-written (`summaries.py`) and how it is read (`reader.py`). Every dimension and measure is a whole
-number: texts stand behind an id in `dim_text`, instants and money are counts of their smallest unit.
-Every measure adds up, over days and over any dimension; there is no stored average, minimum or
-distinct count.
+A summary is a sum over facts. Its declaration names its dimensions and its measures. From it follow the
+table (`daily_<name>`), the columns that its rollup returns (the function of that name, see
+`jobs/rollups/__init__.py`), and how rows are written (`daily/writer.py`) and read (`daily/reader.py`).
 
-`cells` are further dimensions, of which a day has so many combinations that one row each would be
-slow to read: all cells of a (day, dimensions) row lie packed in one binary column (`packing.py`).
+Every dimension and measure is an integer: texts stand behind an id in `dim_text`, instants and money
+are counts of their smallest unit. Every measure adds up, over days and over any dimension; no average,
+minimum or distinct count is stored.
 
-`LOGIC_VERSION` belongs to the logic: raise it when a rollup gives other figures than before, and stored
-editions that were built with the older logic are built anew.
+`packed_dims` are further dimensions that have too many combinations a day for a row each: all rows of
+one (day, dims) are packed into one binary column (`daily/packed_rows.py`).
+
+Raise `LOGIC_VERSION` when a rollup returns other figures than before: editions that were built with
+older logic are then rebuilt. A changed declaration needs a revision as well (`make migration`); a new
+value of a dimension, such as another device type, needs neither. Packed rows cannot be read under
+another declaration, so the revision of a summary with `packed_dims` also has to stop answers from
+reading the old edition: `op.execute("UPDATE shop SET edition = 0")`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
-from warehouse.vocabulary import LTV_HORIZONS
+from warehouse.domain.vocabulary import COMPLETE, LTV_HORIZONS, START, SUBSCRIBE, VIEW
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,9 @@ class Summary:
     name: str
     dims: tuple[str, ...]
     measures: tuple[str, ...]
-    clock: str
-    cells: tuple[str, ...] = field(default=())
-    # What a rollup must see whole to be right: single "facts" (sessions and orders), all "visits" of
-    # a visitor to a form, all facts of "customers", or raw "events".
+    packed_dims: tuple[str, ...] = ()
+    # The rows that a rollup must see together: single "facts" (sessions and orders, each with its derived
+    # columns), all "visits" of a visitor to a form, all facts of "customers", or raw "events".
     unit: str = "facts"
 
     @property
@@ -46,78 +49,90 @@ class Summary:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What a rollup returns, in this order, one row for each distinct combination."""
-        return ("edition", "day", *self.dims, *self.cells, *self.measures)
+        """The columns that a rollup returns, in this order, one row for each distinct combination."""
+        return ("edition", "day", *self.dims, *self.packed_dims, *self.measures)
 
 
-_MILESTONES = ("views", "starts", "subscriptions", "completions")
-_OUTCOME = ("submissions", "converted", "orders", "gross", "refunded")
-_LTV = ("customers", "purchasers", "repeaters", "orders", "gross", "refunded") + tuple(
+@dataclass(frozen=True)
+class Milestone:
+    """Something that happens to a form session, counted once, on the day of its first event."""
+
+    measure: str
+    event_type: int
+    # The instant of the first such event, a column of fact_form_session; and its shop-local day.
+    instant: str
+    day: str
+
+
+MILESTONES: Final = (
+    Milestone("views", VIEW, "viewed_at", "view_day"),
+    Milestone("starts", START, "started_at", "start_day"),
+    Milestone("subscriptions", SUBSCRIBE, "subscribed_at", "subscribe_day"),
+    Milestone("completions", COMPLETE, "completed_at", "complete_day"),
+)
+MILESTONE_MEASURES: Final = tuple(milestone.measure for milestone in MILESTONES)
+# Orders and their money, in minor units: of an order, of a submission (all orders credited to it), or
+# of a customer.
+REVENUE: Final = ("orders", "gross", "refunded")
+# The outcomes of submissions. `converted`: those with an order.
+OUTCOMES: Final = ("submissions", "converted", *REVENUE)
+# The outcomes of acquired customers. `net_H`: gross less refunded of the first H days.
+LIFETIME: Final = ("purchasers", "repeaters", *REVENUE) + tuple(
     f"net_{days}" for days in LTV_HORIZONS
 )
 
 SUMMARIES: Final = (
-    # Every event counts, milestone or not: it says in which days a form was alive at all.
-    Summary("activity", (), ("events",), "day of the event", ("form",), "events"),
-    Summary(
-        "funnel",
-        ("form",),
-        _MILESTONES + _OUTCOME,
-        "milestones on their day, outcome on the submission's",
-    ),
-    # Of the shop's forms at once, so that they are read without a row each a day.
+    # Every event counts, milestone or not: it shows on which days a form was in use.
+    Summary("events", (), ("events",), ("form",), "events"),
+    # Milestones on their own days, outcomes on the submission's.
+    Summary("funnel", ("form",), MILESTONE_MEASURES + OUTCOMES),
+    # All forms of a shop in one packed row a day, so that a list of forms reads few rows.
     Summary(
         "all_forms",
         (),
         ("views", "subscriptions", "completions"),
-        "first time of each milestone",
-        cells=("form",),
+        packed_dims=("form",),
     ),
-    Summary(
-        "device",
-        ("form", "device"),
-        _MILESTONES + _OUTCOME,
-        "milestones on their day, outcome on the submission's",
-    ),
-    Summary("credit", ("form",), ("orders", "gross", "refunded"), "day of the order"),
-    Summary(
-        "step", ("form", "step"), ("views", "completions", "dropoffs"), "first view of the step"
-    ),
+    Summary("device", ("form", "device"), MILESTONE_MEASURES + OUTCOMES),
+    # On the order's day.
+    Summary("form_orders", ("form",), REVENUE),
+    # On the day of the session's first view of the step.
+    Summary("step", ("form", "step"), ("views", "completions", "dropoffs")),
+    # On the day of completion; duration in microseconds.
     Summary(
         "time_to_complete",
         ("form",),
         ("completions", "duration"),
-        "day of completion; duration in microseconds",
-        cells=("device", "bucket"),
+        packed_dims=("device", "bucket"),
     ),
     # Distinct visitors over any range: those whose previous active day (of the same kind) lies
     # before the range. `previous` is -1 where there is none. `kind` is vocabulary.visitor_kind.
-    Summary("visitor", ("form", "kind", "previous"), ("visitors",), "active day", unit="visits"),
-    # field_a < field_b by id; the reader turns a pair round where it is asked the other way.
+    Summary("visitor", ("form", "kind", "previous"), ("visitors",), unit="visits"),
+    # On the submission's day. field_a < field_b by id; the reader swaps a pair that is requested the other
+    # way round.
     Summary(
         "cross_field",
         ("form", "field_a", "field_b"),
         ("submissions", "converted"),
-        "submission",
-        cells=("value_a", "value_b"),
+        packed_dims=("value_a", "value_b"),
     ),
-    # value 0: submissions that answered the field at all, whatever the type. `lists` counts those
-    # whose answer is a list.
-    Summary("response", ("form",), (*_OUTCOME, "lists"), "submission", cells=("field", "value")),
-    Summary("attribution", ("type",), ("orders", "gross", "refunded"), "day of the order"),
-    Summary("utm_submission", (), ("submissions", "converted"), "submission", cells=("utm",)),
-    Summary(
-        "utm_order", (), ("orders", "gross", "refunded"), "day of the order", cells=("type", "utm")
-    ),
+    # On the submission's day. value 0: submissions that answered the field at all, whatever the type.
+    # `lists` counts those whose answer is a list.
+    Summary("response", ("form",), (*OUTCOMES, "lists"), packed_dims=("field", "value")),
+    # On the order's day.
+    Summary("attribution", ("type",), REVENUE),
+    Summary("utm_submission", (), ("submissions", "converted"), packed_dims=("utm",)),
+    Summary("utm_order", (), REVENUE, packed_dims=("type", "utm")),
+    # `issued` on the submission's day, the rest on the order's.
     Summary(
         "discount",
         (),
         ("issued", "orders", "attributed", "discounted", "gross", "refunded"),
-        "issued on the submission's day, the rest on the order's",
-        cells=("discount",),
+        packed_dims=("discount",),
     ),
-    Summary("ltv_form", (), _LTV, "acquisition day", ("form",), "customers"),
-    Summary("ltv_segment", (), _LTV, "acquisition day", ("field", "value"), "customers"),
+    # On the day of acquisition.
+    Summary("ltv_form", (), ("customers", *LIFETIME), ("form",), "customers"),
+    Summary("ltv_segment", (), ("customers", *LIFETIME), ("field", "value"), "customers"),
 )
 
 SUMMARY: Final = {summary.name: summary for summary in SUMMARIES}

@@ -1,4 +1,4 @@
-"""Settings: one declaration each, read from the environment when they are asked for."""
+"""Settings: one declaration each. The environment is read when a setting is used."""
 
 import os
 import re
@@ -8,40 +8,84 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Final
 
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
 
 class SettingError(ValueError):
-    """A setting has a value that cannot be used; the message names it."""
+    """A setting cannot be used. The message names it and says what it must be."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One environment variable: name, default (as text), parser, and what it does."""
+    """One environment variable: its name, its default as text, its parser, and what it does."""
 
     name: str
     default: str
     parse: Callable[[str], Any]
     help: str
+    # The value may hold a password: messages do not show it.
+    secret: bool = False
+    former_name: str = ""
 
     def get(self) -> Any:
+        """The value in the environment, or the default. Raises SettingError."""
         text = os.environ.get(self.name, "").strip() or self.default
         try:
             return self.parse(text)
         except ValueError as error:
-            raise SettingError(f"{self.name}={text!r}: {error}") from None
+            shown = self.name if self.secret else f"{self.name}={text!r}"
+            raise SettingError(f"{shown}: {error}") from None
+
+
+_DRIVERS: Final = {
+    "sqlite": "sqlite",
+    "sqlite+pysqlite": "sqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
+
+
+# As hexadecimal digits, the fewest that are usual, 32 characters still hold 128 random bits.
+_MIN_SECRET_LENGTH: Final = 32
+
+
+def _warehouse_url(text: str) -> str:
+    """The URL, with the driver that this program uses."""
+    try:
+        url = make_url(text)
+        driver = _DRIVERS[url.drivername]
+    except (ArgumentError, KeyError, ValueError):
+        raise ValueError(
+            "must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME"
+        ) from None
+    if "@" in (url.host or ""):
+        raise ValueError("has more than one @: write one in the password as %40")
+    return url.set(drivername=driver).render_as_string(hide_password=False)
+
+
+def _integer(text: str, least: int, most: int, message: str) -> int:
+    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+        raise ValueError(message)
+    return int(text)
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError("must be a whole number from 1")
-    return number
+    return _integer(text, 1, 1_000_000_000, "must be a whole number from 1")
+
+
+def _bytes(text: str) -> int:
+    return _integer(text, 1, 10**15, "must be a whole number of bytes, from 1 to 10^15")
+
+
+def _import_memory(text: str) -> int:
+    # Importing a file of ordinary rows takes this much.
+    return _integer(text, 256, 1_000_000, "must be a whole number of megabytes from 256")
 
 
 def _port(text: str) -> int:
-    number = int(text)
-    if not 0 < number < 65536:
-        raise ValueError("must be a port from 1 to 65535")
-    return number
+    return _integer(text, 1, 65_535, "must be a port: a whole number from 1 to 65535")
 
 
 def _optional_port(text: str) -> int | None:
@@ -49,27 +93,34 @@ def _optional_port(text: str) -> int | None:
 
 
 def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
-    return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
+    try:
+        return tuple(ip_network(part, strict=False) for part in _list(text))
+    except ValueError:
+        raise ValueError("must be addresses or networks such as 10.0.0.0/8") from None
 
 
 def _rate(text: str) -> tuple[int, int] | None:
-    if not text:
+    if text.lower() == "off":
         return None
-    parts = text.split("/")
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
-        raise ValueError("must be requests/seconds, such as 600/60")
-    times, seconds = map(int, parts)
-    if not 0 < times <= 1_000_000 or not 0 < seconds <= 86_400:
-        raise ValueError("must be 1 to 1000000 requests in 1 to 86400 seconds")
-    return times, seconds
+    requests, slash, seconds = text.partition("/")
+    message = (
+        "must be requests/seconds such as 600/60, up to 1000000 requests in up to 86400 s, or off"
+    )
+    if not slash:
+        raise ValueError(message)
+    return _integer(requests, 1, 1_000_000, message), _integer(seconds, 1, 86_400, message)
 
 
 def _origins(text: str) -> tuple[str, ...]:
-    origins = tuple(part.strip().lower() for part in text.split(",") if part.strip())
+    origins = tuple(part.lower() for part in _list(text))
     for origin in origins:
         if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#\s]+", origin):
             raise ValueError("must be origins such as https://app.example.com, or *")
     return origins
+
+
+def _list(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _base_address(text: str) -> str:
@@ -78,58 +129,91 @@ def _base_address(text: str) -> str:
     return text.rstrip("/")
 
 
+def _secret_key(text: str) -> str:
+    if text and len(text) < _MIN_SECRET_LENGTH:
+        raise ValueError(
+            f"must have at least {_MIN_SECRET_LENGTH} characters, such as `openssl rand -hex 32` prints"
+        )
+    return text
+
+
 WAREHOUSE_URL: Final = Setting(
     "WAREHOUSE_URL",
-    f"sqlite:///{Path('var') / 'warehouse.db'}",
-    str,
-    "where everything is kept: an SQLAlchemy URL (SQLite file or `postgresql+psycopg://…`)",
+    "sqlite:///var/warehouse.db",
+    _warehouse_url,
+    "the database: `sqlite:///FILE` or `postgresql://USER:PASSWORD@HOST:PORT/NAME`",
+    secret=True,
 )
 ATTRIBUTION_WINDOW_DAYS: Final = Setting(
     "ATTRIBUTION_WINDOW_DAYS",
     "30",
     _positive,
-    "days (of 24 h) between a submission and an order that it can be credited with; "
-    "a change has everything rolled up anew at the next rollup",
+    "how many days (of 24 h) after a submission an order can be credited to it; "
+    "after a change, the next rollup recomputes everything",
 )
 REJECTS_DAYS: Final = Setting(
-    "REJECTS_DAYS", "30", _positive, "days after which rejected rows are purged"
+    "REJECTS_DAYS", "30", _positive, "days after which rejected rows are deleted"
 )
-NIGHTLY: Final = Setting(
-    "NIGHTLY", "15 2 * * *", str, "when the nightly rollup runs: a cron expression, in UTC"
+NIGHTLY_CRON: Final = Setting(
+    "NIGHTLY_CRON",
+    "15 2 * * *",
+    str,
+    "when the nightly rollup runs: a cron expression, in UTC",
+    former_name="NIGHTLY",
 )
-VERIFY: Final = Setting(
-    "VERIFY", "15 4 * * *", str, "when a sample of days is verified: a cron expression, in UTC"
+VERIFY_CRON: Final = Setting(
+    "VERIFY_CRON",
+    "15 4 * * *",
+    str,
+    "when a sample of days is verified: a cron expression, in UTC",
+    former_name="VERIFY",
 )
-PURGE: Final = Setting(
-    "PURGE",
+PURGE_CRON: Final = Setting(
+    "PURGE_CRON",
     "45 3 * * *",
     str,
-    "when old rejects, records of runs and `Idempotency-Key`s are purged: a cron expression, in UTC",
+    "when old rejects, records of runs and `Idempotency-Key`s are deleted: "
+    "a cron expression, in UTC",
+    former_name="PURGE",
 )
 REFRESH_MINUTES: Final = Setting(
-    "REFRESH_MINUTES", "5", _positive, "minutes between two refreshes of what has changed"
+    "REFRESH_MINUTES", "5", _positive, "minutes between two refreshes of the summaries"
 )
 IMPORT_DIR: Final = Setting(
-    "IMPORT_DIR",
-    f"{Path('var') / 'landing'}",
-    Path,
-    "the landing folder, with a folder for each kind",
+    "IMPORT_DIR", "var/landing", Path, "the landing folder, with a subfolder for each kind"
 )
-IMPORT_SECONDS: Final = Setting(
-    "IMPORT_SECONDS", "10", _positive, "seconds between two looks into the landing folder"
+LANDING_POLL_SECONDS: Final = Setting(
+    "LANDING_POLL_SECONDS",
+    "10",
+    _positive,
+    "seconds between two looks into the landing folder",
+    former_name="IMPORT_SECONDS",
 )
-BATCH_TRIES: Final = Setting(
-    "BATCH_TRIES",
+IMPORT_MEMORY_MB: Final = Setting(
+    "IMPORT_MEMORY_MB",
+    "1024",
+    _import_memory,
+    "megabytes of memory that the import of one file may take (on Linux); a file that takes more fails",
+)
+IMPORT_MINUTES: Final = Setting(
+    "IMPORT_MINUTES",
+    "60",
+    _positive,
+    "minutes that the import of one file may take; a file that takes longer fails",
+)
+BATCH_MAX_ATTEMPTS: Final = Setting(
+    "BATCH_MAX_ATTEMPTS",
     "5",
     _positive,
-    "tries after which a batch that cannot be rolled up is set aside",
+    "failed attempts after which a batch is set aside",
+    former_name="BATCH_TRIES",
 )
 RUNS_DAYS: Final = Setting(
-    "RUNS_DAYS", "90", _positive, "days after which the records of runs are purged"
+    "RUNS_DAYS", "90", _positive, "days after which the records of runs are deleted"
 )
 HOST: Final = Setting("HOST", "127.0.0.1", str, "the address that the API listens on")
 PORT: Final = Setting("PORT", "8000", _port, "the port that the API listens on")
-WORKERS: Final = Setting("WORKERS", "2", _positive, "processes that serve the API")
+WORKERS: Final = Setting("WORKERS", "2", _positive, "the number of processes that serve the API")
 METRICS_HOST: Final = Setting(
     "METRICS_HOST", "127.0.0.1", str, "the address that metrics are served on"
 )
@@ -137,14 +221,14 @@ METRICS_PORT: Final = Setting(
     "METRICS_PORT",
     "",
     _optional_port,
-    "the port that metrics for Prometheus are served on; without it, there are none",
+    "the port that metrics for Prometheus are served on; they are off without it",
 )
 PUBLIC_URL: Final = Setting(
     "PUBLIC_URL",
     "",
     _base_address,
-    "the address at which people reach the service, for the links it gives out; "
-    "without it `http://HOST:PORT`",
+    "the address at which people reach the service, used in links to it "
+    "(`http://HOST:PORT` without it); with `https://`, cookies and browsers are for HTTPS alone",
 )
 TRUSTED_PROXIES: Final = Setting(
     "TRUSTED_PROXIES",
@@ -161,35 +245,47 @@ CORS_ORIGINS: Final = Setting(
 )
 RATE_LIMIT: Final = Setting(
     "RATE_LIMIT",
-    "",
+    "6000/60",
     _rate,
-    "requests/seconds (`600/60`) that each key may make, on each host; without it, any number",
+    "how many requests the keys of a shop may make together on each host, as requests/seconds; "
+    "`off`: any number",
+)
+FORMS_PER_SHOP: Final = Setting(
+    "FORMS_PER_SHOP",
+    "10000",
+    _positive,
+    "the most forms of a shop; the API creates no further one (an import does)",
+)
+FORM_BYTES_PER_SHOP: Final = Setting(
+    "FORM_BYTES_PER_SHOP",
+    "1000000000",
+    _bytes,
+    "the most bytes of a shop's forms, schemas and drafts together; the API stores no more "
+    "(an import does)",
 )
 SECRET_KEY: Final = Setting(
     "SECRET_KEY",
     "",
-    str,
-    "what signs the cookies of members; without it, one is made up once and kept in the warehouse",
+    _secret_key,
+    "the secret of at least 32 characters that signs members' cookies; without it, the service "
+    "creates one and keeps it in the warehouse",
+    secret=True,
 )
-
-
-def public_url() -> str:
-    """The address at which people reach the service, without a slash at its end."""
-    return str(PUBLIC_URL.get() or f"http://{HOST.get()}:{PORT.get()}")
-
 
 SETTINGS: Final = (
     WAREHOUSE_URL,
     ATTRIBUTION_WINDOW_DAYS,
     REJECTS_DAYS,
-    NIGHTLY,
+    NIGHTLY_CRON,
     REFRESH_MINUTES,
-    VERIFY,
-    PURGE,
+    VERIFY_CRON,
+    PURGE_CRON,
     RUNS_DAYS,
-    BATCH_TRIES,
+    BATCH_MAX_ATTEMPTS,
     IMPORT_DIR,
-    IMPORT_SECONDS,
+    LANDING_POLL_SECONDS,
+    IMPORT_MEMORY_MB,
+    IMPORT_MINUTES,
     HOST,
     PORT,
     WORKERS,
@@ -199,5 +295,33 @@ SETTINGS: Final = (
     TRUSTED_PROXIES,
     CORS_ORIGINS,
     RATE_LIMIT,
+    FORMS_PER_SHOP,
+    FORM_BYTES_PER_SHOP,
     SECRET_KEY,
 )
+
+
+def check_names() -> None:
+    """Raises SettingError if the environment has a setting under a name that it no longer has."""
+    for setting in SETTINGS:
+        if setting.former_name and setting.former_name in os.environ:
+            raise SettingError(
+                f"{setting.former_name} is now called {setting.name}: rename it in the environment"
+            )
+
+
+def check_all() -> None:
+    """Raises SettingError for the first setting that cannot be used."""
+    check_names()
+    for setting in SETTINGS:
+        setting.get()
+
+
+def is_public_https() -> bool:
+    """Whether people reach the service over HTTPS, as PUBLIC_URL says: proxies may not tell."""
+    return str(PUBLIC_URL.get()).startswith("https://")
+
+
+def public_url() -> str:
+    """The address at which people reach the service, without a slash at its end."""
+    return str(PUBLIC_URL.get() or f"http://{HOST.get()}:{PORT.get()}")

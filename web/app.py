@@ -1,53 +1,45 @@
 """START HERE: the application factory, and what happens around every request.
 
-A request passes, in this order: its key (401), the route (404, 405), then its endpoint (`endpoint.py`:
-403, 404, the request itself). Whatever goes wrong on the way is answered by `errors.py`. One that comes
-again word for word takes a shorter way (`repeats.py`).
+A request passes, in this order: the number of requests in progress (503), its key (401), the limits of its
+shop (429), its `Host` (400), the route (404, 405), then its endpoint (`api/endpoint.py`: 403, 404, the
+request itself). `http/errors.py` answers what goes wrong on the way. An answer is then compressed, gets the
+headers of CORS, its id and its rate limit, and is logged.
 """
 
 import time
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
-from typing import Final
 
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Response, g, request
 from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
 from warehouse.settings import TRUSTED_PROXIES, WAREHOUSE_URL
-from web import (
-    ads,
-    attribution,
-    cors,
-    customers,
-    discounts,
-    errors,
-    form_analytics,
-    forms,
-    health,
-    rate_limits,
-    repeats,
-    revenue,
-    settings,
-)
-from web.admission import admit
-from web.answers import Answers
-from web.callers import LOOK_UP, Caller
-from web.campaigns import KnownCampaigns
-from web.compression import compress
-from web.database import Database
-from web.dimensions import Dimensions
-from web.endpoint import VERSION
-from web.errors import Refusal
-from web.handled import Handled, listen, listeners
-from web.last_use import LastUse
-from web.later import Later
-from web.logs import log_request
+from web import pages
+from web.api.endpoint import ROW_LIMITS, VERSION
+from web.api.resources import RESOURCES
+from web.api.row_limit import RowLimits
+from web.dashboard import views as dashboard
+from web.db.background_writes import BackgroundWrites, LastUse
+from web.db.database import Database
+from web.db.dimensions import Dimensions
+from web.db.probe import Probe
+from web.db.shop_cache import ShopCache
+from web.http import compression, cors, errors, health, request_log, response_headers
+from web.http.api_key_auth import authenticate
+from web.http.concurrency_limits import ConcurrencyLimits
+from web.http.errors import Refusal
+from web.http.host_header import CheckedHosts, refuse_malformed_host
+from web.http.proxies import TrustedProxies
+from web.http.rate_limits import RateLimits
+from web.http.request_bodies import MAX_BYTES, BodyReader, BoundedRequest, Turns
+from web.http.request_id import new_request_id
+from web.http.response_cache import ResponseCache
+from web.http.state import RequestState, Services, install, services, services_of
 from web.openapi import views as openapi
-from web.proxies import TrustedProxies
-from web.request_id import request_id
-
-RESOURCES: Final = (forms, form_analytics, attribution, discounts, revenue, ads, customers)
+from web.pages import page_request
+from web.pages.rendering import error_page
 
 
 class FormIdConverter(BaseConverter):
@@ -65,73 +57,87 @@ def wall_clock() -> int:
 def create_app(
     url: str | None = None,
     clock: Callable[[], int] = wall_clock,
-    counts: str | None = None,
+    rate_buckets: str | None = None,
 ) -> Flask:
     """The API over the warehouse at `url` (default: the setting `WAREHOUSE_URL`), which must have
-    been migrated. `clock` gives the present instant in microseconds. `counts` is the file in which
+    been migrated. `clock` gives the present instant in microseconds. `rate_buckets` is the file in which
     the processes of one server count requests (see `rate_limits.py`)."""
     app = Flask(__name__, static_folder=None)
-    # Nothing here is a coroutine, and no function need be asked at each request whether it is one.
-    app.ensure_sync = lambda func: func  # type: ignore[method-assign]
+    app.request_class = BoundedRequest
+    app.config[ROW_LIMITS] = RowLimits()
     # An address has one spelling: neither `/v1/forms/` nor `//v1/forms` redirects to it.
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
     app.url_map.converters["form_id"] = FormIdConverter
     database = Database(url or WAREHOUSE_URL.get())
-    app.extensions["clock"] = clock
-    app.extensions["database"] = database
-    app.extensions["look_up"] = database.keep(LOOK_UP)
-    app.extensions["answers"] = Answers()
-    app.extensions["dimensions"] = Dimensions()
-    app.extensions["campaigns"] = KnownCampaigns()
-    app.extensions["later"] = Later(database)
-    app.extensions["last_use"] = LastUse(app.extensions["later"])
-    listen(app, log_request)
-    errors.register(app)
-    app.before_request(_admit)
-    # The last one here is the first to see an answer.
-    repeats.register(app)
-    app.after_request(compress)
+    writes = BackgroundWrites(database)
+    shared = Services(
+        clock=clock,
+        database=database,
+        response_cache=ResponseCache(),
+        dimensions=Dimensions(),
+        shop_cache=ShopCache(),
+        background_writes=writes,
+        last_use=LastUse(writes),
+        rate_limits=RateLimits(rate_buckets),
+        concurrency=ConcurrencyLimits(),
+        readiness=Probe(partial(health.readiness, database)),
+        api_bodies=BodyReader(MAX_BYTES, Turns(at_once=6, queued=4)),
+        page_bodies=BodyReader(page_request.MAX_FORM_BYTES, Turns(at_once=2, queued=2)),
+        listeners=[request_log.log_request],
+    )
+    install(app, shared)
+    errors.register(app, error_page)
+    app.before_request(_begin)
+    # The function that is registered last sees an answer first.
+    app.after_request(request_log.report)
+    app.after_request(response_headers.add)
     cors.register(app)
-    rate_limits.register(app, counts)
-    app.after_request(_sign_and_tell)
-    app.teardown_request(_close_snapshot)
+    compression.register(app)
+    app.teardown_request(_end)
     for resource in RESOURCES:
         app.register_blueprint(resource.blueprint)
     app.register_blueprint(health.blueprint)
     app.register_blueprint(openapi.blueprint)
-    settings.register(app)
-    app.wsgi_app = TrustedProxies(app.wsgi_app, TRUSTED_PROXIES.get())  # type: ignore[method-assign]
+    pages.register(app)
+    app.register_blueprint(dashboard.blueprint)
+    proxies = TRUSTED_PROXIES.get()
+    app.wsgi_app = TrustedProxies(CheckedHosts(app.wsgi_app), proxies)  # type: ignore[method-assign]
     return app
 
 
 def close_app(app: Flask) -> None:
     """Write what is still to be written, and close the connections, before a process ends."""
-    app.extensions["later"].stop()
-    app.extensions["counts"].close()
-    app.extensions["database"].close()
+    shared = services_of(app)
+    shared.background_writes.stop()
+    shared.rate_limits.close()
+    shared.database.close()
 
 
-def _admit() -> Response | None:
-    """The key comes first: without a valid one, nothing under /v1 says whether it exists (but the
-    description of it all)."""
-    g.started = perf_counter()
-    request_id()
-    path, refused = request.path, request.routing_exception
+def _begin() -> Response | None:
+    """The key comes first: without a valid one, nothing under /v1 says whether it exists, except the
+    description of the whole."""
+    shared = services()
+    now = shared.clock()
+    g.state = RequestState(new_request_id(now), now, started=perf_counter())
+    refused = request.routing_exception
     if isinstance(refused, MethodNotAllowed) and request.method == "OPTIONS":
         allowed = ", ".join(sorted({*(refused.valid_methods or ()), "OPTIONS"}))
-        answer = Response(status=204, headers={"Allow": allowed})
-        del answer.headers["Content-Type"]
-        return answer
-    if _needs_key(path):
-        now = current_app.extensions["clock"]()
+        response = Response(status=204, headers={"Allow": allowed})
+        del response.headers["Content-Type"]
+        return response
+    if request.blueprint != health.blueprint.name:
+        g.state.admission = shared.concurrency.admit()
+    if _needs_key(request.path):
         try:
-            admit(now)
+            caller = authenticate()
         except Refusal:
-            rate_limits.count_failure(now)
+            shared.rate_limits.count_failure(now)
             raise
-        rate_limits.count_request(g.caller, now)
-        current_app.extensions["last_use"].note(g.caller, now)
+        shared.rate_limits.count_request(caller.shop.key, now)
+        g.state.admission.enter(caller.shop.key, takes_turns=request.method in ("GET", "HEAD"))
+        shared.last_use.record(caller.credential_id, caller.last_used_at, now)
+    refuse_malformed_host(request)
     return None
 
 
@@ -139,27 +145,13 @@ def _needs_key(path: str) -> bool:
     return path == VERSION or (path.startswith(f"{VERSION}/") and path != openapi.PATH)
 
 
-def _sign_and_tell(response: Response) -> Response:
-    response.headers["X-Request-Id"] = request_id()
-    known, rule = g.__dict__, request.url_rule
-    caller: Caller | None = known.get("caller")
-    handled = Handled(
-        request_id(),
-        request.method,
-        known.get("template") or (rule.rule if rule else None),
-        response.status_code,
-        perf_counter() - known["started"],
-        current_app.extensions["clock"](),
-        caller.shop.shop_id if caller else None,
-        caller.credential_id if caller else None,
-        known.get("error"),
-    )
-    for listener in listeners(current_app):
-        listener(handled)
-    return response
-
-
-def _close_snapshot(_error: BaseException | None) -> None:
-    connection = g.pop("connection", None)
-    if connection is not None:
-        connection.close()
+def _end(_error: BaseException | None) -> None:
+    current: RequestState | None = g.get("state")
+    if current is None:
+        return
+    try:
+        if current.connection:
+            services().database.release(current.connection)
+    finally:
+        if current.admission:
+            current.admission.end()

@@ -1,23 +1,20 @@
 """`backup` and `restore`: the warehouse as one file."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 import click
-from tqdm import tqdm
 
-from jobs.clock import now_micros
-from jobs.commands.shared import failures
-from jobs.telling import say
-from warehouse import runs, settings
+from jobs.run.clock import now_micros
+from jobs.run.console import Bar, bar, report
+from jobs.run.errors import CommandFailed
+from jobs.run.signals import Stopped, graceful_stop, raise_if_stopped
+from warehouse import settings
 from warehouse.backups import BackupError, Progress, back_up, restore
-from warehouse.bulk import open_bulk
-
-# What takes less is not worth a bar.
-_QUIET_SECONDS: Final = 2
+from warehouse.connections.arrow import open_arrow
+from warehouse.operations import job_runs
 
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
@@ -25,62 +22,64 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @click.command("backup")
 @click.argument("file", type=_FILE)
 def backup_command(file: Path) -> None:
-    """Write the whole warehouse, as it is at one instant, to FILE; everything else may go on.
+    """Write the whole warehouse, as it is at one instant, to FILE.
 
-    FILE appears, or replaces an earlier one, once it is whole.
+    Everything else may run meanwhile. FILE appears, or replaces an earlier one, when it is complete.
     """
     with _recorded("backup", file) as url, _bars() as progress:
         back_up(url, file, progress)
-    click.echo(f"backed up to {file} ({file.stat().st_size:,} bytes)")
+    report(f"backed up to {file} ({file.stat().st_size:,} bytes)")
 
 
 @click.command("restore")
 @click.argument("file", type=_FILE)
-@click.option("--force", is_flag=True, help="Also in the place of a warehouse that has data.")
+@click.option("--force", is_flag=True, help="Replace a warehouse that has data.")
 def restore_command(file: Path, force: bool) -> None:
-    """Put the backup in FILE in the place of the warehouse, all of it or nothing.
+    """Replace the warehouse by the backup in FILE, completely or not at all.
 
-    An older backup is migrated. With --force, jobs that run on PostgreSQL are cut off; on both
-    databases they go on from what was restored when they are started again.
+    A backup of an older version is migrated. With --force, jobs that are running on PostgreSQL lose
+    their connections. Start stopped jobs again: they continue from what was restored.
     """
     with _recorded("restore", file) as url, _bars() as progress:
         restore(url, file, progress, force=force)
-    click.echo(f"restored from {file}; `python -m jobs status` says what it holds")
+    report(f"restored from {file}; `python -m jobs status` shows what it holds")
 
 
 @contextmanager
 def _recorded(job: str, file: Path) -> Iterator[str]:
-    """The warehouse's URL; failures become one line, and what was done becomes a recorded run."""
-    with failures():
-        url = settings.WAREHOUSE_URL.get()
-        begun, record = now_micros(), runs.Record(job, str(file))
-        try:
+    """Yields the warehouse's URL, and records the block as a run when it is over.
+
+    Not a `JobRun`: the warehouse must not be open during SQLite's own backup (`SqliteBackend` says why),
+    and before a restore it may have another schema, or not exist.
+    """
+    url = settings.WAREHOUSE_URL.get()
+    started_at, record, state = now_micros(), job_runs.Record(job, str(file)), job_runs.DONE
+    try:
+        with graceful_stop(lambda: None):
             yield url
-        except (BackupError, OSError) as error:
-            record.error = str(error)
-            say(f"Error: {error}")
-            sys.exit(1)
-        finally:
-            # Only now: it must not be open beside SQLite's own backup (`bulk.py` says why), and there
-            # may be no warehouse of today's schema to write it to.
-            with suppress(Exception), open_bulk(url, patient=False) as bulk:
-                runs.begin(bulk, record, begun)
-                state = runs.FAILED if record.error else runs.DONE
-                runs.update(bulk, record, now_micros(), state)
+    except Stopped as stopped:
+        state, record.error = job_runs.STOPPED, str(stopped)
+        raise
+    except (BackupError, OSError) as error:
+        state, record.error = job_runs.FAILED, str(error)
+        raise CommandFailed(str(error)) from error
+    finally:
+        with suppress(Exception), open_arrow(url, wait_for_locks=False) as connection:
+            job_runs.begin(connection, record, started_at)
+            job_runs.update(connection, record, now_micros(), state)
 
 
 @contextmanager
 def _bars() -> Iterator[Progress]:
-    """A bar for each thing that is done, one after the other."""
-    with ExitStack() as bars:
-        current: dict[str, tqdm[NoReturn]] = {}
+    """A progress bar for each step of the work, one after the other."""
+    with ExitStack() as stack:
+        bars: dict[str, Bar] = {}
 
-        def progress(what: str, done: int, total: int) -> None:
-            if what not in current:
-                bars.close()
-                bar = tqdm(desc=what, unit="B", unit_scale=True, delay=_QUIET_SECONDS, disable=None)
-                current[what] = bars.enter_context(bar)
-            current[what].total = total or None
-            current[what].update(done - current[what].n)
+        def progress(step: str, done: int, total: int) -> None:
+            raise_if_stopped()
+            if step not in bars:
+                stack.close()
+                bars[step] = stack.enter_context(bar(step, "B", total or None))
+            bars[step].move_to(done)
 
         yield progress

@@ -1,28 +1,30 @@
-"""`landing`: import what lies in the landing folder."""
-
-import sys
+"""`landing`: import the files in the landing folder."""
 
 import click
 
+from jobs.commands.options import scheduled_as_option
 from jobs.landing.folder import FAILED
-from jobs.landing.importing import land
-from jobs.running import running
-from jobs.telling import say
+from jobs.landing.land import LEFT, land
+from jobs.run.job_run import JobRun
 from warehouse import settings
 
 
 @click.command("landing")
-def landing_command() -> None:
-    """Import what has appeared complete in IMPORT_DIR/KIND/, of other systems also in KIND/FORMAT/ and
-    KIND/FORMAT/SHOP/, and move it to done/ or failed/ there, with a report beside it. Exit status 1
-    says that a file could not be read."""
-    with running("landing", alone=True) as run:
+@scheduled_as_option
+def landing_command(scheduled_as: str | None) -> None:
+    """Import the files that have appeared complete in IMPORT_DIR/KIND/.
+
+    Exports of other systems may also lie in KIND/FORMAT/ and KIND/FORMAT/SHOP/. Each file is moved to
+    done/ or failed/ in its folder, with a report. Exits 1 if a file could not be read or moved.
+    """
+    with JobRun("landing", scheduled_as=scheduled_as, exclusive=True) as run:
         root = settings.IMPORT_DIR.get()
-        failed = land(run, root)
-        if failed:
-            run.record.error = (
-                f"{failed} {'file' if failed == 1 else 'files'} could not be read; "
-                f"see the reports in {root / '**' / FAILED}"
+        outcomes = land(run, root)
+        run.record.error = "; ".join(
+            f"{outcomes[outcome]} {'file' if outcomes[outcome] == 1 else 'files'} could not be {what}"
+            for outcome, what in (
+                (FAILED, f"read; see the reports in {root / '**' / FAILED}"),
+                (LEFT, "moved; the lines above say why"),
             )
-            say(f"Error: {run.record.error}")
-            sys.exit(1)
+            if outcomes[outcome]
+        )

@@ -1,68 +1,74 @@
-"""`scheduler`: the jobs of `schedule.py`, run by themselves until the process is told to end."""
+"""`scheduler`: run the jobs of the schedule until the process is stopped."""
 
 import logging
-import select
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from jobs.clock import now_micros
-from jobs.commands.shared import failures, in_one_line, warehouse
-from jobs.ending import ending
 from jobs.landing import folder
-from jobs.schedule import Job, schedule
-from jobs.telling import say
-from jobs.turns import Turns
-from warehouse import runs, settings
-from warehouse.days import from_micros
+from jobs.run.clock import now_micros
+from jobs.run.console import log_as, say
+from jobs.run.errors import in_one_line
+from jobs.run.job_run import open_warehouse
+from jobs.run.signals import graceful_stop, wait_for_signal
+from jobs.scheduler.child_processes import KILL_AFTER_SECONDS, ChildProcesses
+from jobs.scheduler.schedule import Job, schedule
+from warehouse import settings
+from warehouse.domain.time import from_micros
+from warehouse.operations import job_runs
 
 
 @click.command("scheduler")
 def scheduler_command() -> None:
-    """Run the scheduled jobs until told to end: SIGTERM or Ctrl-C ends the one in hand after its
-    batch, within ten seconds."""
-    # That a job is still at it when its next turn comes is no news.
+    """Run the scheduled jobs until stopped.
+
+    SIGTERM or Ctrl-C stops it within ten seconds: the current job ends after its batch.
+    """
+    # It warns when a job is due while its last run still goes on, which is ordinary here.
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
-    with failures():
-        jobs = schedule()
-        root = settings.IMPORT_DIR.get()
-    with ending() as state:
-        last = _last_starts()
-        _make_landing(root)
-        scheduler, turns = BackgroundScheduler(timezone=UTC), Turns(root)
-        now = datetime.now(UTC)
-        for job in jobs:
-            # A run that was missed, or came while the one before still ran, is made up for once;
-            # so is one that was missed while no scheduler ran.
-            missed = job.name == "refresh" or _is_missed(job, last.get(job.name), now)
-            scheduler.add_job(
-                turns.take,
-                job.trigger,
-                [job],
-                id=job.name,
-                coalesce=True,
-                max_instances=1,
-                misfire_grace_time=None,
-                next_run_time=now if missed else job.next_time(now),
-            )
-            say(f"{job.name}: jobs {' '.join(job.command)}, {job.when}")
+    jobs, landing = schedule(), settings.IMPORT_DIR.get()
+    log_as("scheduler")
+    click.get_current_context().call_on_close(lambda: log_as(""))
+    last = _last_starts()
+    _make_landing(landing)
+    children = ChildProcesses(landing)
+    scheduler = BackgroundScheduler(timezone=UTC)
+    now = from_micros(now_micros())
+    for job in jobs:
+        # A run that was missed is made up for once: because the last one took too long, or because no
+        # scheduler was running.
+        at_once = job.name == "refresh" or _is_missed(job, last.get(job.name), now)
+        scheduler.add_job(
+            children.run,
+            job.trigger,
+            [job],
+            id=job.name,
+            coalesce=True,
+            max_instances=1,
+            misfire_grace_time=None,
+            next_run_time=now if at_once else job.next_time(now),
+        )
+        say(f"{job.name}: jobs {' '.join(job.command)}, {job.when}")
+    with graceful_stop(lambda: None, seconds=KILL_AFTER_SECONDS + 1):
         scheduler.start()
-        select.select([state], [], [])
-        say("ending")
-        turns.end()
+        wait_for_signal()
+        children.stop()
         scheduler.shutdown(wait=False)
 
 
 def _last_starts() -> dict[str, datetime]:
-    """When each job was run last; nothing where the warehouse does not answer just now."""
+    """When each job last started; {} if the warehouse does not answer now."""
     try:
-        with warehouse() as (bulk, _):
-            found = runs.last_of_each(bulk, now_micros())
-    except SystemExit:
-        say("the jobs are tried all the same, when their time comes")
+        with open_warehouse() as connection:
+            runs = job_runs.last_of_each(connection, now_micros())
+    except Exception as error:
+        say(
+            f"the warehouse does not answer now: {in_one_line(error)}; jobs start when they are due"
+        )
         return {}
-    return {row["job"]: from_micros(row["started_at"]) for row in found}
+    return {run["job"]: from_micros(run["started_at"]) for run in runs}
 
 
 def _is_missed(job: Job, last: datetime | None, now: datetime) -> bool:
@@ -70,8 +76,8 @@ def _is_missed(job: Job, last: datetime | None, now: datetime) -> bool:
     return due is not None and due <= now
 
 
-def _make_landing(root: folder.Path) -> None:
+def _make_landing(landing: Path) -> None:
     try:
-        folder.make(root)
+        folder.make(landing)
     except OSError as error:
-        say(f"no landing folder: {in_one_line(error)}")
+        say(f"cannot make the landing folder: {in_one_line(error)}")

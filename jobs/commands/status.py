@@ -1,64 +1,68 @@
-"""`status`: how far each shop is, what failed, what ran, and what needs a person."""
+"""`status`: print the state of the warehouse, and what needs a person."""
 
-import json
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from jobs.clock import now_micros
-from jobs.commands.shared import failures, warehouse
-from jobs.schedule import schedule
-from jobs.status import status
+from jobs.run.clock import now_micros
+from jobs.run.console import json_line, printable
+from jobs.run.errors import FAILED
+from jobs.run.job_run import open_warehouse
+from jobs.scheduler.schedule import schedule
+from jobs.scheduler.status import status
 from warehouse import settings
 
 
 @click.command("status")
-@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def status_command(as_json: bool) -> None:
-    """Show what was imported last, what waits for a rollup, what failed and why rows were rejected,
-    what ran and what runs next. Exit status 1 says that something needs a person."""
-    with failures():
-        jobs, root = schedule(), settings.IMPORT_DIR.get()
-    with warehouse() as (bulk, window_days):
-        found = status(bulk, window_days, jobs, root, now_micros())
-    if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
-    else:
-        for line in _lines(found):
-            click.echo(line)
-    if found["problems"]:
-        sys.exit(1)
+    """Show what was imported, what waits for a rollup, what failed, and what runs next.
+
+    Lines that begin with NEEDS YOU say what a person has to do. If there are any, the exit status is
+    1.
+    """
+    jobs, root = schedule(), settings.IMPORT_DIR.get()
+    window_days = settings.ATTRIBUTION_WINDOW_DAYS.get()
+    with open_warehouse() as connection:
+        report = status(connection, window_days, jobs, root, now_micros())
+    for line in [json_line(report)] if as_json else map(printable, _lines(report)):
+        click.echo(line)
+    if report["problems"]:
+        sys.exit(FAILED)
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
-    for problem in found["problems"]:
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    for problem in report["problems"]:
         yield f"NEEDS YOU: {problem}"
-    for shop in found["shops"]:
+    for shop in report["shops"]:
         yield from _shop(shop)
-    if not found["shops"]:
+    if not report["shops"]:
         yield "no shops"
-    queued = found["queued"]
-    yield f"queued: {queued['rows']} rows in {queued['batches']} batches"
-    for batch in found["failing"]:
-        following = f"next try {batch['retry_at']}" if batch["retry_at"] else "set aside"
+    yield f"queued: {report['queued']['rows']} rows in {report['queued']['batches']} batches"
+    for batch in report["failing"]:
+        retry = f"retry at {batch['retry_at']}" if batch["retry_at"] else "set aside"
         yield (
             f"  batch {batch['batch_id']} of {batch['shop_id']} failed "
-            f"(tries: {batch['tries']}; {following}): {batch['error']}"
+            f"(attempts: {batch['attempts']}; {retry}): {batch['error']}"
         )
-    yield f"rejects: {sum(reject['rows'] for reject in found['rejects']) or 'none'}"
-    for reject in found["rejects"]:
+    yield f"rejects: {sum(reject['rows'] for reject in report['rejects']) or 'none'}"
+    for reject in report["rejects"]:
         yield f"  {reject['rows']} {reject['kind']} {reject['reason']}"
-    yield "last runs:" if found["runs"] else "last runs: none"
-    for run in found["runs"]:
+    yield "last runs:" if report["runs"] else "last runs: none"
+    for run in report["runs"]:
         yield _run(run)
-    verify = found["verify"]
+    verify = report["verify"]
     yield f"verify: {verify['state']} at {verify['started_at']}" if verify else "verify: never ran"
     yield "schedule (of `python -m jobs scheduler`):"
-    for job in found["schedule"]:
+    for job in report["schedule"]:
         yield f"  {job['job']:<8} {job['when']}; next {job['next_at'] or 'never'}"
-    yield from _landing(found["landing"])
+    landing = report["landing"]
+    yield (
+        f"landing folder {landing['folder']}: {len(landing['waiting'])} waiting, "
+        f"{len(landing['in_hand'])} being imported"
+    )
 
 
 def _shop(shop: dict[str, Any]) -> Iterator[str]:
@@ -66,7 +70,7 @@ def _shop(shop: dict[str, Any]) -> Iterator[str]:
     newest = (
         f"{batch['rows']} {batch['kind']} at {batch['imported_at']} (batch {batch['batch_id']})"
         if batch
-        else "nothing"
+        else "none"
     )
     lag = f" (for {shop['lag_seconds']} s)" if shop["waiting_rows"] else ""
     yield f"{shop['shop_id']} ({shop['timezone']}): {shop['state']}"
@@ -82,10 +86,3 @@ def _run(run: dict[str, Any]) -> str:
         f"  {run['job']:<8} {run['state']} {run['started_at']} by {run['owner']}, {seconds:.1f} s, "
         f"{run['shops']} shops, {run['batches']} batches, {run['rows']} rows{error}"
     )
-
-
-def _landing(landing: dict[str, Any]) -> Iterator[str]:
-    counts = (f"{len(landing[name])} {name.replace('_', ' ')}" for name in ("waiting", "in_hand"))
-    yield f"landing folder {landing['folder']}: {', '.join(counts)}"
-    for what in landing["left_alone"]:
-        yield f"  left alone: {what}"

@@ -1,7 +1,9 @@
-"""A shop to look at: believable input files of all seven kinds, made up to the minute.
+"""A made-up shop: believable input files of all seven kinds, up to the present minute.
 
-`cast.py` says who plays: forms, campaigns, codes. `people.py` has the visitors, `visits.py` what they do
-on a form, `purchases.py` what they buy, `spending.py` what the ads cost. `story.py` plays the days
-and `files.py` writes it all down. What happens on a day follows from the day alone, so that
-a later run tells the same story and goes on with it.
+Start with `files.py`, which writes them. `cast.py` and `campaigns.py` hold the shop, its forms and its
+campaigns; `story.py` makes the events and orders of each day, from `people.py` (visitors), `visits.py`
+(what they do on a form) and `purchases.py` (what they buy); `spending.py` makes what the ads cost.
+
+Everything random depends on the day alone, so a later run makes the same days again and adds new ones.
+Nothing here knows the warehouse.
 """

@@ -1,4 +1,4 @@
-"""Where visitors come from: campaigns with their UTM values, and what the paid ones cost."""
+"""The campaigns that visitors come from: their UTM values, and the budgets of the paid ones."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -9,9 +9,9 @@ from typing import Final
 class Campaign:
     """One source of visits.
 
-    `weight` is its share of the visits, `quality` moves the chance of an order. Paid campaigns have
-    a provider, that provider's id for them and a daily budget in `currency`. `every` says in which
-    weeks it runs: (period in weeks, weeks on).
+    `weight` is its share of the visits (relative to the others); `quality` multiplies the chance of an
+    order. A paid campaign has a provider, the provider's id for it, and a daily budget in `currency`.
+    It runs in the first weeks of each period: `every` is (weeks of the period, weeks it runs).
     """
 
     utm: dict[str, str]
@@ -60,7 +60,7 @@ CAMPAIGNS: Final = (
         *("meta", "238503", "Weekend offer", "USD", 40.0),
         every=(5, 2),
     ),
-    # Google's are told apart by name.
+    # Google's links carry the campaign's name only.
     Campaign(
         _utm("google", "cpc", "brand - search", term="demo botanicals"),
         9,
@@ -80,7 +80,7 @@ CAMPAIGNS: Final = (
         *("google", "71002003", "How-to videos", "USD", 18.0),
         every=(4, 3),
     ),
-    # TikTok's account bills in euros, and puts the campaign's id where the name belongs.
+    # TikTok's account bills in euros; its links carry the campaign's id in utm_campaign.
     Campaign(
         _utm("tiktok", "paid_social", "17990001", content="creator-mia"),
         10,
@@ -94,7 +94,7 @@ CAMPAIGNS: Final = (
         *("tiktok", "17990002", "Spark ads", "EUR", 20.0),
         every=(3, 2),
     ),
-    # Pays by flat fee: there is no spend to import, and so no ad campaign to match.
+    # A flat fee: no spend is imported, so its orders match no ad campaign.
     Campaign(_utm("meta", "paid_social", "partner-boost"), 1, 1.0),
 )
 

@@ -1,4 +1,4 @@
-"""Who plays in the demo: the shop, its forms with their steps and fields, its campaigns and codes."""
+"""The shop of the demo, and its forms with their steps, fields and discount codes."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,8 +16,9 @@ DAYS: Final = 120
 
 
 @dataclass(frozen=True)
-class Field:
-    """One question; `choices` maps an answer to (how often, how it moves the chance of an order)."""
+class FormField:
+    """One question. `choices` maps each answer to (its weight, its factor on the chance of an order);
+    `answered` is the chance that it is answered at all."""
 
     id: str
     type: str
@@ -26,16 +27,20 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Step:
+class FormStep:
+    """One step of a form; `completed` is the chance that a visitor who sees it completes it."""
+
     id: str
     name: str
-    fields: tuple[Field, ...]
+    fields: tuple[FormField, ...]
     completed: float
 
 
 @dataclass(frozen=True)
-class Form:
-    """One form. `share` is of all visits, `started` of its views; `buys` is the chance of an order."""
+class DemoForm:
+    """One form. `share` is its share of all visits, `started` the share of views that start it, `buys`
+    the chance of an order after a submission, `subscribes` that of a subscription. It hands out one
+    `code` (text, discount id) to all, or a `single_use` code that begins so to each."""
 
     id: str
     name: str
@@ -43,7 +48,7 @@ class Form:
     share: float
     started: float
     buys: float
-    steps: tuple[Step, ...]
+    steps: tuple[FormStep, ...]
     completes: bool = True
     subscribes: float = 0.0
     code: tuple[str, str] | None = None
@@ -66,22 +71,22 @@ class Form:
         return {"kind": self.kind, "steps": steps}
 
 
-EMAIL: Final = Field("email", "email", answered=1.0)
+EMAIL: Final = FormField("email", "email", answered=1.0)
 
-WELCOME: Final = Form(
+WELCOME: Final = DemoForm(
     "0192a000-0000-7000-8000-000000000001",
     "Welcome pop-up",
     "popup",
     share=0.40,
     started=0.17,
     buys=0.16,
-    steps=(Step("email", "Your e-mail", (EMAIL,), 0.74),),
+    steps=(FormStep("email", "Your e-mail", (EMAIL,), 0.74),),
     completes=False,
     subscribes=1.0,
     single_use="WELCOME",
 )
 
-QUIZ: Final = Form(
+QUIZ: Final = DemoForm(
     "0192a000-0000-7000-8000-000000000002",
     "Skin type quiz",
     "quiz",
@@ -89,11 +94,11 @@ QUIZ: Final = Form(
     started=0.58,
     buys=0.12,
     steps=(
-        Step(
+        FormStep(
             "skin",
             "Your skin",
             (
-                Field(
+                FormField(
                     "skin_type",
                     "choice",
                     {"dry": (3, 1.3), "oily": (3, 0.9), "mixed": (4, 1.0), "sensitive": (2, 1.7)},
@@ -101,11 +106,11 @@ QUIZ: Final = Form(
             ),
             0.90,
         ),
-        Step(
+        FormStep(
             "concerns",
             "What bothers you",
             (
-                Field(
+                FormField(
                     "concerns",
                     "multi_choice",
                     {
@@ -118,27 +123,27 @@ QUIZ: Final = Form(
             ),
             0.83,
         ),
-        Step(
+        FormStep(
             "routine",
             "Your routine",
             (
-                Field(
+                FormField(
                     "routine_effort",
                     "scale",
                     {1: (1, 0.5), 2: (2, 0.7), 3: (4, 1.0), 4: (3, 1.3), 5: (2, 1.7)},
                 ),
-                Field("allergies", "text", answered=0.35),
-                Field("birthday", "date", answered=0.25),
+                FormField("allergies", "text", answered=0.35),
+                FormField("birthday", "date", answered=0.25),
             ),
             0.88,
         ),
-        Step("result", "Where to send the result", (EMAIL,), 0.72),
+        FormStep("result", "Where to send the result", (EMAIL,), 0.72),
     ),
     subscribes=0.85,
     code=("QUIZ15", "disc_1002"),
 )
 
-FINDER: Final = Form(
+FINDER: Final = DemoForm(
     "0192a000-0000-7000-8000-000000000003",
     "Gift finder",
     "product_finder",
@@ -146,11 +151,11 @@ FINDER: Final = Form(
     started=0.66,
     buys=0.13,
     steps=(
-        Step(
+        FormStep(
             "who",
             "Who is it for",
             (
-                Field(
+                FormField(
                     "recipient",
                     "choice",
                     {"partner": (4, 1.5), "parent": (3, 1.2), "friend": (3, 0.8), "me": (2, 1.1)},
@@ -158,26 +163,26 @@ FINDER: Final = Form(
             ),
             0.92,
         ),
-        Step(
+        FormStep(
             "budget",
             "How much",
             (
-                Field(
+                FormField(
                     "budget",
                     "choice",
                     {"under 30": (4, 0.7), "30 to 60": (4, 1.2), "over 60": (2, 1.6)},
                 ),
-                Field("gift_wrap", "boolean", {True: (2, 1.4), False: (3, 0.9)}),
+                FormField("gift_wrap", "boolean", {True: (2, 1.4), False: (3, 0.9)}),
             ),
             0.85,
         ),
-        Step(
+        FormStep(
             "contact",
             "Shall we remind you",
             (
-                Field("email", "email", answered=0.45),
-                Field("phone", "phone", answered=0.15),
-                Field("days_left", "number", answered=0.5),
+                FormField("email", "email", answered=0.45),
+                FormField("phone", "phone", answered=0.15),
+                FormField("days_left", "number", answered=0.5),
             ),
             0.90,
         ),
@@ -185,7 +190,7 @@ FINDER: Final = Form(
     subscribes=0.30,
 )
 
-EXIT: Final = Form(
+EXIT: Final = DemoForm(
     "0192a000-0000-7000-8000-000000000004",
     "Before you go",
     "exit_intent",
@@ -193,11 +198,11 @@ EXIT: Final = Form(
     started=0.11,
     buys=0.15,
     steps=(
-        Step(
+        FormStep(
             "why",
             "What stopped you",
             (
-                Field(
+                FormField(
                     "reason",
                     "choice",
                     {"price": (5, 1.2), "shipping": (3, 1.4), "just looking": (4, 0.3)},
@@ -212,19 +217,19 @@ EXIT: Final = Form(
     code=("STAY10", "disc_1004"),
 )
 
-FOOTER: Final = Form(
+FOOTER: Final = DemoForm(
     "0192a000-0000-7000-8000-000000000005",
     "Footer sign-up",
     "embedded",
     share=0.08,
     started=0.06,
     buys=0.13,
-    steps=(Step("email", "Newsletter", (EMAIL,), 0.9),),
+    steps=(FormStep("email", "Newsletter", (EMAIL,), 0.9),),
     completes=False,
     subscribes=1.0,
 )
 
-SURVEY: Final = Form(
+SURVEY: Final = DemoForm(
     "0192a000-0000-7000-8000-000000000006",
     "After-delivery survey",
     "survey",
@@ -232,8 +237,11 @@ SURVEY: Final = Form(
     started=0.0,
     buys=0.0,
     steps=(
-        Step(
-            "stars", "How was it", (Field("stars", "scale", dict.fromkeys(range(1, 6), (1, 1))),), 1
+        FormStep(
+            "stars",
+            "How was it",
+            (FormField("stars", "scale", dict.fromkeys(range(1, 6), (1, 1))),),
+            1,
         ),
     ),
     status="draft",

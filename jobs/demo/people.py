@@ -1,4 +1,4 @@
-"""Visitors: each has a first day, and is the same whenever that day is told."""
+"""The visitors: each has a first day, and depends on that day alone."""
 
 import math
 from dataclasses import dataclass
@@ -15,49 +15,19 @@ _DEVICES = {"mobile": 62, "desktop": 30, "tablet": 6, "other": 2}
 # Monday first.
 _WEEK = (0.98, 0.95, 0.96, 1.0, 0.9, 1.06, 1.2)
 _FIRST = [
-    "ada",
-    "ben",
-    "cleo",
-    "dan",
-    "eve",
-    "finn",
-    "gia",
-    "hugo",
-    "iris",
-    "jon",
-    "kim",
-    "leo",
-    "mia",
-    "noa",
-    "ole",
-    "pia",
-    "quin",
-    "rosa",
-    "sam",
-    "tess",
-]
+    "ada", "ben", "cleo", "dan", "eve", "finn", "gia", "hugo", "iris", "jon",
+    "kim", "leo", "mia", "noa", "ole", "pia", "quin", "rosa", "sam", "tess",
+]  # fmt: skip
 _LAST = [
-    "adams",
-    "brook",
-    "chen",
-    "diaz",
-    "evans",
-    "fox",
-    "gupta",
-    "hill",
-    "ito",
-    "jones",
-    "khan",
-    "lopez",
-    "moore",
-    "nair",
-    "ortiz",
-    "park",
-]
+    "adams", "brook", "chen", "diaz", "evans", "fox", "gupta", "hill", "ito", "jones",
+    "khan", "lopez", "moore", "nair", "ortiz", "park",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Visitor:
+    """One person on one device; `keenness` multiplies the chance of an order."""
+
     id: str
     device: str
     email: str
@@ -71,12 +41,12 @@ class Visitor:
 
 
 def randomness(topic: str, day: date) -> Random:
-    """The day's own source of chance for a topic."""
+    """A random generator that depends on the topic and the day alone."""
     return Random(f"{SEED} {topic} {day.isoformat()}")
 
 
 def visits_on(day: date) -> int:
-    """Visits rise and fall with the week and the year."""
+    """The number of visits on a day; it varies with the week and the year."""
     season = 1 + 0.22 * math.sin(2 * math.pi * (day.timetuple().tm_yday - 240) / 365)
     noise = randomness("visits", day).uniform(0.92, 1.08)
     return round(VISITS_A_DAY * _WEEK[day.weekday()] * season * noise)
@@ -84,7 +54,7 @@ def visits_on(day: date) -> int:
 
 @lru_cache(maxsize=512)
 def new_visitors(day: date) -> tuple[Visitor, ...]:
-    """Those whose first day this is."""
+    """The visitors whose first day this is."""
     chance = randomness("visitors", day)
     running = [campaign for campaign in CAMPAIGNS if campaign.runs(day)]
     weights = [campaign.weight for campaign in running]
@@ -104,8 +74,8 @@ def new_visitors(day: date) -> tuple[Visitor, ...]:
     return tuple(people)
 
 
-def come_back(day: date, chance: Random) -> Visitor:
-    """A visitor of an earlier day, recent ones more often; the keener, the likelier."""
+def returning_visitor(day: date, chance: Random) -> Visitor:
+    """A visitor of an earlier day: a recent or a keen one is more likely."""
     candidates = [
         chance.choice(new_visitors(day - timedelta(days=1 + int(chance.expovariate(1 / 9)))))
         for _ in range(2)

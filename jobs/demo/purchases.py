@@ -1,4 +1,4 @@
-"""Orders: those that follow a form, those that come by themselves, and what becomes of them later."""
+"""The orders: some follow a visit to a form, others do not; some are cancelled or refunded later."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -13,18 +13,18 @@ from jobs.demo.visits import Visit
 Order = dict[str, Any]
 
 _ORDERS_WITHOUT_A_FORM = 7
-# What a code takes off, by its beginning.
+# The discount, by the beginning of a code.
 _OFF = {"WELCOME": 0.10, "QUIZ15": 0.15, "STAY10": 0.10}
 _BASKET = {"under 30": 0.5, "30 to 60": 0.9, "over 60": 1.8}
 
 
-def after_visit(visit: Visit, chance: Random) -> Iterator[Order]:
-    """The visitor's orders, if any; who submitted buys far more often, and comes again."""
+def orders_after(visit: Visit, chance: Random) -> Iterator[Order]:
+    """The orders of a visitor, if any. A submission makes them far more likely."""
     likelihood = visit.form.buys * visit.appeal * (1.0 if visit.submitted_at else 0.07)
     number = 0
     at = visit.submitted_at or visit.at
     while number < 4 and chance.random() < min(likelihood, 0.8):
-        # The first within days, some only after weeks; the next after a month or so.
+        # The first order comes within days (some after weeks), each further one after three weeks on average.
         mean_days = 21 if number else chance.choice((0.1, 0.1, 2, 7))
         at += timedelta(days=chance.expovariate(1 / mean_days), minutes=chance.uniform(3, 40))
         basket = _BASKET.get(visit.answers.get("budget", ""), 1.0)
@@ -41,8 +41,8 @@ def after_visit(visit: Visit, chance: Random) -> Iterator[Order]:
         likelihood = 0.28
 
 
-def without_form(day: date, midnight: datetime) -> Iterator[Order]:
-    """Orders of people whom no form has seen; a few have found the exit form's code elsewhere."""
+def orders_without_form(day: date, midnight: datetime) -> Iterator[Order]:
+    """Orders of people who saw no form; a few use the exit form's code all the same."""
     chance = randomness("orders", day)
     running = [campaign for campaign in CAMPAIGNS if campaign.runs(day)]
     for number in range(round(_ORDERS_WITHOUT_A_FORM * chance.uniform(0.6, 1.4))):
@@ -81,19 +81,20 @@ def _redeem(order: Order, code: str, discount_id: str) -> None:
     amount = round(order["total_cents"] * _OFF[code.partition("-")[0]])
     order["total_cents"] -= amount
     order["discount_cents"] = amount
-    # People type codes as they like.
+    # Some people type codes in lower case.
     used = {"code": code.lower() if amount % 5 == 0 else code, "amount_cents": amount}
     order["discount_codes"] = [used | ({"discount_id": discount_id} if discount_id else {})]
     for refund in order.get("refunds", ()):
         refund["amount_cents"] = min(refund["amount_cents"], order["total_cents"])
 
 
-def as_known(order: Order, now: datetime) -> Order | None:
-    """The order as the shop would export it now: what comes later has not happened yet."""
+def as_exported(order: Order, now: datetime) -> Order | None:
+    """The order as the shop would export it `now`, without later refunds or cancellation; None before
+    the order."""
     if order["created_at"] > now:
         return None
     known = order | {
-        "refunds": [one for one in order.get("refunds", ()) if one["created_at"] <= now]
+        "refunds": [refund for refund in order.get("refunds", ()) if refund["created_at"] <= now]
     }
     if known.get("cancelled_at", now) > now:
         del known["cancelled_at"]

@@ -1,4 +1,4 @@
-"""What the ads cost, how their accounts are doing, and what a euro is worth."""
+"""Ad spend, the state of the ad accounts, and exchange rates."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _SEGMENTS = {"mobile": 0.7, "desktop": 0.3}
 
 
 def ad_spend(day: date, elapsed: float) -> Iterator[dict[str, Any]]:
-    """One row per campaign and segment; `elapsed` is the part of the day that has passed."""
+    """One row per campaign and segment; `elapsed` is the part of the day that has passed, 0 to 1."""
     chance = randomness("ads", day)
     for campaign in PAID:
         for segment, share in _SEGMENTS.items():
@@ -38,7 +38,7 @@ def ad_spend(day: date, elapsed: float) -> Iterator[dict[str, Any]]:
 
 
 def ad_accounts(now: datetime) -> Iterator[dict[str, Any]]:
-    """Two accounts are in order; TikTok's token has run out, as tokens do."""
+    """Two accounts that are in order, and TikTok's, whose token has expired."""
     for provider, account in ACCOUNTS.items():
         failed = provider == "tiktok"
         yield {
@@ -51,7 +51,7 @@ def ad_accounts(now: datetime) -> Iterator[dict[str, Any]]:
 
 
 def exchange_rates(first: date, last: date) -> Iterator[list[str]]:
-    """The ECB's table: newest day first, none for weekends, one column per currency."""
+    """Rows of a CSV in the ECB's own form: the newest day first, no weekends, a column per currency."""
     yield ["Date", "USD", "JPY", "GBP", ""]
     for back in range((last - first).days + 1):
         day = last - timedelta(days=back)

@@ -1,36 +1,38 @@
-"""The days in their order: who visits which form when, and all that follows."""
+"""The days in order: who visits which form when, and the events and orders that follow."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
 from jobs.demo.campaigns import CAMPAIGNS, Campaign
-from jobs.demo.cast import FORMS, ZONE, Form
-from jobs.demo.people import Visitor, come_back, new_visitors, randomness, visits_on
-from jobs.demo.purchases import Order, after_visit, as_known, without_form
+from jobs.demo.cast import FORMS, ZONE, DemoForm
+from jobs.demo.people import Visitor, new_visitors, randomness, returning_visitor, visits_on
+from jobs.demo.purchases import Order, as_exported, orders_after, orders_without_form
 from jobs.demo.visits import Event, Visit, play
 
-# Visits by hour of the shop's day.
+# Weights of the hours of the shop's day.
 _HOURS = (3, 2, 1, 1, 1, 2, 4, 6, 8, 9, 10, 10, 11, 11, 10, 10, 10, 11, 12, 14, 15, 13, 9, 6)
 _DIRECT: Campaign = CAMPAIGNS[0]
 
 
-def tell(days: list[date], now: datetime) -> Iterator[tuple[date, list[Event], list[Order]]]:
-    """Each day's events and the orders that they led to, as far as they are known `now`.
+def events_and_orders(
+    days: list[date], now: datetime
+) -> Iterator[tuple[date, list[Event], list[Order]]]:
+    """Each day with its events and orders until `now`.
 
-    An order stands with the day of the visit that led to it, whenever it comes.
+    An order belongs to the day of the visit that led to it, however much later it comes.
     """
     for day in days:
         visits = list(_visits(day))
-        orders = list(without_form(day, datetime.combine(day, time(), ZONE)))
+        orders = list(orders_without_form(day, datetime.combine(day, time(), ZONE)))
         for visit in visits:
-            orders += after_visit(visit, randomness(f"after {visit.id}", day))
+            orders += orders_after(visit, randomness(f"after {visit.id}", day))
         events = [event for visit in visits for event in visit.events]
-        known = (as_known(order, now) for order in orders)
+        exported = (as_exported(order, now) for order in orders)
         yield (
             day,
             [event for event in events if datetime.fromisoformat(event["occurred_at"]) <= now],
-            [order for order in known if order],
+            [order for order in exported if order],
         )
 
 
@@ -39,14 +41,14 @@ def _visits(day: date) -> Iterator[Visit]:
     newcomers = new_visitors(day)
     for number in range(visits_on(day)):
         is_new = number < len(newcomers)
-        visitor = newcomers[number] if is_new else come_back(day, chance)
+        visitor = newcomers[number] if is_new else returning_visitor(day, chance)
         campaign = visitor.campaign if is_new or chance.random() < 0.4 else _DIRECT
         form = chance.choices(FORMS, [form.share for form in FORMS])[0]
         yield _visit(f"s_{day:%y%m%d}{number:04d}", form, visitor, campaign, day, chance)
 
 
 def _visit(
-    visit_id: str, form: Form, visitor: Visitor, campaign: Campaign, day: date, chance: Random
+    visit_id: str, form: DemoForm, visitor: Visitor, campaign: Campaign, day: date, chance: Random
 ) -> Visit:
     hour = chance.choices(range(24), _HOURS)[0]
     moment = time(hour, chance.randrange(60), chance.randrange(60), chance.randrange(1000) * 1000)
@@ -56,4 +58,5 @@ def _visit(
 
 
 def days_until(last: date, count: int) -> list[date]:
+    """So many days, the last one included, in order."""
     return [last - timedelta(days=back) for back in reversed(range(count))]

@@ -1,4 +1,4 @@
-"""One showing of a form to a visitor, told as events."""
+"""One visit to a form, as the events that it sends."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -6,22 +6,23 @@ from random import Random
 from typing import Any
 
 from jobs.demo.campaigns import Campaign
-from jobs.demo.cast import SHOP_ID, Field, Form, Step
+from jobs.demo.cast import SHOP_ID, DemoForm, FormField, FormStep
 from jobs.demo.people import Visitor
 
 Event = dict[str, Any]
 
-# How much likelier a step is finished, and a form followed by an order, by device.
+# Factors by device on the chance that a step is completed, and on that of an order.
 _PATIENCE = {"desktop": 1.05, "mobile": 0.93, "tablet": 1.0, "other": 0.85}
 _BUYING = {"desktop": 1.5, "mobile": 0.8, "tablet": 1.0, "other": 0.6}
 
 
 @dataclass
 class Visit:
-    """What came of one form session. `appeal` multiplies the chance of an order."""
+    """One form session so far. `at` is the time of its last event; `appeal` multiplies the chance of an
+    order; `code` is the issued code and its discount id (or "")."""
 
     id: str
-    form: Form
+    form: DemoForm
     visitor: Visitor
     campaign: Campaign
     at: datetime
@@ -32,7 +33,7 @@ class Visit:
     answers: dict[str, Any] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
 
-    def tell(self, type_: str, **more: Any) -> None:
+    def send(self, type_: str, **more: Any) -> None:
         event = {
             "event_id": f"{self.id}.{len(self.events):02d}",
             "shop_id": SHOP_ID,
@@ -48,17 +49,17 @@ class Visit:
 
 
 def play(visit: Visit, chance: Random) -> Visit:
-    """Let the visitor see the form, and go as far as they go."""
+    """Add the events of a visitor who sees the form, and goes as far as they go."""
     patience = _PATIENCE[visit.visitor.device]
     visit.appeal *= _BUYING[visit.visitor.device] * visit.campaign.quality * visit.visitor.keenness
-    visit.tell("view")
+    visit.send("view")
     if chance.random() > visit.form.started * patience:
         return visit
     _wait(visit, chance, 6)
-    visit.tell("start")
+    visit.send("start")
     for index, step in enumerate(visit.form.steps):
         where = {"step_id": step.id, "step_index": index, "step_name": step.name}
-        visit.tell("step_view", **where)
+        visit.send("step_view", **where)
         if chance.random() > step.completed * patience:
             if chance.random() < 0.3:
                 _answer(visit, step.fields[0], step, chance)
@@ -68,22 +69,22 @@ def play(visit: Visit, chance: Random) -> Visit:
                 _wait(visit, chance, 7)
                 _answer(visit, question, step, chance)
         _wait(visit, chance, 3)
-        visit.tell("step_complete", **where)
+        visit.send("step_complete", **where)
     _submit(visit, chance)
     return visit
 
 
 def _wait(visit: Visit, chance: Random, seconds: float) -> None:
-    # Reading times are skewed: most are short, a few people answer the phone in between.
+    # Reading times are skewed: most are short, a few are long.
     visit.at += timedelta(milliseconds=round(1000 * seconds * chance.lognormvariate(0, 0.7)))
 
 
-def _answer(visit: Visit, question: Field, step: Step, chance: Random) -> None:
+def _answer(visit: Visit, question: FormField, step: FormStep, chance: Random) -> None:
     value = _value(visit, question, chance)
     if question.type == "email":
         visit.email_known = True
     visit.answers[question.id] = value
-    visit.tell(
+    visit.send(
         "answer",
         step_id=step.id,
         field_id=question.id,
@@ -92,7 +93,7 @@ def _answer(visit: Visit, question: Field, step: Step, chance: Random) -> None:
     )
 
 
-def _value(visit: Visit, question: Field, chance: Random) -> Any:
+def _value(visit: Visit, question: FormField, chance: Random) -> Any:
     if question.choices is None:
         return {
             "email": visit.visitor.email,
@@ -119,15 +120,15 @@ def _submit(visit: Visit, chance: Random) -> None:
         person |= _issue(visit)
     if visit.email_known and chance.random() < visit.form.subscribes:
         visit.submitted_at = visit.at
-        visit.tell("subscribe", **person)
+        visit.send("subscribe", **person)
     if visit.form.completes:
         _wait(visit, chance, 1)
         visit.submitted_at = visit.submitted_at or visit.at
-        visit.tell("complete", **person)
+        visit.send("complete", **person)
 
 
 def _issue(visit: Visit) -> dict[str, str]:
-    """The code that the form hands out: one for all with an id, or one of a pool for each."""
+    """The fields of the event that issues a code, if the form has one."""
     if visit.form.single_use:
         visit.code = (f"{visit.form.single_use}-{visit.id[2:].upper()}", "")
         return {"discount_code": visit.code[0]}

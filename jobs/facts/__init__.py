@@ -1,7 +1,14 @@
-"""How facts are made: raw rows fold into form sessions and orders, and these into what they mean.
+"""Facts: form sessions and orders, derived from the raw rows that were imported.
 
-`raw.py` reads what was imported, `fold.py` makes partial sessions of events, `merge.py` folds them
-into the stored ones; `orders.py`, `customers.py`, `visitors.py`, `attribution.py` and `discounts.py`
-each derive one thing; `working.py` holds the old and the new version of all that a batch touches;
-`refresh.py` says in which order, and what re-opens what.
+A group of import batches is applied in three acts:
+
+- read: `read_raw.py` reads the raw rows, `partials.py` folds them into what they say by themselves;
+- gather: `gather.py` reads every stored row that the group may change or depends on;
+- derive: `derive_changes.py` (START HERE) computes the new version of the facts from the two.
+  It calls one pure module per subject: sessions, orders, customers, first_sessions, attribution,
+  credited_revenue, discounts.
+
+`fact_writer.py` writes the changes, and `rollup_units.py` cuts them into the facts that rollups sum.
+Only `read_raw`, `gather`, `fact_table_io`, `fact_writer` and `facts_of_days` hold a connection. The
+sums themselves belong to `jobs/rollups`, transactions and leases to `jobs/pipeline`.
 """

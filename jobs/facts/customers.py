@@ -1,74 +1,114 @@
-"""Customer keys (contract 1): `customer_id`, else the customer last seen with the e-mail, else it.
+"""Customer keys (contract 1): the customer id; else the customer last seen with the e-mail; else the
+e-mail itself.
 
-What an e-mail resolves to can change with any event or order that shows it together with a customer;
-then every session and order that has nothing but that e-mail changes its key.
+Any event or order that shows an e-mail together with a customer id can change what the e-mail resolves
+to. Then every session and order that has only that e-mail gets another key.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from jobs.codes import distinct
-from jobs.facts import store
-from jobs.facts.fold import latest_emails
-from jobs.facts.frames import by_id
-from jobs.facts.working import Working, those
-from warehouse import tables
-
-_KEY = ["edition", "email"]
+from jobs.arrays.group_keys import Column, distinct_rows
+from jobs.facts.changes import Changes, Versions, by_id
+from jobs.facts.partials import merge_emails
+from warehouse.domain.time import NEVER
 
 
-def resolve_customers(
-    work: Working, seen: pd.DataFrame, folded: np.ndarray, placed: pd.Index
-) -> pd.DataFrame:
-    """Give every touched session and order its customer key.
+@dataclass(frozen=True)
+class Resolution:
+    """The customers that the e-mails of a batch resolve to.
 
-    `seen`: e-mails met with a customer on this batch's events; `folded`, `placed`: the sessions and
-    orders that the batch touches. Returns the rows of `fact_email` to store.
+    - `keys`: edition, email; each once
+    - `before`, `after`: the customer by e-mail, where one is known
+    - `emails`: the new rows of fact_email: what events say (orders are read each time)
     """
-    touched = [
-        seen,
-        those(work.new_sessions, folded),
-        *(those(orders, placed) for orders in (work.old_orders, work.new_orders)),
+
+    keys: dict[str, Column]
+    before: pd.Series
+    after: pd.Series
+    emails: pd.DataFrame
+
+    def moved(self) -> dict[str, Column]:
+        """The e-mails that resolve to another customer than before: edition, email."""
+        emails = self.keys["email"]
+        moved = _customers_of(self.before, emails) != _customers_of(self.after, emails)
+        return {name: column[moved] for name, column in self.keys.items()}
+
+
+def touched_emails(*rows: pd.DataFrame) -> dict[str, Column]:
+    """The e-mails in these rows, each once: edition, email."""
+    keys = {
+        name: np.concatenate([part[name].to_numpy(np.int64) for part in rows])
+        for name in ("edition", "email")
+    }
+    present = keys["email"] != 0
+    return distinct_rows({name: column[present] for name, column in keys.items()})
+
+
+def resolve(
+    keys: dict[str, Column], stored: pd.DataFrame, seen: pd.DataFrame, orders: Versions
+) -> Resolution:
+    """Resolve the e-mails `keys` (edition, email).
+
+    `stored`: their rows in fact_email; `seen`: rows of fact_email from the events of the batch;
+    `orders`: all orders that have one of the e-mails.
+    """
+    emails = merge_emails(pd.concat([stored, seen[stored.columns]], ignore_index=True))
+    return Resolution(
+        keys=keys,
+        before=_customers_seen(stored, orders.old),
+        after=_customers_seen(emails, orders.new),
+        emails=emails,
+    )
+
+
+def with_customers(rows: pd.DataFrame, ids: Column, resolution: Resolution) -> pd.DataFrame:
+    """Sessions or orders (by id) with their customer key: the new one of those with these ids, and of
+    those that have only an e-mail that the batch touches."""
+    own, email = rows["customer_seen"].to_numpy(), rows["email"].to_numpy()
+    touched = rows["email"].isin(pd.Index(resolution.keys["email"])).to_numpy()
+    due = rows.index.isin(ids) | ((own == 0) & touched)
+    resolved = np.where(own != 0, own, _customers_of(resolution.after, email))
+    return rows.assign(customer=np.where(due, resolved, rows["customer"].to_numpy()))
+
+
+def changed_customers(changes: Changes) -> dict[str, Column]:
+    """The customers who have a changed submission or order, or had: edition, customer; each once."""
+    sessions = changes.sessions.of(changes.changed_sessions)
+    orders = changes.orders.of(changes.changed_orders)
+    rows = [
+        *(part[part["submitted_at"] != NEVER] for part in (sessions.old, sessions.new)),
+        orders.old,
+        orders.new,
     ]
-    columns = {name: np.concatenate([rows[name] for rows in touched]) for name in _KEY}
-    emails = distinct({name: column[columns["email"] != 0] for name, column in columns.items()})
-    stored = store.load(work.bulk, tables.fact_email, emails)
-    work.load_orders(emails)
-    merged = latest_emails(pd.concat([stored, seen[stored.columns]], ignore_index=True))
-    before = _resolution(stored, work.old_orders)
-    after = _resolution(merged, work.new_orders)
-    asked = emails["email"]
-    moved = _look_up(before, asked) != _look_up(after, asked)
-    others = {name: column[moved] for name, column in emails.items()}
-    work.load_sessions(others, "f.customer_own = 0")
-
-    known = pd.Index(asked)
-    for frame, ids in ((work.new_sessions, folded), (work.new_orders, placed)):
-        own, email = frame["customer_own"].to_numpy(), frame["email"].to_numpy()
-        due = frame.index.isin(ids) | ((own == 0) & frame["email"].isin(known).to_numpy())
-        resolved = np.where(own != 0, own, _look_up(after, email))
-        frame["customer"] = np.where(due, resolved, frame["customer"].to_numpy())
-    return merged
+    keys = {
+        name: np.concatenate([part[name].to_numpy() for part in rows])
+        for name in ("edition", "customer")
+    }
+    known = keys["customer"] != 0
+    return distinct_rows({name: column[known] for name, column in keys.items()})
 
 
-def _resolution(seen: pd.DataFrame, orders: pd.DataFrame) -> pd.Series:
-    """The customer that each e-mail resolves to, by e-mail."""
-    named = orders[(orders["customer_own"] != 0) & (orders["email"] != 0)]
-    sightings = pd.DataFrame(
+def _customers_seen(emails: pd.DataFrame, orders: pd.DataFrame) -> pd.Series:
+    """The customer that was seen last with each e-mail, by e-mail."""
+    both = orders[(orders["customer_seen"] != 0) & (orders["email"] != 0)]
+    seen = pd.DataFrame(
         {
-            "email": named["email"],
-            "seen_at": named["created_at"],
-            "customer_id": named["customer_id"],
-            "customer": named["customer_own"],
+            "email": both["email"],
+            "seen_at": both["created_at"],
+            "customer_id": both["customer_id"],
+            "customer": both["customer_seen"],
         }
     )
-    both = pd.concat([seen[sightings.columns], sightings], ignore_index=True)
-    return by_id(latest_emails(both), "email")["customer"]
+    rows = pd.concat([emails[seen.columns], seen], ignore_index=True)
+    return by_id(merge_emails(rows), "email")["customer"]
 
 
-def _look_up(resolution: pd.Series, emails: np.ndarray) -> np.ndarray:
-    """Each e-mail's customer; the e-mail itself where no customer is known, 0 for none."""
-    if resolution.empty:
+def _customers_of(customers: pd.Series, emails: Column) -> Column:
+    """The customer of each e-mail; the e-mail itself where none is known, 0 of e-mail 0."""
+    if customers.empty:
         return emails
-    places = resolution.index.get_indexer(pd.Index(emails))
-    return np.where(places >= 0, resolution.to_numpy()[places], emails)
+    index = customers.index.get_indexer(pd.Index(emails))
+    return np.where(index >= 0, customers.to_numpy()[index], emails)

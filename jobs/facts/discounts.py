@@ -1,191 +1,170 @@
-"""Which discount a code belongs to (contract 4, endpoint 16), and what moves when that changes.
+"""The discount that each code belongs to (contract 4, endpoint 16).
 
-The greatest discount id that comes with the code on a fact; else `form:<form id>` where exactly one
-submission was ever issued it; else the code itself. What decides is counted in `fact_code`, which
-adds up like a daily row: every fact that names the code counts 1 under its discount id, every
-submission that was issued it counts 1 under its form.
+It is the greatest discount id that comes with the code on any fact; else `form:<form id>` where exactly
+one submission was ever issued the code; else the code itself. `code_usage` counts what decides: every
+fact that names the code counts 1 under its discount id, every submission that was issued the code counts
+1 under its form. The counts add up like daily rows.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Column, ascending, code, distinct, find, lookup
-from jobs.facts import store
-from jobs.facts.raw import Words
-from jobs.facts.sessions import Children
-from jobs.facts.working import Working, those
-from warehouse import tables
-from warehouse.columns import Table
-from warehouse.days import NEVER
+from jobs.arrays.group_keys import Column, distinct_rows, group_keys, index_of, index_of_rows
+from jobs.facts.changes import CodeUsage, Versions
+from jobs.facts.read_raw import unique_texts
+from warehouse.daily import group_sum
+from warehouse.domain.hash_ids import text_id
+from warehouse.domain.time import NEVER
 
-_KEY = ["edition", "code", "discount_id", "form"]
-_CODE = ["edition", "code"]
-_COUNTS = ["mentions", "submissions"]
+CODE: Final = ["edition", "code"]
+_COUNTS: Final = ["mentions", "submissions"]
 
 
-@dataclass
-class Discounts:
-    """Old and new rows of `fact_issue` and `fact_order_code`, complete for each session and order
-    that has a row in them; the counts and the mapping to store."""
-
-    old_issues: pd.DataFrame
-    new_issues: pd.DataFrame
-    old_codes: pd.DataFrame
-    new_codes: pd.DataFrame
-    counts: pd.DataFrame
-    gone: pd.DataFrame
-    mapping: pd.DataFrame
-
-
-def resolve_discounts(
-    work: Working, children: Children, placed: pd.Index, placed_codes: pd.DataFrame, words: Words
-) -> Discounts:
-    """Derive the discount of every code that the batch touches, of all facts that name it.
-
-    `placed`: the orders that the batch has a version of; `placed_codes`: the codes of these versions.
-    """
-    changed = ascending(work.changed_orders(), placed)
-    old_codes = _of(work, tables.fact_order_code, those(work.old_orders, changed), "order")
-    again = old_codes["order"].isin(placed)
-    new_codes = pd.concat([old_codes[~again], placed_codes[old_codes.columns]], ignore_index=True)
-    old_issues, new_issues = children.old_issues, children.new_issues
-    asked = _distinct(old_issues, new_issues, old_codes, new_codes)
-    counts = _summed(
-        store.load(work.bulk, tables.fact_code, asked),
-        *_mentions(new_issues, work.new_sessions, placed_codes, 1),
-        *_mentions(old_issues, work.old_sessions, old_codes[again], -1),
-    )
-    before = store.load(work.bulk, tables.dim_code, asked)
-    mapping = _mapping(work, counts, words)
-    places = find(_columns(mapping), _columns(before))
-    after = np.append(mapping["discount"].to_numpy(), 0)[places]
-    moved = before[(places < 0) | (after != before["discount"].to_numpy())]
-
-    # Every other fact that names a code whose discount has moved.
-    more = store.load(work.bulk, tables.fact_issue, moved[_CODE])
-    here = np.concatenate([old_issues["session"], new_issues["session"]])
-    more_issues = _of(work, tables.fact_issue, more[~more["session"].isin(here)], "session")
-    work.load_sessions(_ids(more_issues, "session"))
-    more = store.load(work.bulk, tables.fact_order_code, moved[_CODE])
-    more_codes = _of(work, tables.fact_order_code, more[~more["order"].isin(changed)], "order")
-    work.load_orders(_ids(more_codes, "order"))
-    new_issues = pd.concat([new_issues, more_issues[new_issues.columns]], ignore_index=True)
-    new_codes = pd.concat([new_codes, more_codes], ignore_index=True)
-    return Discounts(
-        old_issues=pd.concat([old_issues, more_issues], ignore_index=True),
-        new_issues=_assign(new_issues, mapping, words),
-        old_codes=pd.concat([old_codes, more_codes], ignore_index=True),
-        new_codes=_assign(new_codes, mapping, words),
-        counts=counts,
-        gone=pd.DataFrame(asked),
-        mapping=mapping,
-    )
-
-
-def _columns(rows: pd.DataFrame) -> list[Column]:
-    return [rows[name].to_numpy() for name in _CODE]
-
-
-def _ids(rows: pd.DataFrame, name: str) -> dict[str, Column]:
-    return distinct({"edition": rows["edition"].to_numpy(), name: rows[name].to_numpy()})
-
-
-def _of(work: Working, table: Table, rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """All that is stored in a table of the sessions or orders of these rows."""
-    return store.load(work.bulk, table, _ids(rows, name))
-
-
-def _distinct(*frames: pd.DataFrame) -> dict[str, Column]:
-    """The codes that these rows name, each once."""
-    columns = [np.concatenate(parts) for parts in zip(*map(_columns, frames), strict=True)]
+def named_codes(*rows: pd.DataFrame) -> dict[str, Column]:
+    """The codes that these rows name, each once: edition, code."""
+    columns = [np.concatenate(parts) for parts in zip(*map(_code_columns, rows), strict=True)]
     named = columns[1] != 0
-    return distinct({name: column[named] for name, column in zip(_CODE, columns, strict=True)})
+    return distinct_rows({name: column[named] for name, column in zip(CODE, columns, strict=True)})
 
 
-def _mentions(
+def usage_counts(
+    stored: pd.DataFrame, issues: Versions, sessions: Versions, order_codes: Versions
+) -> pd.DataFrame:
+    """The new rows of code_usage: the stored ones of the codes that a batch names, with what its facts
+    counted before taken off and what they count now added.
+
+    `issues`, `order_codes`: rows of fact_code_issued and fact_order_code; `sessions`: by id, those of
+    the issues.
+    """
+    counts = [stored[[*CODE, "discount_id", "form", *_COUNTS]]]
+    counts += _counts(issues.new, sessions.new, order_codes.new, 1)
+    counts += _counts(issues.old, sessions.old, order_codes.old, -1)
+    rows = pd.concat(counts, ignore_index=True)
+    index, ids = pd.factorize(rows["discount_id"])
+    numbers = {name: rows[name].to_numpy(np.int64) for name in (*CODE, "form", *_COUNTS)}
+    summed = group_sum.total(numbers | {"discount_id": index}, (*CODE, "discount_id", "form"))
+    result = pd.DataFrame(summed)
+    result["discount_id"] = ids.take(summed["discount_id"])
+    return result[(result[_COUNTS] != 0).any(axis=1)].reset_index(drop=True)
+
+
+def _counts(
     issues: pd.DataFrame, sessions: pd.DataFrame, order_codes: pd.DataFrame, sign: int
 ) -> list[pd.DataFrame]:
-    """What these facts count for in `fact_code`, times the sign; keys may repeat."""
+    """The counts that these facts add to code_usage, times the sign. Keys may repeat."""
     issues = issues[issues["code"] != 0]
-    once = issues.iloc[
-        code(issues["session"].to_numpy(), issues["code"].to_numpy()).dense().places()
-    ]
-    places = lookup(sessions.index.to_numpy(), once["session"].to_numpy())
-    submitted = sessions["submitted_at"].to_numpy()[places] != NEVER
-    once, places = once[submitted], places[submitted]
-    named = [
-        rows[[*_CODE, "discount_id"]].assign(form=0, mentions=sign, submissions=0)
+    groups = group_keys(issues["session"].to_numpy(), issues["code"].to_numpy()).dense()
+    once = issues.iloc[groups.any_row()]
+    index = index_of(sessions.index.to_numpy(), once["session"].to_numpy())
+    submitted = sessions["submitted_at"].to_numpy()[index] != NEVER
+    forms = sessions["form"].to_numpy()[index[submitted]]
+    mentions = [
+        rows[[*CODE, "discount_id"]].assign(form=0, mentions=sign, submissions=0)
         for rows in (issues, order_codes)
     ]
-    forms = sessions["form"].to_numpy()[places]
-    return [*named, once[_CODE].assign(discount_id="", form=forms, mentions=0, submissions=sign)]
+    submissions = once.loc[submitted, CODE].assign(
+        discount_id="", form=forms, mentions=0, submissions=sign
+    )
+    return [*mentions, submissions]
 
 
-def _summed(*frames: pd.DataFrame) -> pd.DataFrame:
-    """The counts of all these rows, one row for each key; rows of zeros left out."""
-    rows = pd.concat([frame[[*_KEY, *_COUNTS]] for frame in frames], ignore_index=True)
-    ids, _ = pd.factorize(rows["discount_id"])
-    groups = code(*_columns(rows), ids, rows["form"].to_numpy()).dense()
-    summed = rows.iloc[groups.places()].reset_index(drop=True)
-    for name in _COUNTS:
-        counts = np.zeros(groups.size, np.int64)
-        np.add.at(counts, groups.codes, rows[name].to_numpy())
-        summed[name] = counts
-    return summed[(summed[_COUNTS] != 0).any(axis=1)]
+@dataclass(frozen=True)
+class _Names:
+    """For each code of the counts (`codes`: edition, code) the text that names its discount: a discount
+    id, or "" where it is the text of the id `shown`, which is a form's where `by_form`."""
+
+    codes: pd.DataFrame
+    discount_ids: pd.Series
+    shown: Column
+    by_form: Column
 
 
-def _mapping(work: Working, counts: pd.DataFrame, words: Words) -> pd.DataFrame:
-    """The discount of every code in the counts: edition, code, discount."""
-    codes = code(*_columns(counts)).dense()
+def _names(counts: pd.DataFrame) -> _Names:
+    codes = group_keys(*_code_columns(counts)).dense()
     ids, submissions = counts["discount_id"], counts["submissions"].to_numpy()
     named = np.flatnonzero((counts["mentions"] > 0) & (ids != ""))
-    # The row with the greatest discount id of each code: written last.
+    # The row with the greatest discount id of each code is assigned last.
     named = named[np.argsort(ids.iloc[named].rank(method="dense").to_numpy())]
     greatest = np.full(codes.size, -1)
-    greatest[codes.codes[named]] = named
+    greatest[codes.keys[named]] = named
     issued = np.flatnonzero(submissions > 0)
-    form = np.full(codes.size, 0)
-    form[codes.codes[issued]] = counts["form"].to_numpy()[issued]
-    total = np.zeros(codes.size, np.int64)
-    np.add.at(total, codes.codes, submissions)
-    form[total != 1] = 0
-    result = counts[_CODE].iloc[codes.places()].reset_index(drop=True)
-    # What has no discount id is named by its only form, else by itself.
-    bare = greatest < 0
-    shown = np.where(form != 0, form, result["code"].to_numpy())[bare]
-    texts = np.append(ids.to_numpy(object), "")[greatest]
-    texts[bare] = [
-        f"form:{text}" if only else text
-        for text, only in zip(
-            _texts(work, result["edition"].to_numpy()[bare], shown, words),
-            (form[bare] != 0).tolist(),
-            strict=True,
+    form = np.zeros(codes.size, np.int64)
+    form[codes.keys[issued]] = counts["form"].to_numpy()[issued]
+    per_code = group_sum.total({"code": codes.keys, "issued": submissions}, ("code",))
+    form[per_code["code"][per_code["issued"] != 1]] = 0
+    rows = counts[CODE].iloc[codes.any_row()].reset_index(drop=True)
+    return _Names(
+        codes=rows,
+        discount_ids=pd.Series(ids.array.take(greatest, allow_fill=True, fill_value="")),
+        shown=np.where(form != 0, form, rows["code"].to_numpy()),
+        by_form=(form != 0).astype(np.int64),
+    )
+
+
+def texts_needed(counts: pd.DataFrame) -> dict[str, Column]:
+    """The ids whose text names a discount, for lack of a discount id: edition, id; each once."""
+    names = _names(counts)
+    bare = (names.discount_ids == "").to_numpy()
+    return distinct_rows(
+        {"edition": names.codes["edition"].to_numpy()[bare], "id": names.shown[bare]}
+    )
+
+
+def code_usage(codes: dict[str, Column], counts: pd.DataFrame, texts: pd.DataFrame) -> CodeUsage:
+    """The discount of every code in the counts (see `usage_counts`).
+
+    `codes`: edition, code, of all codes that the batch names; `texts`: edition, id, text; at least
+    those of `texts_needed`.
+    """
+    names = _names(counts)
+    by_id = dict(zip(texts["id"].tolist(), texts["text"].tolist(), strict=True))
+    shown = [
+        discount_id or ("form:" if by_form else "") + by_id[number]
+        for discount_id, number, by_form in zip(
+            names.discount_ids.tolist(), names.shown.tolist(), names.by_form.tolist(), strict=True
         )
     ]
-    discounts = np.array([words.learn(text) for text in texts.tolist()], dtype=np.int64)
-    words.note(result["edition"].to_numpy(), discounts)
-    return result.assign(discount=discounts)
+    discounts = np.array([text_id(text) for text in shown], dtype=np.int64)
+    edition = names.codes["edition"]
+    text = pd.Series(shown, dtype="str")
+    return CodeUsage(
+        codes=pd.DataFrame(codes),
+        counts=counts,
+        discounts=names.codes.assign(discount=discounts),
+        texts=unique_texts(pd.DataFrame({"edition": edition, "id": discounts, "text": text})),
+    )
 
 
-def _texts(work: Working, editions: Column, ids: Column, words: Words) -> list[str]:
-    """The text of each id; those that this batch did not bring itself are looked up."""
-    missing = np.array([words.text(number) is None for number in ids.tolist()], dtype=bool)
-    keys = distinct({"edition": editions[missing], "id": ids[missing]})
-    for text in store.load(work.bulk, tables.dim_text, keys)["text"].tolist():
-        words.learn(text)
-    return [text for number in ids.tolist() if (text := words.text(number)) is not None]
+def moved_codes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """The codes of the first rows of dim_discount_code that have another discount in the second, or
+    none: edition, code."""
+    index = index_of_rows(_code_columns(after), _code_columns(before))
+    discount = np.append(after["discount"].to_numpy(), 0)[index]
+    return before.loc[(index < 0) | (discount != before["discount"].to_numpy()), CODE]
 
 
-def _assign(rows: pd.DataFrame, mapping: pd.DataFrame, words: Words) -> pd.DataFrame:
-    """Rows with their discount: of the code; of the discount id where there is no code; and as it
-    was where neither is in question."""
-    places = find(_columns(mapping), _columns(rows))
-    known = np.append(mapping["discount"].to_numpy(), 0)[places]
-    discount = np.where(places >= 0, known, rows["discount"].to_numpy())
+def with_discounts(rows: pd.DataFrame, discounts: pd.DataFrame) -> pd.DataFrame:
+    """Rows of fact_code_issued or fact_order_code with their discount: that of the code where
+    `discounts` (rows of dim_discount_code) has it; without a code, the discount id's."""
+    index = index_of_rows(_code_columns(discounts), _code_columns(rows))
+    of_code = np.append(discounts["discount"].to_numpy(), 0)[index]
+    discount = np.where(index >= 0, of_code, rows["discount"].to_numpy())
     bare = (rows["code"] == 0).to_numpy()
     if bare.any():
-        discount[bare] = [words.learn(text) for text in rows.loc[bare, "discount_id"].tolist()]
-        words.note(rows["edition"].to_numpy()[bare], discount[bare])
+        discount[bare] = [text_id(text) for text in rows.loc[bare, "discount_id"].tolist()]
     return rows.assign(discount=discount)
+
+
+def discount_id_texts(rows: pd.DataFrame) -> pd.DataFrame:
+    """The texts of the discounts of rows without a code: edition, id, text."""
+    bare = rows[rows["code"] == 0]
+    return pd.DataFrame(
+        {"edition": bare["edition"], "id": bare["discount"], "text": bare["discount_id"]}
+    )
+
+
+def _code_columns(rows: pd.DataFrame) -> list[Column]:
+    return [rows[name].to_numpy(np.int64) for name in CODE]

@@ -1,102 +1,116 @@
-"""Form sessions: partial ones folded into the working set, with their steps, answers and issues."""
+"""Form sessions: the partial ones of a batch merged with what is stored of them, and new ones numbered."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Column, lookup
-from jobs.facts import store
-from jobs.facts.fold import Partials, least_steps
-from jobs.facts.frames import by_id
-from jobs.facts.merge import merge_answers, merge_sessions
-from jobs.facts.working import DERIVED, SESSION, Working, session_ids
-from warehouse import tables
-from warehouse.days import NEVER
+from jobs.arrays.group_keys import Column, index_of
+from jobs.facts.changes import SESSION_DERIVED, Versions, by_id
+from jobs.facts.partials import Partials, merge_answers, merge_sessions, merge_steps
+from warehouse.domain.time import NEVER
+from warehouse.editions.editions import SESSION_BITS
 
 
-@dataclass
-class Children:
-    """Old and new rows of the folded sessions: `steps`, `answers`, `issues` by session."""
+@dataclass(frozen=True)
+class StoredSessions:
+    """The stored rows of the sessions that have events in a batch.
 
-    old_steps: pd.DataFrame
-    new_steps: pd.DataFrame
-    old_answers: pd.DataFrame
-    new_answers: pd.DataFrame
-    old_issues: pd.DataFrame
-    new_issues: pd.DataFrame
+    - `sessions`: rows of fact_form_session; `steps`, `answers`, `issues`: their rows in fact_step,
+      fact_answer and fact_code_issued
+    - `next_numbers`: edition, next_session; of every edition that the sessions belong to
+    """
+
+    sessions: pd.DataFrame
+    steps: pd.DataFrame
+    answers: pd.DataFrame
+    issues: pd.DataFrame
+    next_numbers: pd.DataFrame
 
 
-def fold_sessions(
-    work: Working, partials: Partials, *, afresh: bool
-) -> tuple[np.ndarray, Children]:
-    """Fold partial sessions into the working set; returns their ids and children.
+@dataclass(frozen=True)
+class BatchSessions:
+    """The sessions that have events in a batch.
 
-    `afresh`: the partials are of all events of their sessions, and replace what is stored.
+    - `sessions`: all columns of fact_form_session by session id; in the new version the columns
+      SESSION_DERIVED are still those stored, 0 of a new session
+    - `steps`, `answers`, `issues`: their rows in fact_step, fact_answer and fact_code_issued; the
+      discount of an issue is 0 in the new version, until `discounts` derives it
+    """
+
+    sessions: Versions
+    steps: Versions
+    answers: Versions
+    issues: Versions
+
+    @property
+    def ids(self) -> Column:
+        return self.sessions.new.index.to_numpy()
+
+
+def merge_batch(partials: Partials, stored: StoredSessions, *, replace: bool) -> BatchSessions:
+    """Merge partial sessions with the stored ones.
+
+    `replace`: the partial ones have all events of their sessions, and take the place of what is
+    stored.
     """
     partial = partials.sessions
     partial = partial.iloc[np.lexsort((partial["first_at"], partial["edition"]))]
-    partial = partial.reset_index(drop=True)
-    stored = store.load(work.bulk, tables.fact_form_session, partial[["edition", "natural"]])
-    work.bring(stored[SESSION])
-    places = lookup(stored["natural"].to_numpy(), partial["natural"].to_numpy())
-    before = stored.iloc[places[places >= 0]].reset_index(drop=True)
-    fresh = partial[places < 0].assign(session=0, submitted_at=NEVER, **dict.fromkeys(DERIVED, 0))
-    fresh["session"] = _new_ids(work, fresh["edition"].to_numpy())
-    folded = partial[places >= 0].reset_index(drop=True)
-    if afresh:
-        kept = ["session", "submitted_at", *DERIVED]
-        merged = folded.assign(**{name: before[name] for name in kept})
+    index = index_of(stored.sessions["session_hash"].to_numpy(), partial["session_hash"].to_numpy())
+    before = stored.sessions.iloc[index[index >= 0]].reset_index(drop=True)
+    known = partial[index >= 0].reset_index(drop=True)
+    if replace:
+        kept = ["session", "submitted_at", *SESSION_DERIVED]
+        known = known.assign(**{name: before[name] for name in kept})
     else:
-        merged = merge_sessions(before, folded)
-    rows = pd.concat([merged, fresh[merged.columns]], ignore_index=True) if len(merged) else fresh
+        known = merge_sessions(before, known)
+    first = partial[index < 0].assign(submitted_at=NEVER, **dict.fromkeys(SESSION_DERIVED, 0))
+    first["session"] = _new_ids(first["edition"].to_numpy(), stored.next_numbers)
+    rows = pd.concat([known, first[known.columns]], ignore_index=True) if len(known) else first
     rows["submitted_at"] = np.minimum(rows["subscribed_at"], rows["completed_at"])
-    rows = by_id(rows, "session")
-    work.put_sessions(rows)
-    return rows.index.to_numpy(), _children(work, partials, before, rows, afresh=afresh)
+    return _with_children(partials, stored, by_id(rows, "session"), replace=replace)
 
 
-def _new_ids(work: Working, editions: Column) -> Column:
-    """Ids for new sessions, which come by edition, in the order of their first events."""
+def _new_ids(editions: Column, next_numbers: pd.DataFrame) -> Column:
+    """Ids of new sessions, given by edition and, within it, in the order of their first events."""
     numbers, counts = np.unique(editions, return_counts=True)
-    columns = ["edition", "next_session"]
-    known = store.load(work.bulk, tables.edition, {"edition": numbers}, columns=columns)
-    firsts = known["next_session"].to_numpy()[lookup(known["edition"].to_numpy(), numbers)]
-    behind = np.arange(len(editions)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return session_ids(editions, np.repeat(firsts, counts) + behind)
+    index = index_of(next_numbers["edition"].to_numpy(), numbers)
+    first = next_numbers["next_session"].to_numpy()[index]
+    position = np.arange(len(editions)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return (editions << SESSION_BITS) + np.repeat(first, counts) + position
 
 
-def _children(
-    work: Working, partials: Partials, before: pd.DataFrame, rows: pd.DataFrame, *, afresh: bool
-) -> Children:
-    keys = before[["edition", "session"]]
-    by_natural = by_id(rows, "natural")[["edition", "session"]]
+def next_numbers(sessions: Column) -> dict[str, Column]:
+    """The number after the greatest of these session ids, by edition: edition, next_session."""
+    editions, numbers = np.divmod(np.sort(sessions), 1 << SESSION_BITS)
+    last = np.flatnonzero(np.diff(editions, append=-1))
+    return {"edition": editions[last], "next_session": numbers[last] + 1}
 
-    def placed(partial: pd.DataFrame) -> pd.DataFrame:
-        return partial.join(by_natural, on="natural").drop(columns="natural")
 
-    def joined(old: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
-        return (
-            partial
-            if afresh or old.empty
-            else pd.concat([old[partial.columns], partial], ignore_index=True)
-        )
+def _with_children(
+    partials: Partials, stored: StoredSessions, rows: pd.DataFrame, *, replace: bool
+) -> BatchSessions:
+    ids = by_id(rows, "session_hash")[["edition", "session"]]
 
-    old_steps = store.load(work.bulk, tables.fact_step, keys)
-    old_answers = store.load(work.bulk, tables.fact_answer, keys)
-    old_issues = store.load(work.bulk, tables.fact_issue, keys)
-    issues = placed(partials.issues)
-    key = ["edition", "session", "code", "discount_id"]
-    issues = joined(old_issues, issues).drop_duplicates(key)[key]
-    places = lookup(rows.index.to_numpy(), issues["session"].to_numpy())
-    return Children(
-        old_steps=old_steps,
-        new_steps=least_steps(
-            joined(old_steps, placed(partials.steps)), ["edition", "session", "step"]
+    def union(old: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
+        partial = partial.join(ids, on="session_hash").drop(columns="session_hash")
+        if replace or old.empty:
+            return partial
+        return pd.concat([old[partial.columns], partial], ignore_index=True)
+
+    steps = union(stored.steps, partials.steps)
+    issue = ["edition", "session", "code", "discount_id"]
+    issues = union(stored.issues, partials.issues).drop_duplicates(issue)[issue]
+    index = index_of(rows.index.to_numpy(), issues["session"].to_numpy())
+    return BatchSessions(
+        sessions=Versions(by_id(stored.sessions, "session"), rows),
+        steps=Versions(stored.steps, merge_steps(steps, ["edition", "session", "step"])),
+        answers=Versions(
+            stored.answers,
+            merge_answers(union(stored.answers, partials.answers), ["session", "field"]),
         ),
-        old_answers=old_answers,
-        new_answers=merge_answers(joined(old_answers, placed(partials.answers))),
-        old_issues=old_issues,
-        # The discount of an issue is derived (discounts.py).
-        new_issues=issues.assign(submitted_at=rows["submitted_at"].to_numpy()[places], discount=0),
+        issues=Versions(
+            stored.issues,
+            issues.assign(submitted_at=rows["submitted_at"].to_numpy()[index], discount=0),
+        ),
     )

@@ -1,67 +1,66 @@
-"""What an import would do: the first rows as they would be taken, the counts, the first rejects."""
+"""A preview of an import: the first accepted rows, the counts, the first rejects."""
 
 import json
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from jobs.ahead import ahead, without_collection
-from jobs.importing.checks import Checks
-from jobs.importing.kind import Counts, Kind
-from jobs.importing.opening import Given, portions_of
-from jobs.importing.privacy import kept_text
-from jobs.importing.run import checked, readable
-from jobs.importing.shops import Shops
+from jobs.importing.ceilings import check_time, file_ceilings
+from jobs.importing.files.detect import ImportOptions, chunks_of
+from jobs.importing.import_file import checked, readable
+from jobs.importing.kinds.base import Counts, Kind, Written
+from jobs.importing.reject_text import kept_text
+from jobs.importing.shops import ImportedShops
+from jobs.importing.values.columns import ChunkColumns
+from jobs.run.background_iter import background_iter
 
-_ROWS: Final = 5
-_REJECTS: Final = 20
+_MAX_ROWS: Final = 5
 
 
 @dataclass
 class Preview:
-    """`rows`: the first that would be taken, as JSON with the kind's fields, e-mail addresses and
-    free answers hidden as in a reject. `rejects`: the first, as FILE:LINE REASON. `counts`: read,
-    valid, rejected, and what a format counts besides."""
+    """`rows`: the first accepted ones, as JSON with the kind's fields, e-mail addresses and free answers
+    hidden as in a reject. `counts`: of these, only `read`, `rejected`, `rejects` and `more`."""
 
     rows: list[str] = field(default_factory=list)
-    rejects: list[str] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counts = field(default_factory=Counts)
+
+    def report(self) -> dict[str, int]:
+        """The counts by name: read, valid, rejected, and a format's further counts."""
+        read, rejected = self.counts.read, self.counts.rejected
+        counts = {"read": read, "valid": read - rejected, "rejected": rejected}
+        return counts | self.counts.more
 
 
-def previewed(kind: Kind, files: Iterable[Path], given: Given, shops: Shops) -> Preview:
-    """Read and check files, and write nothing. Raises Unreadable."""
-    preview, counts = Preview(), Counts()
+def preview_files(
+    kind: Kind, files: Iterable[Path], options: ImportOptions, shops: ImportedShops
+) -> Preview:
+    """Read and check files without writing. Raises UnreadableFile."""
+    preview = Preview()
     for path in files:
-        portions = readable(path, portions_of(path, kind, given, shops))
-        with without_collection(), closing(ahead(checked(kind, portions, shops))) as ready:
-            for checks, _ in ready:
-                _look(preview, counts, kind, str(path), checks)
-    valid = counts.read - counts.rejected
-    preview.counts = {"read": counts.read, "valid": valid, "rejected": counts.rejected}
-    preview.counts |= counts.more
+        with file_ceilings(path):
+            chunks = readable(path, chunks_of(path, kind, options, shops))
+            with closing(background_iter(checked(kind, chunks, shops))) as ready:
+                for columns, _ in ready:
+                    _add(preview, kind, str(path), columns)
+                    check_time()
     return preview
 
 
-def _look(preview: Preview, counts: Counts, kind: Kind, file: str, checks: Checks) -> None:
-    portion = checks.portion
-    good = checks.good().nonzero()[0][: _ROWS - len(preview.rows)]
-    preview.rows += [_shown(kind, checks, int(row)) for row in good]
-    rejects = [(int(portion.lines[row]), reason) for row, reason in checks.refused()]
-    rejects += [(one.line, one.reason) for one in portion.broken]
-    counts.read += len(portion) + len(portion.broken)
-    counts.rejected += len(rejects)
-    counts.count(portion.counted)
-    shown = sorted(rejects)[: _REJECTS - len(preview.rejects)]
-    preview.rejects += [f"{file}:{line} {reason}" for line, reason in shown]
+def _add(preview: Preview, kind: Kind, file: str, columns: ChunkColumns) -> None:
+    chunk, counts = columns.chunk, preview.counts
+    accepted = columns.accepted().nonzero()[0][: _MAX_ROWS - len(preview.rows)]
+    preview.rows += [_shown(kind, columns, int(row)) for row in accepted]
+    rejects = [(int(chunk.lines[row]), reason) for row, reason in columns.refused()]
+    rejects += [(line.line, line.reason) for line in chunk.broken]
+    counts.add(Written(), len(chunk) + len(chunk.broken), len(rejects))
+    counts.add_more(chunk.counted)
+    counts.add_rejects(file, sorted(rejects))
 
 
-def _shown(kind: Kind, checks: Checks, row: int) -> str:
-    cells = {name: checks.objects(name)[row] for name in kind.fields}
-    given = {name: value for name, value in cells.items() if value not in (None, "")}
-    return kept_text(_json(given), kind.conceal, kind.private)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+def _shown(kind: Kind, columns: ChunkColumns, row: int) -> str:
+    cells = {name: columns.objects(name)[row] for name in kind.field_names()}
+    present = {name: value for name, value in cells.items() if value not in (None, "")}
+    return kept_text(json.dumps(present, ensure_ascii=False, default=str), kind)

@@ -1,36 +1,41 @@
-"""Rows that could not be taken: listed, tried again, purged."""
+"""Rejected rows: listed, retried, purged."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from jobs.importing import ndjson
-from jobs.importing.checks import Checks
+from jobs.importing.files.chunk import Chunk
+from jobs.importing.files.detect import is_textual
+from jobs.importing.files.ndjson import chunk_of_texts
 from jobs.importing.formats import FORMATS, mapping
-from jobs.importing.formats.format import Target
-from jobs.importing.formats.keeping import kept_record
-from jobs.importing.formats.records import Records
-from jobs.importing.kind import Counts, Kind, Written
-from jobs.importing.portion import Portion
-from jobs.importing.shops import Shops, load_shops
-from jobs.importing.sources import is_textual
+from jobs.importing.formats.base import Records, Target
+from jobs.importing.formats.projection import kept_record
+from jobs.importing.kinds.base import Counts, Kind, Written
+from jobs.importing.shops import ImportedShops, load_shops
+from jobs.importing.values.columns import ChunkColumns
 from warehouse import tables
-from warehouse.bulk import Bulk
-from warehouse.days import MICROS_PER_DAY
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.time import MICROS_PER_DAY
 
-# Rejects that are listed or tried again at once.
-_ROWS = 5_000
+# Rejects that are listed or retried at once, and the characters of their texts.
+_ROWS: Final = 5_000
+_TEXT: Final = 16 << 20
 
-# Format, shop, whether numbers may be written as text.
+# The value in a reason (see `values.errors.quoted`).
+_QUOTED: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<=: )[-+.\dE]+(?= )""")
+
+# Format, shop, whether the file writes numbers as text.
 Group = tuple[str, str, bool]
 
 
 @dataclass(frozen=True)
 class Reject:
-    """A row that could not be taken: where it stood, why, and its text. `format` and `shop_id`: see
-    `Portion`."""
+    """A rejected row: its place, the reason, its kept text. `format` and `shop_id`: see `Chunk`."""
 
     reject_id: int
     kind: str
@@ -42,101 +47,125 @@ class Reject:
     text: str
 
 
-def purge_rejects(bulk: Bulk, now: int, days: int) -> None:
-    """Delete the rejects that are older than so many days. Commits."""
-    bulk.execute("DELETE FROM reject WHERE rejected_at < $1", now - days * MICROS_PER_DAY)
-    bulk.commit()
+def purge_rejects(connection: ArrowConnection, now: int, days: int) -> None:
+    """Delete the rejects that are older than this many days. Commits."""
+    connection.execute("DELETE FROM reject WHERE rejected_at < $1", now - days * MICROS_PER_DAY)
+    connection.commit()
 
 
-def list_rejects(bulk: Bulk) -> Iterator[Reject]:
+def list_rejects(connection: ArrowConnection) -> Iterator[Reject]:
     """All rejects, by file and line."""
-    # Ids first: texts are long, and must not all be in memory; nor may a reader stay open for as
-    # long as someone pages through the list.
-    ids = bulk.table("SELECT reject_id FROM reject ORDER BY file, line, reject_id").column(0)
-    numbers = ids.to_pylist()
-    for start in range(0, len(numbers), _ROWS):
-        some = numbers[start : start + _ROWS]
-        found = {reject.reject_id: reject for reject in _read(bulk, some)}
-        yield from (found[number] for number in some if number in found)
+    # Ids first: the texts must not all be in memory, nor a reader stay open while someone pages
+    # through the list.
+    for some in _pages(connection, "ORDER BY file, line, reject_id"):
+        rejects = {reject.reject_id: reject for reject in _read(connection, some)}
+        yield from (rejects[number] for number in some if number in rejects)
 
 
-def retry_rejects(bulk: Bulk, kind: Kind, counts: Counts) -> None:
-    """Run the kept text of each reject of a kind through it again; adds to the counts.
+def rejects_by_reason(connection: ArrowConnection) -> list[dict[str, Any]]:
+    """`kind`, `reason` and `rows` of the rejects, the most frequent first. Reasons are without the
+    values that they quote: one mistake of a producer is one reason."""
+    rows: Counter[tuple[str, str]] = Counter()
+    counted = connection.table(
+        "SELECT kind, reason, COUNT(*) AS rows FROM reject GROUP BY kind, reason"
+    ).to_pylist()
+    for row in counted:
+        rows[row["kind"], _QUOTED.sub("…", row["reason"])] += int(row["rows"])
+    ordered = sorted(rows.items(), key=lambda item: (-item[1], item[0]))
+    return [{"kind": kind, "reason": reason, "rows": count} for (kind, reason), count in ordered]
 
-    What is taken now (or is a duplicate of what was) is removed from the rejects in the transaction
-    that writes it. What is refused again stays, with the reason of now; a text that is no row (the
+
+def retry_rejects(connection: ArrowConnection, kind: Kind, counts: Counts) -> None:
+    """Import the kept text of each reject of a kind again, and add to the counts.
+
+    A row that is accepted now (or is a duplicate) is removed from the rejects in the transaction that
+    writes it. A row that is refused again stays with its new reason; a text that is no row (the
     unreadable part of a file) stays as it is.
     """
-    numbers = (
-        bulk.table("SELECT reject_id FROM reject WHERE kind = $1 ORDER BY reject_id", kind.name)
-        .column(0)
-        .to_pylist()
-    )
-    for start in range(0, len(numbers), _ROWS):
+    for some in _pages(connection, "WHERE kind = $1 ORDER BY reject_id", kind.name):
         groups: dict[Group, list[Reject]] = {}
-        for reject in _read(bulk, numbers[start : start + _ROWS]):
+        for reject in _read(connection, some):
             group = reject.format, reject.shop_id, is_textual(reject.file)
             groups.setdefault(group, []).append(reject)
         for group, tried in groups.items():
-            _retry(bulk, kind, group, tried, counts)
+            _retry(connection, kind, group, tried, counts)
 
 
-def _retry(bulk: Bulk, kind: Kind, group: Group, tried: list[Reject], counts: Counts) -> None:
-    shops = load_shops(bulk)
-    portion = _portion(kind, group, tried, shops)
-    checks = Checks(portion)
-    rows = kind.check(checks, shops)
-    good, ids = checks.good(), portion.lines
+def _retry(
+    connection: ArrowConnection, kind: Kind, group: Group, tried: list[Reject], counts: Counts
+) -> None:
+    shops = load_shops(connection)
+    chunk = _chunk(kind, group, tried, shops)
+    columns = ChunkColumns(chunk)
+    rows = kind.check(columns, shops)
+    accepted, ids = columns.accepted(), chunk.lines
     written = Written()
-    if good.any():
-        written = kind.write(bulk, rows.filter(pa.array(good)))
-        _remove(bulk, ids[good])
-        bulk.commit()
+    if accepted.any():
+        written = kind.write(connection, rows.filter(pa.array(accepted)))
+        _remove(connection, ids[accepted])
+        connection.commit()
     reasons = {reject.reject_id: reject.reason for reject in tried}
-    again = [(int(ids[row]), reason) for row, reason in checks.refused()]
-    if portion.format:
-        again += [(number, reason) for number, _, reason in portion.broken]
-        counts.count(portion.counted, written.more)
-    _give_reasons(bulk, [(number, why) for number, why in again if why != reasons[number]])
-    counts.add(written, len(tried), len(tried) - int(good.sum()))
+    again = [(int(ids[row]), reason) for row, reason in columns.refused()]
+    if chunk.format:
+        again += [(number, reason) for number, _, reason in chunk.broken]
+        counts.add_more(chunk.counted, written.more)
+    _update_reasons(connection, [(id, reason) for id, reason in again if reason != reasons[id]])
+    counts.add(written, len(tried), len(tried) - int(accepted.sum()))
 
 
-def _portion(kind: Kind, group: Group, tried: list[Reject], shops: Shops) -> Portion:
-    """The kept texts as rows. The number of a "line" is the reject's own, by which it is found."""
+def _chunk(kind: Kind, group: Group, tried: list[Reject], shops: ImportedShops) -> Chunk:
+    """The kept texts as rows; the numbers of their lines are the ids of the rejects."""
     name, shop_id, textual = group
     numbered = [(reject.reject_id, reject.text) for reject in tried]
     if not name:
-        return ndjson.portion_of(kind.fields, numbered, textual=textual)
+        return chunk_of_texts(kind.field_names(), numbered, textual=textual)
     currency = shops.currencies.get(shops.keys.get(shop_id, 0), "")
     records = [(number, kept_record(text)) for number, text in numbered]
-    found = Records([(number, record) for number, record in records if record is not None])
-    return mapping.portion(FORMATS[name], kind, Target(shop_id, currency), found)
+    kept = Records([(number, record) for number, record in records if record is not None])
+    return mapping.chunk_of(FORMATS[name], kind, Target(shop_id, currency), kept)
 
 
-def _remove(bulk: Bulk, ids: np.ndarray) -> None:
-    staged = bulk.stage("staged_done", pa.table({"reject_id": pa.array(ids)}))
-    bulk.execute(f"DELETE FROM reject WHERE reject_id IN (SELECT reject_id FROM {staged})")
+def _remove(connection: ArrowConnection, ids: np.ndarray) -> None:
+    staged = connection.stage("staged_done", pa.table({"reject_id": pa.array(ids)}))
+    connection.execute(f"DELETE FROM reject WHERE reject_id IN (SELECT reject_id FROM {staged})")
 
 
-def _give_reasons(bulk: Bulk, reasons: list[tuple[int, str]]) -> None:
+def _update_reasons(connection: ArrowConnection, reasons: list[tuple[int, str]]) -> None:
     if not reasons:
         return
     ids, texts = zip(*reasons, strict=True)
-    staged = bulk.stage("staged_reasons", pa.table({"reject_id": list(ids), "reason": list(texts)}))
-    bulk.commit()  # so that the transaction begins with a write (see `Kind.write`)
-    bulk.execute(
+    staged = connection.stage(
+        "staged_reasons", pa.table({"reject_id": list(ids), "reason": list(texts)})
+    )
+    connection.commit()  # the transaction must begin with a write (see `Kind.write`)
+    connection.execute(
         f"UPDATE reject SET reason = s.reason FROM {staged} s WHERE s.reject_id = reject.reject_id"
     )
-    bulk.commit()
+    connection.commit()
 
 
-def _read(bulk: Bulk, numbers: list[int]) -> list[Reject]:
-    """The rejects of these ids that are still there. Commits, so that a write can come next."""
+def _pages(connection: ArrowConnection, which: str, *values: str) -> Iterator[list[int]]:
+    """The ids of some rejects, in pages that fit into memory with their texts."""
+    found = connection.table(f"SELECT reject_id, LENGTH(text) AS size FROM reject {which}", *values)
+    page: list[int] = []
+    size = 0
+    for number, length in zip(*found.to_pydict().values(), strict=True):
+        if page and (len(page) == _ROWS or size + length > _TEXT):
+            yield page
+            page, size = [], 0
+        page.append(number)
+        size += length
+    if page:
+        yield page
+
+
+def _read(connection: ArrowConnection, numbers: list[int]) -> list[Reject]:
+    """The rejects of these ids that still exist. Commits, so that a write can come next."""
     listed = ", ".join(map(str, numbers)) or "0"
-    rows = bulk.rows_of(
+    rows = connection.rows_of(
         tables.reject,
         "SELECT reject_id, kind, format, shop_id, file, line, reason, text FROM reject "
         f"WHERE reject_id IN ({listed}) ORDER BY reject_id",
     )
-    bulk.commit()
+    connection.commit()
     return [Reject(**row) for row in rows.to_pylist()]

@@ -1,24 +1,47 @@
 """The shops that rows can belong to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
+from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.fields import ID, Field
+from jobs.importing.values.texts import identifier
 from warehouse import tables
-from warehouse.bulk import Bulk
+from warehouse.connections.arrow import ArrowConnection
+
+SHOP_ID = Field("shop_id", ID, "the shop that the row belongs to; imported before", required=True)
 
 
 @dataclass(frozen=True)
-class Shops:
+class ImportedShops:
     """`keys`: shop id -> shop key. `currencies`: shop key -> ISO 4217."""
 
     keys: dict[str, int]
     currencies: dict[int, str]
 
+    def key_field(self) -> Field:
+        """`shop_id`, read as the key of the shop."""
+        return replace(
+            SHOP_ID, type=replace(ID, read=self._key, missing=0, arrow=pa.int64(), read_clean=None)
+        )
 
-def load_shops(bulk: Bulk) -> Shops:
+    def _key(self, value: object) -> int:
+        key = self.keys.get(identifier(value))
+        if key is None:
+            raise InvalidValue(
+                f"{quoted(value)} is not an imported shop; import it first (kind shops)"
+            )
+        return key
+
+
+def load_shops(connection: ArrowConnection) -> ImportedShops:
     """All shops of the warehouse. Commits, so that the next transaction can begin with a write."""
-    rows = bulk.rows_of(tables.shop, "SELECT shop_key, shop_id, currency FROM shop").to_pylist()
-    bulk.commit()
-    return Shops(
+    rows = connection.rows_of(
+        tables.shop, "SELECT shop_key, shop_id, currency FROM shop"
+    ).to_pylist()
+    connection.commit()
+    return ImportedShops(
         {row["shop_id"]: row["shop_key"] for row in rows},
         {row["shop_key"]: row["currency"] for row in rows},
     )

@@ -1,5 +1,5 @@
-"""The landing folder: what appears complete in `IMPORT_DIR/<kind>/` is imported once, and moved.
+"""The landing folder: a file that appears complete in `IMPORT_DIR/KIND/` is imported once and moved.
 
-`folder.py` says what is there, `claims.py` whose a file is and how it gets to `done/` or `failed/`
-whatever dies on the way, `importing.py` imports.
+`folder` says which files are there, `held_file` opens and moves one of them, `land` imports them; start
+there. How a file is imported is in `importing/`.
 """

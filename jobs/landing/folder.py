@@ -1,15 +1,19 @@
-"""What lies in the landing folder: a folder for each kind, in it one for each format of another
-system, in that one for each shop that has files in it; each with `done/` and `failed/` of its own.
+"""The landing folder: KIND/, KIND/FORMAT/ and KIND/FORMAT/SHOP/, each with `done/` and `failed/`.
 
-A file is complete when its name does not say otherwise (a dot in front, or one of the endings that
-programs give to what they have not finished) and its size and time stay the same between two looks.
+Accounts that the service does not trust may write there. So no link is followed: each folder is opened
+from the one above it, and only a plain file in a plain folder is a landed file. Anything else is left
+alone and named, and does not keep the others from being found.
+
+A file is complete when its name does not say otherwise (it begins with a dot, or has an ending that
+programs give to unfinished files) and its size and time stay the same between two looks.
 """
 
 import os
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -17,11 +21,9 @@ from jobs.importing.formats import FORMATS
 
 DONE: Final = "done"
 FAILED: Final = "failed"
-# Files that a process has in hand, each in a folder of its own.
-TAKEN: Final = ".taken"
 REPORT: Final = ".report.json"
 
-# What others refer to comes first.
+# Rows come after those they refer to.
 ORDER: Final = (
     "shops",
     "forms",
@@ -36,126 +38,190 @@ _SETTLE_SECONDS: Final = 3.0
 
 
 @dataclass(frozen=True)
-class Place:
-    """A folder in which files land: what they are, as its path says. "" is not said."""
+class LandingPlace:
+    """A folder in which files land; its path says what they are. "" stands for a level that it lacks."""
 
     kind: str
     format: str = ""
     shop_id: str = ""
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the folders from the landing folder to this one."""
+        return tuple(filter(None, (self.kind, self.format, self.shop_id)))
+
     def under(self, root: Path) -> Path:
-        return root / self.kind / self.format / self.shop_id
+        return root.joinpath(*self.parts)
+
+    def inner(self, name: str) -> "LandingPlace | None":
+        """The place that a folder of this name in it is; None if files do not land there."""
+        if self.shop_id:
+            return None
+        if self.format:
+            return LandingPlace(self.kind, self.format, name)
+        inner = LandingPlace(self.kind, name)
+        return inner if inner in _PLACES else None
 
 
 _PLACES: Final = [
     place
     for kind in ORDER
     for place in (
-        Place(kind),
-        *(Place(kind, format.name) for format in FORMATS.values() if format.kind == kind),
+        LandingPlace(kind),
+        *(LandingPlace(kind, format.name) for format in FORMATS.values() if format.kind == kind),
     )
 ]
 
 
 @dataclass(frozen=True)
-class Found:
+class LandedFile:
     """A file that may be complete."""
 
-    place: Place
+    place: LandingPlace
     path: Path
     size: int
     modified: int
+    inode: int
+
+    @property
+    def claim(self) -> str:
+        """The text by which a run says that it imports this file, in this state: another file of the
+        name has another claim. The name in it is for people, and may be cut."""
+        return f"{self.inode}-{self.size}-{self.modified} {self.path.name!a}"[:200]
+
+
+@dataclass
+class Survey:
+    """The content of the landing folder. `left_alone`: paths that are not imported, with the reason."""
+
+    files: list[LandedFile] = field(default_factory=list)
+    left_alone: list[str] = field(default_factory=list)
+    places: list[LandingPlace] = field(default_factory=list)
+
+
+@contextmanager
+def open_descriptor(name: str | Path, flags: int, folder: int | None = None) -> Iterator[int]:
+    """A descriptor of a file or folder, in an open `folder` or at a path. Raises OSError."""
+    descriptor = os.open(name, flags, dir_fd=folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_inner(folder: int, name: str) -> AbstractContextManager[int]:
+    """A descriptor of the folder `name` in an open one. Raises OSError, also if it is a symlink."""
+    return open_descriptor(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, folder)
+
+
+@contextmanager
+def open_folder(root: Path, *names: str) -> Iterator[int]:
+    """A descriptor of the folder `root/names...`. Raises OSError, also if one of the names is a
+    symlink; `root` itself, which the operator has set, may be one."""
+    with ExitStack() as opened:
+        folder = opened.enter_context(open_descriptor(root, os.O_RDONLY | os.O_DIRECTORY))
+        for name in names:
+            folder = opened.enter_context(open_inner(folder, name))
+        yield folder
 
 
 def make(root: Path) -> None:
-    """Make the folders of the kinds and formats, so that they are there to be found."""
+    """Make the folders of the kinds and formats, so that people find them."""
+    root.mkdir(parents=True, exist_ok=True)
     for place in _PLACES:
-        place.under(root).mkdir(parents=True, exist_ok=True)
+        *above, name = place.parts
+        # It is there, or something is in its place that `survey` names.
+        with suppress(OSError), open_folder(root, *above) as folder:
+            os.mkdir(name, dir_fd=folder)
 
 
-def places(root: Path) -> list[Place]:
-    """All places in which files can lie, by kind (`ORDER`)."""
-    found = []
-    for place in _PLACES:
-        found.append(place)
-        if place.format:
-            shops = sorted(path.name for path, _ in _folders(place.under(root)))
-            found += [Place(place.kind, place.format, shop_id) for shop_id in shops]
+def survey(root: Path) -> Survey:
+    """Look at everything in the landing folder. Files are sorted by kind (`ORDER`), then the oldest
+    first, then by name."""
+    found = Survey()
+    with suppress(FileNotFoundError), _named(found, root), open_folder(root) as folder:
+        for name, status in _entries(folder):
+            if name not in ORDER:
+                reason = f"not a kind of file (the kinds are {', '.join(ORDER)})"
+            elif not stat.S_ISDIR(status.st_mode):
+                reason = "a link or a file, not a folder, so that nothing in it is imported"
+            else:
+                _visit(found, root, LandingPlace(name), folder)
+                continue
+            found.left_alone.append(f"{root / name}: {reason}")
+    found.files.sort(key=lambda file: (ORDER.index(file.place.kind), file.modified, file.path))
+    found.left_alone.sort()
     return found
 
 
-def look(root: Path) -> list[Found]:
-    """Files that may be complete: by kind (`ORDER`), then the oldest first, then by name."""
-    found = [
-        Found(place, path, status.st_size, status.st_mtime_ns)
-        for place in places(root)
-        for path, status in _entries(place.under(root))
-        if stat.S_ISREG(status.st_mode) and not path.name.lower().endswith(_UNFINISHED)
-    ]
-    return sorted(found, key=lambda one: (ORDER.index(one.place.kind), one.modified, one.path))
-
-
-def settled(root: Path) -> list[Found]:
-    """The files that stay the same for some seconds, which this takes where there are any."""
-    before = set(look(root))
+def settled(root: Path) -> list[LandedFile]:
+    """The complete files. Waits some seconds if there are any files."""
+    before = set(survey(root).files)
     if not before:
         return []
     time.sleep(_SETTLE_SECONDS)
-    return [found for found in look(root) if found in before]
+    return [file for file in survey(root).files if file in before]
 
 
-def in_hand(root: Path) -> list[Path]:
-    """The folders of the files that a process has in hand, or had when it died."""
-    return sorted(path for place in places(root) for path in _listed(place.under(root) / TAKEN))
+def failed(root: Path, places: list[LandingPlace]) -> list[Path]:
+    """The files in the `failed/` of these places."""
+    found: list[Path] = []
+    for place in places:
+        with suppress(OSError), open_folder(root, *place.parts, FAILED) as folder:
+            found += [place.under(root) / FAILED / name for name, _ in _entries(folder)]
+    return sorted(path for path in found if not path.name.endswith(REPORT))
 
 
-def failed(root: Path) -> list[Path]:
-    """Files that could not be read, and lie in `failed/` still."""
-    return sorted(
-        path
-        for place in places(root)
-        for path, _ in _entries(place.under(root) / FAILED)
-        if not path.name.endswith(REPORT)
-    )
+def _visit(found: Survey, root: Path, place: LandingPlace, above: int) -> None:
+    """Add what lies in a place, and in the places inside; `above` is the folder in which it is."""
+    path, files, ends_open = place.under(root), [], True
+    with suppress(FileNotFoundError), _named(found, path), open_inner(above, path.name) as folder:
+        found.places.append(place)
+        for name, status in _entries(folder):
+            is_folder = stat.S_ISDIR(status.st_mode)
+            if name in (DONE, FAILED):
+                if not is_folder:
+                    ends_open = False
+                    reason = f"not a folder; nothing in {path} is imported before it is one"
+                    found.left_alone.append(f"{path / name}: {reason}")
+            elif is_folder and (inner := place.inner(name)):
+                _visit(found, root, inner, folder)
+            elif reason := _reason_to_leave(name, status):
+                found.left_alone.append(f"{path / name}: {reason}")
+            elif not name.lower().endswith(_UNFINISHED):
+                file = path / name
+                size, modified = status.st_size, status.st_mtime_ns
+                files.append(LandedFile(place, file, size, modified, status.st_ino))
+    if ends_open:
+        found.files += files
 
 
-def strays(root: Path) -> list[str]:
-    """What is left alone, and why."""
-    kinds = [
-        f"{path}: no kind of file (there are {', '.join(ORDER)})"
-        for path, _ in _entries(root)
-        if path.name not in ORDER
-    ]
-    known = {place.under(root) for place in places(root)}
-    inside = [
-        f"{path}: neither a symlink nor a folder is imported"
-        for place in known
-        for path, status in _entries(place)
-        if not stat.S_ISREG(status.st_mode)
-        and path.name not in (DONE, FAILED)
-        and path not in known
-    ]
-    return sorted(kinds + inside)
+def _reason_to_leave(name: str, status: os.stat_result) -> str:
+    """Why an entry of a place is not imported; "" if it is."""
+    if not stat.S_ISREG(status.st_mode):
+        return "symlinks and folders are not imported, nor is anything else that is no plain file"
+    if status.st_nlink > 1:
+        return "hard links are not imported; copy the file instead"
+    if name.endswith(REPORT):
+        return "a report, not a file to import; delete it"
+    return ""
 
 
-def _folders(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    for path, status in _entries(folder):
-        if stat.S_ISDIR(status.st_mode) and path.name not in (DONE, FAILED):
-            yield path, status
+def _entries(folder: int) -> Iterator[tuple[str, os.stat_result]]:
+    """The entries of an open folder whose names do not begin with a dot. Links are not followed."""
+    for name in os.listdir(folder):
+        if not name.startswith("."):
+            # It may have been moved just now.
+            with suppress(FileNotFoundError):
+                yield name, os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
-def _entries(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """What lies in a folder and has no dot in front, symlinks as themselves."""
-    for path in _listed(folder):
-        if not path.name.startswith("."):
-            try:
-                yield path, path.lstat()
-            except FileNotFoundError:  # it was moved just now
-                continue
-
-
-def _listed(folder: Path) -> list[Path]:
+@contextmanager
+def _named(found: Survey, path: Path) -> Iterator[None]:
+    """A folder that cannot be read is left alone, except that FileNotFoundError is raised."""
     try:
-        return list(folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        found.left_alone.append(f"{path}: {error.strerror}")

@@ -1,40 +1,66 @@
-"""Rollups: pure functions from facts to daily rows, one module for each summary of the catalogue.
+"""Rollups: pure functions from facts to daily rows, one function for each summary of the catalogue.
 
-A rollup is linear in its units (`Summary.unit`): what two sets of units give adds up to what both
-give together. So what changed facts change in the stored rows is the `difference` of what the new
-and the old version of the units give, each unit that changed being whole in both.
+A rollup has the name of its summary. It is linear in its units (`Summary.unit`): the rows of two sets of
+units add up to the rows of both together. So the stored rows move by the `difference` between the
+rows of the new and of the old version of every unit in which something changed.
+
+No module here reads a clock or a database. Reading the facts belongs to `jobs/facts`, storing the
+rows to `warehouse/daily/writer.py`.
 """
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Final
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from jobs.columns import columns as columns_of
-from jobs.facts.frames import Facts
-from jobs.rollups.summing import part, sums
-from warehouse.catalogue import SUMMARIES, SUMMARY
+from jobs.arrays.columns import int_columns
+from jobs.facts.facts import Facts
+from jobs.rollups.cross_field import cross_field
+from jobs.rollups.discount import discount
+from jobs.rollups.funnel import all_forms, device, funnel
+from jobs.rollups.group_sum import part, sums
+from jobs.rollups.lifetime import ltv_form, ltv_segment
+from jobs.rollups.orders import attribution, form_orders, utm_order, utm_submission
+from jobs.rollups.response import response
+from jobs.rollups.step import step
+from jobs.rollups.time_to_complete import time_to_complete
+from jobs.rollups.visitor import visitor
+from warehouse.catalogue import SUMMARY
 
-# All but `activity`, the one summary of raw events.
+# All but `funnel.events`, the one rollup of raw events.
 ROLLUPS: Final[dict[str, Callable[[Facts], pd.DataFrame]]] = {
-    summary.name: import_module(f"{__name__}.{summary.name}").rollup
-    for summary in SUMMARIES
-    if summary.unit != "events"
+    function.__name__: function
+    for function in (
+        funnel,
+        all_forms,
+        device,
+        form_orders,
+        step,
+        time_to_complete,
+        visitor,
+        cross_field,
+        response,
+        attribution,
+        utm_submission,
+        utm_order,
+        discount,
+        ltv_form,
+        ltv_segment,
+    )
 }
 
 
 def difference(name: str, new: pd.DataFrame, old: pd.DataFrame) -> pa.Table:
-    """What must be added to the rows of `old` to make those of `new`; rows of zeros left out.
+    """The rows that must be added to those of `old` to make those of `new`; rows of zeros left out.
 
-    Both as the rollup of that name gives them: each combination once.
+    Both are as the rollup of that name returns them: each combination once.
     """
     measures = SUMMARY[name].measures
-    columns = columns_of(new, list(new))
+    columns = int_columns(new, list(new))
     if not old.empty:
-        before = columns_of(old, list(old))
+        before = int_columns(old, list(old))
         added = part(columns, **{measure: measure for measure in measures})
         removed = part(before, **{measure: -before[measure] for measure in measures})
         columns = sums(name, added, removed)

@@ -1,4 +1,4 @@
-"""Which answers go together: submissions by the values that they chose in two fields."""
+"""Submissions by the values that they chose in two fields."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,72 +6,73 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Column, code, lookup
-from jobs.columns import Source, ints, take
-from jobs.facts.frames import Facts
+from jobs.arrays.columns import Columns, int_column, take
+from jobs.arrays.group_keys import Column, group_keys, index_of
+from jobs.facts.facts import Facts
 from jobs.rollups.submissions import submissions
 from warehouse.catalogue import SUMMARY
 
 _COLUMNS: Final = SUMMARY["cross_field"].columns
 
 
-def rollup(facts: Facts) -> pd.DataFrame:
+def cross_field(facts: Facts) -> pd.DataFrame:
     """Submissions that answered both fields with values that can be aggregated, by both values.
 
     On the submission's day. A pair of fields is counted once, as (smaller id, greater id). Where
     several values were chosen, every combination counts.
 
-    Answers make many more pairs than there are answers, so a pair is one integer: the code of one
-    answer's (edition, day, form, field, value), that of the other's (field, value), and as the last
-    bit whether the submission converted. Sorted, equal pairs stand together.
+    There are many more pairs than answers, so a pair is one integer: the group key of one answer's
+    (edition, day, form, field, value), that of the other's (field, value), and in the last bit
+    whether the submission converted. Sorting puts equal pairs next to each other.
     """
     answers = _chosen(submissions(facts.sessions), facts.answers)
-    ours = code(*(answers[name] for name in ("edition", "day", "form", "field", "value"))).dense()
-    theirs = code(answers["field"], answers["value"]).dense()
+    names = ("edition", "day", "form", "field", "value")
+    ours = group_keys(*(answers[name] for name in names)).dense()
+    theirs = group_keys(answers["field"], answers["value"]).dense()
     a, b = _pairs(answers["session"], answers["field"])
-    pairs = (ours.codes[a] * theirs.size + theirs.codes[b]) * 2 + answers["converted"][a]
+    pairs = (ours.keys[a] * theirs.size + theirs.keys[b]) * 2 + answers["converted"][a]
     pairs.sort()
     starts = np.flatnonzero(np.diff(pairs >> 1, prepend=-1))
-    place_a, place_b = np.divmod(pairs[starts] >> 1, max(theirs.size, 1))
-    place_a, place_b = ours.places()[place_a], theirs.places()[place_b]
-    columns = take(answers, place_a, ["edition", "day", "form"]) | {
-        "field_a": answers["field"][place_a],
-        "field_b": answers["field"][place_b],
-        "value_a": answers["value"][place_a],
-        "value_b": answers["value"][place_b],
+    key_a, key_b = np.divmod(pairs[starts] >> 1, max(theirs.size, 1))
+    row_a, row_b = ours.any_row()[key_a], theirs.any_row()[key_b]
+    columns = take(answers, row_a, ["edition", "day", "form"]) | {
+        "field_a": answers["field"][row_a],
+        "field_b": answers["field"][row_b],
+        "value_a": answers["value"][row_a],
+        "value_b": answers["value"][row_b],
         "submissions": np.diff(starts, append=len(pairs)),
         "converted": np.add.reduceat(pairs & 1, starts) if len(starts) else starts,
     }
     return pd.DataFrame({name: columns[name] for name in _COLUMNS}, copy=False)
 
 
-def _chosen(submitted: Mapping[str, Column], answers: pd.DataFrame) -> Source:
+def _chosen(submitted: Mapping[str, Column], answers: pd.DataFrame) -> Columns:
     """The chosen values of submissions, sorted by submission and field."""
     answers = answers[answers["value"] != 0]
-    place = lookup(submitted["session"], ints(answers, "session"))
-    order = np.lexsort((ints(answers, "field"), place))
-    order = order[place[order] >= 0]
+    index = index_of(submitted["session"], int_column(answers, "session"))
+    order = np.lexsort((int_column(answers, "field"), index))
+    order = order[index[order] >= 0]
     chosen = take(answers, order, ["session", "field", "value"])
-    return chosen | take(submitted, place[order], ["edition", "day", "form", "converted"])
+    return chosen | take(submitted, index[order], ["edition", "day", "form", "converted"])
 
 
 def _pairs(session: Column, field: Column) -> tuple[Column, Column]:
     """Every two rows of one session with different fields, that of the smaller field first.
 
-    The rows are sorted, so a row's partners lie in one run: from the end of its field to the end of
-    its session.
+    The rows are sorted by session and field, so the partners of a row reach from the end of its field
+    to the end of its session.
     """
-    ends_field = _run_ends(session, field)
-    partners = _run_ends(session) - ends_field
+    field_end = _run_ends(session, field)
+    partners = _run_ends(session) - field_end
     a = np.repeat(np.arange(len(session)), partners)
     skipped = np.cumsum(partners) - partners
-    b = np.arange(len(a)) + np.repeat(ends_field - skipped, partners)
+    b = np.arange(len(a)) + np.repeat(field_end - skipped, partners)
     return a, b
 
 
-def _run_ends(*keys: Column) -> Column:
-    """For each row the end of its run of rows with equal keys."""
-    last = np.ones(len(keys[0]), dtype=bool)
-    last[:-1] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+def _run_ends(*columns: Column) -> Column:
+    """For each row the end of its run of rows that are equal in these columns."""
+    last = np.ones(len(columns[0]), dtype=bool)
+    last[:-1] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     ends = np.flatnonzero(last) + 1
     return np.repeat(ends, np.diff(ends, prepend=0))

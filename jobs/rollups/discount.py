@@ -3,19 +3,19 @@
 import numpy as np
 import pandas as pd
 
-from jobs.codes import code, lookup
-from jobs.columns import ints, take
-from jobs.facts.frames import Facts
+from jobs.arrays.columns import int_column, take
+from jobs.arrays.group_keys import group_keys, index_of
+from jobs.facts.facts import Facts
+from jobs.rollups.group_sum import Part, part, total
 from jobs.rollups.submissions import submissions
-from jobs.rollups.summing import Part, part, total
-from warehouse.vocabulary import BY_CODE
+from warehouse.domain.vocabulary import BY_CODE
 
 
-def rollup(facts: Facts) -> pd.DataFrame:
+def discount(facts: Facts) -> pd.DataFrame:
     """By discount: submissions that were issued it, on their day; orders that used it, on theirs.
 
-    Several codes of one discount count once per submission and once per order; the amounts of all
-    of them are `discounted`. An order with two discounts counts for each with its whole revenue.
+    Several codes of one discount count once per submission and once per order; `discounted` is the
+    sum of their amounts. An order with two discounts counts for each with its whole revenue.
     `attributed`: orders that were attributed by the code.
     """
     return total("discount", _issued(facts), *_used(facts))
@@ -24,23 +24,23 @@ def rollup(facts: Facts) -> pd.DataFrame:
 def _issued(facts: Facts) -> Part:
     submitted = submissions(facts.sessions)
     issues = facts.issues[facts.issues["discount"] != 0]
-    place = lookup(submitted["session"], ints(issues, "session"))
-    issues, place = issues[place >= 0], place[place >= 0]
-    once = code(place, ints(issues, "discount")).dense().places()
+    index = index_of(submitted["session"], int_column(issues, "session"))
+    issues, index = issues[index >= 0], index[index >= 0]
+    once = group_keys(index, int_column(issues, "discount")).dense().any_row()
     issued = take(issues, once, ["edition", "discount"])
-    return part(issued, day=submitted["day"][place[once]], issued=1)
+    return part(issued, day=submitted["day"][index[once]], issued=1)
 
 
 def _used(facts: Facts) -> list[Part]:
     codes = facts.order_codes[facts.order_codes["discount"] != 0]
-    place = lookup(ints(facts.orders, "order"), ints(codes, "order"))
-    once = code(place, ints(codes, "discount")).dense().places()
-    orders = take(facts.orders, place[once], ["edition", "day", "type", "gross", "refunded"])
+    index = index_of(int_column(facts.orders, "order"), int_column(codes, "order"))
+    once = group_keys(index, int_column(codes, "discount")).dense().any_row()
+    orders = take(facts.orders, index[once], ["edition", "day", "type", "gross", "refunded"])
     return [
-        part(codes, day=ints(facts.orders, "day")[place], discounted="discounted"),
+        part(codes, day=int_column(facts.orders, "day")[index], discounted="discounted"),
         part(
             orders,
-            discount=ints(codes, "discount")[once],
+            discount=int_column(codes, "discount")[once],
             orders=1,
             attributed=(orders["type"] == BY_CODE).astype(np.int64),
             gross="gross",

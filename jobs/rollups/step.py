@@ -1,38 +1,39 @@
-"""Steps of a form: how many sessions saw them, completed them, and left there."""
+"""Steps of a form: how many sessions viewed them, completed them, and left there."""
 
 import numpy as np
 import pandas as pd
 
-from jobs.codes import Column, lookup
-from jobs.columns import ints, size, take
-from jobs.facts.frames import Facts
-from jobs.rollups.summing import part, total
-from warehouse.days import NEVER
+from jobs.arrays.columns import int_column, take
+from jobs.arrays.group_keys import Column, index_of
+from jobs.facts.facts import Facts
+from jobs.rollups.group_sum import part, total
+from warehouse.domain.time import NEVER
 
-# What makes a step the last one that a session viewed, the strongest first.
+# The criteria for the step that a session viewed last, the strongest first.
 _LAST_BY = ("viewed_at", "step_index")
 
 
-def rollup(facts: Facts) -> pd.DataFrame:
+def step(facts: Facts) -> pd.DataFrame:
     """Sessions by form and step, all on the day of the session's first view of the step.
 
     A session drops off at the step that it viewed last (ties: the greater index, then the greater
-    id), when it completed neither that step nor the form. A step without a view counts nowhere.
+    id), if it completed neither that step nor the form. A step without a view counts nowhere.
     """
-    viewed = ints(facts.steps, "viewed_at") != NEVER
+    viewed = int_column(facts.steps, "viewed_at") != NEVER
     steps = take(facts.steps, viewed, ["edition", "step", "view_day", "completed_at", *_LAST_BY])
-    place = lookup(ints(facts.sessions, "session"), ints(facts.steps, "session")[viewed])
+    sessions = int_column(facts.sessions, "session")
+    index = index_of(sessions, int_column(facts.steps, "session")[viewed])
     completed = steps["completed_at"] != NEVER
-    left = ~completed & (ints(facts.sessions, "completed_at")[place] == NEVER)
-    dropoffs = np.zeros(len(place), np.int64)
-    last = _last_viewed(steps, place, size(facts.sessions))
-    dropoffs[_greater_ids(facts.steps["step_id"][viewed], place, last)] = 1
+    left = ~completed & (int_column(facts.sessions, "completed_at")[index] == NEVER)
+    dropoffs = np.zeros(len(index), np.int64)
+    last = _last_viewed(steps, index, len(sessions))
+    dropoffs[_greater_ids(facts.steps["step_id"][viewed], index, last)] = 1
     return total(
         "step",
         part(
             steps,
             day="view_day",
-            form=ints(facts.sessions, "form")[place],
+            form=int_column(facts.sessions, "form")[index],
             views=1,
             completions=completed.astype(np.int64),
             dropoffs=dropoffs * left,
@@ -41,7 +42,7 @@ def rollup(facts: Facts) -> pd.DataFrame:
 
 
 def _last_viewed(steps: dict[str, Column], session: Column, sessions: int) -> Column:
-    """The rows of the steps that are their session's last: rivals are struck off, key by key."""
+    """The rows of the steps that are their session's last; several where they tie in all of _LAST_BY."""
     rows = np.arange(len(session))
     for name in _LAST_BY:
         column = steps[name][rows]
@@ -52,11 +53,11 @@ def _last_viewed(steps: dict[str, Column], session: Column, sessions: int) -> Co
 
 
 def _greater_ids(ids: pd.Series, session: Column, rows: Column) -> Column:
-    """Of the rows that share a session those with the greater id, by its text."""
-    rivals = pd.DataFrame({"row": rows, "session": session[rows]})
-    tied = rivals.duplicated("session", keep=False)
+    """Rows that share a session reduced to the one with the greater id, by its text."""
+    candidates = pd.DataFrame({"row": rows, "session": session[rows]})
+    tied = candidates.duplicated("session", keep=False)
     if not tied.any():
         return rows
-    few = rivals[tied].assign(id=ids.iloc[rivals.loc[tied, "row"]].to_numpy())
+    few = candidates[tied].assign(id=ids.iloc[candidates.loc[tied, "row"]].to_numpy())
     chosen = few.sort_values(["session", "id"]).drop_duplicates("session", keep="last")
-    return np.concatenate([rivals.loc[~tied, "row"].to_numpy(), chosen["row"].to_numpy()])
+    return np.concatenate([candidates.loc[~tied, "row"].to_numpy(), chosen["row"].to_numpy()])

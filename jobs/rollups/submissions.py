@@ -1,41 +1,28 @@
-"""The submission clock: what rollups ask of form sessions that became submissions."""
+"""Submissions: form sessions that subscribed or completed, and the parts of a summary that they fill."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 
-from jobs.codes import Column
-from jobs.columns import Source, ints, take
-from jobs.rollups.summing import Part, Value, part
-from warehouse.days import NO_DAY
+from jobs.arrays.columns import Columns, int_column, take
+from jobs.arrays.group_keys import Column
+from jobs.rollups.group_sum import Part, Value
+from warehouse.catalogue import MILESTONES, OUTCOMES, REVENUE
+from warehouse.domain.time import NO_DAY
 
 # The measures of `submissions`, all on the submission's day.
-OUTCOME: Final[dict[str, Value]] = {
-    "submissions": 1,
-    "converted": "converted",
-    "orders": "orders",
-    "gross": "gross",
-    "refunded": "refunded",
+OUTCOME_VALUES: Final[dict[str, Value]] = {
+    name: 1 if name == "submissions" else name for name in OUTCOMES
 }
 
-_KEPT: Final = [
-    "edition",
-    "session",
-    "form",
-    "device",
-    "utm",
-    "customer",
-    "submitted_at",
-    "orders",
-    "gross",
-    "refunded",
-]
+_KEPT: Final = ["edition", "session", "form", "device", "utm", "customer", "submitted_at", *REVENUE]
 
 
-def submissions(sessions: Source) -> dict[str, Column]:
-    """The submitted sessions' columns, with `day` (of the submission) and `converted` (1: has an
-    order)."""
-    days = ints(sessions, "submit_day")
+def submissions(sessions: Columns) -> dict[str, Column]:
+    """The submitted sessions: edition, session, form, device, utm, customer, submitted_at, orders,
+    gross, refunded, `day` (of the submission) and `converted` (1: it has an order)."""
+    days = int_column(sessions, "submit_day")
     submitted = np.flatnonzero(days != NO_DAY)
     kept = take(sessions, submitted, _KEPT)
     return kept | {
@@ -44,12 +31,15 @@ def submissions(sessions: Source) -> dict[str, Column]:
     }
 
 
-def milestones_and_outcome(sessions: Source) -> list[Part]:
-    """Each milestone on the day on which it first happened, the outcome on the submission's."""
+def milestone_parts(sessions: Columns, measures: Iterable[str]) -> list[Part]:
+    """The milestones among the measures, each on the day on which it first happened."""
     return [
-        part(sessions, day="view_day", views=1),
-        part(sessions, day="start_day", starts=1),
-        part(sessions, day="subscribe_day", subscriptions=1),
-        part(sessions, day="complete_day", completions=1),
-        Part(submissions(sessions), OUTCOME),
+        Part(sessions, {"day": milestone.day, milestone.measure: 1})
+        for milestone in MILESTONES
+        if milestone.measure in measures
     ]
+
+
+def outcome_part(sessions: Columns) -> Part:
+    """The outcomes of the submissions, on the submission's day."""
+    return Part(submissions(sessions), OUTCOME_VALUES)

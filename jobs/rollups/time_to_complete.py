@@ -5,11 +5,11 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from jobs.columns import ints, take
-from jobs.facts.frames import Facts
-from jobs.rollups.summing import part, total
-from warehouse.days import NEVER
-from warehouse.histogram import bucket_of
+from jobs.arrays.columns import int_column, take
+from jobs.facts.facts import Facts
+from jobs.rollups.group_sum import part, total
+from warehouse.daily.log_histogram import bucket_of
+from warehouse.domain.time import NEVER
 
 _READ: Final = [
     "edition",
@@ -23,13 +23,13 @@ _READ: Final = [
 ]
 
 
-def rollup(facts: Facts) -> pd.DataFrame:
+def time_to_complete(facts: Facts) -> pd.DataFrame:
     """Completed sessions by form, device and bucket of their duration, on the day of completion.
 
     From the first start (where none, the first view; where neither, the first event) to the first
     completion, in microseconds. Events out of order can make it negative: then it is 0.
     """
-    completed = ints(facts.sessions, "completed_at") != NEVER
+    completed = int_column(facts.sessions, "completed_at") != NEVER
     rows = take(facts.sessions, completed, _READ)
     begun = np.where(rows["viewed_at"] != NEVER, rows["viewed_at"], rows["first_at"])
     begun = np.where(rows["started_at"] != NEVER, rows["started_at"], begun)

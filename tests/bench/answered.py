@@ -1,4 +1,4 @@
-"""What the service answers over the 90 days, in the form in which SQL finds it."""
+"""The answers of the service over the 90 days, in the form in which SQL finds it."""
 
 import http.client
 import json
@@ -9,7 +9,7 @@ from typing import Any, Final
 from tests.bench.data import FIRST, FORM_IDS, LAST
 from tests.bench.servers import serving
 from tests.bench.service import ENDPOINTS, SERVICE, mint
-from warehouse.vocabulary import DEVICES
+from warehouse.domain.vocabulary import DEVICES
 
 FORM: Final = FORM_IDS[0]
 Figures = list[tuple[Any, ...]]

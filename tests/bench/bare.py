@@ -5,25 +5,17 @@ python -m tests.bench.bare PORT
 
 import sys
 from functools import cache
-from typing import Any
 
 from flask import Flask, Response
 
-from web.server import Server
+from web.server.wsgi_server import serve
 
 
-class Bare(Server):
-    """The same server with another application, which has nothing to close."""
-
-    def load_config(self) -> None:
-        self._options["worker_exit"] = lambda _server, _worker: None
-        super().load_config()
-
-    def load(self) -> Any:
-        app = Flask(__name__, static_folder=None)
-        app.add_url_rule("/healthz", view_func=lambda: _answer(2))
-        app.add_url_rule("/<int:size>", view_func=_answer)
-        return app
+def load() -> Flask:
+    app = Flask(__name__, static_folder=None)
+    app.add_url_rule("/healthz", view_func=lambda: _answer(2))
+    app.add_url_rule("/<int:size>", view_func=_answer)
+    return app
 
 
 def _answer(size: int) -> Response:
@@ -36,4 +28,4 @@ def _content(size: int) -> bytes:
 
 
 if __name__ == "__main__":
-    Bare("127.0.0.1", int(sys.argv[1]), 1).run()
+    serve(load, "127.0.0.1", int(sys.argv[1]), 1)

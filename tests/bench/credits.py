@@ -13,9 +13,9 @@ the greatest tells which; an order has one code, one version and no cancellation
 
 from typing import Final
 
-from warehouse.days import MICROS_PER_DAY
+from warehouse.domain.time import MICROS_PER_DAY
+from warehouse.domain.vocabulary import COMPLETE, START, SUBSCRIBE, UTM_FIELDS, VIEW
 from warehouse.settings import ATTRIBUTION_WINDOW_DAYS
-from warehouse.vocabulary import COMPLETE, START, SUBSCRIBE, UTM_FIELDS, VIEW
 
 _WINDOW: Final = int(ATTRIBUTION_WINDOW_DAYS.default) * MICROS_PER_DAY
 
@@ -53,7 +53,7 @@ FROM session s LEFT JOIN known k ON k.email = s.email WHERE s.submitted_at IS NO
 _ORDERED = f"""
 SELECT p.*, {_KEY.format("p")} AS customer FROM purchase p LEFT JOIN known k ON k.email = p.email"""
 
-# What a submission and an order can have in common, the strongest first; the type that it makes.
+# Keys that a submission and an order can have in common, the strongest first; the type of each.
 _TIERS: Final = (
     (0, ("code", "customer")),
     (0, ("code", "visitor_id")),
@@ -64,7 +64,7 @@ _TIERS: Final = (
 
 
 def _side(relation: str, instant: str, order_id: str, place: str) -> str:
-    """What can meet in each tier, of submissions or of orders."""
+    """The values that can meet in each tier, of submissions or of orders."""
     parts = []
     for tier, (_, key) in enumerate(_TIERS):
         together, given = " || '|' || ".join(key), " AND ".join(f"{name} <> ''" for name in key)

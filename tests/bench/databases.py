@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from tests import postgres
+from tests.support import postgres
 
 FOLDER = Path("var/bench")
 # Gives the URL of an empty database.

@@ -1,9 +1,9 @@
-"""What a warehouse takes on disk, by layer, indexes included."""
+"""The space of a warehouse on disk, by layer, indexes included."""
 
 from typing import Final
 
 from warehouse import tables
-from warehouse.bulk import open_bulk
+from warehouse.connections.arrow import open_arrow
 
 LAYERS: Final = {
     "raw": (tables.raw_event, tables.raw_order),
@@ -23,9 +23,11 @@ _POSTGRESQL: Final = (
 
 def measure(url: str) -> dict[str, int]:
     """Bytes of each layer."""
-    with open_bulk(url) as bulk:
-        sql = _SQLITE if bulk.sqlite else _POSTGRESQL
+    with open_arrow(url) as connection:
+        sql = _SQLITE if connection.backend.name == "sqlite" else _POSTGRESQL
         return {
-            layer: int(bulk.value(sql.format(", ".join(f"'{table.name}'" for table in found))))
+            layer: int(
+                connection.value(sql.format(", ".join(f"'{table.name}'" for table in found)))
+            )
             for layer, found in LAYERS.items()
         }

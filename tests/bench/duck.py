@@ -17,8 +17,15 @@ import duckdb
 
 from tests.bench.credits import EFFECTIVE_UTM, STEPS
 from tests.bench.processes import Took, run
-from warehouse.days import MICROS_PER_DAY
-from warehouse.vocabulary import ANSWER, DEVICES, EVENT_TYPES, STEP_COMPLETE, STEP_VIEW, UTM_FIELDS
+from warehouse.domain.time import MICROS_PER_DAY
+from warehouse.domain.vocabulary import (
+    ANSWER,
+    DEVICES,
+    EVENT_TYPES,
+    STEP_COMPLETE,
+    STEP_VIEW,
+    UTM_FIELDS,
+)
 
 THREADS: Final = 2
 

@@ -17,14 +17,14 @@ import click
 import orjson
 
 from jobs.importing.formats import FORMATS
-from jobs.importing.formats.json_values import json_values
+from jobs.importing.formats.json_stream import json_values
 from tests.bench.data import SHOP_ID
 from tests.bench.databases import databases
 from tests.bench.files import rows
 from tests.bench.processes import run
-from tests.importing.test_formats import OF_FORMAT, SAMPLES
+from tests.support.import_files import OF_FORMAT, SAMPLES
 
-# What of a row's text is its id, to which a number is added.
+# The id in a row's text, to which a number is added.
 _IDS: Final = {
     "shopify": r'(?<="id":)\d+(?=,"admin_graphql_api_id":"gid://shopify/Order)',
     "shopify-bulk": r"gid://shopify/(Order|Refund)/\d+",
@@ -76,8 +76,8 @@ def _repeated(name: str, count: int) -> Iterator[str]:
         header, *found = sample.read_text().splitlines(keepends=True)
         yield header
     else:
-        values = json_values(sample, FORMATS[name].within)
-        found = [f"{orjson.dumps(one.value, default=float).decode()}\n" for one in values]
+        values = json_values(sample, FORMATS[name].list_members)
+        found = [f"{orjson.dumps(value.record, default=float).decode()}\n" for value in values]
     named = re.compile(_IDS[name])
     for number in range(count):
         repeat, place = divmod(number, len(found))

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 import psutil
 
-CONNECTIONS = 16
+from web.http.concurrency_limits import PER_SHOP
+
+# As many requests as one shop may have in progress in one process.
+CONNECTIONS = PER_SHOP
 _END = b"\r\n\r\n"
 _LENGTH = b"content-length: "
 
@@ -35,7 +38,7 @@ class _Client:
         self.socket.sendall(request)
 
     def status(self) -> int:
-        """Of the answer, once it is whole; 0 before."""
+        """The status of the answer, once it is whole; 0 before."""
         part = self.socket.recv(1 << 18)
         if not part:
             raise RuntimeError("the server has closed a connection")

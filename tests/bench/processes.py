@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-# What takes less, in seconds, is measured so many times, and its median stands; what takes longer, once.
+# A shorter run (in seconds) is measured so many times, and its median stands; a longer one once.
 SHORT: Final = 5
 TIMES: Final = 3
 _BETWEEN_LOOKS: Final = 0.05
@@ -63,7 +63,7 @@ def median(measure: Callable[[], Took], first: Took | None = None) -> Took:
 
 
 def timed(action: Callable[[], object]) -> Took:
-    """Of something that this process does itself; its memory is not told."""
+    """The time of something that this process does itself; its memory is not told."""
     began = time.perf_counter()
     action()
     return Took(time.perf_counter() - began, 0)

@@ -13,8 +13,8 @@ from tests.bench.answered import FORM, answered, same
 from tests.bench.credits import EFFECTIVE_UTM, STEPS
 from tests.bench.data import DAYS, FIRST
 from tests.bench.processes import Took, median, timed
-from warehouse.days import MICROS_PER_DAY, MICROS_PER_MS, day_number
-from warehouse.vocabulary import DEVICES, UTM_FIELDS
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_MS, day_number
+from warehouse.domain.vocabulary import DEVICES, UTM_FIELDS
 
 _INDEXES: Final = (
     "CREATE INDEX bench_form ON raw_event (shop_key, form_id, form_session_id)",

@@ -27,7 +27,7 @@ def serving(url: str, *words: str) -> Iterator[Server]:
         port = free.getsockname()[1]
     process = psutil.Popen(
         [sys.executable, "-m", *words, str(port)],
-        env=os.environ | {"WAREHOUSE_URL": url},
+        env=os.environ | {"WAREHOUSE_URL": url, "RATE_LIMIT": "off"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

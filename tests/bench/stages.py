@@ -19,7 +19,7 @@ from tests.bench.processes import Took, median, run
 Result = dict[str, Any]
 # Everything but the events, in the order in which it is imported.
 _AROUND = ("shops", "forms", "exchange-rates", "ad-spend", "orders")
-# Of each endpoint, for ranges that were never asked before.
+# Requests to each endpoint, for ranges that were never asked before.
 REQUESTS = 100
 
 

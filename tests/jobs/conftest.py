@@ -1,9 +1,10 @@
-"""Fixtures: the command line on one warehouse, with its own landing folder."""
+"""The command line on one warehouse, with a landing folder of its own."""
 
 import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,19 @@ from click.testing import CliRunner
 from sqlalchemy import text
 
 from jobs.cli import main
-from tests.importing.files import Row, as_ndjson
-from warehouse.engine import open_engine
+from tests.support.import_files import Row, as_ndjson, order
+from warehouse.connections.engine import open_engine
 
 Process = subprocess.Popen[str]
 
 
+SHOP: Row = {"shop_id": "a.example", "currency": "EUR"}
+# Enough that a rollup still works on them when a test has seen the first one done.
+BACKLOG_BATCHES = 15
+
+
 class Commands:
-    """`python -m jobs` on a warehouse; `settings` are environment variables for all of them."""
+    """`python -m jobs` on a warehouse; `settings` are the environment variables of all commands."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self.url, self.folder = url, folder
@@ -28,9 +34,10 @@ class Commands:
         self.settings = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(self.landing)}
         self._started: list[Process] = []
 
-    def start(self, *words: str) -> Process:
+    def start(self, *arguments: str) -> Process:
+        """Start a command as a process."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "jobs", *words],
+            [sys.executable, "-m", "jobs", *arguments],
             env={**os.environ, **self.settings},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -40,28 +47,39 @@ class Commands:
         return process
 
     def finish(self, process: Process, status: int = 0) -> str:
-        """What a process printed and said until its end, which must come."""
-        printed, said = process.communicate(timeout=120)
-        assert process.returncode == status, (process.args, process.returncode, printed, said)
-        return printed + said
+        """Wait for the end of a process; returns what it printed."""
+        output, errors = process.communicate(timeout=120)
+        assert process.returncode == status, (process.args, process.returncode, output, errors)
+        return output + errors
 
-    def __call__(self, *words: str, status: int = 0) -> str:
-        """Run a command to its end, in this process; what it printed and said."""
+    def __call__(self, *arguments: str, status: int = 0) -> str:
+        """Run a command in this process; returns what it printed."""
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.settings.items():
                 patch.setenv(name, value)
-            result = CliRunner().invoke(main, words, catch_exceptions=False)
-        assert result.exit_code == status, (words, result.exit_code, result.output)
+            result = CliRunner().invoke(main, arguments, catch_exceptions=False)
+        assert result.exit_code == status, (arguments, result.exit_code, result.output)
         return result.output
 
     def take(self, kind: str, rows: list[Row]) -> None:
+        """Import rows of a kind."""
         file = self.folder / f"{kind}.ndjson"
         file.write_bytes(as_ndjson(rows))
         self("import", kind, str(file))
 
+    def make_backlog(self) -> None:
+        """Import BACKLOG_BATCHES batches of one order each."""
+        self.take("shops", [SHOP])
+        for number in range(BACKLOG_BATCHES):
+            self.take("orders", [order(order_id=f"o{number}")])
+
+    def one_batch_at_a_time(self) -> None:
+        """Have every batch count as so large that a rollup takes each by itself."""
+        self.change("UPDATE import_batch SET rows = 400000")
+
     def status(self, status: int = 0) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self("status", "--json", status=status).splitlines()[0])
-        return found
+        report: dict[str, Any] = json.loads(self("status", "--json", status=status).splitlines()[0])
+        return report
 
     def land(self, kind: str, name: str, content: bytes) -> Path:
         """Put a whole file into the landing folder at once."""
@@ -72,10 +90,17 @@ class Commands:
         return hidden.rename(file)
 
     def rows(self, sql: str) -> list[Any]:
-        """The rows of a query; of one column as that column."""
+        """The rows of a query, as tuples; a single column as its values."""
         with open_engine(self.url).connect() as connection:
-            found = [tuple(row) for row in connection.execute(text(sql))]
-        return [row[0] if len(row) == 1 else row for row in found]
+            rows = [tuple(row) for row in connection.execute(text(sql))]
+        return [row[0] if len(row) == 1 else row for row in rows]
+
+    def wait_until(self, sql: str) -> None:
+        """Wait until the first value of a query is not 0."""
+        deadline = time.monotonic() + 60
+        while not self.rows(sql)[0]:
+            assert time.monotonic() < deadline, sql
+            time.sleep(0.05)
 
     def change(self, sql: str) -> None:
         engine = open_engine(self.url)
@@ -93,13 +118,13 @@ class Commands:
 @pytest.fixture
 def commands(warehouse_url: str, tmp_path: Path) -> Iterator[Commands]:
     """On either kind of database."""
-    found = Commands(warehouse_url, tmp_path)
-    yield found
-    found.end()
+    on_warehouse = Commands(warehouse_url, tmp_path)
+    yield on_warehouse
+    on_warehouse.end()
 
 
 @pytest.fixture
 def sqlite_commands(sqlite_url: str, tmp_path: Path) -> Iterator[Commands]:
-    found = Commands(sqlite_url, tmp_path)
-    yield found
-    found.end()
+    on_warehouse = Commands(sqlite_url, tmp_path)
+    yield on_warehouse
+    on_warehouse.end()

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
-from tests.web.builders import ShopBuilder, instant
-from warehouse.engine import open_engine
-from warehouse.migrate import migrate
+from tests.support.people import Browser, add_member
+from tests.support.shop_builder import ShopBuilder, instant
+from warehouse.connections.engine import open_engine
+from warehouse.migrations.migrate import migrate
 from web.app import close_app, create_app
+from web.auth import passwords
 
 Ask = Callable[..., Any]
 
@@ -64,3 +67,23 @@ def ask(client: FlaskClient, shop: ShopBuilder) -> Ask:
         return answer.get_json()["data"]
 
     return get
+
+
+_CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+@pytest.fixture(autouse=True)
+def cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Argon2id that takes no time: the tests try hundreds of passwords."""
+    monkeypatch.setattr(passwords, "_hasher", _CHEAP)
+    monkeypatch.setattr(passwords, "DUMMY_HASH", _CHEAP.hash("nobody's"))
+
+
+@pytest.fixture
+def ada(engine: Engine, shop: ShopBuilder) -> str:
+    return add_member(engine, shop)
+
+
+@pytest.fixture
+def browser(client: FlaskClient, ada: str) -> Browser:
+    return Browser(client)

@@ -1,4 +1,4 @@
-"""What both kinds of backup need: a file that is whole or not there, and what a copy must forget."""
+"""Common to both kinds of backup: a file that is complete or not there, and checks before a restore."""
 
 import os
 import time
@@ -9,15 +9,15 @@ from typing import Final
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from warehouse.migrate import known_revisions
+from warehouse.migrations.migrate import known_revisions
 
-# What a backup that was killed has left behind is removed by one that comes so much later.
+# A later backup removes the leftovers of one that was killed this long ago.
 _LEFTOVER_SECONDS: Final = 24 * 3600
 
-# What a warehouse writes about itself, also while nobody has put anything into it.
-_NO_DATA: Final = ("alembic_version", "run", "job_lease")
+# Tables that are not empty in a warehouse without data.
+_NO_DATA: Final = ("alembic_version", "job_run", "job_lease")
 
-# Told what is being done, how many bytes of it are done, and of how many (0: not known).
+# Called with the name of the phase, the bytes that are done, and their total (0: unknown).
 Progress = Callable[[str, int, int], None]
 
 
@@ -27,14 +27,14 @@ class BackupError(RuntimeError):
 
 @contextmanager
 def whole_or_nothing(file: Path) -> Iterator[Path]:
-    """A name to write to; what is there at the end of the block is made durable, and gets the name of
-    `file`. A block that fails leaves nothing."""
+    """A path to write to, which its own user alone can read. At the end of the block it is synced and
+    renamed to `file`; a block that fails leaves nothing."""
     for leftover in file.parent.glob(f"{file.name}.*.partial"):
         if leftover.stat().st_mtime < time.time() - _LEFTOVER_SECONDS:
             leftover.unlink(missing_ok=True)
     partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
     try:
-        partial.touch()
+        partial.touch(mode=0o600)
         yield partial
         _sync(partial)
         partial.replace(file)
@@ -52,16 +52,16 @@ def _sync(path: Path) -> None:
 
 
 def require_known(revision: str) -> None:
-    """Raise BackupError where this code cannot migrate a warehouse of that revision."""
+    """Raises BackupError for a revision that this version of the program does not know."""
     if revision not in (known := known_revisions()):
         raise BackupError(
-            f"was made by a newer version of this program (its schema is {revision}, the newest that "
-            f"is known here {known[-1]}); upgrade first"
+            f"was made by a newer version of this program (its schema is {revision}; this version "
+            f"knows schemas up to {known[-1]}): upgrade first"
         )
 
 
 def require_empty(engine: Engine, *, force: bool) -> None:
-    """Raise BackupError where the warehouse has data, unless that is to be overwritten."""
+    """Raises BackupError for a warehouse that has data, unless `force` is set."""
     if force:
         return
     with engine.connect() as connection:
@@ -75,11 +75,11 @@ def require_empty(engine: Engine, *, force: bool) -> None:
 
 
 def forget_the_present(connection: Connection, now_millis: int) -> None:
-    """Take out of a restored copy what was true only when and where it was made.
+    """Delete from a restored copy what was true only when and where the backup was made.
 
-    Leases are those of the processes of then. Clients and caches tell answers apart by the shop's
-    data version, which must therefore pass all that it ever was (it moves less than once a
-    millisecond).
+    Its leases belonged to processes of that time. Clients and caches tell answers apart by the shop's
+    data version, so the version must exceed every earlier one. (It changes less than once a
+    millisecond.)
     """
     connection.execute(text("UPDATE edition SET lease_owner = '', lease_until = 0"))
     connection.execute(text("DELETE FROM job_lease"))

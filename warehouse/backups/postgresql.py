@@ -1,7 +1,7 @@
-"""PostgreSQL's own `pg_dump` and `pg_restore`, which have to be there, and no older than the server.
+"""PostgreSQL's `pg_dump` and `pg_restore`, which must be installed and no older than the server.
 
-Both speak through a pipe, so that it can be told how far they are. A restore is one transaction. The
-connections of all others are ended before it: they would wait for it with what they read before.
+Data goes through a pipe, so progress can be shown. A restore is one transaction. All other
+connections are ended before it, since they could hold locks that it waits for.
 """
 
 import os
@@ -24,8 +24,8 @@ from warehouse.backups.files import (
     require_empty,
     require_known,
 )
-from warehouse.engine import open_engine
-from warehouse.migrate import migrate, revision_of
+from warehouse.connections.engine import open_engine
+from warehouse.migrations.migrate import migrate, revision_of
 
 _PORTION: Final = 1 << 20
 

@@ -1,8 +1,8 @@
 """SQLite's online backup, there and back.
 
-The copy is made of the snapshot of one read transaction: writers go on, and do not have it begin
-anew. A restore goes to a file beside the warehouse, is checked and migrated there, and is then copied
-into the warehouse as one transaction, so that whoever has that open sees the one state or the other.
+The copy is of the snapshot of one read transaction: writers continue, and do not restart it. A restore
+goes to a second file, is checked and migrated there, and is then copied into the warehouse in one
+transaction: a process that has the warehouse open sees either the old state or the new one.
 """
 
 import sqlite3
@@ -21,10 +21,10 @@ from warehouse.backups.files import (
     require_empty,
     require_known,
 )
-from warehouse.engine import open_engine
-from warehouse.migrate import migrate
+from warehouse.connections.engine import open_engine
+from warehouse.migrations.migrate import migrate
 
-# Pages copied at once, between two words on how far it is.
+# Pages copied between two reports of progress.
 _PAGES: Final = 4_000
 
 
@@ -41,37 +41,37 @@ def back_up(url: URL, file: Path, progress: Progress) -> None:
             raise BackupError(f"was not written: there is no warehouse at {url.database}")
         source.execute("BEGIN")
         source.execute("SELECT COUNT(*) FROM sqlite_schema").fetchall()
-        # It is made durable as a whole, in the end.
+        # The whole file is synced at the end.
         target.execute("PRAGMA synchronous = OFF")
         _copy(source, target, "backup", progress)
         source.execute("ROLLBACK")
-        # One file, without a log beside it.
+        # One file, without a log file.
         target.execute("PRAGMA journal_mode = DELETE")
 
 
 def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
-    """Put a backup in the place of the warehouse. Raises BackupError."""
+    """Replace the warehouse by a backup. Raises BackupError."""
     engine = open_engine(url.render_as_string())
     require_empty(engine, force=force)
     warehouse = Path(url.database or "")
-    beside = url.set(database=str(warehouse.with_name(f"{warehouse.name}.restoring")))
+    restoring = url.set(database=str(warehouse.with_name(f"{warehouse.name}.restoring")))
     try:
-        _remove(beside)
-        _prepare(file, beside, progress)
-        with _meaning("could not be restored"), _raw(beside) as source, _raw(url) as target:
+        _remove(restoring)
+        _prepare(file, restoring, progress)
+        with _meaning("could not be restored"), _raw(restoring) as source, _raw(url) as target:
             _copy(source, target, "restore", progress)
     finally:
-        _remove(beside)
+        _remove(restoring)
 
 
-def _prepare(file: Path, beside: URL, progress: Progress) -> None:
+def _prepare(file: Path, restoring: URL, progress: Progress) -> None:
     """Copy a backup to a file, check it there, and migrate it."""
-    # Read as it is: whatever lies beside a backup is no part of it.
+    # Read as it is: a log file of the same name is no part of the backup.
     address = f"{file.absolute().as_uri()}?immutable=1"
     with (
         _meaning("is not whole"),
         closing(sqlite3.connect(address, uri=True)) as source,
-        _raw(beside) as target,
+        _raw(restoring) as target,
     ):
         revision = _revision(source)
         if revision is None:
@@ -86,7 +86,7 @@ def _prepare(file: Path, beside: URL, progress: Progress) -> None:
         complaint = target.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if complaint != "ok":
             raise BackupError(f"is damaged: {' '.join(complaint.split())}")
-    engine = open_engine(beside.render_as_string())
+    engine = open_engine(restoring.render_as_string())
     progress("migrate", 0, 0)
     migrate(engine)
     with engine.begin() as connection:

@@ -1,11 +1,11 @@
 """Alembic's entry: the caller's connection and transaction, the tables of the warehouse.
 
-`migrate.py` runs it, and says how a new revision is made.
+`migrate.py` and `revise.py` run it.
 """
 
 from alembic import context
 
-from warehouse.schema import metadata
+from warehouse.tables.base import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,37 +1,34 @@
-"""Every table, by the way that data goes: shops → raw → facts → dimensions → daily rows.
+"""Every table, once, as SQLAlchemy's. Data goes from shops through raw, facts and dimensions to daily rows.
 
-All but the shop-wide raw tables are keyed by `edition`: one complete set of facts and summaries of
-one shop, built under recorded settings (see `editions.py`). A rebuild fills a new edition beside the
-one that is read, then takes its place in one step.
-
-These are declarations; what SQLAlchemy makes of them is in `schema.py`.
+All but the shop-wide tables (raw, ads, shops, members) have `edition` in their key (see
+`warehouse/editions`). `base.py` has the metadata, the column types and what callers ask of a table.
 """
 
 from typing import Final
 
 from warehouse.tables.ads import ad_account, ad_spend, exchange_rate
 from warehouse.tables.daily import DAILY
-from warehouse.tables.dimensions import dim_code, dim_step, dim_text, dim_utm
+from warehouse.tables.dimensions import dim_discount_code, dim_step, dim_text, dim_utm
 from warehouse.tables.facts import (
+    code_usage,
     fact_answer,
-    fact_code,
+    fact_code_issued,
     fact_email,
     fact_form_session,
-    fact_issue,
     fact_order,
     fact_order_code,
     fact_step,
 )
 from warehouse.tables.members import (
-    allowance,
     audit_event,
     member,
     membership,
     password_link,
+    rate_bucket,
     secret,
     sign_in,
 )
-from warehouse.tables.operations import failed_batch, job_lease, run
+from warehouse.tables.operations import failed_batch, job_lease, job_run
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject
 from warehouse.tables.raw import raw_event, raw_order
 from warehouse.tables.shops import api_key, form, form_creation, shop
@@ -43,10 +40,10 @@ __all__ = [
     "OWNED",
     "ad_account",
     "ad_spend",
-    "allowance",
     "api_key",
     "audit_event",
-    "dim_code",
+    "code_usage",
+    "dim_discount_code",
     "dim_step",
     "dim_text",
     "dim_utm",
@@ -54,10 +51,9 @@ __all__ = [
     "edition_batch",
     "exchange_rate",
     "fact_answer",
-    "fact_code",
+    "fact_code_issued",
     "fact_email",
     "fact_form_session",
-    "fact_issue",
     "fact_order",
     "fact_order_code",
     "fact_step",
@@ -66,28 +62,29 @@ __all__ = [
     "form_creation",
     "import_batch",
     "job_lease",
+    "job_run",
     "member",
     "membership",
     "password_link",
+    "rate_bucket",
     "raw_event",
     "raw_order",
     "reject",
-    "run",
     "secret",
     "shop",
     "sign_in",
 ]
 
-# The tables that one edition owns, daily rows last.
+# The tables that an edition owns, daily rows last.
 FACTS: Final = (
     fact_form_session,
     fact_step,
     fact_answer,
-    fact_issue,
+    fact_code_issued,
     fact_order,
     fact_order_code,
     fact_email,
-    fact_code,
+    code_usage,
 )
-DIMENSIONS: Final = (dim_text, dim_utm, dim_step, dim_code)
+DIMENSIONS: Final = (dim_text, dim_utm, dim_step, dim_discount_code)
 OWNED: Final = (*FACTS, *DIMENSIONS, *DAILY.values())

@@ -2,10 +2,13 @@
 
 from typing import Final
 
-from warehouse.columns import Index, Table, key, text, text_key, whole
+from sqlalchemy import Table
+
+from warehouse.tables.base import index, integer, key, metadata, text, text_key
 
 ad_spend: Final = Table(
     "ad_spend",
+    metadata,
     key("shop_key"),
     text_key("provider"),
     text_key("account_id"),
@@ -14,26 +17,28 @@ ad_spend: Final = Table(
     text_key("segment"),
     text("campaign_name"),
     text("currency"),
-    # Decimal major units; text on SQLite, so that no digit is lost.
+    # A decimal in major units, as text: no digit is lost on SQLite.
     text("spend"),
-    whole("impressions"),
-    whole("clicks"),
-    # In the order in which spend is added up, so that SQLite need not sort it for that.
-    Index("shop_key", "provider", "campaign_id", "currency", "day"),
+    integer("impressions"),
+    integer("clicks"),
+    # In the order of grouping, so that SQLite does not sort to group.
+    index("shop_key", "provider", "campaign_id", "currency", "day"),
 )
 
 ad_account: Final = Table(
     "ad_account",
+    metadata,
     key("shop_key"),
     text_key("provider"),
     text_key("account_id"),
     text("status"),
-    whole("synced_at"),
+    integer("synced_at"),
     text("message"),
 )
 
 exchange_rate: Final = Table(
     "exchange_rate",
+    metadata,
     text_key("base"),
     text_key("quote"),
     key("day"),

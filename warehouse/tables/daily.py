@@ -2,17 +2,24 @@
 
 from typing import Final
 
+from sqlalchemy import Table
+
 from warehouse.catalogue import SUMMARIES, Summary
-from warehouse.columns import Table, blob, key, whole
+from warehouse.tables.base import binary, integer, key, metadata
 
 
 def _daily(summary: Summary) -> Table:
     return Table(
         summary.table,
+        metadata,
         *(key(name) for name in summary.key),
-        *([blob("cells")] if summary.cells else [whole(name) for name in summary.measures]),
-        # A row of cells is wide: clustering by key would split pages for each of them.
-        clustered=not summary.cells,
+        *(
+            [binary("packed_dims")]
+            if summary.packed_dims
+            else [integer(name) for name in summary.measures]
+        ),
+        # A packed row is wide: clustering by key would split pages for each of them.
+        sqlite_with_rowid=bool(summary.packed_dims),
     )
 
 

@@ -1,39 +1,46 @@
-"""Dimensions: what the numbers in facts and daily rows stand for."""
+"""Dimensions: the texts behind the ids in facts and daily rows."""
 
 from typing import Final
 
-from warehouse.columns import Index, Table, key, text, whole
-from warehouse.vocabulary import UTM_FIELDS
+from sqlalchemy import Table
 
-dim_text: Final = Table("dim_text", key("edition"), key("id"), text("text"), clustered=True)
+from warehouse.domain.vocabulary import UTM_FIELDS
+from warehouse.tables.base import index, integer, key, metadata, text
+
+dim_text: Final = Table(
+    "dim_text", metadata, key("edition"), key("id"), text("text"), sqlite_with_rowid=False
+)
 
 dim_utm: Final = Table(
     "dim_utm",
+    metadata,
     key("edition"),
     key("utm"),
     *(text(name) for name in UTM_FIELDS),
-    clustered=True,
+    sqlite_with_rowid=False,
 )
 
 dim_step: Final = Table(
     "dim_step",
+    metadata,
     key("edition"),
     key("form"),
     key("step"),
-    whole("index_at"),
+    integer("index_at"),
     text("index_event"),
-    whole("step_index"),
-    whole("name_at"),
+    integer("step_index"),
+    integer("name_at"),
     text("name_event"),
     text("step_name"),
-    clustered=True,
+    sqlite_with_rowid=False,
 )
 
-dim_code: Final = Table(
-    "dim_code",
+dim_discount_code: Final = Table(
+    "dim_discount_code",
+    metadata,
     key("edition"),
     key("code"),
-    whole("discount"),
-    Index("edition", "discount", "code"),
-    clustered=True,
+    integer("discount"),
+    index("edition", "discount", "code"),
+    sqlite_with_rowid=False,
 )

@@ -1,169 +1,179 @@
-"""Facts: one row per form session and per order, with what hangs on them."""
+"""Facts: one row per form session and per order, and what belongs to each."""
 
 from typing import Final
 
-from warehouse.columns import Index, Table, key, text, text_key, whole
-from warehouse.days import NEVER
+from sqlalchemy import Table
+
+from warehouse.domain.time import NEVER
+from warehouse.tables.base import index, integer, key, metadata, text, text_key
 
 fact_form_session: Final = Table(
     "fact_form_session",
+    metadata,
     key("edition"),
     key("session"),
-    # Identity. `natural` is the hash of (form_id, form_session_id).
-    whole("natural"),
-    whole("form"),
+    # Identity: the hash of (form_id, form_session_id).
+    integer("session_hash"),
+    integer("form"),
     text("form_session_id"),
-    # Merged from events: minima, "earliest that carries one", "latest that carries one", each
-    # with the (instant, event) that decides.
-    whole("first_at", NEVER),
+    # Merged from events: the first of each type, and the first or last value of each attribute with
+    # the (instant, event) that decided it.
+    integer("first_at", NEVER),
     text("first_event"),
-    whole("visitor"),
-    whole("viewed_at", NEVER),
-    whole("started_at", NEVER),
-    whole("subscribed_at", NEVER),
-    whole("completed_at", NEVER),
-    whole("device_at", NEVER),
+    integer("visitor"),
+    integer("viewed_at", NEVER),
+    integer("started_at", NEVER),
+    integer("subscribed_at", NEVER),
+    integer("completed_at", NEVER),
+    integer("device_at", NEVER),
     text("device_event"),
-    whole("device"),
-    whole("utm_at", NEVER),
+    integer("device"),
+    integer("utm_at", NEVER),
     text("utm_event"),
-    whole("utm"),
-    whole("customer_at"),
+    integer("utm"),
+    integer("customer_at"),
     text("customer_event"),
-    # The id of the customer that an event named; `customer` is what it resolves to.
-    whole("customer_own"),
-    whole("email_at"),
+    # The customer that an event named; `customer` is the customer after e-mails are resolved.
+    integer("customer_seen"),
+    integer("email_at"),
     text("email_event"),
-    whole("email"),
-    # Derived: the earlier of subscribed and completed, and what the shop's other facts make of it.
-    whole("submitted_at", NEVER),
-    whole("customer"),
-    whole("fresh"),
-    whole("orders"),
-    whole("gross"),
-    whole("refunded"),
-    Index("edition", "natural"),
-    Index("edition", "visitor", "form"),
-    Index(
+    integer("email"),
+    # Derived: the earlier of subscribed and completed, and what follows from the shop's other facts.
+    integer("submitted_at", NEVER),
+    integer("customer"),
+    integer("is_first_session"),
+    integer("orders"),
+    integer("gross"),
+    integer("refunded"),
+    index("edition", "session_hash"),
+    index("edition", "visitor", "form"),
+    index(
         "edition",
         "customer",
         where="customer <> 0",
     ),
-    Index("edition", "email", where="email <> 0"),
-    clustered=True,
+    index("edition", "email", where="email <> 0"),
+    sqlite_with_rowid=False,
 )
 
 fact_step: Final = Table(
     "fact_step",
+    metadata,
     key("edition"),
     key("session"),
     key("step"),
-    # The step's own text, which decides between steps viewed last at one instant.
+    # The id as text: it decides between steps that were viewed at the same instant.
     text("step_id"),
-    whole("viewed_at", NEVER),
-    whole("step_index"),
-    whole("completed_at", NEVER),
-    clustered=True,
+    integer("viewed_at", NEVER),
+    integer("step_index"),
+    integer("completed_at", NEVER),
+    sqlite_with_rowid=False,
 )
 
 fact_answer: Final = Table(
     "fact_answer",
+    metadata,
     key("edition"),
     key("session"),
     key("field"),
-    whole("answered_at"),
+    integer("answered_at"),
     text("answer_event"),
     text("value"),
-    clustered=True,
+    sqlite_with_rowid=False,
 )
 
-# A code (or, where there is none, a discount id) that a session was issued.
-fact_issue: Final = Table(
-    "fact_issue",
+# A code that a session was issued (or a discount id, if it has no code).
+fact_code_issued: Final = Table(
+    "fact_code_issued",
+    metadata,
     key("edition"),
     key("session"),
     key("code"),
     text_key("discount_id"),
-    # Of the session, so that the submission next to an instant is found among any number of them.
-    whole("submitted_at", NEVER),
-    whole("discount"),
-    Index("edition", "code", "submitted_at"),
-    clustered=True,
+    # A copy of the session's: the index finds the submission nearest to an instant by it.
+    integer("submitted_at", NEVER),
+    integer("discount"),
+    index("edition", "code", "submitted_at"),
+    sqlite_with_rowid=False,
 )
 
 fact_order: Final = Table(
     "fact_order",
+    metadata,
     key("edition"),
     key("order"),
     text("order_id"),
-    whole("created_at"),
-    whole("gross"),
-    whole("refunded"),
+    integer("created_at"),
+    integer("gross"),
+    integer("refunded"),
     text("customer_id"),
-    whole("customer_own"),
-    whole("email"),
-    whole("visitor"),
-    whole("own_utm"),
+    integer("customer_seen"),
+    integer("email"),
+    integer("visitor"),
+    integer("order_utm"),
     # Derived.
-    whole("customer"),
-    whole("type"),
-    whole("session"),
-    whole("form"),
-    whole("utm"),
-    Index(
+    integer("customer"),
+    integer("type"),
+    integer("session"),
+    integer("form"),
+    integer("utm"),
+    index(
         "edition",
         "visitor",
         where="visitor <> 0",
     ),
-    Index(
+    index(
         "edition",
         "customer",
         where="customer <> 0",
     ),
-    Index("edition", "email", where="email <> 0"),
-    Index(
+    index("edition", "email", where="email <> 0"),
+    index(
         "edition",
         "session",
         where="session <> 0",
     ),
-    Index("edition", "created_at"),
-    clustered=True,
+    index("edition", "created_at"),
+    sqlite_with_rowid=False,
 )
 
 fact_order_code: Final = Table(
     "fact_order_code",
+    metadata,
     key("edition"),
     key("order"),
     key("code"),
     text("discount_id"),
-    # Of the order, so that the orders of some minutes are found among all that used the code.
-    whole("created_at"),
-    whole("discounted"),
-    whole("discount"),
-    Index("edition", "code", "created_at"),
-    clustered=True,
+    # A copy of the order's: the index finds a code's orders of some minutes by it.
+    integer("created_at"),
+    integer("discounted"),
+    integer("discount"),
+    index("edition", "code", "created_at"),
+    sqlite_with_rowid=False,
 )
 
-# The customer last seen together with an e-mail on an event (orders are asked themselves).
+# The customer last seen together with an e-mail address on an event. (Orders have their own.)
 fact_email: Final = Table(
     "fact_email",
+    metadata,
     key("edition"),
     key("email"),
-    whole("seen_at"),
+    integer("seen_at"),
     text("customer_id"),
-    whole("customer"),
-    clustered=True,
+    integer("customer"),
+    sqlite_with_rowid=False,
 )
 
-# How many facts name a code together with a discount id, and how many submissions were issued it
-# by which form: what decides which discount a code belongs to. It adds up like a summary.
-fact_code: Final = Table(
-    "fact_code",
+# How many facts name a code together with a discount id, and how many submissions of a form were
+# issued it: these counts decide which discount a code belongs to. They add up like a summary.
+code_usage: Final = Table(
+    "code_usage",
+    metadata,
     key("edition"),
     key("code"),
     text_key("discount_id"),
     key("form"),
-    whole("mentions"),
-    whole("submissions"),
-    clustered=True,
+    integer("mentions"),
+    integer("submissions"),
+    sqlite_with_rowid=False,
 )

@@ -1,75 +1,88 @@
-"""Members of shops: who they are, what they may do, where they are signed in, and what was done."""
+"""Members of shops: accounts, permissions, sessions, and the audit log."""
 
 from typing import Final
 
-from warehouse.columns import Index, Table, Unique, key, serial, text, text_key, whole
-from warehouse.days import NEVER
+from sqlalchemy import Table, UniqueConstraint
 
-# A person: one e-mail address and one password, whatever the number of shops.
+from warehouse.domain.time import NEVER
+from warehouse.tables.base import index, integer, key, metadata, serial_key, text, text_key
+
+# A person, with one e-mail address and one password for all their shops.
 member: Final = Table(
     "member",
-    serial("member_key"),
+    metadata,
+    serial_key("member_key"),
     text("email"),
     # Argon2id; "" while no password is set.
     text("password_hash"),
-    whole("created_at"),
-    Unique("email"),
+    integer("created_at"),
+    UniqueConstraint("email"),
 )
 
 membership: Final = Table(
     "membership",
+    metadata,
     key("shop_key"),
     key("member_key"),
     text("permissions"),
-    whole("created_at"),
-    whole("disabled_at", NEVER),
-    Index("member_key"),
+    integer("created_at"),
+    integer("disabled_at", NEVER),
+    index("member_key"),
 )
 
 # A browser in which a member is signed in to one shop. Deleting the row ends it, in every process.
 sign_in: Final = Table(
     "sign_in",
+    metadata,
     text_key("token_hash"),
-    whole("member_key"),
-    whole("shop_key"),
-    whole("started_at"),
-    whole("seen_at"),
-    Index("member_key"),
-    Index("started_at"),
+    integer("member_key"),
+    integer("shop_key"),
+    integer("started_at"),
+    integer("seen_at"),
+    # The client's address and the browser's name, as they were at the sign-in.
+    text("address"),
+    text("browser"),
+    index("member_key"),
+    index("started_at"),
 )
 
 # A one-time link to set a password. Deleting the row uses it up.
 password_link: Final = Table(
     "password_link",
+    metadata,
     text_key("token_hash"),
-    whole("member_key"),
-    whole("expires_at"),
-    Index("member_key"),
+    integer("member_key"),
+    integer("expires_at"),
+    index("member_key"),
 )
 
-# How much of its allowance of attempts to sign in an account or an address has used
-# (web/members/throttle.py).
-allowance: Final = Table(
-    "allowance",
+# Attempts to sign in, by account, network and browser (web/auth/sign_in_limits.py).
+rate_bucket: Final = Table(
+    "rate_bucket",
+    metadata,
     text_key("subject"),
-    # When the whole allowance is there again.
-    whole("whole_at"),
-    Index("whole_at"),
+    # When all attempts are available again.
+    integer("full_at"),
+    index("full_at"),
 )
 
 audit_event: Final = Table(
     "audit_event",
-    serial("audit_id"),
-    whole("shop_key"),
-    whole("at"),
-    # A member's e-mail address, or "operator".
-    text("who"),
-    # The client's address, or "command line".
-    text("place"),
+    metadata,
+    serial_key("audit_id"),
+    integer("shop_key"),
+    integer("at"),
+    # A member's e-mail address, "operator", or "unknown" for attempts to sign in that were refused.
+    text("actor"),
+    # The client's address, its network for what was refused, or "command line".
+    text("source_ip"),
     text("action"),
-    text("what"),
-    Index("shop_key", "audit_id"),
+    text("detail"),
+    # More than 1 for what was refused again within the hour.
+    integer("times", 1),
+    index("shop_key", "audit_id"),
+    index("shop_key", "action", "at"),
 )
 
-# What the service makes up once and every process of it must share.
-secret: Final = Table("secret", text_key("name"), text("value"))
+# Secrets that the service creates once and all its processes share.
+secret: Final = Table("secret", metadata, text_key("name"), text("value"))

@@ -1,45 +1,50 @@
-"""What jobs know of themselves: which ran, which may run, and which batches they could not take in."""
+"""Jobs: their runs, their leases, and the batches that failed."""
 
 from typing import Final
 
-from warehouse.columns import Index, Table, key, serial, text, text_key, whole
+from sqlalchemy import Table
 
-run: Final = Table(
-    "run",
-    serial("run_id"),
+from warehouse.tables.base import index, integer, key, metadata, serial_key, text, text_key
+
+job_run: Final = Table(
+    "job_run",
+    metadata,
+    serial_key("run_id"),
     text("job"),
-    # The rest of the command line.
-    text("words"),
+    # The command line after the job's name; of a landing run, the file that it is importing.
+    text("arguments"),
     text("owner"),
-    whole("started_at"),
-    # When its process last said that it lives; 0 in `ended_at` until the run has ended.
-    whole("seen_at"),
-    whole("ended_at"),
+    integer("started_at"),
+    # The last heartbeat of its process. `ended_at` is 0 until the run ends.
+    integer("seen_at"),
+    integer("ended_at"),
     text("state"),
-    whole("shops"),
-    whole("batches"),
-    whole("rows"),
+    integer("shops"),
+    integer("batches"),
+    integer("rows"),
     # Seconds by phase, as a JSON object.
     text("phases"),
     text("error"),
-    Index("job", "run_id"),
-    Index("started_at"),
+    index("job", "run_id"),
+    index("started_at"),
 )
 
 job_lease: Final = Table(
     "job_lease",
+    metadata,
     text_key("job"),
     text("owner"),
-    whole("until"),
+    integer("until"),
 )
 
 failed_batch: Final = Table(
     "failed_batch",
+    metadata,
     key("edition"),
     key("batch_id"),
-    whole("tries"),
-    whole("failed_at"),
-    # NEVER: it was set aside, and no schedule tries it again but the nightly one.
-    whole("retry_at"),
+    integer("attempts"),
+    integer("failed_at"),
+    # NEVER: it is set aside, and of the schedule only the nightly rollup tries it again.
+    integer("retry_at"),
     text("error"),
 )

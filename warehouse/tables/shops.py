@@ -1,67 +1,76 @@
-"""Shops, forms and API keys: what is served as it is."""
+"""Shops, forms and API keys."""
 
 from typing import Final
 
-from warehouse.columns import Index, Table, Unique, key, serial, text, text_key, whole
-from warehouse.days import NEVER
+from sqlalchemy import Table, UniqueConstraint
+
+from warehouse.domain.time import NEVER
+from warehouse.tables.base import index, integer, key, metadata, serial_key, text, text_key
 
 shop: Final = Table(
     "shop",
-    serial("shop_key"),
+    metadata,
+    serial_key("shop_key"),
     text("shop_id"),
     text("name"),
     text("currency"),
     text("timezone"),
-    # The edition that answers are read from; 0 before the first rollup.
-    whole("edition"),
-    # Moves with everything that can change an answer of the shop.
-    whole("data_version"),
-    # When it last moved.
-    whole("moved_at"),
-    Unique("shop_id"),
+    # The edition that answers read; 0 before the first rollup.
+    integer("edition"),
+    # Changes with everything that can change an answer of the shop (`editions/data_version.py`).
+    integer("data_version"),
+    # The instant of the last change.
+    integer("data_changed_at"),
+    # Its forms, and the bytes of their schemas and drafts: `web/api/form_quota.py`.
+    integer("form_count"),
+    integer("form_bytes"),
+    UniqueConstraint("shop_id"),
 )
 
 form: Final = Table(
     "form",
+    metadata,
     key("shop_key"),
     text_key("form_id"),
     text("name"),
     text("status"),
     text("schema"),
     text("draft_schema"),
-    whole("created_at"),
-    whole("updated_at"),
-    Index("shop_key", "created_at", "form_id"),
+    integer("created_at"),
+    integer("updated_at"),
+    index("shop_key", "created_at", "form_id"),
 )
 
-# A form that was created with an `Idempotency-Key`: what a retry of that request is answered with.
+# A form that was created with an `Idempotency-Key`, which a repeated request returns.
 form_creation: Final = Table(
     "form_creation",
+    metadata,
     text_key("credential_id"),
     text_key("idempotency_key"),
-    # SHA-256 of what the request asked for.
+    # The SHA-256 of the request.
     text("content"),
     text("form_id"),
-    whole("created_at"),
-    Index("created_at"),
+    integer("created_at"),
+    index("created_at"),
 )
 
 api_key: Final = Table(
     "api_key",
+    metadata,
     text_key("credential_id"),
-    whole("shop_key"),
+    integer("shop_key"),
     text("key_hash"),
-    # The first characters of the key, by which its owner recognises it.
+    # The first characters of the key: its owner recognises it by them.
     text("hint"),
     text("name"),
     text("scopes"),
     text("created_by"),
-    whole("created_at"),
-    whole("expires_at", NEVER),
-    whole("revoked_at", NEVER),
-    whole("last_used_at"),
-    # The credential that a rotation put in its place.
+    integer("created_at"),
+    integer("expires_at", NEVER),
+    integer("revoked_at", NEVER),
+    integer("last_used_at"),
+    # The credential that replaced it in a rotation.
     text("replaced_by"),
-    Index("shop_key"),
-    Unique("key_hash"),
+    index("shop_key"),
+    UniqueConstraint("key_hash"),
 )

@@ -1,11 +1,14 @@
-"""What the API does: requests by endpoint and status, and how long they take."""
+"""Metrics of requests: their number by endpoint and status, and their durations."""
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
+from flask import Flask
 from prometheus_client import Counter, Gauge, Histogram
 
-from web.handled import Handled
+from web.http.request_log import HandledRequest
+from web.http.state import services_of
 
 REQUESTS: Final = Counter(
     "formrevenue_http_requests_total",
@@ -27,7 +30,19 @@ IN_PROGRESS: Final = Gauge(
 _METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 
 
-def observe(handled: Handled) -> None:
+def measure(app: Flask) -> None:
+    """Count the requests of an application, and those that it is answering."""
+    services_of(app).listeners.append(observe)
+    answer: Callable[..., Any] = app.wsgi_app
+
+    def answer_measured(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        with IN_PROGRESS.track_inprogress():
+            return answer(environ, start_response)
+
+    app.wsgi_app = answer_measured  # type: ignore[method-assign]
+
+
+def observe(handled: HandledRequest) -> None:
     """Count a request: by its path's template, since a client can put anything into an unknown path
     (which counts as one, without a name), or into the method."""
     method = handled.method if handled.method in _METHODS else "other"

@@ -1,65 +1,43 @@
-"""One endpoint as an operation of the document."""
+"""One endpoint as an operation of the document: its parameters, its body, its answer."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from inspect import cleandoc
 from typing import Any, Final
 
-from web.csv import MEDIA_TYPE
-from web.endpoint import VERSION, Endpoint
-from web.openapi import headers
-from web.openapi.examples import EXAMPLES
-from web.openapi.refusals import refusals_of
-from web.openapi.requests import headers_of, query_of
+from web.api.endpoint import VERSION, Endpoint
+from web.http.content_type import FORMAT
+from web.http.date_range import RANGE_DESCRIPTION, RANGE_SCHEMA
+from web.http.etags import IF_NONE_MATCH
+from web.http.parameters import Parameter, RequestHeader
+from web.openapi.responses import EXAMPLES, answer_headers, errors_of, not_modified
 from web.openapi.schemas import Schema, reference, schema_of
-from web.ranges import RANGE_DESCRIPTION, RANGE_SCHEMA
 
 SECURITY: Final = "apiKey"
 
-_TABLE: Final = (
-    "The same rows, of an object its `rows` (or itself as the only one), under a header line; what lies "
-    "within a row has dotted names. `meta` is in headers."
-)
-
-_FORM_ID: Final = {
-    "name": "id",
-    "in": "path",
-    "required": True,
-    "description": "The form's id.",
-    "schema": {"type": "string", "format": "uuid"},
-}
-_RANGE: Final = {
-    "name": "range",
-    "in": "query",
-    "description": RANGE_DESCRIPTION,
-    "schema": RANGE_SCHEMA,
-}
-
 
 def operation(endpoint: Endpoint, tag: str) -> Schema:
-    """The operation of an endpoint; its summary and description are the docstring of the function that
-    answers."""
-    summary, _, more = cleandoc(endpoint.answer.__doc__ or "").partition("\n\n")
+    """The operation of an endpoint. The docstring of its answering function gives the summary and the
+    description."""
+    summary, description = _docstring(endpoint)
     name = operation_id(endpoint.answer)
-    examples = EXAMPLES[name]
     needs = f"the scope `{endpoint.scope}`" if endpoint.scope else "any valid key"
-    found: Schema = {
+    operation: Schema = {
         "operationId": name,
         "tags": [tag],
-        "summary": " ".join(summary.split()).rstrip("."),
-        "description": f"{more}\n\nNeeds {needs}.".strip(),
+        "summary": summary,
+        "description": f"{description}\n\nNeeds {needs}.".strip(),
         "security": [{SECURITY: [endpoint.scope] if endpoint.scope else []}],
         "parameters": list(_parameters(endpoint)),
         "responses": {
-            str(endpoint.status): _success(endpoint, examples["answers"]),
-            **_not_modified(endpoint),
-            **refusals_of(endpoint, examples["refusals"]),
+            str(endpoint.status): _answer(endpoint),
+            **({"304": not_modified()} if endpoint.method == "GET" else {}),
+            **errors_of(endpoint),
         },
     }
     if endpoint.body:
-        content: Schema = {"schema": reference(endpoint.body)}
-        content["example"] = examples["request"]
-        found["requestBody"] = {"required": True, "content": {"application/json": content}}
-    return found
+        content = {"schema": reference(endpoint.body), "example": EXAMPLES["requests"][name]}
+        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
+    return operation
 
 
 def operation_id(answer: Callable[..., Any]) -> str:
@@ -72,55 +50,97 @@ def path(endpoint: Endpoint) -> str:
     return VERSION + endpoint.path
 
 
-def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
-    if "{id}" in endpoint.path:
-        yield _FORM_ID
-    for parameter in query_of(endpoint):
-        found = {
-            "name": parameter.name,
-            "in": "query",
-            "required": parameter.required,
-            "description": parameter.description,
-            "schema": parameter.schema,
-        }
-        if parameter.schema["type"] == "array":
-            found |= {"style": "form", "explode": False}
-        yield found
-    if endpoint.ranged:
-        yield _RANGE
-    for header in headers_of(endpoint):
-        yield {
-            "name": header.name,
-            "in": "header",
-            "description": header.description,
-            "schema": header.schema,
-        }
-
-
-def _not_modified(endpoint: Endpoint) -> Schema:
-    if endpoint.method != "GET":
-        return {}
-    return {
-        "304": {"description": "The answer that the client has.", "headers": headers.of_unchanged()}
-    }
-
-
-def _success(endpoint: Endpoint, answers: Mapping[str, Any]) -> Schema:
-    envelope = {
+def envelope(endpoint: Endpoint) -> tuple[str, Schema]:
+    """The name and the schema of an endpoint's answer: `{data, meta}`."""
+    name = _envelope_name(endpoint)
+    return name, {
+        "title": name,
+        "description": f"The answer of `{endpoint.method} {path(endpoint)}`.",
         "type": "object",
         "required": ["data", "meta"],
         "properties": {"data": schema_of(endpoint.payload), "meta": reference(endpoint.meta)},
     }
-    content: Schema = {
-        "application/json": {
-            "schema": envelope,
-            "examples": {name: {"value": value} for name, value in answers.items()},
-        }
-    }
-    if endpoint.method == "GET":
-        content[MEDIA_TYPE] = {"schema": {"type": "string", "description": _TABLE}}
+
+
+def _envelope_name(endpoint: Endpoint) -> str:
+    name = operation_id(endpoint.answer)
+    return f"{name[0].upper()}{name[1:]}Response"
+
+
+def _docstring(endpoint: Endpoint) -> tuple[str, str]:
+    summary, _, description = cleandoc(endpoint.answer.__doc__ or "").partition("\n\n")
+    return " ".join(summary.split()).rstrip("."), description
+
+
+def _answer(endpoint: Endpoint) -> Schema:
+    examples = EXAMPLES["answers"][operation_id(endpoint.answer)]
     return {
-        "description": "Created." if endpoint.status == 201 else "The answer.",
-        "headers": headers.of_answer(endpoint),
-        "content": content,
+        "description": "The form was created." if endpoint.status == 201 else "The answer.",
+        "headers": answer_headers(endpoint),
+        "content": {
+            "application/json": {
+                "schema": {"$ref": f"#/components/schemas/{_envelope_name(endpoint)}"},
+                "examples": {name: {"value": value} for name, value in examples.items()},
+            }
+        },
     }
+
+
+def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
+    if "{id}" in endpoint.path:
+        yield _shared("FormId")
+    yield from map(_in_query, endpoint.parameters)
+    if endpoint.ranged:
+        yield _shared("Range")
+    yield from map(_in_header, endpoint.request_headers)
+    if endpoint.method == "GET":
+        yield from (_shared("Format"), _shared("IfNoneMatch"))
+
+
+def _shared(name: str) -> Schema:
+    return {"$ref": f"#/components/parameters/{name}"}
+
+
+def _in_query(parameter: Parameter) -> Schema:
+    described = {
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.required,
+        "description": parameter.description,
+        "schema": parameter.schema,
+    }
+    if parameter.schema["type"] == "array":
+        described |= {"style": "form", "explode": False}
+    return described
+
+
+def _in_header(header: RequestHeader) -> Schema:
+    return {
+        "name": header.name,
+        "in": "header",
+        "description": header.description,
+        "schema": header.schema,
+    }
+
+
+PARAMETERS: Final[dict[str, Schema]] = {
+    "FormId": {
+        "name": "id",
+        "in": "path",
+        "required": True,
+        "description": "The form's id.",
+        "schema": {"type": "string", "format": "uuid"},
+    },
+    "Range": {
+        "name": "range",
+        "in": "query",
+        "description": RANGE_DESCRIPTION,
+        "schema": RANGE_SCHEMA,
+    },
+    "Format": {**_in_query(FORMAT), "schema": {"$ref": "#/components/schemas/Format"}},
+    "IfNoneMatch": _in_header(IF_NONE_MATCH),
+}
+"""Parameters of many operations, by the name under which the document has them."""
+
+FORMAT_SCHEMA: Final[Schema] = {"title": "Format", "description": "JSON or CSV.", **FORMAT.schema}
+"""A schema of its own, so that generated clients have one type for all operations."""

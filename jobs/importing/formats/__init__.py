@@ -1,15 +1,15 @@
-"""Formats of other systems, by the name that the command knows them by: each is one module, with a
-page beside it that says which of its fields become which of ours."""
+"""Exports of other systems. Each format is one module with a page that maps its fields to ours; see
+`README.md`. Start with `base`; `mapping` turns records into chunks of rows."""
 
 from typing import Final
 
+from jobs.importing.formats.base import Format
 from jobs.importing.formats.ecb import Ecb
-from jobs.importing.formats.format import Format
 from jobs.importing.formats.google_ads import GoogleAds
 from jobs.importing.formats.meta import Meta
 from jobs.importing.formats.segment import Segment
-from jobs.importing.formats.shopify import Shopify
-from jobs.importing.formats.shopify_bulk import ShopifyBulk
+from jobs.importing.formats.shopify.bulk import ShopifyBulk
+from jobs.importing.formats.shopify.rest import Shopify
 from jobs.importing.formats.spend_csv import SpendCsv
 from jobs.importing.formats.tiktok import TikTok
 

@@ -1,49 +1,45 @@
-"""Records of a foreign format as portions of the contract's rows."""
+"""Records of another system as chunks of our rows."""
 
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jobs.importing.cells import Malformed
-from jobs.importing.formats.format import Format, Row, Target
-from jobs.importing.formats.keeping import kept_text
-from jobs.importing.formats.records import Record, Records
-from jobs.importing.kind import Kind
-from jobs.importing.portion import HIDDEN, Broken, Portion
+from jobs.importing.files.chunk import HIDDEN, BrokenLine, Chunk
+from jobs.importing.formats.base import Format, Record, Records, Row, Target
+from jobs.importing.kinds.base import Kind
+from jobs.importing.values.errors import InvalidValue
 
 
-def portions(
-    format: Format, kind: Kind, target: Target, records: Iterable[Records]
-) -> Iterator[Portion]:
-    """Each of some records as a portion."""
-    for some in records:
-        yield portion(format, kind, target, some)
+def chunks(format: Format, kind: Kind, target: Target, parts: Iterable[Records]) -> Iterator[Chunk]:
+    """A chunk for each part of the records."""
+    for records in parts:
+        yield chunk_of(format, kind, target, records)
 
 
-def portion(format: Format, kind: Kind, target: Target, records: Records) -> Portion:
-    """Rows of the kind; the texts are those of the records, as far as they may be kept. Of what is
-    no record nothing is: which part of it is personal cannot be told."""
-    broken = [one._replace(text=HIDDEN) for one in records.broken]
+def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Chunk:
+    """Rows of the kind; their texts are those of the records, as far as they may be kept. Nothing is
+    kept of what is no record: its personal parts cannot be told from the others."""
+    broken = [line._replace(text=HIDDEN) for line in records.broken]
     target.counted = dict.fromkeys(format.counts, 0)
     rows: list[Row] = []
-    lines: list[int] = []
+    numbers: list[int] = []
     sources: list[Record] = []
-    for line, record in records.found:
+    for number, record in records.numbered:
         try:
             row = format.row(record, target)
-        except Malformed as cause:
-            broken.append(Broken(line, kept_text(format, record), str(cause)))
+        except InvalidValue as cause:
+            broken.append(BrokenLine(number, format.kept_text(record), str(cause)))
             continue
         if row is not None:
             rows.append(row)
-            lines.append(line)
+            numbers.append(number)
             sources.append(record)
-    shop = {"shop_id": target.shop_id} if format.of_shop else {}
-    return Portion(
-        {name: [row.get(name) for row in rows] for name in kind.fields}
+    shop = {"shop_id": target.shop_id} if format.needs_shop else {}
+    return Chunk(
+        {name: [row.get(name) for row in rows] for name in kind.field_names()}
         | {name: [value] * len(rows) for name, value in shop.items()},
-        np.array(lines, dtype=np.int64),
-        lambda place: kept_text(format, sources[place]),
+        np.array(numbers, dtype=np.int64),
+        lambda index: format.kept_text(sources[index]),
         broken=broken,
         position=records.position,
         format=format.name,

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Final
 
-from jobs.importing.cells import Malformed, text
-from jobs.importing.formats.finer import segment_of
-from jobs.importing.formats.format import Format, Row, Taken, Target
-from jobs.importing.formats.records import Record, Records, Sample
-from jobs.importing.formats.tables import report_records
+from jobs.importing.formats.ad_segment import segment_of
+from jobs.importing.formats.base import Format, Record, Records, Row, Sample, SourceField, Target
+from jobs.importing.formats.report_files import report_records
+from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.texts import text
 
 # Keys that split a row further, in the order in which they are written into the segment.
 _LEVELS: Final = {"adset_id": "adset", "ad_id": "ad"}
@@ -28,7 +28,7 @@ _BREAKDOWNS: Final = (
     "user_segment_key",
 )
 _FINER: Final = _LEVELS | {name: name for name in _BREAKDOWNS}
-_PLAIN: Final = {
+_DIRECT: Final = {
     "campaign_id": "campaign_id",
     "campaign_name": "campaign_name",
     "date_start": "date",
@@ -44,25 +44,28 @@ class Meta(Format):
 
     name = "meta"
     kind = "ad-spend"
-    within = ("data",)
-    takes: ClassVar = (
-        Taken("account_id", "account_id"),
-        *(Taken(source, field) for source, field in _PLAIN.items()),
-        Taken("date_stop", "date"),
-        *(Taken(source, "segment") for source in _FINER),
+    list_members = ("data",)
+    source_fields: ClassVar = (
+        SourceField("account_id", "account_id"),
+        *(SourceField(source, field) for source, field in _DIRECT.items()),
+        SourceField("date_stop", "date"),
+        *(SourceField(source, "segment") for source in _FINER),
     )
 
-    def seems(self, sample: Sample) -> bool:
-        return any({"date_start", "date_stop"} <= one.keys() for one in sample.records)
+    def matches(self, sample: Sample) -> bool:
+        return any({"date_start", "date_stop"} <= record.keys() for record in sample.records)
 
     def records(self, path: Path) -> Iterator[Records]:
-        return report_records(path, self.within, [source for source, _ in self.takes])
+        return report_records(path, self.list_members, [f.source for f in self.source_fields])
 
     def row(self, record: Record, target: Target) -> Row:
         first = record.get("date_start")
         if record.get("date_stop") != first:
-            raise Malformed(f"date_stop: not date_start ({first}): a row has to be of one day")
-        row = {field: record.get(source) for source, field in _PLAIN.items()}
+            raise InvalidValue(
+                f"date_stop: {quoted(record.get('date_stop'))} is not date_start ({quoted(first)}); "
+                "export one row a day"
+            )
+        row = {field: record.get(source) for source, field in _DIRECT.items()}
         account = record.get("account_id")
         return row | {
             "provider": "meta",

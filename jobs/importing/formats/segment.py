@@ -4,13 +4,12 @@ import re
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
-from jobs.importing.formats.devices import device_of
-from jobs.importing.formats.format import SKIPPED, Format, Row, Taken, Target
-from jobs.importing.formats.records import Record, Sample
-from jobs.importing.identity import hashed_email
-from jobs.importing.kinds.events import Events
+from jobs.importing.formats.base import SKIPPED, Format, Record, Row, Sample, SourceField, Target
+from jobs.importing.formats.user_agent import device_of
+from jobs.importing.kinds.events import EventsKind
+from jobs.importing.values.addresses import hashed_email
 
-# Names of events, without what separates their words.
+# Names of events in lower case, without separators between words.
 EVENTS: Final = {
     "formviewed": "view",
     "formstarted": "start",
@@ -20,6 +19,8 @@ EVENTS: Final = {
     "formsubscribed": "subscribe",
     "formcompleted": "complete",
 }
+# Names of other events can be of any length; they are not remembered.
+_LONGEST_NAME: Final = 255
 _SEPARATORS: Final = re.compile(r"[\s_-]+")
 
 # Properties are called like our fields, in snake_case or camelCase.
@@ -39,7 +40,7 @@ _FIELDS: Final = (
 _PROPERTIES: Final = {
     name: field
     for field in _FIELDS
-    for name in (field, re.sub(r"_(.)", lambda found: found[1].upper(), field))
+    for name in (field, re.sub(r"_(.)", lambda match: match[1].upper(), field))
 }
 _CAMPAIGN: Final = {
     "source": "utm_source",
@@ -50,38 +51,38 @@ _CAMPAIGN: Final = {
     "id": "utm_id",
 }
 _NOTHING: Final[Record] = {}
-_EVENTS: Final = Events()
+_EVENTS: Final = EventsKind()
 
 
 class Segment(Format):
-    """Calls about forms, by the names of their events; all others are skipped."""
+    """Calls about forms, by the names of their events; other calls are skipped."""
 
     name = "segment"
     kind = "events"
-    within = ("batch",)
+    list_members = ("batch",)
     counts = (SKIPPED,)
-    takes: ClassVar = (
-        Taken("messageId", "event_id"),
-        Taken("anonymousId", "visitor_id"),
-        Taken("userId", "customer_id"),
-        Taken("type", "type"),
-        Taken("event", "type"),
-        # The best first: it is the next one, as the server's clock would have it.
-        Taken("timestamp", "occurred_at"),
-        Taken("originalTimestamp", "occurred_at"),
-        Taken("sentAt", "occurred_at"),
-        *(Taken(f"properties.{name}", field) for name, field in _PROPERTIES.items()),
-        Taken("context.traits.email", "email"),
-        *(Taken(f"context.campaign.{name}", field) for name, field in _CAMPAIGN.items()),
-        Taken("context.device.type", "device_type"),
-        Taken("context.device.model", "device_type"),
-        Taken("context.userAgent", "device_type"),
+    source_fields: ClassVar = (
+        SourceField("messageId", "event_id"),
+        SourceField("anonymousId", "visitor_id"),
+        SourceField("userId", "customer_id"),
+        SourceField("type", "type"),
+        SourceField("event", "type"),
+        # The best first: it is the next one, corrected by the server's clock.
+        SourceField("timestamp", "occurred_at"),
+        SourceField("originalTimestamp", "occurred_at"),
+        SourceField("sentAt", "occurred_at"),
+        *(SourceField(f"properties.{name}", field) for name, field in _PROPERTIES.items()),
+        SourceField("context.traits.email", "email"),
+        *(SourceField(f"context.campaign.{name}", field) for name, field in _CAMPAIGN.items()),
+        SourceField("context.device.type", "device_type"),
+        SourceField("context.device.model", "device_type"),
+        SourceField("context.userAgent", "device_type"),
     )
 
-    def seems(self, sample: Sample) -> bool:
+    def matches(self, sample: Sample) -> bool:
         return any(
-            "messageId" in one and ("anonymousId" in one or "userId" in one)
-            for one in sample.records
+            "messageId" in record and ("anonymousId" in record or "userId" in record)
+            for record in sample.records
         )
 
     def row(self, record: Record, target: Target) -> Row | None:
@@ -107,8 +108,7 @@ class Segment(Format):
         return row
 
     def conceal(self, record: Record) -> Record:
-        """Without a value that is free text, and with the hash of an address in the place of the id
-        that it was."""
+        """Without a value that is free text; an address that was used as an id becomes its hash."""
         row, (_, address) = _of_properties(record), _user(record)
         changed: Record = {}
         if "value" in row:
@@ -125,7 +125,7 @@ class Segment(Format):
 
 
 def _of_properties(record: Record) -> Row:
-    """The fields that are properties; of two spellings the one in snake_case goes first."""
+    """The fields that are properties; of two spellings snake_case wins."""
     row: Row = {}
     for name, value in _object(record, "properties").items():
         field = _PROPERTIES.get(name)
@@ -135,12 +135,12 @@ def _of_properties(record: Record) -> Row:
 
 
 def _object(record: Record, name: str) -> Record:
-    found = record.get(name)
-    return found if isinstance(found, dict) else _NOTHING
+    value = record.get(name)
+    return value if isinstance(value, dict) else _NOTHING
 
 
 def _user(record: Record) -> tuple[Any, str]:
-    """The user's id, and ""; or, where that is an e-mail address, no id and the address."""
+    """(id, "") of the user; (None, address) if the id is an e-mail address."""
     user = record.get("userId")
     return (None, user) if isinstance(user, str) and "@" in user else (user, "")
 
@@ -149,7 +149,7 @@ def _event_type(record: Record) -> str | None:
     event = record.get("event")
     if record.get("type") not in ("track", None) or not isinstance(event, str):
         return None
-    return _of_name(event)
+    return _of_name(event) if len(event) <= _LONGEST_NAME else None
 
 
 @lru_cache(maxsize=1 << 12)

@@ -6,13 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from jobs.importing.formats.finer import segment_of
-from jobs.importing.formats.format import Format, Row, Taken, Target
-from jobs.importing.formats.records import Record, Records, Sample
-from jobs.importing.formats.tables import csv_records
-from warehouse.vocabulary import PROVIDER_SOURCES
+from jobs.importing.formats.ad_segment import segment_of
+from jobs.importing.formats.base import Format, Record, Records, Row, Sample, SourceField, Target
+from jobs.importing.formats.report_files import csv_records
+from warehouse.domain.vocabulary import PROVIDER_SOURCES
 
-# How the columns are called, in lower case with "_" for all that is no letter: the first is ours.
+# The names of the columns, in lower case with "_" between words; the first is ours.
 SPELLINGS: Final = {
     "provider": ("provider", "platform", "ad_platform", "source"),
     "account_id": ("account_id", "account", "ad_account_id", "customer_id"),
@@ -30,13 +29,25 @@ SPELLINGS: Final = {
     "placement": ("placement",),
     "country": ("country", "country_code"),
 }
-_OURS: Final = {spelling: name for name, known in SPELLINGS.items() for spelling in known}
+_OURS: Final = {spelling: name for name, spellings in SPELLINGS.items() for spelling in spellings}
 _FINER: Final = ("adset", "ad", "device", "network", "placement", "country")
-_PLAIN: Final = tuple(name for name in SPELLINGS if name not in _FINER)
-# Without one of these columns no row can be taken.
-_NEEDED: Final = {"provider", "campaign_name", "date", "currency", "spend", "impressions", "clicks"}
-_COLUMNS: Final = [one for name in _OURS for one in (name, name.replace("_", " "))]
-_PROVIDERS: Final = {source: name for name, known in PROVIDER_SOURCES.items() for source in known}
+_DIRECT: Final = tuple(name for name in SPELLINGS if name not in _FINER)
+# Columns without which no row is complete.
+_REQUIRED: Final = {
+    "provider",
+    "campaign_name",
+    "date",
+    "currency",
+    "spend",
+    "impressions",
+    "clicks",
+}
+_COLUMNS: Final = [column for name in _OURS for column in (name, name.replace("_", " "))]
+# Columns of other tables can have names of any length; the whole of them is not remembered.
+_LONGEST_NAME: Final = 255
+_PROVIDERS: Final = {
+    source: name for name, sources in PROVIDER_SOURCES.items() for source in sources
+}
 
 
 class SpendCsv(Format):
@@ -44,22 +55,22 @@ class SpendCsv(Format):
 
     name = "spend-csv"
     kind = "ad-spend"
-    takes: ClassVar = (
-        *(Taken(name, name) for name in _PLAIN),
-        *(Taken(name, "segment") for name in _FINER),
+    source_fields: ClassVar = (
+        *(SourceField(name, name) for name in _DIRECT),
+        *(SourceField(name, "segment") for name in _FINER),
     )
 
-    def seems(self, sample: Sample) -> bool:
+    def matches(self, sample: Sample) -> bool:
         is_table = sample.head.lstrip()[:1] not in (b"{", b"[")
-        return is_table and any(_renamed(one).keys() >= _NEEDED for one in sample.records)
+        return is_table and any(_renamed(record).keys() >= _REQUIRED for record in sample.records)
 
     def records(self, path: Path) -> Iterator[Records]:
         for some in csv_records(path, _COLUMNS):
-            some.found = [(line, _renamed(record)) for line, record in some.found]
+            some.numbered = [(line, _renamed(record)) for line, record in some.numbered]
             yield some
 
     def row(self, record: Record, target: Target) -> Row:
-        row = {name: record.get(name) for name in _PLAIN}
+        row = {name: record.get(name) for name in _DIRECT}
         return row | {
             "provider": _provider(row["provider"]),
             "campaign_id": row["campaign_id"] or row["campaign_name"],
@@ -68,19 +79,19 @@ class SpendCsv(Format):
 
 
 def _renamed(record: Record) -> Record:
-    named = ((_our_name(name), value) for name, value in record.items())
+    named = ((_our_name(name[:_LONGEST_NAME]), value) for name, value in record.items())
     return {name: value for name, value in named if name}
 
 
 @lru_cache(maxsize=1 << 10)
 def _our_name(column: str) -> str:
-    """Our name of a column, "" for what is not taken."""
+    """Our name of a column, "" for one that is not mapped."""
     return _OURS.get(re.sub(r"[\W_]+", "_", column.lower()).strip("_"), "")
 
 
-def _provider(given: Any) -> Any:
-    """The provider by the contract's name; one that is none of those by its own."""
-    if not isinstance(given, str):
-        return given
-    name = given.strip().lower().removesuffix("ads").rstrip()
-    return _PROVIDERS.get(name, given)
+def _provider(stated: Any) -> Any:
+    """The provider by the name that the product uses; an unknown one by its own."""
+    if not isinstance(stated, str):
+        return stated
+    name = stated.strip().lower().removesuffix("ads").rstrip()
+    return _PROVIDERS.get(name, stated)

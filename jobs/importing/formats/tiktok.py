@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Final
 
-from jobs.importing.formats.finer import segment_of
-from jobs.importing.formats.format import Format, Row, Taken, Target
-from jobs.importing.formats.records import Record, Records, Sample
-from jobs.importing.formats.tables import report_records
+from jobs.importing.formats.ad_segment import segment_of
+from jobs.importing.formats.base import Format, Record, Records, Row, Sample, SourceField, Target
+from jobs.importing.formats.report_files import report_records
 
 # Keys that split a row further, in the order in which they are written into the segment.
 _FINER: Final = {
@@ -31,7 +30,7 @@ _FINER: Final = {
         )
     },
 }
-_PLAIN: Final = {
+_DIRECT: Final = {
     "advertiser_id": "account_id",
     "campaign_id": "campaign_id",
     "campaign_name": "campaign_name",
@@ -42,8 +41,8 @@ _PLAIN: Final = {
 }
 _DAY: Final = "stat_time_day"
 _MIDNIGHT: Final = " 00:00:00"
-# What stands where there is no value.
-_NONE: Final = (None, "", "-")
+# TikTok writes these for a missing value.
+_NO_VALUE: Final = (None, "", "-")
 _OF_ADVERTISER: Final = {"advertiser_id", "currency"}
 _GROUPS: Final = ("metrics", "dimensions")
 
@@ -53,36 +52,37 @@ class TikTok(Format):
 
     name = "tiktok"
     kind = "ad-spend"
-    within = ("data", "list")
-    takes: ClassVar = (
-        *(Taken(source, field) for source, field in _PLAIN.items()),
-        Taken(_DAY, "date"),
-        *(Taken(source, "segment") for source in _FINER),
+    list_members = ("data", "list")
+    source_fields: ClassVar = (
+        *(SourceField(source, field) for source, field in _DIRECT.items()),
+        SourceField(_DAY, "date"),
+        *(SourceField(source, "segment") for source in _FINER),
     )
 
-    def seems(self, sample: Sample) -> bool:
-        return any(_DAY in _flat(one) for one in sample.records)
+    def matches(self, sample: Sample) -> bool:
+        return any(_DAY in _flat(record) for record in sample.records)
 
     def records(self, path: Path) -> Iterator[Records]:
-        """Those of reports. Where they do not say whose they are or in which currency, the record of
-        an advertiser that stands before them does."""
-        known: dict[str, Record] = {}
+        """The records of reports. Those without an advertiser or a currency take it from the record of
+        the advertiser that comes before them."""
+        advertisers: dict[str, Record] = {}
         last: Record = {}
-        for some in report_records(path, self.within, [source for source, _ in self.takes]):
+        columns = [field.source for field in self.source_fields]
+        for some in report_records(path, self.list_members, columns):
             rows = []
-            for line, given in some.found:
-                record = _flat(given)
+            for line, nested in some.numbered:
+                record = _flat(nested)
                 if "spend" not in record and record.keys() >= _OF_ADVERTISER:
                     last = {name: record[name] for name in _OF_ADVERTISER}
-                    known[str(last["advertiser_id"])] = last
+                    advertisers[str(last["advertiser_id"])] = last
                 else:
                     owner = record.get("advertiser_id")
-                    whose = last if owner is None else known.get(str(owner), {})
-                    rows.append((line, whose | record))
+                    advertiser = last if owner is None else advertisers.get(str(owner), {})
+                    rows.append((line, advertiser | record))
             yield Records(rows, some.broken, some.position)
 
     def row(self, record: Record, target: Target) -> Row:
-        row = {field: record.get(source) for source, field in _PLAIN.items()}
+        row = {field: record.get(source) for source, field in _DIRECT.items()}
         day = record.get(_DAY)
         if isinstance(day, str):
             day = day.removesuffix(_MIDNIGHT)
@@ -94,9 +94,9 @@ class TikTok(Format):
 
 
 def _flat(record: Record) -> Record:
-    """A record with its dimensions and metrics beside each other, without those that have no value."""
-    inner = [record[name] for name in _GROUPS if isinstance(record.get(name), dict)]
-    found = {name: value for name, value in record.items() if name not in _GROUPS}
-    for one in inner:
-        found |= one
-    return {name: value for name, value in found.items() if value not in _NONE}
+    """A record with its dimensions and metrics at the top, without missing values."""
+    flat = {name: value for name, value in record.items() if name not in _GROUPS}
+    for name in _GROUPS:
+        if isinstance(record.get(name), dict):
+            flat |= record[name]
+    return {name: value for name, value in flat.items() if value not in _NO_VALUE}

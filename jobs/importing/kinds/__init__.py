@@ -1,26 +1,30 @@
-"""The kinds of raw input, by the name that the command knows them by."""
+"""The kinds of files that can be imported: the fields of each, its checks, and how its rows are written.
+
+A kind of rows that are only ever added builds on `append_only`, one whose rows are replaced on
+`replace_last`. Start with `base`. How one value is read is in `values/`.
+"""
 
 from typing import Final
 
-from jobs.importing.kind import Kind
-from jobs.importing.kinds.ad_accounts import AdAccounts
-from jobs.importing.kinds.ad_spend import AdSpend
-from jobs.importing.kinds.events import Events
-from jobs.importing.kinds.exchange_rates import ExchangeRates
-from jobs.importing.kinds.forms import Forms
-from jobs.importing.kinds.orders import Orders
-from jobs.importing.kinds.shops import Shops
+from jobs.importing.kinds.ad_accounts import AdAccountsKind
+from jobs.importing.kinds.ad_spend import AdSpendKind
+from jobs.importing.kinds.base import Kind
+from jobs.importing.kinds.events import EventsKind
+from jobs.importing.kinds.exchange_rates import ExchangeRatesKind
+from jobs.importing.kinds.forms import FormsKind
+from jobs.importing.kinds.orders import OrdersKind
+from jobs.importing.kinds.shops import ShopsKind
 
-# A retry of rejects goes through them in this order: what rows refer to comes first.
+# The order of a retry of rejects: rows come after those they refer to.
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind
     for kind in (
-        Shops(),
-        Forms(),
-        Events(),
-        Orders(),
-        AdSpend(),
-        AdAccounts(),
-        ExchangeRates(),
+        ShopsKind(),
+        FormsKind(),
+        EventsKind(),
+        OrdersKind(),
+        AdSpendKind(),
+        AdAccountsKind(),
+        ExchangeRatesKind(),
     )
 }

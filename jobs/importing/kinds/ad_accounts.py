@@ -1,26 +1,39 @@
-"""Ad accounts: how the last pull of each went."""
+"""Ad accounts: how the last pull of each went. One row per shop, provider and account."""
 
-from typing import ClassVar, Final
+from typing import ClassVar
 
-from jobs.importing import cells
-from jobs.importing.rows import Field, names_of
-from jobs.importing.standing import Standing
-from jobs.importing.upserts import Upsert
+import pyarrow as pa
+
+from jobs.importing.kinds.replace_last import ReplaceLast, Upsert
+from jobs.importing.shops import SHOP_ID
+from jobs.importing.values.fields import ID, NAME, OLD_INSTANT, PROVIDER, Field, FieldType
+from jobs.importing.values.texts import word_of
 from warehouse.tables import ad_account
 
-_FIELDS: Final = (
-    Field("provider", cells.lowered),
-    Field("account_id", cells.identifier, ""),
-    Field("status", cells.one_of("ok", "error")),
-    Field("synced_at", cells.instant),
-    Field("message", cells.name, ""),
+STATUS = FieldType(
+    "ok or error", word_of({"ok": "ok", "error": "error"}, any_case=True), arrow=pa.string()
 )
 
 
-class AdAccounts(Standing):
-    """One row per shop, provider and account, as it was imported last."""
-
+class AdAccountsKind(ReplaceLast):
     name = "ad-accounts"
-    reads = _FIELDS
-    fields: ClassVar = ("shop_id", *names_of(_FIELDS))
-    way = Upsert(ad_account, ("shop_key", *names_of(_FIELDS)), keys=3)
+    fields: ClassVar = (
+        SHOP_ID,
+        Field("provider", PROVIDER, "meta, google, tiktok, ...", required=True),
+        Field("account_id", ID, "the account, if there are several"),
+        Field("status", STATUS, "how the last pull ended", required=True),
+        Field("synced_at", OLD_INSTANT, "when it ended", required=True),
+        Field("message", NAME, "the error, for people"),
+    )
+    example: ClassVar = {
+        "shop_id": "example.myshopify.com",
+        "provider": "meta",
+        "account_id": "1234567890",
+        "status": "ok",
+        "synced_at": "2026-01-31T05:00:00Z",
+    }
+    upsert = Upsert(
+        ad_account,
+        ("shop_key", "provider", "account_id", "status", "synced_at", "message"),
+        keys=3,
+    )

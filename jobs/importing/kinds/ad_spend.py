@@ -1,36 +1,22 @@
-"""Ad spend, which platforms restate for weeks."""
+"""Ad spend, which platforms restate for weeks: one row per shop, provider, account, campaign, day and
+segment, as it was imported last."""
 
 from typing import ClassVar, Final
 
 import pyarrow as pa
 
-from jobs.importing import cells
-from jobs.importing.kind import Written
-from jobs.importing.rows import Field, names_of
-from jobs.importing.standing import Standing
-from jobs.importing.upserts import STAGED, Upsert
-from warehouse.bulk import Bulk
+from jobs.importing.kinds.base import Written
+from jobs.importing.kinds.replace_last import STAGED, ReplaceLast, Upsert
+from jobs.importing.shops import SHOP_ID
+from jobs.importing.values.fields import COUNT, CURRENCY, DAY, DECIMAL, ID, NAME, PROVIDER, Field
+from warehouse.connections.arrow import ArrowConnection
 from warehouse.tables import ad_spend
 
-_FIELDS: Final = (
-    Field("provider", cells.lowered),
-    Field("account_id", cells.identifier, ""),
-    Field("campaign_id", cells.identifier),
-    Field("date", cells.day),
-    Field("segment", cells.identifier, ""),
-    Field("campaign_name", cells.name),
-    Field("currency", cells.currency),
-    # Platforms give money back: a day's spend can be negative.
-    Field("spend", cells.decimal),
-    Field("impressions", cells.count),
-    Field("clicks", cells.count),
-)
-
-# What a campaign's day is counted as that has rows of different levels, which add up.
+# The count of campaign days that have rows of different levels, which add up.
 _MIXED: Final = "mixed_levels"
 _DAY: Final = ("shop_key", "provider", "account_id", "campaign_id", "day")
-# The level of a segment that formats compose (`adset=1/ad=2`): how many keys it has, and how the first
-# is called. Texts of one's own are of one level with what has none; a hash does not tell.
+# The level of a segment that a format composed (`adset=1/ad=2`): the number of its keys and the name of
+# the first. A producer's own texts have the level of no segment; a hash has no known level.
 _LEVEL: Final = (
     "CASE WHEN t.segment LIKE '%=%' THEN "
     "CAST(LENGTH(t.segment) - LENGTH(REPLACE(t.segment, '=', '')) AS TEXT) "
@@ -44,13 +30,35 @@ _MIXED_DAYS: Final = (
 )
 
 
-class AdSpend(Standing):
-    """One row per shop, provider, account, campaign, day and segment, as it was imported last."""
-
+class AdSpendKind(ReplaceLast):
     name = "ad-spend"
-    reads = _FIELDS
-    fields: ClassVar = ("shop_id", *names_of(_FIELDS))
-    way = Upsert(
+    fields: ClassVar = (
+        SHOP_ID,
+        Field("provider", PROVIDER, "meta, google, tiktok, ...", required=True),
+        Field("account_id", ID, "the account, if there are several"),
+        Field("campaign_id", ID, "the platform's id", required=True),
+        Field("date", DAY, "taken as the shop's day", required=True),
+        Field(
+            "segment", ID, "any finer key (ad set, ad, device); rows of different segments add up"
+        ),
+        Field("campaign_name", NAME, "the platform's name", required=True),
+        Field("currency", CURRENCY, "of `spend`", required=True),
+        Field("spend", DECIMAL, "in major units; may be negative", required=True),
+        Field("impressions", COUNT, "how often ads were shown", required=True),
+        Field("clicks", COUNT, "how often ads were clicked", required=True),
+    )
+    example: ClassVar = {
+        "shop_id": "example.myshopify.com",
+        "provider": "meta",
+        "campaign_id": "23851",
+        "campaign_name": "Spring",
+        "date": "2026-01-31",
+        "currency": "EUR",
+        "spend": "12.34",
+        "impressions": 1200,
+        "clicks": 35,
+    }
+    upsert = Upsert(
         ad_spend,
         (
             "shop_key",
@@ -68,9 +76,9 @@ class AdSpend(Standing):
         keys=6,
     )
 
-    def write(self, bulk: Bulk, rows: pa.Table) -> Written:
-        """As all standing rows, and count the days of campaigns that are at more than one level now."""
-        written = super().write(bulk, rows)
-        if written.new and (days := int(bulk.value(_MIXED_DAYS) or 0)):
+    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
+        """As `ReplaceLast`; also counts the campaign days that now have rows of several levels."""
+        written = super().write(connection, rows)
+        if written.new and (days := int(connection.value(_MIXED_DAYS) or 0)):
             written.more[_MIXED] = days
         return written

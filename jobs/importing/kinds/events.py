@@ -1,22 +1,37 @@
-"""Events: what happened on a form (contract 2)."""
+"""Events: what happened on a form."""
 
 import json
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.importing import answers
-from jobs.importing.checks import Checks
-from jobs.importing.inserting import insert_new
-from jobs.importing.kind import Kind, Written
-from jobs.importing.numbers import is_number, number_text
-from jobs.importing.portion import HIDDEN
-from jobs.importing.shops import Shops
+from jobs.importing.files.chunk import HIDDEN
+from jobs.importing.kinds.append_only import insert_new
+from jobs.importing.kinds.base import Kind, Written
+from jobs.importing.shops import SHOP_ID, ImportedShops
+from jobs.importing.values import answers
+from jobs.importing.values.columns import ChunkColumns
+from jobs.importing.values.errors import InvalidValue
+from jobs.importing.values.fields import (
+    CODE,
+    EMAIL,
+    EMAIL_SHA256,
+    ID,
+    INSTANT,
+    NAME,
+    UTM,
+    UUID,
+    WHOLE,
+    Field,
+    FieldType,
+)
+from jobs.importing.values.numbers import exact, is_number
+from jobs.importing.values.texts import HAS_NUL, word_of
 from warehouse import tables
-from warehouse.bulk import Bulk
-from warehouse.vocabulary import (
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.vocabulary import (
     AGGREGATABLE_FIELD_TYPES,
     ANSWER,
     DEVICES,
@@ -27,125 +42,154 @@ from warehouse.vocabulary import (
     UTM_FIELDS,
 )
 
-_TYPES = {name: code for code, name in enumerate(EVENT_TYPES) if name}
-_DEVICES = {name: code for code, name in enumerate(DEVICES)}
-_NAME_LENGTH = 1000
+_DEVICES: Final = {name: code for code, name in enumerate(DEVICES)}
+_TYPES: Final = {name: code for code, name in enumerate(EVENT_TYPES) if name}
 
 
-class Events(Kind):
+def _device(value: Any) -> int:
+    if not isinstance(value, str):
+        return OTHER_DEVICE
+    if "\0" in value:
+        raise InvalidValue(HAS_NUL)
+    return _DEVICES.get(value.lower(), OTHER_DEVICE)
+
+
+TYPE: Final = FieldType(f"one of {', '.join(_TYPES)}", word_of(_TYPES), 0, pa.int16())
+DEVICE: Final = FieldType(f"one of {', '.join(DEVICES[1:])}", _device, 0, pa.int16())
+VALUE: Final = FieldType("text, number, boolean or list of them", answers.answer_json)
+
+UTM_FIELD_LIST: Final = tuple(Field(name, UTM, "campaign parameter") for name in UTM_FIELDS)
+BUYER_FIELDS: Final = (
+    Field("customer_id", ID, "the customer, if known"),
+    Field("email", EMAIL, "the person's address, if known"),
+    Field(
+        "email_sha256", EMAIL_SHA256, "its SHA-256, trimmed and in lower case, in place of `email`"
+    ),
+)
+
+
+class EventsKind(Kind):
     name = "events"
     fields: ClassVar = (
-        "event_id",
-        "shop_id",
-        "form_id",
-        "form_session_id",
-        "visitor_id",
-        "type",
-        "occurred_at",
-        "device_type",
-        "step_id",
-        "step_index",
-        "step_name",
-        "field_id",
-        "field_type",
-        "value",
-        "customer_id",
-        "email",
-        "email_sha256",
-        "discount_id",
-        "discount_code",
-        *UTM_FIELDS,
+        Field("event_id", ID, "unique in the shop; a repeated one is a duplicate", required=True),
+        SHOP_ID,
+        Field("form_id", UUID, "the form", required=True),
+        Field("form_session_id", ID, "one showing of the form to one visitor", required=True),
+        Field("visitor_id", ID, "the browser or device", required=True),
+        Field("type", TYPE, "what happened", required=True),
+        Field("occurred_at", INSTANT, "when it happened", required=True),
+        Field("device_type", DEVICE, "in any case; anything else counts as other"),
+        Field("step_id", ID, "the step", required_for="step_*"),
+        Field("step_index", WHOLE, "the step's position, from 0", required_for="step_*"),
+        Field("step_name", NAME, "the step's name"),
+        Field("field_id", ID, "the question", required_for="answer"),
+        Field(
+            "field_type",
+            ID,
+            f"{', '.join(AGGREGATABLE_FIELD_TYPES)}: the value is kept; other types: only that the "
+            "question was answered",
+            required_for="answer",
+        ),
+        Field("value", VALUE, "the answer", required_for="answer", free_text=True),
+        *BUYER_FIELDS,
+        Field("discount_id", ID, "the discount that the session was issued"),
+        Field("discount_code", CODE, "the code that the session was issued"),
+        *UTM_FIELD_LIST,
     )
-    private = frozenset({"value"})
+    example: ClassVar = {
+        "event_id": "e-1",
+        "shop_id": "example.myshopify.com",
+        "form_id": "0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70",
+        "form_session_id": "s-1",
+        "visitor_id": "v-1",
+        "type": "answer",
+        "occurred_at": "2026-01-31T12:00:00Z",
+        "field_id": "skin",
+        "field_type": "choice",
+        "value": "dry",
+    }
 
-    def check(self, checks: Checks, shops: Shops) -> pa.Table:
+    def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
         """The columns of raw_event but batch_id."""
-        shop = checks.shop(shops.keys)
-        columns: dict[str, Any] = {
-            "event_id": checks.text("event_id", required=True),
-            "form_id": checks.uuid("form_id", required=True),
-            "form_session_id": checks.text("form_session_id", required=True),
-            "visitor_id": checks.text("visitor_id", required=True),
-        }
-        types = checks.codes("type", checks.text("type"), lambda text: _TYPES.get(text, -1))
-        columns["type"] = types.astype(np.int16)
-        columns["occurred_at"] = checks.instant("occurred_at", required=True)
-        device = checks.codes(
-            "device_type",
-            checks.word("device_type", DEVICES[OTHER_DEVICE]),
-            lambda text: _DEVICES.get(text.lower(), OTHER_DEVICE),
-        )
-        columns["device"] = device.astype(np.int16)
-        columns |= _step(checks, types) | _answer(checks, types)
-        columns["customer_id"] = checks.text("customer_id")
-        columns["email_sha256"] = checks.email_sha256()
-        columns["discount_id"] = checks.text("discount_id")
-        code = checks.text("discount_code")
-        columns["discount_code"] = checks.mapped("discount_code", code, str.upper, "")
-        for name in UTM_FIELDS:
-            columns[name] = checks.text(name, cut=255)
-        return pa.table({"shop_key": shop, **columns})
+        own = (field for field in self.fields if field.name not in _READ_TOGETHER)
+        read = {"shop_key": columns.read(shops.key_field())} | columns.read_all(own)
+        read["device"] = read.pop("device_type")
+        read["email_sha256"] = read_email_sha256(columns)
+        types = read["type"].to_numpy()
+        of_step = (types == STEP_VIEW) | (types == STEP_COMPLETE)
+        for name in ("step_id", "step_index"):
+            columns.refuse(of_step & columns.missing(name), f"{name}: missing")
+        read |= _answer(columns, types, read["field_id"], read["field_type"])
+        return pa.table(read)
 
-    def write(self, bulk: Bulk, rows: pa.Table) -> Written:
-        """Add the events whose id is not taken yet."""
-        new = sum(insert_new(bulk, self.name, tables.raw_event, rows).values())
+    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
+        """Add the events whose id is new."""
+        new = sum(insert_new(connection, self.name, tables.raw_event, rows).values())
         return Written(new, rows.num_rows - new)
 
     def conceal(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Without a value that is free text: that there was one is all that a retry needs."""
+        """Without a value that is free text: a retry needs only to know that there was one."""
         if row.get("field_type") in AGGREGATABLE_FIELD_TYPES or row.get("value") in (None, "", []):
             return row
         return row | {"value": _hidden(row["value"])}
 
 
+_READ_TOGETHER: Final = {SHOP_ID.name, "value", "email", "email_sha256"}
+
+
+def read_email_sha256(columns: ChunkColumns) -> pa.Array:
+    """The hash of `email`, or else `email_sha256`."""
+    email, sha256 = BUYER_FIELDS[1:]
+    hashed = columns.read(email)
+    absent = pc.equal(hashed, "")
+    stated = columns.read(sha256, only=absent.to_numpy(zero_copy_only=False))
+    return pc.if_else(absent, stated, hashed)
+
+
 def _hidden(value: Any) -> Any:
-    """Something in the place of a value that is taken, or refused, for the same reason."""
+    """A replacement that is accepted, or refused for the same reason."""
     if isinstance(value, dict):
         return {}
     if isinstance(value, list):
-        return [_hidden(one) for one in value]
-    if is_number(value) and number_text(value)[1]:
+        return [_hidden(item) for item in value]
+    if is_number(value) and not _is_exact(value):
         return 2**64
-    if isinstance(value, str) and isinstance(written := answers.typed(value, ""), list):
-        return json.dumps(_hidden(written))
+    if isinstance(value, str) and isinstance(items := answers.typed(value, ""), list):
+        return json.dumps(_hidden(items))
     return HIDDEN + "\0" if isinstance(value, str) and "\0" in value else HIDDEN
 
 
-def _step(checks: Checks, types: np.ndarray) -> dict[str, Any]:
-    of_step = (types == STEP_VIEW) | (types == STEP_COMPLETE)
-    step = checks.text("step_id")
-    index, missing = checks.whole("step_index")
-    checks.refuse(of_step & (pc.equal(step, "").to_numpy(zero_copy_only=False)), "step_id: missing")
-    checks.refuse(of_step & missing, "step_index: missing")
-    return {
-        "step_id": step,
-        "step_index": index,
-        "step_name": checks.text("step_name", cut=_NAME_LENGTH),
-    }
+def _is_exact(value: Any) -> bool:
+    try:
+        exact(value)
+    except InvalidValue:
+        return False
+    return True
 
 
-def _answer(checks: Checks, types: np.ndarray) -> dict[str, Any]:
+def _answer(
+    columns: ChunkColumns, types: np.ndarray, field_ids: pa.Array, field_types: pa.Array
+) -> dict[str, Any]:
     """Field, type and value of the answers; empty for all other events."""
-    rows = np.flatnonzero(types == ANSWER)
-    field, field_type = checks.text("field_id"), checks.text("field_type")
-    given = checks.objects("value")
-    values = [given[row] for row in rows.tolist()]
-    fields, field_types = field.take(pa.array(rows)), field_type.take(pa.array(rows))
-    for name, texts in (("field_id", fields), ("field_type", field_types)):
-        checks.refuse(rows[pc.equal(texts, "").to_numpy(zero_copy_only=False)], f"{name}: missing")
-    missing = np.array([value is None or value == "" for value in values], dtype=bool)
-    checks.refuse(rows[missing], "value: missing")
-    found = answers.stored_answers(field_types.to_pylist(), values, textual=checks.portion.textual)
-    for reason in answers.WRONG:
-        bad = np.array([text == reason for text in found], dtype=bool)
-        checks.refuse(rows[bad & ~missing], f"value: {reason}")
-    nothing = np.array([text is None for text in found], dtype=bool)
-    stored = np.full(len(types), "", dtype=object)
-    stored[rows] = [text or "" for text in found]
+    is_answer = types == ANSWER
+    for name in ("field_id", "field_type", "value"):
+        columns.refuse(is_answer & columns.missing(name), f"{name}: missing")
+    rows = np.flatnonzero(is_answer)
+    cells = columns.objects("value")
+    stored = answers.stored_answers(
+        field_types.take(pa.array(rows)).to_pylist(),
+        [cells[row] for row in rows.tolist()],
+        textual=columns.chunk.textual,
+    )
+    values = np.full(len(types), "", dtype=object)
     answered = np.zeros(len(types), dtype=bool)
-    answered[rows[~nothing]] = True
+    for row, text in zip(rows.tolist(), stored, strict=True):
+        if isinstance(text, InvalidValue):
+            columns.refuse([row], f"value: {text}")
+        elif text is not None:
+            values[row], answered[row] = text, True
     return {
-        "field_id": pc.if_else(pa.array(answered), field, ""),
-        "field_type": pc.if_else(pa.array(answered), field_type, ""),
-        "value": pa.array(stored, pa.string()),
+        "field_id": pc.if_else(pa.array(answered), field_ids, ""),
+        "field_type": pc.if_else(pa.array(answered), field_types, ""),
+        "value": pa.array(values, pa.string()),
     }

@@ -1,27 +1,21 @@
-"""Exchange rates: one row per base, quote and day."""
+"""Exchange rates: one row per base, quote and day, as it was imported last."""
 
-from typing import ClassVar, Final
+from typing import ClassVar
 
-from jobs.importing import cells
-from jobs.importing.rows import Field, names_of
-from jobs.importing.standing import Standing
-from jobs.importing.upserts import Upsert
+from jobs.importing.kinds.replace_last import ReplaceLast, Upsert
+from jobs.importing.values.fields import CURRENCY_CODE, DAY, POSITIVE, Field
 from warehouse.tables import exchange_rate
 
-_FIELDS: Final = (
-    Field("base", cells.currency_code),
-    Field("quote", cells.currency_code),
-    Field("date", cells.day),
-    Field("rate", cells.positive),
-)
 
-
-class ExchangeRates(Standing):
-    """One row per base, quote and day, as it was imported last."""
-
+class ExchangeRatesKind(ReplaceLast):
     name = "exchange-rates"
-    reads = _FIELDS
-    fields: ClassVar = names_of(_FIELDS)
-    of_shop = False
-    # A rate belongs to no shop: the answers of each may change.
-    way = Upsert(exchange_rate, ("base", "quote", "day", "rate"), keys=3, touched="true")
+    needs_shop = False
+    fields: ClassVar = (
+        Field("base", CURRENCY_CODE, "the currency of which one unit is priced", required=True),
+        Field("quote", CURRENCY_CODE, "the currency of the price", required=True),
+        Field("date", DAY, "the day of the rate", required=True),
+        Field("rate", POSITIVE, "1 base = rate quote", required=True),
+    )
+    example: ClassVar = {"date": "2026-01-30", "base": "EUR", "quote": "USD", "rate": "1.0393"}
+    # A rate belongs to no shop: the answers of every shop may change.
+    upsert = Upsert(exchange_rate, ("base", "quote", "day", "rate"), keys=3, touched="true")

@@ -1,69 +1,78 @@
 """Forms: one row per shop and `form_id`, the version with the latest `updated_at`."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
-from jobs.clock import now_micros
-from jobs.importing import cells
-from jobs.importing.kind import Written
-from jobs.importing.rows import Field, names_of
-from jobs.importing.standing import Standing
-from jobs.importing.upserts import STAGED, Upsert, lock, write
-from warehouse.bulk import Bulk, names
+from jobs.importing.kinds.base import Written
+from jobs.importing.kinds.replace_last import STAGED, ReplaceLast, Upsert, write
+from jobs.importing.shops import SHOP_ID
+from jobs.importing.values.fields import ID, JSON_OBJECT, NAME, OLD_INSTANT, UUID, Field
+from jobs.run.clock import now_micros
+from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.editions.pending_batches import sql_list
 from warehouse.tables import form
 
-_FIELDS: Final = (
-    Field("form_id", cells.uuid),
-    Field("name", cells.name),
-    Field("status", cells.identifier, "draft"),
-    Field("schema", cells.json_object, "{}"),
-    Field("created_at", cells.instant, None),
-    Field("updated_at", cells.instant, None),
-)
-
-_WAY: Final = Upsert(
+_UPSERT: Final = Upsert(
     form,
     ("shop_key", "form_id", "name", "status", "schema", "draft_schema", "created_at", "updated_at"),
     keys=2,
 )
-_CONTENT: Final = slice(_WAY.columns.index("name"), _WAY.columns.index("draft_schema"))
-_CREATED: Final = _WAY.columns.index("created_at")
-_UPDATED: Final = _WAY.columns.index("updated_at")
+_CONTENT: Final = slice(_UPSERT.columns.index("name"), _UPSERT.columns.index("draft_schema"))
+_SCHEMAS: Final = slice(_UPSERT.columns.index("schema"), _UPSERT.columns.index("created_at"))
+_CREATED: Final = _UPSERT.columns.index("created_at")
+_UPDATED: Final = _UPSERT.columns.index("updated_at")
 
 Row = tuple[Any, ...]
 
 
-class Forms(Standing):
-    """One row per shop and form, the version with the latest `updated_at`."""
-
+class FormsKind(ReplaceLast):
     name = "forms"
-    reads = _FIELDS
-    fields: ClassVar = ("shop_id", *names_of(_FIELDS))
-    way = _WAY
+    fields: ClassVar = (
+        Field("form_id", UUID, "the form", required=True),
+        SHOP_ID,
+        Field("name", NAME, "for people", required=True),
+        Field("status", replace(ID, missing="draft"), "default: draft"),
+        Field("schema", replace(JSON_OBJECT, missing="{}"), "the published form; default: {}"),
+        Field("created_at", OLD_INSTANT, "default: updated_at, or the time of the import"),
+        Field("updated_at", OLD_INSTANT, "an older version never replaces a newer one"),
+    )
+    example: ClassVar = {
+        "form_id": "0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70",
+        "shop_id": "example.myshopify.com",
+        "name": "Skin quiz",
+        "status": "published",
+        "schema": {"steps": []},
+        "updated_at": "2026-01-15T09:00:00Z",
+    }
+    upsert = _UPSERT
 
-    def arrange(self, columns: list[Any]) -> Sequence[Any]:
+    def arrange(self, columns: list[pa.Array]) -> list[pa.Array]:
         # The draft of an imported version is its schema.
-        schema = _WAY.columns.index("schema")
+        schema = _UPSERT.columns.index("schema")
         return [*columns[: schema + 1], *columns[schema:]]
 
-    def write(self, bulk: Bulk, rows: pa.Table) -> Written:
-        """Compare the rows, one after the other, with the version that stands, and write those that
-        stand at the end."""
-        lock(bulk, _WAY.table)
-        bulk.stage(STAGED, rows.select(list(_WAY.key)))
-        stored = {row[: _WAY.keys]: row for row in _tuples(_stored(bulk))}
+    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
+        """Compare the rows, one after the other, with the version that stands, and write the versions
+        that stand at the end."""
+        # First the shops and then the table, as the API does: nobody waits in a circle.
+        shops = sql_list(rows["shop_key"].unique().to_pylist())
+        connection.lock_rows("shop", "shop_key", f"shop_key IN ({shops})")
+        connection.lock_table(_UPSERT.table.name)
+        connection.stage(STAGED, rows.select(list(_UPSERT.key)))
+        stored = {row[: _UPSERT.keys]: row for row in _tuples(_stored(connection))}
         standing, steps, now = dict(stored), [], now_micros()
         for row in _tuples(rows):
-            key = row[: _WAY.keys]
+            key = row[: _UPSERT.keys]
             old = standing.get(key)
             standing[key] = _stands(stored.get(key), old, row, now)
             steps.append((key, old, standing[key]))
         changed = [row for key, row in standing.items() if row != stored.get(key)]
         if changed:
-            bulk.stage(STAGED, _table(changed))
-            write(bulk, _WAY, replaces=bool(stored))
+            connection.stage(STAGED, _table(changed))
+            write(connection, _UPSERT, replaces=bool(stored))
+            _count(connection, changed, stored)
         written = Written()
         for key, old, row in steps:
             if old is None:
@@ -76,8 +85,8 @@ class Forms(Standing):
 
 
 def _stands(stored: Row | None, standing: Row | None, row: Row, now: int) -> Row:
-    """The version that stands, of: the one stored before this portion, the one that stands so far,
-    the one that comes now. A time that it does not state is None."""
+    """The version that stands after a row. `stored`: the version before this chunk; `standing`: the one
+    after the rows so far; `row`: the next row, in which a time that it does not state is None."""
     *content, created_at, updated_at = row
     if standing is None:
         created_at = next((at for at in (created_at, updated_at) if at is not None), now)
@@ -85,7 +94,7 @@ def _stands(stored: Row | None, standing: Row | None, row: Row, now: int) -> Row
     if (now if updated_at is None else updated_at) < standing[_UPDATED]:
         return standing
     if updated_at is None and stored and row[_CONTENT] == stored[_CONTENT]:
-        # Another row of this portion is taken back: nothing has happened to the form.
+        # The row undoes an earlier one of this chunk: the form has not changed.
         standing = stored
     same = row[_CONTENT] == standing[_CONTENT]
     if created_at is None:
@@ -98,9 +107,32 @@ def _stands(stored: Row | None, standing: Row | None, row: Row, now: int) -> Row
     return (*content, created_at, updated_at)
 
 
-def _stored(bulk: Bulk) -> pa.Table:
-    columns = names(_WAY.columns, "t.")
-    return bulk.rows_of(_WAY.table, f"SELECT DISTINCT {columns} {_WAY.joined}")
+def _count(connection: ArrowConnection, changed: list[Row], stored: dict[Row, Row]) -> None:
+    """Bring the counts of forms and bytes up to date that the quotas of the API look at."""
+    added: dict[int, list[int]] = {}
+    for row in changed:
+        former = stored.get(row[: _UPSERT.keys])
+        count = added.setdefault(row[0], [0, 0])
+        count[0] += former is None
+        count[1] += _size(row) - (_size(former) if former else 0)
+    for shop_key, (forms, size) in added.items():
+        connection.execute(
+            "UPDATE shop SET form_count = form_count + $1, form_bytes = form_bytes + $2 "
+            "WHERE shop_key = $3",
+            forms,
+            size,
+            shop_key,
+        )
+
+
+def _size(row: Row) -> int:
+    """The bytes of a version's schema and draft."""
+    return sum(len(text.encode()) for text in row[_SCHEMAS])
+
+
+def _stored(connection: ArrowConnection) -> pa.Table:
+    columns = names(_UPSERT.columns, "t.")
+    return connection.rows_of(_UPSERT.table, f"SELECT DISTINCT {columns} {_UPSERT.joined}")
 
 
 def _tuples(rows: pa.Table) -> list[Row]:
@@ -108,5 +140,5 @@ def _tuples(rows: pa.Table) -> list[Row]:
 
 
 def _table(rows: list[Row]) -> pa.Table:
-    kinds = zip(zip(*rows, strict=True), _WAY.schema.types, strict=True)
-    return pa.table([pa.array(column, kind) for column, kind in kinds], _WAY.schema)
+    kinds = zip(zip(*rows, strict=True), _UPSERT.schema.types, strict=True)
+    return pa.table([pa.array(column, kind) for column, kind in kinds], _UPSERT.schema)

@@ -1,83 +1,114 @@
-"""Orders: every version of each, as it was imported (contract 2)."""
+"""Orders: every version of each, as it was imported."""
 
 from hashlib import sha256
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import orjson
 import pyarrow as pa
 
-from jobs.importing.checks import Checks
-from jobs.importing.inserting import insert_new
-from jobs.importing.kind import Kind, Written
-from jobs.importing.lists import discount_codes, refunded
-from jobs.importing.shops import Shops
+from jobs.importing.kinds.append_only import insert_new
+from jobs.importing.kinds.base import Kind, Written
+from jobs.importing.kinds.events import BUYER_FIELDS, UTM_FIELD_LIST, read_email_sha256
+from jobs.importing.shops import SHOP_ID, ImportedShops
+from jobs.importing.values.columns import ChunkColumns
+from jobs.importing.values.errors import quoted
+from jobs.importing.values.fields import CURRENCY, FLAG, ID, INSTANT, WHOLE, Field, FieldType
+from jobs.importing.values.order_lists import discount_codes, from_json, refunded_cents
 from warehouse import tables
-from warehouse.bulk import Bulk
-from warehouse.days import NEVER
-from warehouse.vocabulary import UTM_FIELDS
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.time import NEVER
+
+CODES: Final = FieldType(
+    "list of {code, amount_cents?, discount_id?}",
+    discount_codes,
+    "[]",
+    read_text=lambda value: discount_codes(from_json(value)),
+)
+REFUNDS: Final = FieldType(
+    "list of {refund_id, created_at, amount_cents}",
+    refunded_cents,
+    0,
+    pa.int64(),
+    read_text=lambda value: refunded_cents(from_json(value)),
+)
 
 
-class Orders(Kind):
+class OrdersKind(Kind):
     name = "orders"
     fields: ClassVar = (
-        "order_id",
-        "shop_id",
-        "created_at",
-        "updated_at",
-        "currency",
-        "total_cents",
-        "discount_cents",
-        "customer_id",
-        "email",
-        "email_sha256",
-        "visitor_id",
-        "discount_codes",
-        "refunds",
-        "cancelled_at",
-        "test",
-        *UTM_FIELDS,
+        Field("order_id", ID, "unique in the shop", required=True),
+        SHOP_ID,
+        Field("created_at", INSTANT, "when it was placed", required=True),
+        Field("updated_at", INSTANT, "the version with the latest stands; default: created_at"),
+        Field("currency", CURRENCY, "the shop's; default: the shop's"),
+        Field(
+            "total_cents", WHOLE, "gross, in minor units; refunds do not change it", required=True
+        ),
+        Field("discount_cents", WHOLE, "all discounts, in minor units"),
+        *BUYER_FIELDS,
+        Field("visitor_id", ID, "the browser or device, as events have it"),
+        Field(
+            "discount_codes",
+            CODES,
+            "the codes used; a sole code without an amount has the order's discount_cents",
+        ),
+        Field("refunds", REFUNDS, "all refunds so far; a refund_id counts once"),
+        Field("cancelled_at", INSTANT, "a cancelled order counts as refunded"),
+        Field("test", FLAG, "a test order is in no figure"),
+        *UTM_FIELD_LIST,
     )
+    example: ClassVar = {
+        "order_id": "o-1",
+        "shop_id": "example.myshopify.com",
+        "created_at": "2026-01-31T12:30:00Z",
+        "currency": "EUR",
+        "total_cents": 4990,
+        "discount_cents": 500,
+        "email": "ada@mail.example",
+        "discount_codes": [{"code": "GLOW-1", "amount_cents": 500}],
+        "refunds": [
+            {"refund_id": "r-1", "created_at": "2026-02-02T09:00:00Z", "amount_cents": 1000}
+        ],
+    }
 
-    def check(self, checks: Checks, shops: Shops) -> pa.Table:
+    def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
         """The columns of raw_order but batch_id."""
-        shop = checks.shop(shops.keys)
-        order = checks.text("order_id", required=True)
-        created = checks.instant("created_at", required=True)
-        updated = checks.instant("updated_at")
-        _currency(checks, shop, shops)
-        gross, _ = checks.whole("total_cents", required=True)
-        discount, _ = checks.whole("discount_cents")
-        cancelled = checks.instant("cancelled_at") != NEVER
-        back = np.minimum(refunded(checks), gross)
-        columns = {
-            "shop_key": shop,
-            "order_id": order,
-            "updated_at": np.where(updated == NEVER, created, updated),
-            "created_at": created,
-            "gross": gross,
-            "refunded": np.where(cancelled, gross, back),
-            "discounted": discount,
-            "customer_id": checks.text("customer_id"),
-            "email_sha256": checks.email_sha256(),
-            "visitor_id": checks.text("visitor_id"),
-            "codes": discount_codes(checks, discount),
-            "test": checks.flag("test").astype(np.int16),
-            "cancelled": cancelled.astype(np.int16),
-            **{name: checks.text(name, cut=255) for name in UTM_FIELDS},
-        }
-        rows = pa.table(columns)
+        own = (field for field in self.fields if field.name not in _READ_TOGETHER)
+        shop = columns.read(shops.key_field())
+        read = columns.read_all(own)
+        _check_currency(columns, read.pop("currency"), shop, shops)
+        created = read["created_at"].to_numpy()
+        updated = read["updated_at"].to_numpy()
+        gross = read.pop("total_cents").to_numpy()
+        cancelled = read.pop("cancelled_at").to_numpy() != NEVER
+        discount = read.pop("discount_cents")
+        refunded = np.minimum(read.pop("refunds").to_numpy(), gross)
+        rows = pa.table(
+            {
+                "shop_key": shop,
+                **read,
+                "updated_at": np.where(updated == NEVER, created, updated),
+                "gross": gross,
+                "refunded": np.where(cancelled, gross, refunded),
+                "discounted": discount,
+                "email_sha256": read_email_sha256(columns),
+                "cancelled": cancelled.astype(np.int16),
+            }
+        ).drop_columns(["discount_codes"])
+        codes = _priced(read["discount_codes"], discount)
+        rows = rows.append_column("codes", pa.array(codes, pa.string()))
         return rows.append_column("content", pa.array(_contents(rows), pa.string()))
 
-    def write(self, bulk: Bulk, rows: pa.Table) -> Written:
-        """Add the versions that are not known yet; of a known order such a one counts as replaced,
-        whichever of its versions stands."""
-        batches = insert_new(bulk, self.name, tables.raw_order, rows)
+    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
+        """Add the versions that are new. A new version of an order that was there counts as replaced,
+        whichever of the versions stands."""
+        batches = insert_new(connection, self.name, tables.raw_order, rows)
         added = sum(batches.values())
         if not added:
             return Written(duplicate=rows.num_rows)
         listed = ", ".join(map(str, batches))
-        new = bulk.value(
+        new = connection.value(
             "SELECT COUNT(*) FROM (SELECT DISTINCT shop_key, order_id FROM raw_order "
             f"WHERE batch_id IN ({listed})) n WHERE NOT EXISTS (SELECT 1 FROM raw_order r "
             "WHERE r.shop_key = n.shop_key AND r.order_id = n.order_id "
@@ -86,15 +117,35 @@ class Orders(Kind):
         return Written(new, rows.num_rows - added, added - new)
 
 
-def _currency(checks: Checks, shop: np.ndarray, shops: Shops) -> None:
-    given = checks.text("currency").to_pylist()
-    if not any(given):
-        return
-    wrong = [
-        bool(text) and text.upper() != shops.currencies.get(key, "")
-        for text, key in zip(given, shop.tolist(), strict=True)
-    ]
-    checks.refuse(np.array(wrong, dtype=bool), "currency: not the shop's")
+_READ_TOGETHER: Final = {SHOP_ID.name, "email", "email_sha256"}
+
+
+def _check_currency(
+    columns: ChunkColumns, currencies: pa.Array, shop: pa.Array, shops: ImportedShops
+) -> None:
+    """Refuse orders in another currency than their shop's."""
+    pairs = pa.table({"currency": currencies, "shop": shop}).to_pydict()
+    allowed = {("", key) for key in (0, *shops.currencies)}
+    allowed |= {(currency, key) for key, currency in shops.currencies.items()}
+    for row, (currency, key) in enumerate(zip(*pairs.values(), strict=True)):
+        if (currency, key) not in allowed:
+            own = shops.currencies.get(key, "")
+            columns.refuse(
+                [row], f"currency: {quoted(currency)} is not the shop's currency ({own})"
+            )
+
+
+def _priced(codes: pa.Array, discounts: pa.Array) -> list[str]:
+    """The codes; one without an amount has the order's discount."""
+    priced = codes.to_pylist()
+    for row, text in enumerate(priced):
+        if ",null," in text:
+            items = [
+                [code, discounts[row].as_py() if amount is None else amount, discount_id]
+                for code, amount, discount_id in orjson.loads(text)
+            ]
+            priced[row] = orjson.dumps(items).decode()
+    return priced
 
 
 def _contents(rows: pa.Table) -> list[str]:

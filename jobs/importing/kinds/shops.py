@@ -1,31 +1,33 @@
 """Shops: one row per `shop_id`, as it was imported last."""
 
-from typing import ClassVar, Final
+from dataclasses import replace
+from typing import ClassVar
 
-from jobs.importing import cells
-from jobs.importing.rows import Field, names_of
-from jobs.importing.standing import Standing
-from jobs.importing.upserts import STAGED, Upsert
+from jobs.importing.kinds.replace_last import STAGED, ReplaceLast, Upsert
+from jobs.importing.values.fields import CURRENCY, ID, NAME, TIMEZONE, Field
 from warehouse.tables import shop
 
-_FIELDS: Final = (
-    Field("shop_id", cells.identifier),
-    Field("name", cells.name, ""),
-    Field("currency", cells.currency),
-    Field("timezone", cells.timezone, "UTC"),
-)
 
-
-class Shops(Standing):
-    """A shop in another timezone is built anew by the next rollup, which compares the two."""
+class ShopsKind(ReplaceLast):
+    """The next rollup rebuilds a shop whose timezone has changed."""
 
     name = "shops"
-    reads = _FIELDS
-    fields: ClassVar = names_of(_FIELDS)
-    of_shop = False
-    way = Upsert(
+    needs_shop = False
+    fields: ClassVar = (
+        Field("shop_id", ID, "a domain such as example.myshopify.com", required=True),
+        Field("name", NAME, "for people"),
+        Field("currency", CURRENCY, "of all its orders", required=True),
+        Field("timezone", replace(TIMEZONE, missing="UTC"), "of its days; default: UTC"),
+    )
+    example: ClassVar = {
+        "shop_id": "example.myshopify.com",
+        "name": "Example",
+        "currency": "EUR",
+        "timezone": "Europe/Berlin",
+    }
+    upsert = Upsert(
         shop,
-        names_of(_FIELDS),
+        tuple(field.name for field in fields),
         keys=1,
         touched=f"shop_id IN (SELECT shop_id FROM {STAGED})",
     )

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from sqlalchemy import URL
 
-from tests import postgres
+from tests.support import postgres
 from tests.web.openapi.described import QUESTIONS, Described, described
 from web.app import close_app, create_app
 
-Answers = dict[tuple[str, str], Any]
+ResponseCache = dict[tuple[str, str], Any]
 """By operation and name of the question."""
 
 
@@ -43,5 +43,5 @@ def service(request: pytest.FixtureRequest) -> Described:
 
 
 @pytest.fixture(scope="session")
-def answers(service: Described) -> Answers:
+def answers(service: Described) -> ResponseCache:
     return {(asked.operation, asked.name): service.ask(asked) for asked in QUESTIONS}

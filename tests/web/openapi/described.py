@@ -14,19 +14,20 @@ from werkzeug.test import TestResponse
 
 from jobs.demo.cast import QUIZ, SHOP_ID, SURVEY
 from jobs.demo.files import write
-from tests.product import Product
-from tests.web.builders import writing
-from warehouse.days import to_micros
-from warehouse.engine import open_engine
-from warehouse.vocabulary import SCOPES
-from web import keys
+from tests.support.product import Product
+from tests.support.shop_builder import writing
+from warehouse.connections.engine import open_engine
+from warehouse.domain.time import to_micros
+from warehouse.domain.vocabulary import SCOPES
 from web.app import close_app, create_app
-from web.audit import Actor
+from web.auth import api_keys
+from web.auth.audit import Actor
 
 NOW: Final = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)
 DAYS: Final = 5
 CREDENTIAL: Final = "cred_0123456789abcdef01234567"
 REQUEST: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
+DATA_THROUGH: Final = "2026-03-12T17:20:00.000Z"
 CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"
 # How many rows of an answer an example shows.
 MOST_ROWS: Final = 4
@@ -36,7 +37,7 @@ _DRAFT: Final = {"steps": [{"id": "mail", "fields": [{"id": "email", "type": "em
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedRequest:
     """A question: of which operation, under which name, and the request that asks it."""
 
     operation: str
@@ -47,8 +48,8 @@ class Asked:
     body: dict[str, Any] | None = None
 
 
-def _get(operation: str, path: str, name: str = "answer", **query: str) -> Asked:
-    return Asked(operation, name, "GET", path, query)
+def _get(operation: str, path: str, name: str = "answer", **query: str) -> ParsedRequest:
+    return ParsedRequest(operation, name, "GET", path, query)
 
 
 _DAYS: Final = {"range": "2026-03-11..2026-03-12"}
@@ -78,8 +79,10 @@ QUESTIONS: Final = (
         _get("lifetimeValue", "/v1/customers/ltv", name, dimension=name)
         for name in ("form", "segment")
     ),
-    Asked("replaceDraft", "answer", "PUT", f"/v1/forms/{SURVEY.id}", {}, {"draft_schema": _DRAFT}),
-    Asked(
+    ParsedRequest(
+        "replaceDraft", "answer", "PUT", f"/v1/forms/{SURVEY.id}", {}, {"draft_schema": _DRAFT}
+    ),
+    ParsedRequest(
         "createForm", "answer", "POST", "/v1/forms", {}, {"name": "Newsletter", "schema": _DRAFT}
     ),
 )
@@ -96,7 +99,7 @@ class Described:
     keys_without: Mapping[str, str]
 
     def send(
-        self, asked: Asked, headers: Mapping[str, str] = {}, body: bytes | None = None
+        self, asked: ParsedRequest, headers: Mapping[str, str] = {}, body: bytes | None = None
     ) -> TestResponse:
         """The answer; with these headers, and this body in the place of the question's own."""
         sent = {"Authorization": f"Bearer {self.key}"}
@@ -111,12 +114,12 @@ class Described:
             headers=sent | dict(headers),
         )
 
-    def ask(self, question: Asked) -> Any:
+    def ask(self, question: ParsedRequest) -> Any:
         """The answer's body; what differs from one run to the next has a fixed value in its place."""
         answer = self.send(question)
         body = answer.get_json()
         assert answer.status_code in (200, 201), body
-        body["meta"]["requestId"] = REQUEST
+        body["meta"] |= {"requestId": REQUEST, "dataThrough": DATA_THROUGH}
         if answer.status_code == 201:
             body["data"]["id"] = CREATED
         return body
@@ -134,7 +137,7 @@ def described(url: str) -> Iterator[Described]:
     with writing(engine) as connection:
 
         def mint(scopes: Iterable[str], credential_id: str | None = None) -> str:
-            return keys.mint(
+            return api_keys.mint(
                 connection,
                 SHOP_ID,
                 tuple(scopes),

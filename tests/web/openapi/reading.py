@@ -13,6 +13,18 @@ def operations(openapi: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+def parameters(openapi: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, Any]]:
+    return [referenced(openapi, parameter) for parameter in operation["parameters"]]
+
+
+def referenced(openapi: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
+    """The target of a reference; anything else is itself."""
+    while "$ref" in described:
+        _, _, kind, name = described["$ref"].split("/")
+        described = openapi["components"][kind][name]
+    return described
+
+
 def success(operation: dict[str, Any]) -> dict[str, Any]:
     (status,) = (status for status in operation["responses"] if status.startswith("2"))
     found: dict[str, Any] = operation["responses"][status]["content"]["application/json"]

@@ -6,26 +6,24 @@ from typing import Any
 import orjson
 
 from tests.web.openapi.described import QUESTIONS, described, shown
-from tests.web.openapi.refused import example, refused
-from web.app import RESOURCES
-from web.openapi.examples import FILE
-from web.openapi.operations import operation_id
-from web.openapi.refusals import own_refusals
+from tests.web.openapi.refused import codes_of, example, refused
+from web.api.resources import RESOURCES
+from web.openapi.responses import EXAMPLES_FILE
 
 
 def main() -> None:
-    examples: dict[str, Any] = {}
+    examples: dict[str, dict[str, Any]] = {"answers": {}, "requests": {}, "errors": {}}
     with TemporaryDirectory() as folder, described(f"sqlite:///{folder}/demo.db") as service:
         for asked in QUESTIONS:
-            kept = examples.setdefault(asked.operation, {"answers": {}, "refusals": {}})
-            kept["answers"][asked.name] = shown(service.ask(asked))
+            named = examples["answers"].setdefault(asked.operation, {})
+            named[asked.name] = shown(service.ask(asked))
             if asked.body:
-                kept["request"] = asked.body
-        for endpoint in (one for resource in RESOURCES for one in resource.blueprint.endpoints):
-            refusals = examples[operation_id(endpoint.answer)]["refusals"]
-            for _, code in own_refusals(endpoint):
-                refusals[code] = example(refused(service, endpoint, code))
-    FILE.write_bytes(orjson.dumps(examples, option=orjson.OPT_INDENT_2) + b"\n")
+                examples["requests"][asked.operation] = asked.body
+        for endpoint in (each for resource in RESOURCES for each in resource.blueprint.endpoints):
+            for code in codes_of(endpoint):
+                if code not in examples["errors"]:
+                    examples["errors"][code] = example(refused(service, endpoint, code))
+    EXAMPLES_FILE.write_bytes(orjson.dumps(examples, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,20 @@
 """For every code of an error, a request that is refused with it: an operation's own, and one thing wrong."""
 
+import os
 from dataclasses import replace
 from typing import Any, Final
+from unittest.mock import patch
 
 from werkzeug.test import TestResponse
 
 from tests.web.openapi.described import QUESTIONS, REQUEST, Described
-from web.bodies import MOST_BYTES
-from web.endpoint import Endpoint
+from web.api.endpoint import Endpoint
+from web.http.errors import CODES
+from web.http.request_bodies import MAX_BYTES
 from web.openapi.operations import operation_id
+from web.openapi.responses import errors_of, request_errors
 
-# What is wrong, by code: in the address, in headers, or in the body's place.
+# The fault of each code: in the address, in headers, or in the body's place.
 _QUERY: Final = {
     "invalid_limit": {"limit": "0"},
     "invalid_range": {"range": "2026-02-30"},
@@ -29,8 +33,21 @@ _HEADERS: Final = {
 _BODY: Final[dict[str, Any]] = {
     "invalid_json": b"{",
     "invalid_body": b"{}",
-    "payload_too_large": b" " * (MOST_BYTES + 1),
+    "payload_too_large": b" " * (MAX_BYTES + 1),
 }
+_SETTINGS: Final = {"quota_exceeded": {"FORM_BYTES_PER_SHOP": "10"}}
+
+
+# No request brings these about: too many requests, a fault, a warehouse that does not answer.
+_BEYOND: Final = {429, 500, 503}
+
+
+def codes_of(endpoint: Endpoint) -> dict[str, int]:
+    """The codes that a request can bring about, with their statuses."""
+    statuses = {int(status) for status in errors_of(endpoint)} - _BEYOND
+    general = {CODES[status]: status for status in statuses & CODES.keys()}
+    own = {code: status for status, codes in request_errors(endpoint).items() for code in codes}
+    return general | own
 
 
 def refused(service: Described, endpoint: Endpoint, code: str) -> TestResponse:
@@ -45,8 +62,12 @@ def refused(service: Described, endpoint: Endpoint, code: str) -> TestResponse:
     if code == "idempotency_key_reused":
         service.send(asked, headers)
         asked = replace(asked, body={**(asked.body or {}), "name": "Another"})
+    if code == "quota_exceeded" and endpoint.method == "PUT":
+        # Longer than the draft that it replaces.
+        asked = replace(asked, body={"draft_schema": {"text": "x" * 10_000}})
     asked = replace(asked, query=asked.query | _QUERY.get(code, {}))
-    return service.send(asked, headers, _BODY.get(code))
+    with patch.dict(os.environ, _SETTINGS.get(code, {})):
+        return service.send(asked, headers, _BODY.get(code))
 
 
 def example(answer: TestResponse) -> Any:

@@ -7,24 +7,26 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from sqlalchemy import make_url
 
+from tests.support.depth import REQUEST_EXAMPLES
+from tests.support.serving import served
 from tests.web.openapi import request_rules
 from tests.web.openapi.described import Described
-from tests.web.serving import served
 
 ROOT = Path(__file__).parent.parent.parent.parent
 
 
+@pytest.mark.timeout(600)
 def test_the_service_keeps_to_its_description(sqlite_service: Described, tmp_path: Path) -> None:
-    """By hand, hundreds of examples find the same."""
     url = copied(sqlite_service.url, tmp_path)
     with served(url) as (_, port):
         finished = subprocess.run(
             [
                 *(sys.executable, "-m", "schemathesis.cli", "run", "--no-color"),
                 *("--header", f"Authorization: Bearer {sqlite_service.key}"),
-                *("--phases", "examples,coverage,fuzzing", "--max-examples", "2"),
+                *("--phases", "examples,coverage,fuzzing", "--max-examples", str(REQUEST_EXAMPLES)),
                 # No text that is stored has a NUL.
                 *("--generation-deterministic", "--generation-allow-x00", "false"),
                 f"http://127.0.0.1:{port}/v1/openapi.json",
@@ -37,7 +39,6 @@ def test_the_service_keeps_to_its_description(sqlite_service: Described, tmp_pat
             },
             capture_output=True,
             text=True,
-            timeout=120,
         )
     assert finished.returncode == 0, finished.stdout[-8000:] + finished.stderr
     assert "Tested: 19" in finished.stdout

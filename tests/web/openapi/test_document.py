@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from tests.web.openapi.reading import operations
-from web.app import RESOURCES, close_app, create_app
+from tests.web.openapi.reading import operations, parameters
+from web.api.resources import RESOURCES
+from web.app import close_app, create_app
 from web.openapi.document import document
 
 ENDPOINTS = [one for resource in RESOURCES for one in resource.blueprint.endpoints]
@@ -30,7 +31,7 @@ def test_nothing_is_left_without_a_word(openapi: dict[str, Any]) -> None:
     for name, schema in openapi["components"]["schemas"].items():
         assert schema["description"], name
     for operation in operations(openapi).values():
-        for parameter in operation["parameters"]:
+        for parameter in parameters(openapi, operation):
             assert parameter["description"], operation["operationId"]
 
 

@@ -2,47 +2,51 @@
 
 from typing import Any
 
-from tests.web.openapi.conftest import Answers
+from tests.web.openapi.conftest import ResponseCache
 from tests.web.openapi.described import Described
-from tests.web.openapi.reading import complaints, operations
-from tests.web.openapi.refused import example, refused
-from web.app import RESOURCES
+from tests.web.openapi.reading import complaints, operations, referenced
+from tests.web.openapi.refused import codes_of, example, refused
+from web.api.resources import RESOURCES
 from web.openapi.operations import operation_id
 
-ENDPOINTS = [one for resource in RESOURCES for one in resource.blueprint.endpoints]
-# What no request brings about: too many of them, a fault, a warehouse that does not answer.
-BEYOND = ("429", "500", "503")
+ENDPOINTS = [endpoint for resource in RESOURCES for endpoint in resource.blueprint.endpoints]
 
 
 def test_every_error_that_is_described_is_the_one_that_comes(
-    openapi: dict[str, Any], service: Described, answers: Answers
+    openapi: dict[str, Any], service: Described, answers: ResponseCache
 ) -> None:
     """After the `answers`, which another form would change."""
-    shared = openapi["components"]["responses"]
+    examples: dict[str, Any] = {}
+    bodies: dict[str, list[Any]] = {}
     for endpoint in ENDPOINTS:
         operation = operations(openapi)[operation_id(endpoint.answer)]
-        for status, response in operation["responses"].items():
-            if status < "400" or status in BEYOND:
-                continue
-            if "$ref" in response:
-                response = shared[response["$ref"].rpartition("/")[2]]
+        for code, status in codes_of(endpoint).items():
+            response = referenced(openapi, operation["responses"][str(status)])
             content = response["content"]["application/json"]
-            detail = content["schema"]["properties"]["error"]["allOf"][1]
-            for code in detail["properties"]["code"]["enum"]:
-                answer = refused(service, endpoint, code)
-                case = (operation["operationId"], code)
-                body = example(answer)
-                assert (str(answer.status_code), body["error"]["code"]) == (status, code), case
-                assert complaints(openapi, content["schema"], body) == [], case
-                sent = set(answer.headers.keys()) - {"Content-Type", "Content-Length"}
-                assert sent <= set(response["headers"]), case
-                if "examples" in content:
-                    assert content["examples"][code]["value"] == body, case
+            assert f"`{code}`" in response["description"]
+            case = operation["operationId"], code
+            answer = refused(service, endpoint, code)
+            body = example(answer)
+            assert (answer.status_code, body["error"]["code"]) == (status, code), case
+            assert complaints(openapi, content["schema"], body) == [], case
+            sent = set(answer.headers.keys()) - {"Content-Type", "Content-Length"}
+            assert sent <= set(response["headers"]), case
+            examples[code] = content["examples"][code]["value"]
+            bodies.setdefault(code, []).append(body)
+    for code, shown in examples.items():
+        assert shown in bodies[code]
 
 
-def test_the_examples_of_errors_are_as_described(openapi: dict[str, Any]) -> None:
-    for name, response in openapi["components"]["responses"].items():
-        content = response["content"]["application/json"]
-        if "example" in content:
-            assert complaints(openapi, content["schema"], content["example"]) == [], name
-            assert content["example"]["error"]["code"] == name
+def test_all_errors_are_shared(openapi: dict[str, Any]) -> None:
+    """A generated client has one type for all errors."""
+    shared = openapi["components"]["responses"]
+    for response in shared.values():
+        schema = response["content"]["application/json"]["schema"]
+        assert schema == {"$ref": "#/components/schemas/Error"}
+    referred = {
+        response["$ref"].rpartition("/")[2]
+        for operation in operations(openapi).values()
+        for status, response in operation["responses"].items()
+        if status >= "400"
+    }
+    assert referred == set(shared)

@@ -1,11 +1,11 @@
-// Shows the API's description. Nothing is asked of another host, and no key is kept.
+// Shows the description of the API. Nothing is loaded from other hosts, and keys are not stored.
 "use strict";
 
-const place = document.getElementById("docs");
+const element = document.getElementById("docs");
 
 SwaggerUIBundle({
-  domNode: place,
-  url: place.dataset.document,
+  domNode: element,
+  url: element.dataset.document,
   deepLinking: true,
   defaultModelsExpandDepth: 0,
   requestSnippetsEnabled: true,

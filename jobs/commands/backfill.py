@@ -1,0 +1,49 @@
+"""`backfill`: compute some days again from the raw rows."""
+
+from functools import partial
+
+import click
+
+from jobs.commands.options import DayParam, shop_option
+from jobs.pipeline import plan, recompute
+from jobs.run.console import bar, report
+from jobs.run.job_run import JobRun
+from warehouse.domain.time import day_date
+from warehouse.editions import editions
+from warehouse.editions.editions import CURRENT, Edition
+from warehouse.editions.leases import Claim
+
+
+@click.command("backfill")
+@click.option("--from", "first", type=DayParam(), required=True, help="The first day, YYYY-MM-DD.")
+@click.option("--to", "last", type=DayParam(), required=True, help="The last day, YYYY-MM-DD.")
+@shop_option
+def backfill_command(first: int, last: int, shop: str | None) -> None:
+    """Compute the days FROM to TO again from the raw rows, and replace what is stored for them."""
+    if first > last:
+        raise click.BadOptionUsage("--to", "--from is after --to")
+    arguments = f"--from {day_date(first)} --to {day_date(last)}"
+    with JobRun("backfill", arguments + (f" --shop {shop}" if shop else "")) as run:
+        # First whatever is not rolled up yet, so that the days are complete.
+        plan.roll_up(run, shop)
+        events = 0
+        for edition in editions.list_editions(run.connection, CURRENT, shop):
+            run.connection.commit()
+            work = partial(_backfill, run, edition=edition, first=first, last=last)
+            # No result means that a newer edition, which has these days, has replaced this one.
+            events += plan.while_held(run, edition, work) or 0
+        report(f"{last - first + 1} days computed again from {events} events")
+
+
+def _backfill(run: JobRun, held: Claim, edition: Edition, first: int, last: int) -> int:
+    """Backfill one shop in transactions of some days each; returns the number of events."""
+    done = 0
+    with bar(edition.shop_id, " days", last - first + 1) as shown:
+        for begin, end, events in list(recompute.spans(run.connection, edition, first, last)):
+            recompute.backfill(run.connection, held, edition, begin, end)
+            shown.advance(end - begin + 1)
+            done += events
+            run.record.shops.add(edition.shop_key)
+            run.record.rows += events
+            run.raise_if_stopped()
+    return done

@@ -1,0 +1,40 @@
+"""`fields`: print what a row of a kind may have."""
+
+import json
+
+import click
+
+from jobs.importing.kinds import KINDS
+from jobs.importing.kinds.base import Kind
+from jobs.importing.values.fields import Field
+
+
+@click.command("fields")
+@click.argument("kind", type=click.Choice(list(KINDS)))
+def fields_command(kind: str) -> None:
+    """Print the fields of a kind as a Markdown table, and an example row as NDJSON.
+
+    KIND is shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
+    """
+    click.echo("\n".join(table_of(KINDS[kind])))
+    click.echo(f"\n{json.dumps(KINDS[kind].example)}")
+
+
+def table_of(kind: Kind) -> list[str]:
+    """The lines of a table: field, type, required, meaning."""
+    rows = [("field", "type", "required", "meaning")]
+    rows += [
+        (field.name, field.type.name, _required(field), field.meaning) for field in kind.fields
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [_line(row, widths) for row in rows]
+    return [lines[0], _line(["-" * width for width in widths], widths), *lines[1:]]
+
+
+def _required(field: Field) -> str:
+    return "yes" if field.required else f"for {field.required_for}" if field.required_for else ""
+
+
+def _line(cells: tuple[str, ...] | list[str], widths: list[int]) -> str:
+    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return f"| {' | '.join(padded)} |"

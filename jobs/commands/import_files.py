@@ -1,0 +1,144 @@
+"""`import`: import files into the warehouse."""
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Final, NoReturn
+
+import click
+
+from jobs.importing.ceilings import file_ceilings
+from jobs.importing.files.chunk import UnreadableFile
+from jobs.importing.files.detect import ImportOptions, ShopNotNamed, chunks_of
+from jobs.importing.formats import FORMATS
+from jobs.importing.import_file import import_file
+from jobs.importing.kinds import KINDS
+from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind
+from jobs.importing.preview import preview_files
+from jobs.importing.rejects import purge_rejects
+from jobs.importing.shops import load_shops
+from jobs.run.clock import now_micros
+from jobs.run.console import Bar, bar, printable, printable_json
+from jobs.run.errors import SOME_REJECTED, CommandFailed
+from jobs.run.job_run import JobRun, open_warehouse
+from jobs.run.phases import phase
+from warehouse import settings
+
+_PRINTED_REASONS: Final = 5
+
+Rejects = list[tuple[str, int, str]]
+
+
+@click.command("import")
+@click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    help="The system that wrote the files; needed only if they do not show it.",
+)
+@click.option(
+    "--shop",
+    "shop_id",
+    metavar="ID",
+    help="The shop of another system's files; needed if there are several shops.",
+)
+@click.option("--dry-run", is_flag=True, help="Show the first rows and rejects; write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")
+def import_command(
+    kind: str,
+    files: tuple[Path, ...],
+    format_name: str | None,
+    shop_id: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import files of one KIND: shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
+
+    Files are NDJSON (.ndjson, .jsonl), CSV (each also .gz) or Parquet with the fields that
+    `python -m jobs fields KIND` prints, or another system's export (--format). Importing a file again
+    changes nothing. Exits 3 if rows were rejected; `rejects` lists them.
+    """
+    options = ImportOptions(FORMATS[format_name] if format_name else None, shop_id)
+    if options.format and options.format.kind != kind:
+        raise click.UsageError(f"{format_name} is a format of {options.format.kind}, not of {kind}")
+    if dry_run:
+        _preview(KINDS[kind], files, options, as_json)
+        return
+    counts = Counts()
+    with JobRun("import", f"{kind} {' '.join(map(str, files))}") as run:
+        purge_rejects(run.connection, now_micros(), settings.REJECTS_DAYS.get())
+        try:
+            _import(run, KINDS[kind], files, options, counts)
+        except UnreadableFile as error:
+            _fail(error)
+    if counts.rejected:
+        _print_rejects(counts.rejects[:_PRINTED_REASONS])
+        kept = counts.rejected - (not_kept := counts.more.get(NOT_KEPT, 0))
+        which = f"{kept} kept; list these" if not_kept else "list them all"
+        click.echo(f"{counts.rejected} rejected; {which} with: python -m jobs rejects")
+    print_counts(counts.report(), as_json)
+
+
+def _fail(error: UnreadableFile) -> NoReturn:
+    if isinstance(error, ShopNotNamed):
+        raise click.UsageError(f"{error} with --shop ID")
+    raise CommandFailed(str(error)) from error
+
+
+def _preview(kind: Kind, files: tuple[Path, ...], options: ImportOptions, as_json: bool) -> None:
+    """Print what an import would do."""
+    with open_warehouse() as connection:
+        try:
+            preview = preview_files(kind, files, options, load_shops(connection))
+        except UnreadableFile as error:
+            _fail(error)
+    if not as_json:
+        for row in preview.rows:
+            click.echo(printable_json(row))
+        _print_rejects(preview.counts.rejects)
+    print_counts(preview.report(), as_json)
+
+
+def _print_rejects(rejects: Rejects) -> None:
+    for file, line, reason in rejects:
+        click.echo(printable(f"{file}:{line} {reason}"))
+
+
+def print_counts(report: dict[str, int], as_json: bool) -> None:
+    """Print the counts; exit 3 if anything was rejected."""
+    if as_json:
+        click.echo(json.dumps(report))
+    else:
+        click.echo("  ".join(f"{name} {number}" for name, number in report.items()))
+    if report["rejected"]:
+        sys.exit(SOME_REJECTED)
+
+
+def _import(
+    run: JobRun, kind: Kind, files: tuple[Path, ...], options: ImportOptions, counts: Counts
+) -> None:
+    shops = load_shops(run.connection)
+    for path in files:
+        with file_ceilings(path):
+            chunks_of(path, kind, options, shops)  # before anything is written
+    size = sum(path.stat().st_size for path in files)
+    with bar(kind.name, "B", size) as shown:
+        before = 0
+        for path in files:
+            advance = partial(_advance, run, counts, shown, before)
+            phase("import")
+            import_file(run.connection, kind, path, advance, counts, options=options)
+            before += path.stat().st_size
+
+
+def _advance(run: JobRun, counts: Counts, shown: Bar, before: int, read: int) -> None:
+    """A chunk has been written; `read` bytes of the file are done."""
+    shown.move_to(before + read)
+    run.record.batches += 1
+    run.record.rows = counts.read
+    run.raise_if_stopped()

@@ -1,0 +1,23 @@
+"""`rebuild`: compute everything again from the raw rows."""
+
+import click
+
+from jobs.commands.options import shop_option
+from jobs.pipeline import plan
+from jobs.run.console import bar, report
+from jobs.run.job_run import JobRun
+
+
+@click.command("rebuild")
+@shop_option
+def rebuild_command(shop: str | None) -> None:
+    """Compute all facts and daily summaries again from the raw rows.
+
+    The API answers from the present ones until the new ones are complete.
+    """
+    with JobRun("rebuild", f"--shop {shop}" if shop else "") as run:
+        total = plan.waiting_rows(run.connection, run.window_days, shop, rebuild=True)
+        with bar("rebuild", " rows", total) as shown:
+            run.on_rows = shown.advance
+            plan.rebuild(run, shop)
+        report(f"rebuilt from {run.record.rows} rows")

@@ -1,0 +1,33 @@
+"""`rollup`: bring the answers up to date."""
+
+import click
+
+from jobs.commands.options import scheduled_as_option, shop_option
+from jobs.pipeline import plan
+from jobs.run.console import bar, report
+from jobs.run.job_run import JobRun
+
+
+@click.command("rollup")
+@shop_option
+@click.option(
+    "--refresh",
+    is_flag=True,
+    help="Skip failed batches until their retry is due, and batches that another job is processing.",
+)
+@scheduled_as_option
+def rollup_command(shop: str | None, refresh: bool, scheduled_as: str | None) -> None:
+    """Bring the answers up to date with everything imported since the last rollup.
+
+    Failed batches are tried again, also those that were set aside. If some still fail, the others are
+    rolled up all the same, and the exit status is 1.
+    """
+    arguments = f"--shop {shop}" if shop else ""
+    with JobRun("refresh" if refresh else "rollup", arguments, scheduled_as=scheduled_as) as run:
+        total = plan.waiting_rows(run.connection, run.window_days, shop, rebuild=False)
+        with bar("rollup", " rows", total) as shown:
+            run.on_rows = shown.advance
+            plan.roll_up(run, shop, only_due=refresh)
+        # A scheduler's log tells what happened, not that nothing did.
+        if run.record.rows or not scheduled_as:
+            report(f"rolled up {run.record.rows} rows")

@@ -1,0 +1,26 @@
+"""`run`: a job of the schedule, by hand."""
+
+import click
+
+from jobs.scheduler.schedule import schedule
+
+
+@click.command("run")
+@click.argument("job", metavar="JOB")
+@click.pass_context
+def run_command(ctx: click.Context, job: str) -> None:
+    """Run a JOB of the schedule now: nightly, refresh, verify, purge or landing.
+
+    It is recorded under that name. If it is already running, here or on another machine, the exit
+    status is 75.
+    """
+    jobs = {job.name: job for job in schedule()}
+    if job not in jobs:
+        raise click.BadArgumentUsage(f"no job {job!r}; there are {', '.join(jobs)}")
+    group = ctx.parent.command if ctx.parent else None
+    assert isinstance(group, click.Group)
+    name, *arguments = jobs[job].arguments
+    command = group.get_command(ctx, name)
+    assert command is not None
+    with command.make_context(name, arguments, parent=ctx) as sub:
+        command.invoke(sub)

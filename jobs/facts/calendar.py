@@ -1,0 +1,87 @@
+"""Stored facts as `Facts`: days of instants in the shop's timezone, and answers by chosen value."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from jobs.arrays.columns import int_columns
+from jobs.arrays.group_keys import Column, sorted_unique
+from jobs.facts.read_raw import chosen_texts
+from warehouse import tables
+from warehouse.catalogue import MILESTONES
+from warehouse.domain.hash_ids import text_id
+from warehouse.domain.time import local_days
+from warehouse.domain.vocabulary import OTHER_DEVICE
+from warehouse.tables.base import is_text
+
+_SESSION: Final = [
+    column.name for column in tables.fact_form_session.columns if not is_text(column)
+]
+_ORDER: Final = [column.name for column in tables.fact_order.columns if not is_text(column)]
+_DAYS: Final = {milestone.day: milestone.instant for milestone in MILESTONES} | {
+    "submit_day": "submitted_at"
+}
+
+
+class Calendar:
+    """Days of instants, each in its edition's timezone."""
+
+    def __init__(self, timezones: Mapping[int, str]) -> None:
+        self._timezones = timezones
+
+    def days(self, editions: Column, instants: Column) -> Column:
+        """The shop-local day number of each instant (microseconds)."""
+        zones = {self._timezones[number] for number in sorted_unique(editions).tolist()}
+        if len(zones) == 1:
+            return local_days(instants, zones.pop())
+        days = np.empty(len(instants), dtype=np.int64)
+        index, names = pd.factorize(np.array([self._timezones[n] for n in editions.tolist()]))
+        for number, zone in enumerate(names):
+            mask = index == number
+            days[mask] = local_days(instants[mask], str(zone))
+        return days
+
+    def sessions(self, rows: pd.DataFrame) -> dict[str, Column]:
+        """Rows of fact_form_session as `Facts.sessions`."""
+        columns = int_columns(rows, _SESSION)
+        # A session that no event gave a device counts under "other".
+        columns["device"] = np.where(columns["device"] != 0, columns["device"], OTHER_DEVICE)
+        days = {day: self.days(columns["edition"], columns[at]) for day, at in _DAYS.items()}
+        return columns | days
+
+    def steps(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Rows of fact_step as `Facts.steps`."""
+        rows = rows.reset_index(drop=True)
+        return rows.assign(
+            view_day=self.days(rows["edition"].to_numpy(), rows["viewed_at"].to_numpy())
+        )
+
+    def orders(self, rows: pd.DataFrame) -> dict[str, Column]:
+        """Rows of fact_order as `Facts.orders`."""
+        columns = int_columns(rows, _ORDER)
+        return columns | {"day": self.days(columns["edition"], columns["created_at"])}
+
+
+def chosen_values(answers: pd.DataFrame) -> pd.DataFrame:
+    """Rows of fact_answer as `Facts.answers`: a row per chosen value, and one with value 0 each."""
+    index, texts = pd.factorize(answers["value"])
+    chosen = [chosen_texts(text) for text in texts.tolist()]
+    ids = [[0, *map(text_id, values)] for values in chosen]
+    listed = np.array([text.startswith("[") for text in texts.tolist()], dtype=np.int64)
+    lengths = np.array([len(values) for values in ids], dtype=np.int64)
+    flat = np.array([number for values in ids for number in values], dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    counts = lengths[index]
+    rows = np.repeat(np.arange(len(answers)), counts)
+    position = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return pd.DataFrame(
+        {
+            "edition": answers["edition"].to_numpy()[rows],
+            "session": answers["session"].to_numpy()[rows],
+            "field": answers["field"].to_numpy()[rows],
+            "value": flat[starts[index[rows]] + position],
+            "listed": listed[index[rows]],
+        }
+    )

@@ -1,0 +1,140 @@
+"""The changes that a group of import batches makes: derived first, then written and rolled up."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+
+from jobs.arrays.group_keys import Column, sorted_unique
+from warehouse import tables
+from warehouse.tables.base import column_names
+
+_SESSION_COLUMNS: Final = list(column_names(tables.fact_form_session))
+# The events that decided what a session carries. Only the merge with new events needs them, and
+# every text column makes a frame of sessions slower.
+DECIDING_EVENTS: Final = [name for name in _SESSION_COLUMNS if name.endswith("_event")]
+SESSION: Final = [name for name in _SESSION_COLUMNS if name not in DECIDING_EVENTS]
+# The columns that a session has from other facts.
+SESSION_DERIVED: Final = ["customer", "is_first_session", "orders", "gross", "refunded"]
+# The order's own id is only stored: nothing is derived from it.
+ORDER: Final = [name for name in column_names(tables.fact_order) if name != "order_id"]
+# The columns that an order has from other facts.
+ORDER_DERIVED: Final = ["customer", "type", "session", "form", "utm"]
+
+
+@dataclass(frozen=True)
+class Versions:
+    """The same rows before (`old`, as stored) and after (`new`)."""
+
+    old: pd.DataFrame
+    new: pd.DataFrame
+
+    def of(self, ids: Column | pd.Index) -> "Versions":
+        """The rows with these ids in their index, where there are any."""
+        return Versions(*(rows[rows.index.isin(ids)] for rows in (self.old, self.new)))
+
+    def plus(self, *parts: pd.DataFrame) -> "Versions":
+        """With unchanged rows added. Rows that are there already, in either version, stay."""
+        rows = unique_ids(*parts)
+        rows = rows[~(rows.index.isin(self.old.index) | rows.index.isin(self.new.index))]
+        return Versions(stack(self.old, rows), stack(self.new, rows))
+
+
+@dataclass(frozen=True)
+class CodeUsage:
+    """How often facts name codes, and the discount that each code belongs to.
+
+    - `codes`: edition, code; every code that the rows of the batches name in either version
+    - `counts`: the new rows of code_usage of these codes
+    - `discounts`: the new rows of dim_discount_code of these codes
+    - `texts`: edition, id, text; of the discounts
+    """
+
+    codes: pd.DataFrame
+    counts: pd.DataFrame
+    discounts: pd.DataFrame
+    texts: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Old and new version of the facts that a group of import batches touches.
+
+    - `sessions`: columns SESSION by session id, `orders`: columns ORDER by order id; all that were
+      read, changed or not; `changed_sessions` and `changed_orders` are the ids of those that differ
+      or have new events
+    - `deciding_events`: columns DECIDING_EVENTS of the sessions that have events in the batches
+    - `order_ids`: the text order_id of the orders that have a version in the batches, tests left out
+    - `steps`, `answers`: rows of fact_step and fact_answer of the sessions with events in the batches
+    - `issues`, `order_codes`: rows of fact_code_issued and fact_order_code, complete for each session
+      and order that has one here; of all whose rows differ
+    - `code_usage`: see `CodeUsage`
+    - `emails`, `step_names`, `utms`, `texts`: rows of fact_email, dim_step, dim_utm and dim_text
+    """
+
+    sessions: Versions
+    orders: Versions
+    changed_sessions: Column
+    changed_orders: Column
+    deciding_events: pd.DataFrame
+    order_ids: pd.DataFrame
+    steps: Versions
+    answers: Versions
+    issues: Versions
+    order_codes: Versions
+    code_usage: CodeUsage
+    emails: pd.DataFrame
+    step_names: pd.DataFrame
+    utms: pd.DataFrame
+    texts: pd.DataFrame
+
+    @property
+    def summed_sessions(self) -> Column:
+        """Ids of the sessions that changed, or whose discounts did."""
+        issues = (self.issues.old["session"].to_numpy(), self.issues.new["session"].to_numpy())
+        return sorted_unique(self.changed_sessions, *issues)
+
+    @property
+    def summed_orders(self) -> Column:
+        """Ids of the orders that changed, or whose discounts did."""
+        codes = (self.order_codes.old["order"].to_numpy(), self.order_codes.new["order"].to_numpy())
+        return sorted_unique(self.changed_orders, *codes)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Unchanged facts that rollups sum together with the changed ones.
+
+    - `sessions`: columns SESSION by session id: the sessions of every visitor with a form, and the
+      submissions of every customer, of whom a session changed; `orders`: columns ORDER by order id, the
+      orders of these customers. Changed facts may be among them in their stored version.
+    - `answers`: rows of fact_answer of all submissions that have no events in the batches
+    """
+
+    sessions: pd.DataFrame
+    orders: pd.DataFrame
+    answers: pd.DataFrame
+
+
+def by_id(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The rows with a column of ids as their index.
+
+    Not by `set_index`, which makes a range of any two ids; the end of that may not fit into 64 bits.
+    """
+    return rows.set_axis(pd.Index(rows[name].to_numpy(), dtype="int64", name=name))
+
+
+def unique_ids(*rows: pd.DataFrame) -> pd.DataFrame:
+    """All of these rows, each id of their index once."""
+    joint = pd.concat(rows)
+    return joint[~joint.index.duplicated()]
+
+
+def stack(rows: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
+    """Both, in the columns of the first."""
+    return pd.concat([rows, more[rows.columns]]) if len(rows) else more[rows.columns]
+
+
+def put(rows: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """The rows, with the new ones in place of those that have their ids."""
+    return stack(rows[~rows.index.isin(new.index)], new)

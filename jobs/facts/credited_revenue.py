@@ -1,0 +1,37 @@
+"""The revenue of form sessions: the orders that are credited to each, and their money."""
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from jobs.arrays.group_keys import Column, index_of
+from jobs.facts.changes import Versions
+from warehouse.catalogue import REVENUE
+from warehouse.daily import group_sum
+
+_KEY: Final = ("edition", "session")
+
+
+def with_credited_revenue(sessions: pd.DataFrame, orders: Versions) -> pd.DataFrame:
+    """The sessions (by id), with the orders' figures taken from the session that they were credited to
+    and added to the one that they are credited to now.
+
+    `sessions` holds all of these sessions. Money is in minor units.
+    """
+    old, new = (_figures(rows[rows["session"] != 0]) for rows in (orders.old, orders.new))
+    rows = {name: np.concatenate([-old[name], new[name]]) for name in REVENUE}
+    rows |= {name: np.concatenate([old[name], new[name]]) for name in _KEY}
+    moves = group_sum.total(rows, _KEY)
+    moved = np.logical_or.reduce([moves[name] != 0 for name in REVENUE])
+    index = index_of(sessions.index.to_numpy(), moves["session"][moved])
+    columns = {}
+    for name in REVENUE:
+        columns[name] = sessions[name].to_numpy().copy()
+        columns[name][index] += moves[name][moved]
+    return sessions.assign(**columns)
+
+
+def _figures(orders: pd.DataFrame) -> dict[str, Column]:
+    figures = {name: orders[name].to_numpy() for name in (*_KEY, *REVENUE) if name != "orders"}
+    return figures | {"orders": np.ones(len(orders), np.int64)}

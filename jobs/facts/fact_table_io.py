@@ -1,0 +1,112 @@
+"""Facts read from the warehouse by sets of keys, and written back."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from sqlalchemy import Table
+
+from jobs.arrays.columns import Columns, row_count
+from jobs.arrays.group_keys import Column
+from warehouse.connections.arrow import ArrowConnection, names, schema_of
+from warehouse.tables.base import column_names, key_names, partially_indexed
+
+
+def to_arrow(rows: Columns, columns: Sequence[str]) -> pa.Table:
+    """These columns as an Arrow table, texts as plain strings."""
+    return pa.table({name: _array(rows[name]) for name in columns})
+
+
+def _array(column: pd.Series | Column) -> pa.Array:
+    if isinstance(column, pd.Series) and column.dtype != np.int64:
+        array = pa.array(column.array)
+        return array.cast(pa.string()) if pa.types.is_large_string(array.type) else array
+    return pa.array(np.asarray(column))
+
+
+def load(
+    connection: ArrowConnection,
+    table: Table,
+    keys: Columns,
+    condition: str = "true",
+    columns: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """The table's rows (`f`) that equal a row of `keys` (`k`) in the columns that both have.
+
+    Other columns of `keys` can be used in `condition`. A row that equals several keys comes as often.
+    """
+    columns = columns or column_names(table)
+    if not row_count(keys):
+        return no_rows(table, columns)
+    key = list(keys)
+    staged = connection.stage("staged_facts", to_arrow(_sorted(keys, key), key))
+    same = " AND ".join(f'f."{name}" = k."{name}"' for name in key if name in table.c)
+    # A database uses a partial index only where the query repeats the index's condition.
+    same += "".join(f' AND f."{name}" <> 0' for name in partially_indexed(table) if name in key)
+    rows = connection.rows_of(
+        table,
+        f"SELECT {names(columns, 'f.')} FROM {staged} k CROSS JOIN {table.name} f "
+        f"WHERE {same} AND {condition}",
+    )
+    return rows.to_pandas() if rows.num_rows else no_rows(table, columns)
+
+
+def _sorted(keys: Columns, key: Sequence[str]) -> Columns:
+    """Keys in the order of an index on them: neighbours in it are read together."""
+    rows = {name: np.asarray(keys[name]) for name in key}
+    order = np.lexsort((rows[key[1]], rows[key[0]])) if len(key) > 1 else slice(None)
+    return {name: column[order] for name, column in rows.items()}
+
+
+def no_rows(table: Table, columns: Sequence[str]) -> pd.DataFrame:
+    """A frame of these columns without rows, in the types in which rows come."""
+    return _no_rows(table, tuple(columns)).copy()
+
+
+@cache
+def _no_rows(table: Table, columns: tuple[str, ...]) -> pd.DataFrame:
+    return schema_of(table, columns).empty_table().to_pandas()
+
+
+def replace(
+    connection: ArrowConnection, table: Table, old_keys: pd.DataFrame, rows: pd.DataFrame
+) -> None:
+    """Delete the rows that have one of the old keys (some columns of the table), then append rows."""
+    if not old_keys.empty:
+        key = names(list(old_keys.columns))
+        staged = connection.stage(
+            "staged_keys", to_arrow(old_keys.drop_duplicates(), list(old_keys.columns))
+        )
+        connection.execute(
+            f"DELETE FROM {table.name} WHERE ({key}) IN (SELECT {key} FROM {staged})"
+        )
+    if not rows.empty:
+        rows = rows.reset_index(drop=True).sort_values(list(key_names(table)))
+        connection.append(table.name, to_arrow(rows, column_names(table)))
+
+
+def update(
+    connection: ArrowConnection, table: Table, rows: Columns, columns: Sequence[str]
+) -> None:
+    """Set these columns of the stored rows that have the primary keys of `rows`."""
+    if not row_count(rows):
+        return
+    key = list(key_names(table))
+    staged = connection.stage("staged_update", to_arrow(rows, [*key, *columns]))
+    new = ", ".join(f'"{name}" = k."{name}"' for name in columns)
+    same = " AND ".join(f'{table.name}."{name}" = k."{name}"' for name in key)
+    connection.execute(f"UPDATE {table.name} SET {new} FROM {staged} k WHERE {same}")
+
+
+def append_missing(connection: ArrowConnection, table: Table, rows: pd.DataFrame) -> None:
+    """Append the rows of a dimension whose key is not stored yet."""
+    if rows.empty:
+        return
+    columns = names(column_names(table))
+    staged = connection.stage("staged_rows", to_arrow(rows, column_names(table)))
+    connection.execute(
+        f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM {staged} "
+        "WHERE true ON CONFLICT DO NOTHING"
+    )

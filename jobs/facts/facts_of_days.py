@@ -1,0 +1,83 @@
+"""Stored facts of a range of days, whole in every unit that a rollup of these days must see."""
+
+from typing import Final
+
+import pandas as pd
+
+from jobs.facts.calendar import Calendar, chosen_values
+from jobs.facts.fact_table_io import load
+from jobs.facts.facts import Facts
+from jobs.facts.first_sessions import PAIR
+from jobs.facts.read_raw import form_ids
+from warehouse import tables
+from warehouse.catalogue import MILESTONES
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.time import NEVER
+from warehouse.editions.pending_batches import is_applied
+
+_SESSION: Final = ["edition", "session"]
+
+
+def stored_facts(
+    connection: ArrowConnection, calendar: Calendar, edition: int, start: int, end: int
+) -> dict[str, Facts]:
+    """By unit (`Summary.unit`), the stored facts that the daily rows of the instants `start` <= t < `end`
+    are sums of. Where a unit reaches beyond, facts of other days are among them."""
+    span = pd.DataFrame({"edition": [edition], "low": [start], "high": [end - 1]})
+
+    def within(*names: str) -> str:
+        return "(" + " OR ".join(f'f.{name} BETWEEN k."low" AND k."high"' for name in names) + ")"
+
+    session, answer = tables.fact_form_session, tables.fact_answer
+    steps = load(connection, tables.fact_step, span, within("viewed_at"))
+    reached = within(*(milestone.instant for milestone in MILESTONES))
+    sessions = pd.concat(
+        [
+            load(connection, session, span, reached),
+            load(connection, session, steps[_SESSION].drop_duplicates()),
+        ],
+        ignore_index=True,
+    ).drop_duplicates("session")
+    orders = load(connection, tables.fact_order, span, within("created_at"))
+    submitted = sessions[sessions["submitted_at"] != NEVER]
+    facts = Facts(
+        sessions=calendar.sessions(sessions),
+        # All steps: a session's last one decides where it dropped off, on whatever day.
+        steps=calendar.steps(load(connection, tables.fact_step, sessions[_SESSION])),
+        answers=chosen_values(load(connection, answer, submitted[_SESSION])),
+        issues=load(connection, tables.fact_code_issued, submitted[_SESSION]),
+        orders=calendar.orders(orders),
+        order_codes=load(connection, tables.fact_order_code, orders[["edition", "order"]]),
+    )
+    visits = load(connection, session, sessions[PAIR].drop_duplicates())
+    known = submitted.loc[submitted["customer"] != 0, ["edition", "customer"]].drop_duplicates()
+    submissions = load(connection, session, known, f"f.submitted_at <> {NEVER}")
+    return {
+        "facts": facts,
+        "visits": facts.only(sessions=calendar.sessions(visits)),
+        "customers": facts.only(
+            sessions=calendar.sessions(submissions),
+            answers=chosen_values(load(connection, answer, submissions[_SESSION])),
+            orders=calendar.orders(load(connection, tables.fact_order, known)),
+        ),
+    }
+
+
+def raw_events_by_day(
+    connection: ArrowConnection,
+    calendar: Calendar,
+    edition: int,
+    shop_key: int,
+    start: int,
+    end: int,
+) -> pd.DataFrame:
+    """The raw events of the instants `start` <= t < `end` that an edition has applied: edition, day,
+    form; a row per event."""
+    rows = connection.rows_of(
+        tables.raw_event,
+        f"SELECT form_id, occurred_at FROM raw_event WHERE shop_key = {shop_key} "
+        f"AND {is_applied(edition)} AND occurred_at >= {start} AND occurred_at < {end}",
+    )
+    frame = pd.DataFrame({"edition": edition, "form": form_ids(rows["form_id"])})
+    at = rows["occurred_at"].to_numpy()
+    return frame.assign(day=calendar.days(frame["edition"].to_numpy(), at))

@@ -1,0 +1,278 @@
+"""Raw rows as frames of numbers: every text that only identifies something becomes its id.
+
+Ids of visitors, customers, e-mails, orders and form sessions are hashed with the shop's key, so they
+are unique over all shops. Ids of texts that answers show (forms, steps, fields, values, codes) are
+hashes of the text alone, so that a reader can compute them.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.arrays.group_keys import Column, GroupKeys, combine, group_keys
+from warehouse import tables
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.hash_ids import SEPARATOR, text_id, text_ids
+from warehouse.domain.vocabulary import UTM_FIELDS
+
+# The six UTM values in one text, each after its length; "" where there is none. Most rows have none,
+# and one empty column is read faster than six.
+_LENGTHS = " || ".join(f"length({name}) || ':' || {name}" for name in UTM_FIELDS)
+_UTMS = f"CASE WHEN {' || '.join(UTM_FIELDS)} = '' THEN '' ELSE {_LENGTHS} END"
+_EVENT = (
+    "shop_key, event_id, form_id, form_session_id, visitor_id, type, occurred_at, device, "
+    "step_id, step_index, step_name, field_id, value, customer_id, email_sha256, discount_id, "
+    # Under the name of a text column, which gives it its type.
+    f"discount_code, {_UTMS} AS {UTM_FIELDS[0]}"
+)
+_ORDER = (
+    "r.shop_key, r.order_id, updated_at, content, created_at, gross, refunded, customer_id, "
+    f"email_sha256, visitor_id, codes, test, {_UTMS} AS {UTM_FIELDS[0]}"
+)
+
+
+@dataclass(frozen=True)
+class RawEvents:
+    """Raw events of some shops.
+
+    - `events`: edition, session_hash, form, visitor, type, at, device, step, step_index, field, email,
+      code, utm, customer (numbers); event_id, form_session_id, step_id, step_name, value (JSON),
+      customer_id, discount_id (texts); a row per event
+    - `utms`: edition, utm and the six texts of UTM_FIELDS; each set of UTM values once per edition
+    - `texts`: edition, id, text; the texts behind the ids of forms, steps, fields, codes and values
+    """
+
+    events: pd.DataFrame
+    utms: pd.DataFrame
+    texts: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class RawOrders:
+    """The standing version of orders of some shops, test orders included.
+
+    - `orders`: edition, order, created_at, gross, refunded, email, visitor, customer_seen, order_utm,
+      test (numbers); order_id, customer_id (texts); a row per order
+    - `codes`: edition, order, code, created_at, discounted (minor units), discount (0), and the text
+      discount_id; a row per code of an order that is no test
+    - `utms`, `texts`: as in `RawEvents`
+    """
+
+    orders: pd.DataFrame
+    codes: pd.DataFrame
+    utms: pd.DataFrame
+    texts: pd.DataFrame
+
+
+def read_events(
+    connection: ArrowConnection, condition: str, editions: Mapping[int, int]
+) -> RawEvents:
+    """The raw events that meet an SQL condition. `editions`: the edition of each shop key."""
+    table = connection.rows_of(
+        tables.raw_event, f"SELECT {_EVENT} FROM raw_event WHERE {condition}"
+    )
+    shops, edition = _editions(table, editions)
+    utm, sets = _utm_ids(table[UTM_FIELDS[0]])
+    texts = []
+
+    def shown_ids(name: str) -> Column:
+        ids, distinct = _shown_ids(edition, table[name])
+        texts.append(distinct)
+        return ids
+
+    frame = pd.DataFrame(
+        {
+            "edition": edition,
+            "session_hash": shop_ids(shops, table["form_id"], table["form_session_id"]),
+            "form": shown_ids("form_id"),
+            "visitor": shop_ids(shops, table["visitor_id"]),
+            "type": table["type"].to_numpy().astype(np.int64),
+            "at": table["occurred_at"].to_numpy(),
+            "device": table["device"].to_numpy().astype(np.int64),
+            "step": shown_ids("step_id"),
+            "step_index": table["step_index"].to_numpy(),
+            "field": shown_ids("field_id"),
+            "email": shop_ids(shops, table["email_sha256"]),
+            "code": shown_ids("discount_code"),
+            "utm": utm,
+            "customer": shop_ids(shops, table["customer_id"]),
+        }
+    )
+    names = ["event_id", "form_session_id", "step_id", "step_name", "value"]
+    for name, column in table.select([*names, "customer_id", "discount_id"]).to_pandas().items():
+        frame[name] = column
+    texts.append(_value_texts(edition, table["value"]))
+    return RawEvents(frame, _by_edition(edition, utm, sets), unique_texts(*texts))
+
+
+def read_orders(
+    connection: ArrowConnection, condition: str, editions: Mapping[int, int]
+) -> RawOrders:
+    """The standing version of every order that has a version which meets an SQL condition."""
+    table = connection.rows_of(
+        tables.raw_order,
+        f"SELECT {_ORDER} FROM (SELECT DISTINCT shop_key, order_id FROM raw_order "
+        f"WHERE {condition}) t CROSS JOIN raw_order r "
+        "WHERE r.shop_key = t.shop_key AND r.order_id = t.order_id",
+    )
+    shops, edition = _editions(table, editions)
+    utm, sets = _utm_ids(table[UTM_FIELDS[0]])
+    frame = table.select(["order_id", "content", "customer_id", "codes"]).to_pandas()
+    numbers = {
+        "edition": edition,
+        "order": shop_ids(shops, table["order_id"]),
+        "email": shop_ids(shops, table["email_sha256"]),
+        "visitor": shop_ids(shops, table["visitor_id"]),
+        "customer_seen": shop_ids(shops, table["customer_id"]),
+        "order_utm": utm,
+    }
+    for name in ("created_at", "updated_at", "gross", "refunded", "test"):
+        numbers[name] = table[name].to_numpy().astype(np.int64)
+    for name, column in numbers.items():
+        frame[name] = column
+    standing = frame.sort_values(["order", "updated_at", "content"]).drop_duplicates(
+        "order", keep="last"
+    )
+    codes, texts = _order_codes(standing[standing["test"] == 0])
+    return RawOrders(
+        orders=standing.drop(columns=["updated_at", "content", "codes"]),
+        codes=codes,
+        utms=_by_edition(edition, utm, sets),
+        texts=texts,
+    )
+
+
+def _order_codes(orders: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The codes of orders (`codes`: JSON), and their texts."""
+    used = orders[orders["codes"] != "[]"]
+    lists = [json.loads(text) for text in used["codes"].tolist()]
+    lengths = np.array([len(entries) for entries in lists], dtype=np.int64)
+    entries = [entry for entries in lists for entry in entries]
+    codes = pd.DataFrame(
+        {
+            "edition": np.repeat(used["edition"].to_numpy(), lengths),
+            "order": np.repeat(used["order"].to_numpy(), lengths),
+            "code": np.array([text_id(code) for code, _, _ in entries], dtype=np.int64),
+            "discount_id": pd.Series([discount for _, _, discount in entries], dtype="str"),
+            "created_at": np.repeat(used["created_at"].to_numpy(), lengths),
+            "discounted": np.array([amount for _, amount, _ in entries], dtype=np.int64),
+            "discount": np.zeros(len(entries), dtype=np.int64),
+        }
+    )
+    shown = pd.Series([code for code, _, _ in entries], dtype="str")
+    return codes, unique_texts(
+        pd.DataFrame({"edition": codes["edition"], "id": codes["code"], "text": shown})
+    )
+
+
+def form_ids(column: pa.ChunkedArray) -> Column:
+    """The id of each form's text. Each distinct text is hashed once."""
+    encoded = column.combine_chunks().dictionary_encode()
+    ids = [text_id(text) for text in encoded.dictionary.to_pylist()]
+    return np.array(ids, dtype=np.int64)[encoded.indices.to_numpy()]
+
+
+def unique_texts(*texts: pd.DataFrame) -> pd.DataFrame:
+    """Frames of edition, id and text as one, each id once per edition; id 0 left out."""
+    rows = pd.concat(texts, ignore_index=True)
+    return rows[rows["id"] != 0].drop_duplicates(["edition", "id"], ignore_index=True)
+
+
+def _shown_ids(edition: Column, column: pa.ChunkedArray) -> tuple[Column, pd.DataFrame]:
+    """The id of each text of a column, 0 for "", and the distinct texts: edition, id, text."""
+    encoded = column.combine_chunks().dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    ids = np.array([text_id(word) if word else 0 for word in words], dtype=np.int64)
+    index = encoded.indices.to_numpy()
+    rows = group_keys(edition, index).dense().any_row()
+    used = index[rows]
+    shown = pd.Series(np.array(words, dtype=object)[used], dtype="str")
+    return ids[index], pd.DataFrame({"edition": edition[rows], "id": ids[used], "text": shown})
+
+
+def _value_texts(edition: Column, column: pa.ChunkedArray) -> pd.DataFrame:
+    """The texts that answers chose (`value`: JSON, a text or a list of texts): edition, id, text."""
+    encoded = column.combine_chunks().dictionary_encode()
+    index = encoded.indices.to_numpy()
+    chosen = [chosen_texts(value) for value in encoded.dictionary.to_pylist()]
+    rows = group_keys(edition, index).dense().any_row()
+    pairs = [
+        (number, text)
+        for number, value in zip(edition[rows].tolist(), index[rows].tolist(), strict=True)
+        for text in chosen[value]
+    ]
+    return pd.DataFrame(
+        {
+            "edition": np.array([number for number, _ in pairs], dtype=np.int64),
+            "id": np.array([text_id(text) for _, text in pairs], dtype=np.int64),
+            "text": pd.Series([text for _, text in pairs], dtype="str"),
+        }
+    )
+
+
+def chosen_texts(value: str) -> list[str]:
+    """The texts that an answer chose: of a JSON text or list of texts; none of ""."""
+    if not value:
+        return []
+    chosen = json.loads(value)
+    return chosen if isinstance(chosen, list) else [chosen]
+
+
+def shop_ids(shops: Column, *columns: pa.ChunkedArray) -> Column:
+    """The id of each row's text, or texts of several columns, within its shop; 0 for ""."""
+    encoded = [column.combine_chunks().dictionary_encode() for column in columns]
+    indexes = [one.indices.to_numpy().astype(np.int64) for one in encoded]
+    sizes = [len(one.dictionary) for one in encoded]
+    groups = combine(group_keys(shops), *map(GroupKeys, indexes, sizes)).dense()
+    rows = groups.any_row()
+    parts = (
+        one.dictionary.take(pa.array(index[rows]))
+        for one, index in zip(encoded, indexes, strict=True)
+    )
+    texts = pc.binary_join_element_wise(*parts, SEPARATOR).to_pylist()
+    ids = text_ids(
+        [
+            f"{shop}{SEPARATOR}{text}" if text else ""
+            for shop, text in zip(shops[rows].tolist(), texts, strict=True)
+        ]
+    )
+    return np.array(ids, dtype=np.int64)[groups.keys]
+
+
+def _utm_ids(column: pa.ChunkedArray) -> tuple[Column, pd.DataFrame]:
+    """The id of each row's six UTM values (0: all empty), and the distinct sets: utm and the six.
+
+    `column`: as `_UTMS` makes it.
+    """
+    encoded = column.combine_chunks().dictionary_encode()
+    sets = [_six_values(text) for text in encoded.dictionary.to_pylist()]
+    ids = np.array([text_id(SEPARATOR.join(six)) for six in sets], dtype=np.int64)
+    distinct = pd.DataFrame([six for six in sets if six], columns=list(UTM_FIELDS), dtype="str")
+    distinct.insert(0, "utm", ids[ids != 0])
+    return ids[encoded.indices.to_numpy()], distinct
+
+
+def _six_values(text: str) -> list[str]:
+    """The values in a text that `_UTMS` made; none in ""."""
+    values = []
+    while text:
+        length, _, rest = text.partition(":")
+        values.append(rest[: int(length)])
+        text = rest[int(length) :]
+    return values
+
+
+def _editions(table: pa.Table, editions: Mapping[int, int]) -> tuple[Column, Column]:
+    shops = table["shop_key"].to_numpy()
+    index, keys = pd.factorize(shops)
+    return shops, np.array([editions[key] for key in keys.tolist()], dtype=np.int64)[index]
+
+
+def _by_edition(edition: Column, utm: Column, sets: pd.DataFrame) -> pd.DataFrame:
+    used = pd.DataFrame({"edition": edition, "utm": utm}).drop_duplicates()
+    return used.merge(sets, on="utm")

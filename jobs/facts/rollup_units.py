@@ -1,0 +1,93 @@
+"""The facts that rollups sum, before and after a change, by the unit that a rollup must see whole."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from jobs.facts.calendar import Calendar, chosen_values
+from jobs.facts.changes import Changes, Neighbours
+from jobs.facts.customers import changed_customers
+from jobs.facts.facts import Facts
+from jobs.facts.first_sessions import in_pairs, pairs_of
+from warehouse.domain.time import NEVER
+
+
+@dataclass(frozen=True)
+class UnitFacts:
+    """The facts of the same units before and after."""
+
+    old: Facts
+    new: Facts
+
+
+def facts_by_unit(
+    changes: Changes, neighbours: Neighbours, calendar: Calendar
+) -> dict[str, UnitFacts]:
+    """By unit (`Summary.unit`), the facts of every unit in which something changed."""
+    facts = _single_facts(changes, neighbours, calendar)
+    return {
+        "facts": facts,
+        "visits": _visits(changes, neighbours, calendar, facts.old),
+        "customers": _customers(changes, neighbours, calendar, facts.old),
+    }
+
+
+def _single_facts(changes: Changes, neighbours: Neighbours, calendar: Calendar) -> UnitFacts:
+    """The sessions and orders that changed, or whose discounts did."""
+    sessions = changes.sessions.of(changes.summed_sessions)
+    orders = changes.orders.of(changes.summed_orders)
+    others = neighbours.answers[neighbours.answers["session"].isin(sessions.new.index)]
+    # Answers of sessions without new events are the same in both versions.
+    unchanged = chosen_values(others)
+
+    def facts(version: str) -> Facts:
+        answers = chosen_values(getattr(changes.answers, version))
+        return Facts(
+            sessions=calendar.sessions(getattr(sessions, version)),
+            steps=calendar.steps(getattr(changes.steps, version)),
+            answers=pd.concat([answers, unchanged], ignore_index=True),
+            issues=getattr(changes.issues, version),
+            orders=calendar.orders(getattr(orders, version)),
+            order_codes=getattr(changes.order_codes, version),
+        )
+
+    return UnitFacts(facts("old"), facts("new"))
+
+
+def _visits(
+    changes: Changes, neighbours: Neighbours, calendar: Calendar, template: Facts
+) -> UnitFacts:
+    """All sessions of every (visitor, form) that a changed session belongs or belonged to."""
+    changed = changes.sessions.of(changes.changed_sessions)
+    pairs = pairs_of(changed.old, changed.new)
+    sessions = changes.sessions.plus(neighbours.sessions)
+    return UnitFacts(
+        *(
+            template.only(sessions=calendar.sessions(rows[in_pairs(rows, pairs)]))
+            for rows in (sessions.old, sessions.new)
+        )
+    )
+
+
+def _customers(
+    changes: Changes, neighbours: Neighbours, calendar: Calendar, template: Facts
+) -> UnitFacts:
+    """All submissions and orders of every customer who has a changed one."""
+    customers = pd.Index(changed_customers(changes)["customer"])
+    sessions = changes.sessions.plus(neighbours.sessions)
+    orders = changes.orders.plus(neighbours.orders)
+    unchanged = chosen_values(neighbours.answers)
+
+    def facts(sessions: pd.DataFrame, orders: pd.DataFrame, answers: pd.DataFrame) -> Facts:
+        rows = sessions[sessions["customer"].isin(customers) & (sessions["submitted_at"] != NEVER)]
+        values = pd.concat([chosen_values(answers), unchanged], ignore_index=True)
+        return template.only(
+            sessions=calendar.sessions(rows),
+            answers=values[values["session"].isin(rows.index)],
+            orders=calendar.orders(orders[orders["customer"].isin(customers)]),
+        )
+
+    return UnitFacts(
+        facts(sessions.old, orders.old, changes.answers.old),
+        facts(sessions.new, orders.new, changes.answers.new),
+    )

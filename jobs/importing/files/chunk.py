@@ -1,0 +1,133 @@
+"""Files are read as chunks of rows, column by column."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jobs.importing.values.addresses import has_at
+
+# A chunk is one transaction: at most this many rows, from about this many bytes of a file, so that
+# long rows cannot fill the memory.
+CHUNK_ROWS: Final = 50_000
+CHUNK_BYTES: Final = 8 << 20
+
+# Longer lines are not read: no row of the contract comes near it.
+MAX_LINE_BYTES: Final = 16 << 20
+
+# The widest exports have some hundreds. Each column costs time and memory for every chunk.
+MAX_COLUMNS: Final = 2_000
+
+# Characters of a rejected row that are kept: a row with the largest schema of a form has fewer.
+MAX_KEPT_TEXT: Final = 1 << 20
+
+# The first rejects of a file are kept; the others are only counted, and need no text.
+MAX_KEPT_REJECTS: Final = 10_000
+
+# Replaces a text that must not be kept.
+HIDDEN: Final = "***"
+
+_AROUND: Final = " \t\r\n\ufeff"
+_SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_MAX_LISTED: Final = 20
+
+Values: TypeAlias = "list[Any] | pa.Array"
+
+
+class UnreadableFile(ValueError):
+    """The file as a whole cannot be read; the message is one line that says why."""
+
+
+class BrokenLine(NamedTuple):
+    """A line that could not be decoded: its number, its text (as far as it is kept), why."""
+
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass
+class Chunk:
+    """Some rows of one file, in their order.
+
+    `columns`: the values of each field that any row has, one per row (None for a row without one).
+    `lines`: the number of the line on which each row starts, from 1 (Parquet: of the row).
+    `text`: the JSON text of row i, or the line as it is in the file.
+    `textual`: whether the file writes numbers, booleans and lists as text (CSV, Parquet).
+    `broken`: the lines that could not be decoded. `position`: bytes of the file read so far.
+    `format`, `shop_id`: for rows of another system's file, its format and the shop that was named.
+    `counted`: further counts of that format.
+    """
+
+    columns: dict[str, Values]
+    lines: npt.NDArray[np.int64]
+    text: Callable[[int], str]
+    textual: bool = False
+    broken: list[BrokenLine] = field(default_factory=list)
+    position: int = 0
+    format: str = ""
+    shop_id: str = ""
+    counted: dict[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+
+class WantedColumns(NamedTuple):
+    """The columns that a reader looks for. `required`: the file must have them. `free_text`: they may
+    hold people's own words."""
+
+    names: Sequence[str]
+    required: Sequence[str] = ()
+    free_text: frozenset[str] = frozenset()
+
+
+def column_names(path: Path, given: Sequence[str], wanted: WantedColumns) -> list[str]:
+    """The names of a file's columns, wanted ones in their own spelling: databases export them in upper
+    case, spreadsheets with spaces or a byte order mark.
+
+    Raises UnreadableFile if no wanted column is among them, a required one is missing, one is there
+    twice, or there are too many.
+    """
+    if len(given) > MAX_COLUMNS:
+        raise UnreadableFile(f"{path}: {len(given)} columns; at most {MAX_COLUMNS} can be read")
+    if len(given) > MAX_COLUMNS:
+        raise UnreadableFile(f"{path}: {len(given)} columns; at most {MAX_COLUMNS} can be read")
+    if len(given) > MAX_COLUMNS:
+        raise UnreadableFile(f"{path}: {len(given)} columns; at most {MAX_COLUMNS} can be read")
+    spelling = {name.lower(): name for name in wanted.names}
+    names = [name.strip(_AROUND) for name in given]
+    names = [spelling.get(name.lower(), name) for name in names]
+    missing = [name for name in wanted.required if name not in names]
+    if missing or not set(wanted.names) & set(names):
+        expected = ", ".join(missing or _listed(wanted.names))
+        lacks = "columns missing" if missing else "none of the expected columns"
+        raise UnreadableFile(
+            f"{path}: {lacks}: {expected}; the file has: {', '.join(_listed(names))}{_hint(names)}"
+        )
+    counted = Counter(filter(None, names))
+    twice = next((name for name in counted if counted[name] > 1), None)
+    if twice is not None:
+        raise UnreadableFile(f"{path}: {counted[twice]} columns are named {_listed([twice])[0]!r}")
+    return names
+
+
+def _listed(names: Sequence[str]) -> list[str]:
+    # A file without a header has values here: an address among them must not reach a log.
+    shown = [
+        HIDDEN if has_at(name) else " ".join(name.split())[:60] for name in names[:_MAX_LISTED]
+    ]
+    return [*shown, f"{len(names) - len(shown)} more"] if len(names) > len(shown) else shown
+
+
+def _hint(names: Sequence[str]) -> str:
+    """Advice for a header that is separated by something else than commas."""
+    for sign, separators in _SEPARATORS.items():
+        if len(names) == 1 and sign in names[0]:
+            return f" (separated by {separators}; save the file with commas)"
+    return ""

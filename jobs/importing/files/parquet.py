@@ -1,0 +1,167 @@
+"""Parquet as chunks of rows.
+
+Texts are read as dictionaries: millions of rows may point to one text of a megabyte, which the file holds
+once. So does the memory; a text is repeated only once it is checked and cut (`values/`).
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.importing.files.chunk import (
+    CHUNK_BYTES,
+    CHUNK_ROWS,
+    MAX_KEPT_TEXT,
+    BrokenLine,
+    Chunk,
+    UnreadableFile,
+    Values,
+    WantedColumns,
+    column_names,
+)
+from jobs.importing.files.parquet_values import BadRows, values_of
+
+# Texts that share their beginnings in the file cannot be read as dictionaries. A file that abuses that
+# meets the ceiling of memory.
+_FRONT_CODED: Final = frozenset(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"))
+# The fewest rows that are read at once.
+_FEWEST_ROWS: Final = 100
+# Bytes: a longer text is cut or refused before it is stored, unless it is JSON.
+_LONG_TEXT: Final = 4_000
+
+
+def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
+    """The file's rows with the wanted columns; a line number is the number of the row, from 1.
+
+    Raises OSError, and UnreadableFile if it is no Parquet file with the wanted columns.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            metadata, given = file.metadata, file.schema_arrow.names
+        names = dict(zip(given, column_names(path, given, wanted), strict=True))
+        columns = [name for name in given if names[name] in wanted.names]
+        texts = _dictionary_columns(metadata, columns)
+        file = pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False)
+    except (pa.ArrowException, ValueError) as error:
+        if isinstance(error, UnreadableFile | MemoryError):
+            raise
+        raise UnreadableFile(f"{path}: not a Parquet file ({error})") from error
+    with file:
+        total, size, done = metadata.num_rows, path.stat().st_size, 0
+        batches = file.iter_batches(_rows_at_once(metadata), columns=columns, use_threads=False)
+        while True:
+            try:
+                batch = next(batches, None)
+            except MemoryError:
+                raise
+            except (pa.ArrowException, OSError) as error:
+                rest = BrokenLine(done + 1, "", f"the rest of the file is unreadable ({error})")
+                yield Chunk({}, np.empty(0, np.int64), lambda _: "", broken=[rest], position=size)
+                return
+            if batch is None:
+                return
+            batch = batch.rename_columns([names[name] for name in batch.schema.names])
+            for portion in _portions(batch):
+                lines = np.arange(done + 1, done + 1 + portion.num_rows, dtype=np.int64)
+                done += portion.num_rows
+                yield _chunk(portion, lines, size * done // max(total, 1))
+
+
+def _dictionary_columns(metadata: Any, wanted: list[str]) -> list[str]:
+    """The paths of the texts that can be read as dictionaries."""
+    texts: dict[str, bool] = {}
+    for group in range(metadata.num_row_groups):
+        for number in range(metadata.num_columns):
+            column = metadata.row_group(group).column(number)
+            name = column.path_in_schema
+            if column.physical_type == "BYTE_ARRAY" and name.partition(".")[0] in wanted:
+                can_be = _FRONT_CODED.isdisjoint(column.encodings)
+                texts[name] = texts.get(name, True) and can_be
+    return [name for name, can_be in texts.items() if can_be]
+
+
+def _rows_at_once(metadata: Any) -> int:
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    widest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    return max(min(CHUNK_ROWS, CHUNK_BYTES * 4 // max(widest, 1)), _FEWEST_ROWS)
+
+
+def _portions(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch in parts whose long texts have some megabytes at most once they are repeated."""
+    texts = [column for column in batch.columns if pa.types.is_dictionary(column.type)]
+    lengths = [pc.max(pc.binary_length(text.dictionary)).as_py() or 0 for text in texts]
+    if max(lengths, default=0) <= _LONG_TEXT:
+        yield batch
+        return
+    numbers = np.cumsum(sum(_sizes(text) for text in texts)) // CHUNK_BYTES
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
+    for start, end in zip(starts, [*starts[1:], batch.num_rows], strict=True):
+        yield batch.slice(start, end - start)
+
+
+def _sizes(column: pa.DictionaryArray) -> np.ndarray:
+    """The bytes of each row's text, if it is long and may be stored as it is."""
+    texts = column.dictionary.cast(pa.binary())
+    lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False)
+    sizes = np.zeros(len(texts) + 1, dtype=np.int64)
+    for place in np.flatnonzero(lengths > _LONG_TEXT).tolist():
+        if texts[place].as_buffer()[:_LONG_TEXT].to_pybytes().lstrip()[:1] in (b"[", b"{", b""):
+            sizes[place] = lengths[place]
+    return sizes[column.indices.fill_null(len(texts)).to_numpy()]
+
+
+def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int) -> Chunk:
+    bad: BadRows = {}
+    columns = {
+        name: values_of(name, column, bad)
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    }
+    broken, size = [], 0
+    for row in sorted(bad):
+        # In a list, so that a retry does not import the rest of such a row as the row.
+        text = f"[{_text(columns, row)}]" if size < CHUNK_BYTES else ""
+        broken.append(BrokenLine(int(lines[row]), text, bad[row]))
+        size += len(text)
+    if bad:
+        good = np.array([i for i in range(len(lines)) if i not in bad], dtype=np.int64)
+        columns, lines = {n: _rows_of(values, good) for n, values in columns.items()}, lines[good]
+    return Chunk(
+        columns,
+        lines,
+        lambda i: _text(columns, i),
+        textual=True,
+        broken=broken,
+        position=position,
+    )
+
+
+def _rows_of(values: Values, rows: np.ndarray) -> Values:
+    if isinstance(values, list):
+        return [values[i] for i in rows]
+    return values.take(pa.array(rows))
+
+
+def _text(columns: dict[str, Values], row: int) -> str:
+    cells = {name: values[row] for name, values in columns.items()}
+    plain = {name: c.as_py() if isinstance(c, pa.Scalar) else c for name, c in cells.items()}
+    present = {name: value for name, value in plain.items() if value is not None}
+    parts, size = [], 0
+    # Not at once: a row of a few bytes may hold a list of a million long texts.
+    for part in json.JSONEncoder(ensure_ascii=False, default=_written).iterencode(present):
+        parts.append(part)
+        size += len(part)
+        if size > MAX_KEPT_TEXT:
+            break
+    return "".join(parts)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -1,0 +1,117 @@
+"""A format: how its files are recognised and read, and how one of its records becomes a row."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Final, NamedTuple
+
+from jobs.importing.files.chunk import BrokenLine
+from jobs.importing.formats.json_stream import json_records
+from jobs.importing.formats.projection import encode, projected
+from jobs.importing.values.errors import InvalidValue
+from jobs.importing.values.money import minor_units
+
+Row = dict[str, Any]
+Record = dict[str, Any]
+
+# Further counts of some formats.
+ROUNDED: Final = "rounded"
+SKIPPED: Final = "skipped"
+
+
+class SourceField(NamedTuple):
+    """A place in a source record (`refunds[].created_at`) and the field of ours that it fills."""
+
+    source: str
+    field: str
+
+
+class Sample(NamedTuple):
+    """The beginning of a file: its first bytes, unpacked, and the objects in them (of a CSV file the
+    first record, by the names of its header)."""
+
+    head: bytes
+    records: list[Record]
+
+
+@dataclass
+class Records:
+    """Some records of one file as (number, record): the number of a line, or of the record in a JSON
+    list; lines that could not be decoded; bytes of the file read so far."""
+
+    numbered: list[tuple[int, Record]]
+    broken: list[BrokenLine] = field(default_factory=list)
+    position: int = 0
+
+
+@dataclass
+class Target:
+    """The shop that a file's records belong to ("" for formats without a shop), and what is counted
+    while they are mapped."""
+
+    shop_id: str = ""
+    currency: str = ""
+    counted: dict[str, int] = field(default_factory=dict)
+
+    def count(self, what: str) -> None:
+        self.counted[what] = self.counted.get(what, 0) + 1
+
+    def minor(
+        self, source: str, amount: Any, currency: Any, rate: Fraction | None = None
+    ) -> int | None:
+        """An amount in minor units of a currency, converted at a rate if one is given; None if it is
+        missing. Counts it if it had to be rounded. Raises InvalidValue with the source."""
+        if amount is None or amount == "":
+            return None
+        try:
+            units, rounded = minor_units(amount, currency, rate)
+        except InvalidValue as cause:
+            raise InvalidValue(f"{source}: {cause}") from None
+        if rounded:
+            self.count(ROUNDED)
+        return units
+
+
+class Format(ABC):
+    """One format of one kind.
+
+    `source_fields`: every place of a record that `row` looks at; a reject keeps nothing else, and a
+    place with "email" in its name as a hash. `list_members`: the members in which a JSON object that
+    is no record holds records. `counts`: what its summary has besides the usual five counts.
+    `needs_shop`: whether its records belong to a shop, which they do not name.
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[str]
+    source_fields: ClassVar[tuple[SourceField, ...]]
+    list_members: ClassVar[tuple[str, ...]] = ()
+    counts: ClassVar[tuple[str, ...]] = ()
+    needs_shop: ClassVar[bool] = True
+
+    @abstractmethod
+    def matches(self, sample: Sample) -> bool:
+        """Whether a file that begins like this is unmistakably of this format."""
+
+    def records(self, path: Path) -> Iterator[Records]:
+        """The file's records, some thousands at a time; here those of a JSON file. Raises OSError and
+        UnreadableFile."""
+        for part in json_records(path, self.list_members, self.source_fields):
+            yield Records(*part)
+
+    @abstractmethod
+    def row(self, record: Record, target: Target) -> Row | None:
+        """A record as a row of the kind, in which fields may be missing; None if the record is not
+        about the kind, which the format then counts as SKIPPED.
+
+        Raises InvalidValue with the name of the source's field.
+        """
+
+    def conceal(self, record: Record) -> Record:
+        """A rejected record, of which only `source_fields` are left, without people's free answers."""
+        return record
+
+    def kept_text(self, record: Record) -> str:
+        """A rejected record as JSON, as far as it may be kept. Its mapping comes to the same row."""
+        return encode(self.conceal(projected(record, self.source_fields)))

@@ -1,0 +1,196 @@
+"""Shopify's orders as a bulk operation of the GraphQL Admin API writes them: an object a line, the parts
+of an order on lines of their own. See `bulk.md`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from jobs.importing.files.chunk import CHUNK_ROWS, HIDDEN, BrokenLine
+from jobs.importing.formats.base import Record, Records, Row, Sample, SourceField, Target
+from jobs.importing.formats.json_stream import json_values
+from jobs.importing.formats.projection import kept_record
+from jobs.importing.formats.shopify.orders import (
+    ShopifyOrders,
+    inner,
+    objects,
+    paid_back,
+    utm_of,
+)
+from jobs.importing.formats.shopify.parent_child_join import ParentChildJoin
+from jobs.importing.values.errors import InvalidValue, quoted
+
+_ALLOCATIONS: Final = "lineItems[].discountAllocations[]"
+_UTM: Final = ("source", "medium", "campaign", "term", "content")
+_MONEY: Final = "shopMoney"
+_PARENT: Final = "__parentId"
+_ORDER: Final = "gid://shopify/Order/"
+_REFUND: Final = "gid://shopify/Refund/"
+_CODE: Final = "DiscountCodeApplication"
+_ORPHAN: Final = "its order is not in the file"
+_ORDERS_PER_CHUNK: Final = 5_000
+
+
+class ShopifyBulk(ShopifyOrders):
+    name = "shopify-bulk"
+    times = ("createdAt", "updatedAt", "cancelledAt")
+    emails = (
+        ("email",),
+        ("customer", "email"),
+        ("customer", "defaultEmailAddress", "emailAddress"),
+    )
+    attributes = ("customAttributes", "key")
+    source_fields: ClassVar = (
+        SourceField("id", "order_id"),
+        SourceField("createdAt", "created_at"),
+        SourceField("updatedAt", "updated_at"),
+        SourceField("totalPriceSet.shopMoney.currencyCode", "currency"),
+        SourceField("totalPriceSet.shopMoney.amount", "total_cents"),
+        SourceField("totalDiscountsSet.shopMoney.amount", "discount_cents"),
+        SourceField("customer.id", "customer_id"),
+        SourceField("email", "email"),
+        SourceField("customer.email", "email"),
+        SourceField("customer.defaultEmailAddress.emailAddress", "email"),
+        SourceField("customAttributes[].key", "visitor_id"),
+        SourceField("customAttributes[].value", "visitor_id"),
+        SourceField("discountCodes", "discount_codes"),
+        SourceField("discountApplications[].code", "discount_codes"),
+        SourceField(f"{_ALLOCATIONS}.allocatedAmountSet.shopMoney.amount", "discount_codes"),
+        SourceField(f"{_ALLOCATIONS}.discountApplication.code", "discount_codes"),
+        SourceField("refunds[].id", "refunds"),
+        SourceField("refunds[].createdAt", "refunds"),
+        SourceField("refunds[].totalRefundedSet.shopMoney.amount", "refunds"),
+        SourceField("refunds[].transactions[].kind", "refunds"),
+        SourceField("refunds[].transactions[].status", "refunds"),
+        SourceField("refunds[].transactions[].amountSet.shopMoney.amount", "refunds"),
+        SourceField("cancelledAt", "cancelled_at"),
+        SourceField("test", "test"),
+        SourceField("customerJourneySummary.lastVisit.landingPage", "utm_*"),
+        *(
+            SourceField(f"customerJourneySummary.lastVisit.utmParameters.{name}", f"utm_{name}")
+            for name in _UTM
+        ),
+    )
+
+    def matches(self, sample: Sample) -> bool:
+        """Whether records are orders by their global ids, or parts of orders."""
+        return any(
+            str(record.get(name, "")).startswith(_ORDER)
+            for record in sample.records
+            for name in ("id", _PARENT)
+        )
+
+    def records(self, path: Path) -> Iterator[Records]:
+        """The orders, each with its parts, wherever in the file they are; once all of it is read."""
+        part = Records([])
+        with ParentChildJoin() as join:
+            for value in json_values(path, ()):
+                part.position = value.position
+                if value.record is None:
+                    part.broken.append(BrokenLine(value.number, HIDDEN, value.wrong))
+                    if len(part.broken) >= CHUNK_ROWS:
+                        yield part
+                        part = Records([], position=part.position)
+                elif (piece := _piece(value.record)) is not None:
+                    own, parent = (str(value.record.get(name) or "") for name in ("id", _PARENT))
+                    join.add(value.number, own, parent, self.kept_text(piece))
+            for line, order_id, text in join.parents():
+                part.numbered.append((line, _whole(join, order_id, text)))
+                if len(part.numbered) >= _ORDERS_PER_CHUNK:
+                    yield part
+                    part = Records([], position=part.position)
+            for line in join.orphans():
+                part.broken.append(BrokenLine(line, HIDDEN, _ORPHAN))
+                if len(part.broken) >= CHUNK_ROWS:
+                    yield part
+                    part = Records([], position=part.position)
+        yield part
+
+    def row(self, record: Record, target: Target) -> Row:
+        if not str(record.get("id", "")).startswith(_ORDER):
+            raise InvalidValue(f"id: {quoted(record.get('id'))} is not the id of an order")
+        return super().row(record, target)
+
+    def currency(self, record: Record) -> Any:
+        return inner(record, "totalPriceSet", _MONEY, "currencyCode")
+
+    def total(self, record: Record, currency: Any, target: Target) -> int | None:
+        return _amount(record, "totalPriceSet", currency, target)
+
+    def discount(self, record: Record, currency: Any, target: Target) -> int | None:
+        return _amount(record, "totalDiscountsSet", currency, target)
+
+    def codes(self, record: Record, currency: Any, target: Target) -> list[Row]:
+        """The codes, each with what it took off the order's lines, if the export has that."""
+        listed = record.get("discountCodes")
+        named = [*(listed if isinstance(listed, list) else ())]
+        named += [item.get("code") for item in objects(record.get("discountApplications"))]
+        rows: dict[str, Row] = {}
+        for code in filter(None, named):
+            rows.setdefault(str(code).upper(), {"code": code})
+        for line in objects(record.get("lineItems")):
+            for allocation in objects(line.get("discountAllocations")):
+                code = inner(allocation, "discountApplication", "code")
+                amount = _amount(allocation, "allocatedAmountSet", currency, target)
+                if code and amount is not None:
+                    row = rows.setdefault(str(code).upper(), {"code": code})
+                    row["amount_cents"] = row.get("amount_cents", 0) + amount
+        return list(rows.values())
+
+    def refunded(self, refund: Record, order: Record, currency: Any, target: Target) -> int | None:
+        """As `ShopifyOrders`; the stated total if the export has no transactions."""
+        transactions = objects(refund.get("transactions"))
+        if not transactions:
+            return _amount(refund, "totalRefundedSet", currency, target)
+        return sum(
+            _amount(transaction, "amountSet", currency, target) or 0
+            for transaction in transactions
+            if paid_back(transaction)
+        )
+
+    def utm(self, record: Record) -> Row:
+        """The UTM parameters of the page on which the visit began, or else those that Shopify read."""
+        visit = inner(record, "customerJourneySummary", "lastVisit")
+        return utm_of(inner(visit, "landingPage")) or {
+            f"utm_{name}": inner(visit, "utmParameters", name) for name in _UTM
+        }
+
+
+def _amount(record: Record, name: str, currency: Any, target: Target) -> int | None:
+    return target.minor(name, inner(record, name, _MONEY, "amount"), currency)
+
+
+def _piece(value: Record) -> Record | None:
+    """The object of a line as an order, or as the part of one; None if it is neither."""
+    parent, own = str(value.get(_PARENT) or ""), str(value.get("id") or "")
+    if not parent:
+        return value
+    if parent.startswith(_REFUND) and "amountSet" in value:
+        return {"refunds": [{"transactions": [value]}]}
+    if not parent.startswith(_ORDER):
+        return None
+    if own.startswith(_REFUND):
+        return {"refunds": [value]}
+    if value.get("discountAllocations"):
+        return {"lineItems": [value]}
+    # Applications of discounts have no id; lines of shipping have one, and a code of another kind.
+    if value.get("code") and not own and value.get("__typename", _CODE) == _CODE:
+        return {"discountApplications": [value]}
+    return None
+
+
+def _whole(join: ParentChildJoin, order_id: str, text: str) -> Record:
+    """An order with its parts in the lists that they belong to."""
+    order = kept_record(text) or {}
+    for part in join.children(order_id):
+        for name, items in (kept_record(part) or {}).items():
+            order[name] = [*objects(order.get(name)), *items]
+    for refund in objects(order.get("refunds")):
+        parts = [kept_record(part) or {} for part in join.children(str(refund.get("id")))]
+        if parts:
+            refund["transactions"] = [
+                transaction
+                for part in parts
+                for item in part["refunds"]
+                for transaction in item["transactions"]
+            ]
+    return order

@@ -1,0 +1,59 @@
+"""Joins objects of a file with their parts on other lines, in bounded memory."""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Final, Self
+
+_INSERTED_AT_ONCE: Final = 10_000
+
+
+class ParentChildJoin:
+    """Objects as texts, each with its line, its own id and its parent's ("" for one without), in a
+    temporary database: in memory, and on disk as far as it does not fit."""
+
+    def __init__(self) -> None:
+        # Opened in one thread, and possibly closed in another.
+        self._database = sqlite3.connect("", check_same_thread=False)
+        self._database.execute(
+            "CREATE TABLE object (line INTEGER, id TEXT, parent TEXT, text TEXT)"
+        )
+        self._waiting: list[tuple[int, str, str, str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def add(self, line: int, id: str, parent: str, text: str) -> None:
+        self._waiting.append((line, id, parent, text))
+        if len(self._waiting) >= _INSERTED_AT_ONCE:
+            self._insert()
+
+    def _insert(self) -> None:
+        self._database.executemany("INSERT INTO object VALUES (?, ?, ?, ?)", self._waiting)
+        self._waiting.clear()
+
+    def parents(self) -> Iterator[tuple[int, str, str]]:
+        """(line, id, text) of each object without a parent, in the file's order, once all are added."""
+        self._insert()
+        self._database.execute("CREATE INDEX object_parent ON object (parent, line)")
+        self._database.execute("CREATE INDEX object_id ON object (id)")
+        yield from self._database.execute(
+            "SELECT line, id, text FROM object WHERE parent = '' ORDER BY line"
+        )
+
+    def children(self, parent: str) -> list[str]:
+        """The texts of an object's parts, in the file's order; after `parents` was begun."""
+        rows = self._database.execute(
+            "SELECT text FROM object WHERE parent = ? ORDER BY line", (parent,)
+        )
+        return [text for (text,) in rows]
+
+    def orphans(self) -> Iterator[int]:
+        """The lines of parts whose parent is not in the file; after `parents` was begun."""
+        rows = self._database.execute(
+            "SELECT line FROM object o WHERE parent != '' "
+            "AND NOT EXISTS (SELECT 1 FROM object p WHERE p.id = o.parent) ORDER BY line"
+        )
+        return (line for (line,) in rows)

@@ -1,0 +1,121 @@
+"""Rows that are added and never replaced: each key once, in a batch that a rollup reads.
+
+Most chunks hold only new rows and go straight into the table: staging them first would write
+everything twice.
+"""
+
+from typing import Final
+
+import adbc_driver_manager
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy import Table
+
+from jobs.run.clock import now_micros
+from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.tables.base import unique_names
+
+# Keys that are looked up to tell whether a chunk is new.
+_SAMPLE: Final = 64
+_RANDOM: Final = np.random.default_rng()
+
+# Shop, batch, rows.
+Batches = list[tuple[int, int, int]]
+
+
+def insert_new(
+    connection: ArrowConnection, kind: str, table: Table, rows: pa.Table
+) -> dict[int, int]:
+    """Insert the rows whose unique key is new, in an import batch for each shop.
+
+    `rows` has all columns of the table but `batch_id`. The first of several rows with one key counts.
+    Returns the number of new rows by batch; batches without any are deleted. Nothing may have been
+    written in the transaction before: it may be rolled back and begun again.
+    """
+    key = list(unique_names(table))
+    # Sorted by key, two imports of the same rows cannot wait for each other in a circle, and an index
+    # is filled page after page. The sort is stable: the first of equals stays first.
+    rows = _first_of_each(rows.sort_by([(name, "ascending") for name in key]), key)
+    batches = _new_batches(connection, kind, rows)
+    # A few old rows that the sample misses cost a second try.
+    if not _some_stored(connection, table, key, rows):
+        try:
+            connection.append(table.name, _with_batches(rows, batches))
+            return {batch: count for _, batch, count in batches}
+        except adbc_driver_manager.DatabaseError:
+            connection.rollback()
+            batches = _new_batches(connection, kind, rows)
+    return _insert_new_ones(
+        connection, table, _with_batches(rows, batches), [b for _, b, _ in batches]
+    )
+
+
+def _first_of_each(rows: pa.Table, key: list[str]) -> pa.Table:
+    """Sorted rows without those whose key equals that of the row before."""
+    others = np.zeros(max(rows.num_rows - 1, 0), dtype=bool)
+    for name in key:
+        column = rows[name].combine_chunks()
+        others |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+    return rows if others.all() else rows.filter(pa.array(np.append(True, others)))
+
+
+def _new_batches(connection: ArrowConnection, kind: str, rows: pa.Table) -> Batches:
+    shops = rows["shop_key"].value_counts()
+    counts = dict(zip(shops.field(0).to_pylist(), shops.field(1).to_pylist(), strict=True))
+    listed = ", ".join(f"({shop}, {count})" for shop, count in counts.items())
+    made = connection.table(
+        "INSERT INTO import_batch (shop_key, kind, rows, imported_at) "
+        f"SELECT column1, $1, column2, $2 FROM (VALUES {listed}) s "
+        "RETURNING shop_key, batch_id",
+        kind,
+        now_micros(),
+    ).to_pylist()
+    return [(row["shop_key"], row["batch_id"], counts[row["shop_key"]]) for row in made]
+
+
+def _with_batches(rows: pa.Table, batches: Batches) -> pa.Table:
+    shops, numbers = (
+        pa.array(column, pa.int64()) for column in list(zip(*batches, strict=True))[:2]
+    )
+    return rows.append_column("batch_id", numbers.take(pc.index_in(rows["shop_key"], shops)))
+
+
+def _some_stored(connection: ArrowConnection, table: Table, key: list[str], rows: pa.Table) -> bool:
+    """Whether the keys of some rows, picked at random, are in the table."""
+    sample = rows.select(key).take(np.sort(_RANDOM.integers(0, rows.num_rows, _SAMPLE)))
+    same = " AND ".join(f't."{name}" = s."{name}"' for name in key)
+    staged = connection.stage("import_sample", sample)
+    # A subquery for each key: for a join PostgreSQL would read the whole table.
+    stored = f"SELECT 1 FROM {table.name} t WHERE {same} LIMIT 1"
+    return bool(connection.value(f"SELECT COUNT(({stored})) FROM {staged} s"))
+
+
+def _insert_new_ones(
+    connection: ArrowConnection, table: Table, rows: pa.Table, batches: list[int]
+) -> dict[int, int]:
+    """Insert the new rows among these, and count the batches again."""
+    columns = names(rows.column_names)
+    staged = connection.stage(
+        "import_row", rows.append_column("place", pa.array(np.arange(rows.num_rows)))
+    )
+    connection.execute(
+        f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM {staged} "
+        f"{connection.backend.ordered_by_place} "
+        "ON CONFLICT DO NOTHING"
+    )
+    return _count(connection, table, batches)
+
+
+def _count(connection: ArrowConnection, table: Table, batches: list[int]) -> dict[int, int]:
+    listed = ", ".join(map(str, batches))
+    counted = connection.table(
+        f"SELECT batch_id, COUNT(*) AS rows FROM {table.name} WHERE batch_id IN ({listed}) "
+        "GROUP BY batch_id"
+    ).to_pylist()
+    connection.execute(
+        f"UPDATE import_batch SET rows = (SELECT COUNT(*) FROM {table.name} t "
+        f"WHERE t.batch_id = import_batch.batch_id) WHERE batch_id IN ({listed})"
+    )
+    connection.execute(f"DELETE FROM import_batch WHERE batch_id IN ({listed}) AND rows = 0")
+    return {int(row["batch_id"]): int(row["rows"]) for row in counted}

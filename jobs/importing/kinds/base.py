@@ -1,0 +1,97 @@
+"""A kind of file: its fields, and how its rows are checked and written."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, ClassVar, Final
+
+import pyarrow as pa
+
+from jobs.importing.shops import ImportedShops
+from jobs.importing.values.columns import ChunkColumns
+from jobs.importing.values.fields import Field
+from warehouse.connections.arrow import ArrowConnection
+
+# Rejects that are kept for messages and reports.
+MAX_REJECTS: Final = 20
+# The further count of the rejects that are not kept (see `kept_rejects`).
+NOT_KEPT: Final = "not_kept"
+
+
+@dataclass
+class Written:
+    """The accepted rows, counted: each is new, duplicate or replaced. `more`: further counts by
+    name, which only some formats have (see `Format.counts`)."""
+
+    new: int = 0
+    duplicate: int = 0
+    replaced: int = 0
+    more: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Counts(Written):
+    """All rows of some files, counted. `rejects`: (file, line, reason) of the first."""
+
+    read: int = 0
+    rejected: int = 0
+    rejects: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def add(self, written: Written, read: int, rejected: int) -> None:
+        self.new += written.new
+        self.duplicate += written.duplicate
+        self.replaced += written.replaced
+        self.read += read
+        self.rejected += rejected
+
+    def add_rejects(self, file: str, rejects: Iterable[tuple[int, str]]) -> None:
+        """Keep the first (line, reason) pairs of a file."""
+        kept = islice(rejects, MAX_REJECTS - len(self.rejects))
+        self.rejects += [(file, line, reason) for line, reason in kept]
+
+    def add_more(self, *counts: Mapping[str, int]) -> None:
+        """Add to the further counts."""
+        for more in counts:
+            for name, number in more.items():
+                self.more[name] = self.more.get(name, 0) + number
+
+    def report(self) -> dict[str, int]:
+        """The counts by name, in the order in which they are printed."""
+        names = ("read", "new", "duplicate", "replaced", "rejected")
+        return {name: getattr(self, name) for name in names} | self.more
+
+
+class Kind(ABC):
+    """One kind of file. `example`: a row that is accepted once its shop is imported."""
+
+    name: ClassVar[str]
+    fields: ClassVar[tuple[Field, ...]]
+    example: ClassVar[dict[str, Any]]
+
+    @classmethod
+    def field_names(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in cls.fields)
+
+    @classmethod
+    def free_text(cls) -> frozenset[str]:
+        """The fields that may hold people's own words."""
+        return frozenset(field.name for field in cls.fields if field.free_text)
+
+    @abstractmethod
+    def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
+        """All rows of a chunk, one for each, in the columns that `write` wants; refuses those that
+        cannot be imported. Runs while the chunk before is written: it must not use the warehouse."""
+
+    @abstractmethod
+    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
+        """Write the accepted rows (there is at least one), in their order.
+
+        The caller commits. The first statement of the transaction must be a write, so that two
+        imports into one SQLite file wait for each other instead of failing; `connection.stage`
+        followed by `connection.commit` may come before.
+        """
+
+    def conceal(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a rejected row without people's own words."""
+        return row

@@ -1,0 +1,105 @@
+"""E-mail addresses, of which only hashes may be kept.
+
+Texts come from strangers: each pattern here takes time in proportion to a text's length, whatever it
+holds. No pattern has a repeat that another one can share its letters with.
+"""
+
+import html
+import re
+from hashlib import sha256
+from typing import Final
+from unicodedata import normalize
+from urllib.parse import unquote
+
+# The most characters before the @ and behind it: 254 is the longest address, and a domain of 253 may have
+# a part of 63 too much.
+_MOST_BEFORE: Final = 254
+_MOST_BEHIND: Final = 317
+# Half an address is none, and would stay: who cuts a text looks at so many characters more.
+LONGEST_ADDRESS: Final = _MOST_BEFORE + _MOST_BEHIND + 10
+
+# The @ as it is, full-width, and as URLs, HTML and JSON escape it.
+_AT: Final = re.compile(
+    r"[@\uff20\ufe6b]|%(?:25)*40|&(?:amp;)*(?:#0*64|#x0*40|commat);?|\\(?:u0040|x40)",
+    re.IGNORECASE,
+)
+# The text right before the @, read backwards, so that it is looked at once: letters of an address, also
+# as JSON escapes them (`\u0061`).
+_BEFORE: Final = re.compile(r"(?:[0-9a-f]{4}u\\|[^\s\"<>,;:()\[\]{}\\@=|&?/*])++", re.IGNORECASE)
+_NO_SPACE: Final = re.compile(r"\S++")
+_BEHIND: Final = re.compile(
+    r"(?:[\w.\-\uff0e\u3002\uff61]|\\u[0-9a-f]{4})++|\[[\w.:\-]++\]", re.IGNORECASE
+)
+_DOTS: Final = ".\uff0e\u3002\uff61"
+_JSON_ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
+
+
+def hashed_email(address: str) -> str:
+    """SHA-256 of an address, trimmed and in lower case; "" for a blank one. 64 hexadecimal digits are
+    such a hash already: a kept reject has it in the place of the address."""
+    plain = address.strip().lower()
+    if not plain:
+        return ""
+    return plain if is_sha256(plain) else sha256(plain.encode()).hexdigest()
+
+
+def is_sha256(text: str) -> bool:
+    """Whether a text is 64 hexadecimal digits in lower case."""
+    return len(text) == 64 and not text.strip("0123456789abcdef")
+
+
+def has_at(text: str) -> bool:
+    """Whether a text has an @, however it is written."""
+    return _AT.search(text) is not None
+
+
+def masked(text: str, most: int | None = None) -> str:
+    """A text with the hash of each address in its place. `most`: the text's characters after so many are
+    left out; an address that begins before them is hashed whole."""
+    most = len(text) if most is None else most
+    parts: list[str] = []
+    done = 0
+    for at in _AT.finditer(text, 0, most + _MOST_BEHIND):
+        if at.start() < done or not (
+            behind := _BEHIND.match(text, at.end(), at.end() + _MOST_BEHIND)
+        ):
+            continue
+        domain = behind[0].rstrip(".-" + _DOTS)
+        start = _start(text, max(done, at.start() - _MOST_BEFORE), at.start())
+        if start == at.start() or not _is_domain(domain):
+            continue
+        if start >= most:
+            break
+        end = at.end() + len(domain)
+        parts += text[done:start], _hash(text[start:end])
+        done = end
+    return "".join([*parts, text[done:most]]) if parts else text[:most]
+
+
+def _start(text: str, first: int, at: int) -> int:
+    """Where the part of an address before its @ begins, from `first` on; `at` if there is none."""
+    before = text[first:at]
+    if before.endswith('"') and (quote := before.rfind('"', 0, -1)) >= 0:
+        return first + quote  # "ada love"@mail.example
+    backwards = before[::-1]
+    found = _BEFORE.match(backwards) or _NO_SPACE.match(backwards)
+    if found is None:
+        return at
+    # An address between apostrophes is without them; that of o'brien has one.
+    return at - len(found[0][::-1].lstrip("'`"))
+
+
+def _is_domain(domain: str) -> bool:
+    """Whether it has a dot, is an IP address in brackets, or the name of a host: one letter is not."""
+    return len(domain) > 1 and (
+        any(dot in domain for dot in _DOTS) or domain[0] in "[\\" or domain[0].isalpha()
+    )
+
+
+def _hash(address: str) -> str:
+    """The hash of an address that may be written in any of the ways above."""
+    plain = _JSON_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), address)
+    if "%" in plain or "&" in plain:  # possibly escaped twice
+        plain = unquote(unquote(html.unescape(html.unescape(plain))))
+    plain = normalize("NFKC", plain).lower()
+    return sha256(plain.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,93 @@
+"""The values of answers, as text."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from jobs.importing.values.errors import InvalidValue
+from jobs.importing.values.numbers import is_number, number_text
+from jobs.importing.values.texts import HAS_NUL
+from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
+
+MAX_ANSWER: Final = 1_000
+# Reasons never quote an answer: it may be free text.
+_MALFORMED: Final = "not a text, number, boolean or list of them"
+_BEYOND: Final = "beyond 64 bits"
+Stored = str | InvalidValue | None
+
+_DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
+
+
+def as_text(value: Any) -> str:
+    """An answer (or one of several) as text of at most 1,000 characters. Raises InvalidValue."""
+    if isinstance(value, str):
+        if "\0" in value:
+            raise InvalidValue(HAS_NUL)
+        return value[:MAX_ANSWER]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not is_number(value):
+        raise InvalidValue(_MALFORMED)
+    try:
+        return number_text(value)[:MAX_ANSWER]
+    except InvalidValue as cause:
+        raise InvalidValue(_BEYOND if _BEYOND in str(cause) else _MALFORMED) from None
+
+
+def answer_json(value: Any) -> str:
+    """The value of an aggregatable answer as raw_event holds it: the JSON of a text, or of the
+    distinct texts of a list by code point; "" if a list has no element. Raises InvalidValue."""
+    if not isinstance(value, (list, tuple)):
+        return orjson.dumps(as_text(value)).decode()
+    texts = sorted({as_text(item) for item in value if item is not None and item != ""})
+    return orjson.dumps(texts).decode() if texts else ""
+
+
+def typed(value: Any, field_type: str) -> Any:
+    """A value that may be written as text (CSV, Parquet): lists as JSON; numbers and booleans, if the
+    type of field has such values."""
+    if not isinstance(value, str) or not value:
+        return value
+    if value[0] == "[":
+        items = _json(value)
+        return items if isinstance(items, list) else value
+    if field_type == "scale":
+        number = _json(value)
+        return number if is_number(number) else value
+    if field_type == "boolean" and value.lower() in ("true", "false"):
+        return value.lower()
+    return value
+
+
+def _json(text: str) -> Any:
+    try:
+        return _DECODE(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+def stored_answers(types: Sequence[str], values: Sequence[Any], *, textual: bool) -> list[Stored]:
+    """The stored text of each answer; "" for types that cannot be aggregated; None for an empty list,
+    which is no answer; InvalidValue for what is refused."""
+    read: dict[tuple[str, type, Any], Stored] = {}
+    stored = []
+    for field_type, value in zip(types, values, strict=True):
+        if isinstance(value, (list, dict)):
+            stored.append(_stored(field_type, value))
+            continue
+        key = (field_type, type(value), value)
+        if key not in read:
+            read[key] = _stored(field_type, typed(value, field_type) if textual else value)
+        stored.append(read[key])
+    return stored
+
+
+def _stored(field_type: str, value: Any) -> Stored:
+    try:
+        text = answer_json(value) or None
+    except InvalidValue as cause:
+        return cause
+    return text if field_type in AGGREGATABLE_FIELD_TYPES or text is None else ""

@@ -1,0 +1,161 @@
+"""The rows of one chunk, read column by column, and the rows that are refused."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.importing.files.chunk import Chunk, Values
+from jobs.importing.values.errors import InvalidValue
+from jobs.importing.values.fields import Field, all_texts
+
+Flags = npt.NDArray[np.bool_]
+
+
+class ChunkColumns:
+    """The columns of one chunk. The first of several reasons to refuse a row stands; the values of a
+    refused row are of no consequence."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self.chunk = chunk
+        # Why each row is refused: the place of its reason, 0 for a row that is accepted so far.
+        self._refused = np.zeros(len(chunk), dtype=np.int64)
+        self._reasons = [""]
+
+    def refuse(self, rows: npt.ArrayLike, reason: str) -> None:
+        """Refuse some rows, given as row numbers or as a flag for each row."""
+        rows = np.asarray(rows)
+        if rows.dtype == bool:
+            rows = np.flatnonzero(rows)
+        self._reasons.append(reason)
+        accepted = rows[self._refused[rows] == 0]
+        self._refused[accepted] = len(self._reasons) - 1
+
+    def accepted(self) -> Flags:
+        """Whether each row is accepted so far."""
+        return self._refused == 0
+
+    def refused_rows(self) -> int:
+        """How many rows are refused so far."""
+        return int(np.count_nonzero(self._refused))
+
+    def refused(self) -> list[tuple[int, str]]:
+        """Row number and reason of each refused row, in order."""
+        rows = np.flatnonzero(self._refused)
+        reasons = self._refused[rows].tolist()
+        return [(row, self._reasons[n]) for row, n in zip(rows.tolist(), reasons, strict=True)]
+
+    def cells(self, name: str) -> Values:
+        """The values of a field as the file has them; None for a row without one."""
+        values = self.chunk.columns.get(name)
+        return [None] * len(self.chunk) if values is None else values
+
+    def objects(self, name: str) -> list[Any]:
+        """The same as Python values."""
+        values = self.cells(name)
+        if isinstance(values, list):
+            return values
+        if not pa.types.is_dictionary(values.type):
+            return values.to_pylist()
+        # Each text once, however many rows have it.
+        distinct, places = _distinct(values)
+        return [distinct[place] for place in places.tolist()]
+
+    def missing(self, name: str) -> Flags:
+        """Whether each row lacks a field: it has none, null, or an empty text."""
+        values = self.cells(name)
+        if not isinstance(values, list):
+            return _flags(_is_missing(values))
+        return np.array([value is None or value == "" for value in values], dtype=bool)
+
+    def read_all(self, fields: Iterable[Field]) -> dict[str, pa.Array]:
+        """The column of each field, by name."""
+        return {field.name: self.read(field) for field in fields}
+
+    def read(self, field: Field, only: Flags | None = None) -> pa.Array:
+        """The column of a field as it is stored, and refuse the rows whose cell is not accepted.
+        `only`: cells of other rows count as missing."""
+        values, type = self.cells(field.name), field.type
+        if only is not None and not only.all():
+            values = _only(values, only)
+        if isinstance(values, list) and values.count(None) == len(values):
+            column = pa.nulls(len(values), type.arrow)
+            absent = column.is_null()
+        elif type.read_clean and (clean := type.read_clean(values)) is not None:
+            column, absent = clean, _is_missing(clean)
+        else:
+            column = self._read_each(field, values)
+            absent = column.is_null()
+        if field.required:
+            self.refuse(_flags(absent), f"{field.name}: missing")
+        if type.missing not in ("", None) and column.type == pa.string():
+            column = pc.if_else(_is_missing(column), type.missing, column)
+        return column if type.missing is None else column.fill_null(type.missing)
+
+    def _read_each(self, field: Field, values: Values) -> pa.Array:
+        """The column of a field, each distinct cell read by itself; nulls for missing cells."""
+        textual = self.chunk.textual and field.type.read_text is not None
+        read = field.type.read_text if textual else field.type.read
+        assert read
+        distinct, places = _distinct(values)
+        results = []
+        refused = np.zeros(len(distinct), dtype=np.int64)
+        for number, cell in enumerate(distinct):
+            result = None
+            if cell is not None and cell != "":
+                try:
+                    result = read(cell)
+                except InvalidValue as cause:
+                    refused[number] = len(self._reasons)
+                    self._reasons.append(f"{field.name}: {cause}")
+            results.append(result)
+        if refused.any():
+            self._refused = np.where(self._refused == 0, refused[places], self._refused)
+        return pa.array(results, field.type.arrow).take(pa.array(places))
+
+
+def _only(values: Values, wanted: Flags) -> Values:
+    """The wanted cells; None for the others."""
+    if not isinstance(values, list):
+        return pc.if_else(pa.array(wanted), values, None)
+    return [value if is_wanted else None for value, is_wanted in zip(values, wanted, strict=True)]
+
+
+def _distinct(values: Values) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    """The distinct cells, and the number of its distinct cell for each row."""
+    column = all_texts(values)
+    if column is not None:
+        is_encoded = pa.types.is_dictionary(column.type)
+        encoded = column if is_encoded else column.dictionary_encode()
+        distinct = encoded.dictionary.to_pylist()
+        places = encoded.indices.fill_null(len(distinct)).to_numpy().astype(np.int64)
+        return [*distinct, None], places
+    numbers: dict[Any, int] = {}
+    cells: list[Any] = []
+    row_numbers = []
+    for value in values if isinstance(values, list) else values.to_pylist():
+        # Cells of different types can be equal: 1 and true.
+        key = (value.__class__, value)
+        try:
+            number = numbers.setdefault(key, len(cells))
+        except TypeError:  # a list or an object
+            number = len(cells)
+        if number == len(cells):
+            cells.append(value)
+        row_numbers.append(number)
+    return cells, np.array(row_numbers, dtype=np.int64)
+
+
+def _is_missing(texts: pa.Array) -> pa.Array:
+    if pa.types.is_dictionary(texts.type):
+        return _is_missing(texts.dictionary).take(texts.indices).fill_null(True)
+    if not pa.types.is_string(texts.type):
+        return texts.is_null()
+    return pc.or_kleene(texts.is_null(), pc.equal(texts, ""))
+
+
+def _flags(array: pa.Array) -> Flags:
+    return array.fill_null(False).to_numpy(zero_copy_only=False)

@@ -1,0 +1,28 @@
+"""Why a value is refused."""
+
+from datetime import date
+from typing import Any, Final
+
+from jobs.importing.values.addresses import masked
+
+_QUOTED: Final = 60
+# Cut after addresses are hashed: half an address is no address, and would stay.
+_LOOKED_AT: Final = 2_000
+
+
+class InvalidValue(ValueError):
+    """A value that cannot be imported. The message is the reason, without the field's name."""
+
+
+def quoted(value: Any) -> str:
+    """A value as a reason shows it: on one line, at most 60 characters, e-mail addresses hashed."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+    text = masked((value.isoformat() if isinstance(value, date) else str(value))[:_LOOKED_AT])
+    shown = text if len(text) <= _QUOTED else f"{text[:_QUOTED]}…"
+    # repr() escapes line feeds, NUL and halves of surrogate pairs, which databases refuse.
+    return repr(shown) if isinstance(value, str) else shown

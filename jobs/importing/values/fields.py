@@ -1,0 +1,174 @@
+"""Fields of an import, each declared once: its name, type, meaning, and whether a row must have it.
+
+Reading, checking, required columns, the text of rejects and `python -m jobs fields KIND` all follow
+from these declarations. A type reads one cell; `read_clean`, where a type has it, reads a column of
+clean values at once and gives the same results.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.importing.files.chunk import Values
+from jobs.importing.values import numbers, texts, times
+from warehouse.domain.time import EARLIEST, LATEST, NEVER
+
+_TEXT: Final = pa.string()
+# A longer text is hardly a time, and is read by itself.
+_LONGEST_TIME: Final = 100
+
+
+@dataclass(frozen=True)
+class FieldType:
+    """How cells of a type are read.
+
+    `name`: as documentation prints it. `read`: a cell that is not missing as the value that is stored;
+    raises InvalidValue. `missing`: what is stored for a missing cell. `arrow`: the type of the column.
+    `read_text`: in place of `read` for files that write numbers and lists as text (CSV, Parquet).
+    `read_clean`: a whole column, nulls for missing cells; None if any cell may need `read`.
+    """
+
+    name: str
+    read: Callable[[Any], Any]
+    missing: Any = ""
+    arrow: pa.DataType = _TEXT
+    read_text: Callable[[Any], Any] | None = None
+    read_clean: Callable[[Values], pa.Array | None] | None = None
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a kind. `required`: every row must have it. `required_for`: the rows that must have
+    it otherwise. `free_text`: people's own words, of which only aggregatable answers may be kept."""
+
+    name: str
+    type: FieldType
+    meaning: str
+    required: bool = False
+    required_for: str = ""
+    free_text: bool = False
+
+
+def all_texts(values: Values) -> pa.Array | None:
+    """A column as an Arrow array of texts and nulls, possibly with a dictionary; None if it has anything
+    else."""
+    if not isinstance(values, list):
+        is_texts = pa.types.is_string(values.type) or pa.types.is_dictionary(values.type)
+        return values if is_texts else None
+    try:
+        return pa.array(values, pa.string())
+    except pa.ArrowException:
+        return None
+
+
+def _clean_texts(values: Values, max_length: int, *, cut: bool = False) -> pa.Array | None:
+    """Texts without NUL; too long ones are cut, or else none of them is longer."""
+    column = all_texts(values)
+    if column is not None and pa.types.is_dictionary(column.type):
+        # Repeated only after it is cut.
+        distinct = _clean_texts(column.dictionary, max_length, cut=cut)
+        return None if distinct is None else distinct.take(column.indices)
+    if column is None or _has_nul(column):
+        return None
+    # Bytes first: a text has at least as many bytes as characters.
+    if (pc.max(pc.binary_length(column)).as_py() or 0) > max_length:
+        if not cut:
+            return None
+        column = pc.utf8_slice_codeunits(column, 0, max_length)
+    return column
+
+
+def _has_nul(array: pa.Array) -> bool:
+    # The bytes of all rows at once: hardly any file has a NUL.
+    data = array.buffers()[2]
+    return data is not None and b"\0" in memoryview(data).tobytes()
+
+
+def _clean_whole_numbers(values: Values) -> pa.Array | None:
+    if not isinstance(values, list) or not set(map(type, values)) <= {int, type(None)}:
+        return None
+    try:
+        column = pa.array(values, pa.int64())
+    except (pa.ArrowException, OverflowError):
+        return None
+    return column if (pc.min(column).as_py() or 0) >= 0 else None
+
+
+def _clean_instants(values: Values) -> pa.Array | None:
+    if not isinstance(values, list) and pa.types.is_timestamp(values.type):
+        column = values.cast(pa.int64())
+    else:
+        written = all_texts(values)
+        if written is None:
+            return None
+        if pa.types.is_dictionary(written.type):
+            if (pc.max(pc.binary_length(written.dictionary)).as_py() or 0) > _LONGEST_TIME:
+                return None
+            written = written.dictionary.take(written.indices)
+        present = pc.not_equal(written, "").fill_null(False)
+        read = times.uniform_instants(written.filter(present))
+        if read is None:
+            return None
+        instants = np.zeros(len(written), dtype=np.int64)
+        flags = present.to_numpy(zero_copy_only=False)
+        instants[flags] = read
+        column = pa.array(instants, mask=~flags)
+    least, most = pc.min_max(column).as_py().values()
+    return column if least is None or EARLIEST <= least <= most < LATEST else None
+
+
+_INT64: Final = pa.int64()
+
+ID: Final = FieldType(
+    "id, at most 255 characters",
+    texts.identifier,
+    read_clean=partial(_clean_texts, max_length=texts.MAX_ID),
+)
+CODE: Final = FieldType("id, compared in any case", texts.code)
+PROVIDER: Final = FieldType("id, kept in lower case", texts.provider)
+NAME: Final = FieldType(
+    "text, cut at 1,000 characters",
+    texts.name,
+    read_clean=partial(_clean_texts, max_length=texts.MAX_NAME, cut=True),
+)
+UTM: Final = FieldType(
+    "text, cut at 255 characters",
+    texts.utm,
+    read_clean=partial(_clean_texts, max_length=texts.MAX_UTM, cut=True),
+)
+UUID: Final = FieldType("UUID", texts.uuid)
+EMAIL: Final = FieldType("e-mail address; only its hash is kept", texts.email)
+EMAIL_SHA256: Final = FieldType("64 hexadecimal digits", texts.email_sha256)
+CURRENCY: Final = FieldType("ISO 4217 currency", texts.currency)
+CURRENCY_CODE: Final = FieldType("currency code of three letters", texts.currency_code)
+TIMEZONE: Final = FieldType("IANA time zone", texts.timezone)
+JSON_OBJECT: Final = FieldType("JSON object", texts.json_object)
+INSTANT: Final = FieldType(
+    "ISO 8601 time from 2000 to 2100; UTC without an offset",
+    times.recent_instant,
+    NEVER,
+    _INT64,
+    read_clean=_clean_instants,
+)
+OLD_INSTANT: Final = FieldType(
+    "ISO 8601 time from 1970 to 2100; UTC without an offset", times.instant, None, _INT64
+)
+DAY: Final = FieldType("date (YYYY-MM-DD)", times.day, 0, _INT64)
+WHOLE: Final = FieldType(
+    "whole number from 0",
+    numbers.json_whole_number,
+    0,
+    _INT64,
+    read_text=numbers.whole_number,
+    read_clean=_clean_whole_numbers,
+)
+# Platforms write their counts as text in JSON, too.
+COUNT: Final = FieldType("whole number from 0", numbers.whole_number, 0, _INT64)
+DECIMAL: Final = FieldType("decimal number", numbers.decimal)
+POSITIVE: Final = FieldType("decimal number above 0", numbers.positive)
+FLAG: Final = FieldType("true or false", texts.flag, 0, pa.int16())

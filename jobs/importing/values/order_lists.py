@@ -1,0 +1,86 @@
+"""The lists that an order carries: refunds and discount codes."""
+
+import json
+from decimal import Decimal
+from typing import Any, Final
+
+import orjson
+
+from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.fields import ID, INSTANT, WHOLE, Field
+from jobs.importing.values.numbers import LIMIT
+
+_REFUND: Final = (
+    Field("refund_id", ID, "counts once in an order", required=True),
+    Field("created_at", INSTANT, "when the money was given back", required=True),
+    Field("amount_cents", WHOLE, "in minor units", required=True),
+)
+_CODE: Final = (
+    Field("code", ID, "the code, in any case", required=True),
+    Field("amount_cents", WHOLE, "what the code took off"),
+    Field("discount_id", ID, "the discount that the code belongs to"),
+)
+
+
+def refunded_cents(value: Any) -> int:
+    """The sum of a list of refunds, at most 2^63 - 1. A repeated id counts once: its latest amount,
+    then its greatest. Raises InvalidValue."""
+    latest: dict[str, tuple[int, int]] = {}
+    for item in _objects(value):
+        refund_id, created_at, amount = (_member(item, field) for field in _REFUND)
+        entry = created_at, amount
+        latest[refund_id] = max(entry, latest.get(refund_id, entry))
+    return min(sum(amount for _, amount in latest.values()), LIMIT - 1)
+
+
+def discount_codes(value: Any) -> str:
+    """A list of discount codes as JSON `[[CODE, amount, discount_id], ...]` in the codes' order. A sole
+    code without an amount has null there: it takes the order's discount. Raises InvalidValue."""
+    amounts: dict[str, list[int]] = {}
+    ids: dict[str, str] = {}
+    for item in _objects(value):
+        code, amount, discount_id = (_member(item, field) for field in _CODE)
+        code = code.upper()
+        stated = amounts.setdefault(code, [])
+        if amount is not None:
+            stated.append(amount)
+        ids[code] = max(ids.get(code, ""), discount_id or "")
+    sums: dict[str, int | None] = {code: sum(stated) for code, stated in amounts.items()}
+    if max((total or 0 for total in sums.values()), default=0) >= LIMIT:
+        raise InvalidValue("amount_cents: the sum of a code is beyond 64 bits")
+    if len(sums) == 1 and not any(amounts.values()):
+        sums = dict.fromkeys(sums)
+    return orjson.dumps([[code, sums[code], ids[code]] for code in sorted(sums)]).decode()
+
+
+def from_json(text: Any) -> Any:
+    """A list that is written as JSON text (CSV, Parquet); other values as they are."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        raise InvalidValue(f"{quoted(text)} is not JSON") from None
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise InvalidValue(f"{quoted(value)} is not a list of objects")
+    if not all(isinstance(item, dict) for item in value):
+        raise InvalidValue("the list has an element that is not an object")
+    return value
+
+
+def _member(item: dict[str, Any], field: Field) -> Any:
+    """A member as its field reads it, None if it is missing. Raises InvalidValue with its name."""
+    value = item.get(field.name)
+    if value is None or value == "":
+        if field.required:
+            raise InvalidValue(f"{field.name}: missing")
+        return None
+    try:
+        return field.type.read(value)
+    except InvalidValue as cause:
+        raise InvalidValue(f"{field.name}: {cause}") from None

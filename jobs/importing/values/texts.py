@@ -1,0 +1,165 @@
+"""Texts: ids, names, words of a list, currencies, e-mail addresses, JSON objects."""
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, Final, TypeVar
+from zoneinfo import available_timezones
+
+import msgspec
+
+from jobs.importing.values.addresses import hashed_email, is_sha256
+from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.numbers import is_number, number_text
+from warehouse.domain.currencies import DECIMALS
+from warehouse.domain.json_values import texts_in
+
+MAX_ID: Final = 255
+MAX_UTM: Final = 255
+MAX_NAME: Final = 1_000
+
+HAS_NUL: Final = "has a NUL character"
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_CURRENCY: Final = re.compile(r"[A-Z]{3}")
+# Machines keep their own settings among the time zones.
+_ZONES: Final = available_timezones() - {"Factory", "localtime", "posixrules"}
+
+Word = TypeVar("Word", str, int)
+
+
+def text(value: Any, *, whole: bool = False) -> str:
+    """A text; a number counts as the text that JSON writes, since many ids are numbers. `whole`: it
+    must then be a whole one. Raises InvalidValue."""
+    if isinstance(value, str):
+        if "\0" in value:
+            raise InvalidValue(HAS_NUL)
+        return value
+    if not is_number(value):
+        raise InvalidValue(f"{quoted(value)} is not a text")
+    return number_text(value, whole=whole)
+
+
+def identifier(value: Any) -> str:
+    """A text of at most 255 characters, or a whole number. Raises InvalidValue."""
+    written = text(value, whole=True)
+    if len(written) > MAX_ID:
+        raise InvalidValue(f"{quoted(value)} is longer than {MAX_ID} characters")
+    return written
+
+
+def code(value: Any) -> str:
+    """An identifier in upper case: discount codes compare without regard to case."""
+    return identifier(value).upper()
+
+
+def provider(value: Any) -> str:
+    """An identifier in lower case, without spaces around it."""
+    return identifier(value).strip().lower()
+
+
+def name(value: Any) -> str:
+    """A text, cut at 1,000 characters."""
+    return text(value)[:MAX_NAME]
+
+
+def utm(value: Any) -> str:
+    """A text, cut at 255 characters."""
+    return text(value)[:MAX_UTM]
+
+
+def uuid(value: Any) -> str:
+    """A UUID of 36 characters, in lower case. Raises InvalidValue."""
+    plain = text(value, whole=True).lower()
+    if not _UUID.fullmatch(plain):
+        raise InvalidValue(f"{quoted(value)} is not a UUID")
+    return plain
+
+
+def word_of(words: Mapping[str, Word], *, any_case: bool = False) -> Callable[[Any], Word]:
+    """A reader of one of these words, which gives what stands for it."""
+    listed = ", ".join(words)
+
+    def read(value: Any) -> Word:
+        written = text(value, whole=True)
+        word = words.get(written.lower() if any_case else written)
+        if word is None:
+            raise InvalidValue(f"{quoted(value)} is none of {listed}")
+        return word
+
+    return read
+
+
+def currency_code(value: Any) -> str:
+    """Three letters in upper case: exchange rates go back to currencies that ISO 4217 has withdrawn.
+    Raises InvalidValue."""
+    code = text(value).strip().upper()
+    if not _CURRENCY.fullmatch(code):
+        raise InvalidValue(f"{quoted(value)} is not a currency code of three letters")
+    return code
+
+
+def currency(value: Any) -> str:
+    """A currency that ISO 4217 lists, in upper case. Raises InvalidValue."""
+    code = currency_code(value)
+    if code not in DECIMALS:
+        raise InvalidValue(f"{quoted(value)} is not a currency of ISO 4217")
+    return code
+
+
+def timezone(value: Any) -> str:
+    """The IANA name of a time zone. Raises InvalidValue."""
+    zone = text(value)
+    if zone not in _ZONES:
+        raise InvalidValue(f"{quoted(value)} is not an IANA time zone; an example is Europe/Berlin")
+    return zone
+
+
+def email(value: Any) -> str:
+    """The SHA-256 of an address; "" for one that is blank. Raises InvalidValue."""
+    if not isinstance(value, str) and not is_number(value):
+        raise InvalidValue("not a text")  # no part of an address is quoted
+    return hashed_email(text(value, whole=True))
+
+
+def email_sha256(value: Any) -> str:
+    """64 hexadecimal digits, in lower case. Raises InvalidValue."""
+    plain = text(value, whole=True).strip().lower()
+    if not is_sha256(plain):
+        raise InvalidValue("not 64 hexadecimal digits (SHA-256 of the address in lower case)")
+    return plain
+
+
+_TRUE_OR_FALSE: Final[dict[Any, int]] = {
+    **dict.fromkeys((True, 1, 1.0, "true", "1"), 1),
+    **dict.fromkeys((False, 0, 0.0, "false", "0"), 0),
+}
+
+
+def flag(value: Any) -> int:
+    """1 for true, 0 for false. Raises InvalidValue."""
+    plain = value.lower() if isinstance(value, str) else value
+    if plain.__hash__ is None or plain not in _TRUE_OR_FALSE:
+        raise InvalidValue(f"{quoted(value)} is neither true nor false")
+    return _TRUE_OR_FALSE[plain]
+
+
+# Numbers keep their digits, in a schema too.
+_DECODE: Final = msgspec.json.Decoder(float_hook=Decimal)
+_ENCODE: Final = msgspec.json.Encoder(decimal_format="number")
+
+
+def json_object(value: Any) -> str:
+    """An object, decoded or as JSON text, as JSON text. Raises InvalidValue."""
+    try:
+        if isinstance(value, str | bytes):
+            written = value if isinstance(value, str) else value.decode()
+            decoded = _DECODE.decode(written)
+        else:
+            decoded, written = value, _ENCODE.encode(value).decode()
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        decoded = None
+    if not isinstance(decoded, dict):
+        raise InvalidValue(f"{quoted(value)} is not a JSON object")
+    if any("\0" in inner for inner in texts_in(decoded)):
+        raise InvalidValue(HAS_NUL)
+    return written.strip()

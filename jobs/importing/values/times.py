@@ -1,0 +1,105 @@
+"""ISO 8601 times as instants, and dates as days."""
+
+import re
+from datetime import UTC, date, datetime, time
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.importing.values.errors import InvalidValue, quoted
+from warehouse.domain.time import (
+    EARLIEST,
+    LATEST,
+    MICROS_PER_DAY,
+    MICROS_PER_SECOND,
+    day_number,
+    to_micros,
+)
+
+_ISO: Final = re.compile(
+    r"\d{4}-?\d\d-?\d\d"
+    r"([T ]\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?( ?Z|[+-]\d\d(:?\d\d)?)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+# ISO 8601 has two times that `datetime` lacks: the end of a day, and a leap second.
+_MIDNIGHT: Final = re.compile(r"(?<=[T ])24(?=(:?00(:?00([.,]0+)?)?)?([Z +-]|$))")
+_LEAP: Final = re.compile(r"(?<=[T ]\d\d:\d\d:)60|(?<=[T ]\d{4})60")
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def any_instant(value: Any) -> int:
+    """An ISO 8601 text, a datetime or a date as an instant. Without an offset it is UTC; digits after
+    the microsecond are cut; a leap second is the first second after it. Raises InvalidValue."""
+    if isinstance(value, str):
+        return _of_text(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time.min)
+    if not isinstance(value, datetime):
+        raise _not_a_time(value)
+    return to_micros(value if value.tzinfo else value.replace(tzinfo=UTC))
+
+
+def instant(value: Any) -> int:
+    """An instant from 1970 to 2100. Raises InvalidValue."""
+    at = any_instant(value)
+    if not 0 <= at < LATEST:
+        raise InvalidValue(f"{quoted(value)} is before 1970 or after 2100")
+    return at
+
+
+def recent_instant(value: Any) -> int:
+    """An instant from 2000 to 2100, as events and orders have it. Raises InvalidValue."""
+    at = any_instant(value)
+    if not EARLIEST <= at < LATEST:
+        raise InvalidValue(f"{quoted(value)} is before 2000 or after 2100")
+    return at
+
+
+def _of_text(written: str) -> int:
+    text = written.strip().upper()
+    if not _ISO.fullmatch(text):
+        raise _not_a_time(written)
+    text, midnights = _MIDNIGHT.subn("00", text)
+    text, leaps = _LEAP.subn("59", text)
+    try:
+        moment = datetime.fromisoformat(text.replace(" Z", "Z"))
+    except ValueError:
+        raise _not_a_time(written) from None
+    at = any_instant(moment) + midnights * MICROS_PER_DAY + leaps * MICROS_PER_SECOND
+    if leaps and at % MICROS_PER_DAY >= MICROS_PER_SECOND:
+        raise _not_a_time(written)  # leap seconds are the last ones of a day
+    return at
+
+
+def _not_a_time(value: Any) -> InvalidValue:
+    return InvalidValue(
+        f"{quoted(value)} is not an ISO 8601 time; an example is 2026-01-31T23:59:59Z"
+    )
+
+
+def uniform_instants(texts: pa.Array) -> npt.NDArray[np.int64] | None:
+    """The instants of texts without nulls, or None unless all are written in one way that Arrow
+    reads."""
+    for kind in (pa.timestamp("us", "UTC"), pa.timestamp("us")):
+        try:
+            return pc.cast(texts, kind).cast(pa.int64()).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def day(value: Any) -> int:
+    """A date (`2025-01-31`) as a day. Raises InvalidValue."""
+    if isinstance(value, datetime) and value.time() == time.min:
+        return day_number(value.date())
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return day_number(value)
+    try:
+        if isinstance(value, str) and _DAY.fullmatch(value.strip()):
+            return day_number(date.fromisoformat(value.strip()))
+    except ValueError:
+        pass
+    raise InvalidValue(f"{quoted(value)} is not a date; write it as 2026-01-31")

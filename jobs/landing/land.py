@@ -1,0 +1,114 @@
+"""Imports the files in the landing folder, each until one import of it has ended.
+
+A file is opened, imported where it lies, and moved to `done/` or `failed/` with a report. A process that
+dies leaves it where it was, and the next one imports it again: that changes nothing where it was imported
+already. The record of the run says which file it imports, so that a file with which processes die is
+known: nobody but the service writes there.
+"""
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+from jobs.importing.files.chunk import UnreadableFile
+from jobs.importing.files.detect import ImportOptions
+from jobs.importing.formats import FORMATS
+from jobs.importing.import_file import import_file
+from jobs.importing.kinds import KINDS
+from jobs.importing.kinds.base import Counts
+from jobs.landing.folder import DONE, FAILED, LandedFile, settled, survey
+from jobs.landing.held_file import FileGone, FileLeftAlone, HeldFile, hold
+from jobs.run.clock import now_micros
+from jobs.run.console import say
+from jobs.run.job_run import JobRun
+from jobs.run.phases import phase
+from warehouse.connections.errors import is_outage
+from warehouse.domain.time import iso_millis
+from warehouse.operations import job_runs
+
+# Outcomes of a file besides DONE and FAILED.
+LEFT: Final = "left"
+GONE: Final = "gone"
+# A file that ends every process (by using all memory, say) must not keep the others waiting for ever.
+MAX_TRIES: Final = 20
+_GIVEN_UP: Final = (
+    f"{MAX_TRIES} processes ended while they imported this file; import it by hand to see why"
+)
+
+
+def land(run: JobRun, root: Path) -> Counter[str]:
+    """Import all complete files; returns how many could not be read (FAILED) or were left where they
+    are (LEFT), because they cannot be moved."""
+    tries = job_runs.ended_at(run.connection, run.record)
+    tried: set[LandedFile] = set()
+    outcomes: Counter[str] = Counter()
+    while ready := [file for file in settled(root) if file not in tried]:
+        for file in ready:
+            run.raise_if_stopped()
+            outcomes[_land(run, root, file, tries[file.claim])] += 1
+            tried.add(file)
+    job_runs.work_at(run.connection, run.record, "")
+    for line in survey(root).left_alone:
+        say(f"left alone: {line}")
+    return outcomes
+
+
+def _land(run: JobRun, root: Path, file: LandedFile, tries: int) -> str:
+    """Import a file and move it; returns its outcome."""
+    try:
+        with hold(root, file) as held:
+            job_runs.work_at(run.connection, run.record, file.claim)
+            outcome, report = _imported(run, held, tries)
+            phase("move")
+            held.move(outcome, report)
+    except FileGone as reason:
+        say(f"{file.path}: {reason}")
+        return GONE
+    except FileLeftAlone as reason:
+        say(f"{file.path}: left where it is: {reason}")
+        return LEFT
+    if tries:
+        job_runs.forget_work(run.connection, run.record, file.claim)
+    return outcome
+
+
+def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, Any]]:
+    """Import a file; returns the folder to which it belongs then, and its report."""
+    file, place = held.path, held.landed.place
+    # Bytes that are not UTF-8 stay visible; no database would take them.
+    name = str(file).encode(errors="surrogateescape").decode(errors="backslashreplace")
+    kind = KINDS[place.kind]
+    options = ImportOptions(FORMATS.get(place.format), place.shop_id or None)
+    began, counts, error = now_micros(), Counts(), ""
+    rows = run.record.rows
+
+    def written(_position: int) -> None:
+        run.record.batches += 1
+        run.record.rows = rows + counts.read
+        run.raise_if_stopped()
+
+    phase("import")
+    try:
+        if tries >= MAX_TRIES:
+            raise UnreadableFile(_GIVEN_UP)
+        import_file(run.connection, kind, file, written, counts, options=options, name=name)
+    except UnreadableFile as reason:
+        error = str(reason).replace(os.fspath(file), str(file)).removeprefix(f"{file}: ")
+    except Exception as reason:
+        if is_outage(reason):
+            raise
+        run.connection.rollback()
+        error = " ".join(f"{type(reason).__name__}: {reason}".split())
+    tally = "  ".join(f"{what} {number}" for what, number in counts.report().items())
+    say(f"{name}: {error or tally}")
+    return FAILED if error else DONE, {
+        "file": name,
+        "kind": kind.name,
+        "counts": counts.report(),
+        # Not their texts, which are purged in time.
+        "rejects": [{"line": line, "reason": reason} for _, line, reason in counts.rejects],
+        "error": error or None,
+        "began_at": iso_millis(began),
+        "ended_at": iso_millis(now_micros()),
+    }

@@ -1,0 +1,205 @@
+"""The drain: groups of pending batches are applied until none is left that can be.
+
+A batch that fails is found by halving its group, and is left out; the others are applied. A failure
+that no batch caused (an outage of the database, a lost lease) is never counted against one.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+import pyarrow as pa
+
+from jobs.pipeline import apply_batch
+from jobs.pipeline.apply_batch import BatchGroup
+from jobs.pipeline.batching import next_groups
+from jobs.pipeline.prefetch import READERS, Prefetch
+from jobs.run.clock import now_micros
+from jobs.run.console import say
+from jobs.run.job_run import JobRun
+from jobs.run.phases import phase
+from warehouse import settings, tables
+from warehouse.connections.errors import is_collision, is_outage
+from warehouse.editions import editions, failed_batches, leases, pending_batches
+from warehouse.editions.editions import BUILDING, Edition
+from warehouse.editions.leases import Claim
+from warehouse.editions.pending_batches import Batch
+from warehouse.operations.process_id import own_id
+
+# Between two checks whether another process has released a lease.
+PAUSE_SECONDS: Final = 0.5
+# Batches of one edition that may fail in one run. Then the rest of it is left for the next run: if
+# every batch fails, each costs an attempt of its own.
+_MAX_FAILURES: Final = 3
+# Transactions in a row that may collide with those of others before that counts as an outage.
+_MAX_COLLISIONS: Final = 10
+
+
+class Drain:
+    """One drain. `plan` returns the editions that must be up to date. It is called before every group,
+    so that a shop that arrives meanwhile does not wait for the backlog of others.
+
+    `only_due` is for refreshes: a failed batch waits until its retry is due, and editions that another
+    process holds are that process's work.
+    """
+
+    def __init__(
+        self, run: JobRun, plan: Callable[[], list[Edition]], *, only_due: bool = False
+    ) -> None:
+        self._run, self._connection, self._plan = run, run.connection, plan
+        self._only_due = only_due
+        self._held: dict[int, Edition] = {}
+        self._failures: Counter[int] = Counter()
+        self._collisions = 0
+        self._max_attempts: int = settings.BATCH_MAX_ATTEMPTS.get()
+
+    def drain(self) -> None:
+        """Apply all pending batches, and publish the editions that become complete by it.
+
+        Raises errors that no batch caused. Failed batches are counted in the run's error.
+        """
+        self._connection.prefer_index_lookups()
+        # Arrow's own pool returns memory at once, and the system clears every page of it again.
+        pa.set_memory_pool(pa.system_memory_pool())
+        try:
+            with Prefetch(self._connection) as self._prefetch:
+                while self._step():
+                    self._run.raise_if_stopped()
+        finally:
+            # If the connection is lost, the lease ends with the process.
+            with suppress(Exception):
+                self._release(set(self._held))
+        if self._failures:
+            number = sum(self._failures.values())
+            self._run.record.error = (
+                f"{number} {'batch' if number == 1 else 'batches'} could not be applied; "
+                "`python -m jobs status` lists them"
+            )
+
+    def _step(self) -> bool:
+        """Apply one group, or publish, or wait; whether there is more to do."""
+        phase("plan")
+        plan = {edition.edition: edition for edition in self._plan()}
+        usable = [number for number in plan if self._failures[number] < _MAX_FAILURES]
+        pending = self._pending(usable)
+        wanted = {batch["edition"] for batch in pending}
+        wanted |= {number for number, edition in plan.items() if edition.state == BUILDING}
+        self._release_finished(set(self._held) - wanted)
+        free = [plan[number] for number in sorted(wanted - set(self._held))]
+        if free:
+            claimed = leases.claim(self._connection, free, now_micros()).editions
+            self._held |= {edition.edition: edition for edition in claimed}
+            # The former holder may have applied some of the batches meanwhile.
+            pending = self._pending([number for number in usable if number in self._held])
+        pending = [batch for batch in pending if batch["edition"] in self._held]
+        try:
+            if self._apply_next(pending) or self._publish():
+                return True
+        except leases.LeaseLost:
+            self._release(set(self._held))
+            return True
+        elsewhere = sorted(wanted - set(self._held))
+        if not elsewhere or self._only_due:
+            return False
+        holder = leases.holder(self._connection, elsewhere[0])
+        self._connection.commit()
+        self._run.waiting_for(holder)
+        time.sleep(PAUSE_SECONDS)
+        return True
+
+    def _pending(self, numbers: list[int]) -> list[Batch]:
+        due = now_micros() if self._only_due else None
+        pending = pending_batches.pending(self._connection, numbers, self._run.started_at, due)
+        self._connection.commit()
+        return pending
+
+    def _claim(self) -> Claim:
+        return Claim(own_id(), tuple(self._held.values()))
+
+    def _release_finished(self, numbers: set[int]) -> None:
+        if numbers:
+            pending_batches.compact(self._connection, sorted(numbers))
+            self._release(numbers)
+
+    def _release(self, numbers: set[int]) -> None:
+        released = [self._held.pop(number) for number in sorted(numbers)]
+        if released:
+            leases.release(self._connection, Claim(own_id(), tuple(released)))
+
+    def _apply_next(self, pending: list[Batch]) -> bool:
+        """Apply the next group of the pending batches; whether there is one."""
+        groups = next_groups(pending, self._prefetch.started, READERS)
+        if not groups:
+            return False
+        self._apply(groups[0], self._prefetch.reader(groups, list(self._held.values())))
+        if len(groups) > 1:
+            self._connection.analyze_new([table.name for table in tables.FACTS])
+        return True
+
+    def _apply(self, batches: list[Batch], read: Callable[[], BatchGroup]) -> None:
+        """Apply those of the batches that can be; `read` returns what they say.
+
+        Raises LeaseLost, and errors that no batch caused.
+        """
+        try:
+            phase("read")
+            apply_batch.apply(self._connection, self._claim(), read())
+        except leases.LeaseLost:
+            raise
+        except Exception as error:
+            if is_outage(error):
+                self._collisions += 1
+                if not is_collision(error) or self._collisions > _MAX_COLLISIONS:
+                    raise
+                # The same batches are applied again by the next step.
+                self._connection.rollback()
+                return
+            self._connection.rollback()
+            if len(batches) == 1:
+                self._record_failure(batches[0], error)
+            else:
+                self._apply_halves(batches)
+        else:
+            self._collisions = 0
+            self._run.batches_done(batches)
+
+    def _apply_halves(self, batches: list[Batch]) -> None:
+        half = len(batches) // 2
+        for part in (batches[:half], batches[half:]):
+            usable = [batch for batch in part if self._failures[batch["edition"]] < _MAX_FAILURES]
+            if usable:
+                self._run.raise_if_stopped()
+                held = list(self._held.values())
+                self._apply(usable, partial(apply_batch.read, self._connection, held, usable))
+
+    def _record_failure(self, batch: Batch, error: Exception) -> None:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        set_aside = failed_batches.record(
+            self._connection, batch, text, now_micros(), self._max_attempts
+        )
+        self._failures[batch["edition"]] += 1
+        shop = self._held[batch["edition"]].shop_id
+        say(
+            f"batch {batch['batch_id']} of {shop} ({batch['rows']} rows) "
+            f"{'is SET ASIDE after its last try' if set_aside else 'failed and will be tried again'}: "
+            f"{text}"
+        )
+
+    def _publish(self) -> bool:
+        """Let answers read the new editions that have become complete; whether there are any."""
+        building = [number for number, edition in self._held.items() if edition.state == BUILDING]
+        if not building:
+            return False
+        phase("publish")
+        complete = set(building) - pending_batches.incomplete(self._connection, building)
+        self._connection.commit()
+        if not complete:
+            return False
+        leases.fence(self._connection, self._claim(), sorted(complete), now_micros())
+        finished = [self._held[number] for number in sorted(complete)]
+        published = editions.publish(self._connection, finished, now_micros())
+        self._release({edition.edition for edition in published})
+        return bool(published)

@@ -1,0 +1,180 @@
+"""Rollup, rebuild and a whole verify: which editions must be up to date, and the drain into them."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from jobs.pipeline import apply_batch, batching, recompute
+from jobs.pipeline.drain import PAUSE_SECONDS, Drain
+from jobs.run.clock import now_micros
+from jobs.run.job_run import JobRun
+from jobs.run.phases import phase
+from jobs.run.shops import shop_keys
+from warehouse.catalogue import LOGIC_VERSION
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.editions import editions, leases, pending_batches
+from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Edition
+from warehouse.editions.leases import Claim
+from warehouse.operations.process_id import LEASE_MICROS, own_id
+
+Result = TypeVar("Result")
+
+
+def roll_up(run: JobRun, shop: str | None = None, *, only_due: bool = False) -> None:
+    """Apply everything that has been imported; rebuild editions that have outdated settings.
+
+    `only_due` is for refreshes: see `Drain`.
+    """
+    shop_keys(run.connection, shop)
+    run.connection.commit()
+    plan = partial(_wanted_editions, run.connection, run.window_days, shop)
+    Drain(run, plan, only_due=only_due).drain()
+    _clean(run.connection)
+
+
+def rebuild(run: JobRun, shop: str | None) -> None:
+    """Derive all facts and daily rows again from the raw rows, into a new edition. Answers read the
+    old edition until the new one is complete."""
+    connection = run.connection
+    keys = shop_keys(connection, shop)
+    connection.commit()
+    _begin(connection, keys, run.window_days)
+    numbers = {edition.edition for edition in editions.list_editions(connection, BUILDING, shop)}
+    connection.commit()
+
+    def still_building() -> list[Edition]:
+        return [
+            edition
+            for edition in editions.list_editions(connection, BUILDING, shop)
+            if edition.edition in numbers
+        ]
+
+    Drain(run, still_building).drain()
+    _clean(connection)
+
+
+def while_held(run: JobRun, edition: Edition, work: Callable[[Claim], Result]) -> Result | None:
+    """Do work under the lease of an edition. Waits until the lease is free, and starts again if it is
+    lost. Returns None if the edition is gone."""
+    while True:
+        held = _hold(run, edition)
+        if not held.editions:
+            return None
+        try:
+            return work(held)
+        except leases.LeaseLost:
+            continue
+        finally:
+            leases.release(run.connection, held)
+
+
+def _hold(run: JobRun, edition: Edition) -> Claim:
+    """Claim one edition, waiting until it is free. The claim of an edition that is gone is empty."""
+    connection = run.connection
+    while True:
+        held = leases.claim(connection, [edition], now_micros())
+        # An edition that was retired meanwhile cannot be claimed.
+        if held.editions or editions.state_of(connection, edition.edition) in ("", RETIRED):
+            return held
+        holder = leases.holder(connection, edition.edition)
+        connection.commit()
+        run.waiting_for(holder)
+        time.sleep(PAUSE_SECONDS)
+
+
+def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[str, int]:
+    """Build a second edition from every batch that a held one has applied; how many rows differ, by
+    table."""
+    connection = run.connection
+    # Leased from its first moment: others drop the scratch editions that nobody holds.
+    lease = own_id(), now_micros() + LEASE_MICROS
+    shop_key, window_days = edition.shop_key, edition.window_days
+    editions.create(connection, [shop_key], window_days, LOGIC_VERSION, SCRATCH, lease)
+    scratch = editions.list_editions(connection, SCRATCH, edition.shop_id)[-1]
+    connection.commit()
+    own = Claim(own_id(), (scratch,))
+    try:
+        pending = pending_batches.applied_batches(connection, edition.edition, scratch.edition)
+        connection.commit()
+        while batches := batching.next_batches(pending, batching.BATCH_ROWS):
+            ids = {batch["batch_id"] for batch in batches}
+            pending = [batch for batch in pending if batch["batch_id"] not in ids]
+            apply_batch.apply(connection, own, apply_batch.read(connection, own.editions, batches))
+            phase("compare")
+            leases.fence(connection, held, [edition.edition], now_micros())
+            connection.commit()
+            run.batches_done(batches)
+        return recompute.compare_editions(connection, edition, scratch)
+    finally:
+        leases.release(connection, own)
+        editions.drop(connection, scratch.edition)
+
+
+def waiting_rows(
+    connection: ArrowConnection, window_days: int, shop: str | None, *, rebuild: bool
+) -> int:
+    """How many raw rows a rollup (or a rebuild) has to apply, for its progress bar."""
+    stale = set(
+        shop_keys(connection, shop)
+        if rebuild
+        else editions.outdated_shops(connection, window_days, LOGIC_VERSION, shop)
+    )
+    current = [
+        edition.edition
+        for edition in editions.list_editions(connection, CURRENT, shop)
+        if edition.shop_key not in stale
+    ]
+    rows = pending_batches.pending_rows(connection, [] if rebuild else current)
+    if stale:
+        listed = ", ".join(map(str, stale))
+        rows += int(
+            connection.value(
+                "SELECT CAST(COALESCE(SUM(rows), 0) AS BIGINT) FROM import_batch "
+                f"WHERE shop_key IN ({listed})"
+            )
+        )
+    connection.commit()
+    return rows
+
+
+def _wanted_editions(
+    connection: ArrowConnection, window_days: int, shop: str | None
+) -> list[Edition]:
+    """The editions that answers are to be read from. Creates those that are missing, and new ones in
+    place of those that have outdated settings. Commits."""
+    stale = set(editions.outdated_shops(connection, window_days, LOGIC_VERSION, shop))
+    begun = editions.building_shops(connection, window_days, LOGIC_VERSION)
+    connection.commit()
+    _begin(connection, sorted(key for key in stale if not begun.get(key)), window_days)
+    current = [
+        edition
+        for edition in editions.list_editions(connection, CURRENT, shop)
+        if edition.shop_key not in stale
+    ]
+    # An outdated edition being built is left alone once the current one has today's settings again.
+    building = [
+        edition
+        for edition in editions.list_editions(connection, BUILDING, shop)
+        if edition.shop_key in stale or begun.get(edition.shop_key)
+    ]
+    connection.commit()
+    return current + building
+
+
+def _begin(connection: ArrowConnection, shops: list[int], window_days: int) -> None:
+    """Create an edition of each shop, unless one with today's settings is being built. Commits."""
+    if shops:
+        editions.retire_outdated(connection, shops, window_days, LOGIC_VERSION)
+        editions.create(connection, shops, window_days, LOGIC_VERSION)
+
+
+def _clean(connection: ArrowConnection) -> None:
+    """Drop editions that nothing reads: retired ones, and scratch ones whose process is gone."""
+    phase("clean")
+    for state in (RETIRED, SCRATCH):
+        for edition in editions.list_editions(connection, state):
+            connection.commit()
+            if not leases.is_held(connection, edition.edition, now_micros()):
+                editions.drop(connection, edition.edition)
+    connection.commit()

@@ -1,0 +1,148 @@
+"""One run of a job: its warehouse, record, lease and heartbeat, and how it stops after a signal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from types import TracebackType
+from typing import Self
+
+import click
+
+from jobs.run import signals
+from jobs.run.clock import now_micros
+from jobs.run.console import waiting_line
+from jobs.run.errors import AlreadyRunning, CommandFailed
+from jobs.run.heartbeat import Heartbeat
+from jobs.run.phases import measured, phase
+from warehouse import settings
+from warehouse.connections.arrow import ArrowConnection, open_arrow
+from warehouse.connections.errors import without_password
+from warehouse.editions.pending_batches import Batch
+from warehouse.migrations.migrate import open_migrated
+from warehouse.operations import job_leases, job_runs
+from warehouse.settings import SettingError
+
+
+@contextmanager
+def open_warehouse() -> Iterator[ArrowConnection]:
+    """The migrated warehouse, for commands that are not recorded."""
+    with open_migrated(settings.WAREHOUSE_URL.get()) as connection:
+        yield connection
+
+
+class JobRun:
+    """`with JobRun("rollup") as run:` runs a job on the migrated warehouse, and records that it did.
+
+    `connection` is open during the block. `record` is what the run's row in `job_run` will say; an
+    `error` set in it makes the run a failed one: the block's end then raises CommandFailed.
+
+    A run that is `exclusive`, or is `scheduled_as` a job of the schedule (and recorded under that
+    name), holds the lease of its name. Raises AlreadyRunning if another process holds it, Stopped
+    after a signal.
+    """
+
+    def __init__(
+        self,
+        job: str,
+        arguments: str = "",
+        *,
+        scheduled_as: str | None = None,
+        exclusive: bool = False,
+    ) -> None:
+        self.record = job_runs.Record(scheduled_as or job, arguments)
+        self.started_at = now_micros()
+        # Called with the raw rows of each batch that is done.
+        self.on_rows: Callable[[int], object] = lambda _rows: None
+        self._leased = exclusive or scheduled_as is not None
+        self._say_waiting = waiting_line()
+
+    def __enter__(self) -> Self:
+        self._url = settings.WAREHOUSE_URL.get()
+        self.window_days: int = settings.ATTRIBUTION_WINDOW_DAYS.get()
+        with ExitStack() as stack:
+            stack.enter_context(signals.graceful_stop(self._give_up))
+            self.connection = stack.enter_context(open_migrated(self._url))
+            self.connection.on_lock_wait = self._say_waiting
+            self._take_lease()
+            stack.enter_context(measured(self.record.seconds))
+            stack.push(self._end)
+            with suppress(Exception):
+                job_runs.begin(self.connection, self.record, now_micros())
+            stack.enter_context(
+                Heartbeat(self._url, self.record, self.connection.server_pid, self._say_waiting)
+            )
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+        if error is None and self.record.error:
+            raise CommandFailed(self.record.error)
+
+    def batches_done(self, batches: list[Batch]) -> None:
+        """Count batches as rolled up. Raises Stopped after a signal."""
+        rows = sum(batch["rows"] for batch in batches)
+        self.record.batches += len(batches)
+        self.record.rows += rows
+        self.record.shops |= {batch["shop_key"] for batch in batches}
+        self.on_rows(rows)
+        self.raise_if_stopped()
+
+    def waiting_for(self, holder: str) -> None:
+        """Say that the run waits for another process ("host:pid", or ""). Raises Stopped after a
+        signal."""
+        phase("wait")
+        self._say_waiting(holder)
+        self.raise_if_stopped()
+
+    def raise_if_stopped(self) -> None:
+        """Raise Stopped after a signal; to be called where nothing is half done."""
+        signals.raise_if_stopped()
+
+    def _take_lease(self) -> None:
+        job = self.record.job
+        if self._leased and not job_leases.take(self.connection, job, now_micros()):
+            holder = job_leases.holder(self.connection, job)
+            raise AlreadyRunning(f"{job} is already running ({holder})")
+
+    def _end(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: object
+    ) -> None:
+        """Write how the run ended, and release its lease."""
+        phase("end")
+        state = job_runs.DONE
+        if isinstance(error, signals.Stopped):
+            state, self.record.error = job_runs.STOPPED, str(error)
+        elif error is not None or self.record.error:
+            state, self.record.error = job_runs.FAILED, self.record.error or _text(error)
+        with suppress(Exception):
+            try:
+                self.connection.rollback()
+                self._close(self.connection, state)
+            except Exception:
+                # The run's own connection may be what has failed.
+                with open_arrow(self._url, wait_for_locks=False) as another:
+                    self._close(another, state)
+
+    def _close(self, connection: ArrowConnection, state: str) -> None:
+        job_leases.release(connection, self.record.job)
+        if self.record.run_id:
+            job_runs.update(connection, self.record, now_micros(), state)
+
+    def _give_up(self) -> None:
+        """Write that the run was ended in the middle of a batch."""
+        self.record.error = "stopped in the middle of a batch, which was rolled back"
+        with suppress(Exception), open_arrow(self._url, wait_for_locks=False) as connection:
+            job_runs.update(connection, self.record, now_micros(), job_runs.STOPPED)
+
+
+def _text(error: BaseException | None) -> str:
+    if isinstance(error, SystemExit):
+        return f"exit status {error.code}"
+    if isinstance(error, CommandFailed | SettingError | click.ClickException):
+        return str(error)
+    return without_password(" ".join(f"{type(error).__name__}: {error}".split()))

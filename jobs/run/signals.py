@@ -1,0 +1,130 @@
+"""SIGTERM and Ctrl-C: a command stops at its next safe point, or is ended after GRACE_SECONDS.
+
+The command runs in a second thread. The main thread only waits for the command's end or for a
+signal, so that it sees a signal at once, even while the command waits for the database. (The
+database driver also replaces the handler of SIGINT while the main thread runs a statement.)
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import Final
+
+from jobs.run.console import say
+
+# From the signal until the process ends, if the current batch has not been finished by then.
+GRACE_SECONDS: Final = 7.0
+# The time that `give_up` may take after that.
+_GIVE_UP_SECONDS: Final = 1.0
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_ENDED: Final = 0
+
+
+class Stopped(BaseException):
+    """A signal asked this process to stop. A BaseException, as KeyboardInterrupt is: code that
+    handles the failure of a batch must not take it for one."""
+
+    def __init__(self, number: int) -> None:
+        self.signal = signal.Signals(number)
+        super().__init__(f"stopped by {self.signal.name}")
+
+
+@dataclass
+class _State:
+    """`number` is the signal that came, 0 before. Without a `give_up`, a signal ends the process at
+    once; with one, after so many seconds."""
+
+    number: int = 0
+    give_up: Callable[[], None] | None = None
+    seconds: float = GRACE_SECONDS
+
+
+_state = _State()
+_signalled = Event()
+
+
+def raise_if_stopped() -> None:
+    """To be called where nothing is half done. Raises Stopped after a signal."""
+    if _state.number:
+        raise Stopped(_state.number)
+
+
+def wait_for_signal() -> None:
+    """Wait until a signal asks this process to stop."""
+    _signalled.wait()
+
+
+@contextmanager
+def graceful_stop(give_up: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterator[None]:
+    """During the block a signal does not end the process at once: the block has so many seconds to
+    reach `raise_if_stopped`. After them `give_up` is called, in another thread, and the process
+    ends; the database then rolls the transaction back."""
+    _state.give_up, _state.seconds = give_up, seconds
+    try:
+        yield
+    finally:
+        _state.give_up = None
+
+
+def run_interruptibly(command: Callable[[], object]) -> int:
+    """Run a command to its end in a second thread; to be called in the main thread. Returns the exit
+    status; ends the process if a signal came and the command does not stop in time."""
+    events: SimpleQueue[int] = SimpleQueue()
+    status = 1
+
+    def work() -> None:
+        nonlocal status
+        try:
+            command()
+            status = 0
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        finally:
+            events.put(_ENDED)
+
+    for number in _SIGNALS:
+        signal.signal(number, lambda number, _frame: events.put(number))
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    received = events.get()
+    if received != _ENDED:
+        _stop(received, events)
+    thread.join()
+    return status
+
+
+def _stop(number: int, events: "SimpleQueue[int]") -> None:
+    """Return when the command has ended, or end the process."""
+    give_up = _state.give_up
+    if give_up is None:
+        _exit(number)
+        return
+    say(f"{signal.Signals(number).name} received: stopping after the current batch")
+    deadline = time.monotonic() + _state.seconds
+    _state.number = number
+    _signalled.set()
+    with suppress(Empty):
+        while events.get(timeout=max(deadline - time.monotonic(), 0)) != _ENDED:
+            pass
+        return
+    say(
+        f"the current batch takes longer than {_state.seconds:.0f} s: it is rolled back, "
+        "and the next run does it again"
+    )
+    last = Thread(target=give_up, daemon=True)
+    last.start()
+    last.join(_GIVE_UP_SECONDS)
+    _exit(number)
+
+
+def _exit(number: int) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(128 + number)

@@ -1,0 +1,75 @@
+"""The processes of the scheduled jobs: one for each run, told to stop with their parent."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from jobs.landing import folder
+from jobs.run.console import say
+from jobs.run.errors import ALREADY_RUNNING
+from jobs.run.signals import GRACE_SECONDS
+from jobs.scheduler.schedule import Job
+
+# A child ends itself some time after GRACE_SECONDS. One that has not is killed, which harms nothing.
+KILL_AFTER_SECONDS: Final = GRACE_SECONDS + 1.5
+# How long the landing folder is left alone after its files could not be imported.
+_FIRST_PAUSE_SECONDS: Final = 10.0
+_LONGEST_PAUSE_SECONDS: Final = 60.0
+
+
+class ChildProcesses:
+    """Runs jobs as child processes. `run` is called by one thread per job."""
+
+    def __init__(self, landing: Path) -> None:
+        self._landing = landing
+        self._files: set[folder.LandedFile] = set()
+        self._pause, self._paused_until = 0.0, 0.0
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._stopping = False
+        self._lock = Lock()
+
+    def run(self, job: Job) -> None:
+        """Run a job in a child process, to its end; `landing` only where files are waiting."""
+        if job.name != "landing":
+            self._run(job)
+        elif time.monotonic() >= self._paused_until and self._has_landed():
+            done = self._run(job)
+            longer = min(2 * self._pause or _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
+            self._pause = 0.0 if done else longer
+            self._paused_until = time.monotonic() + self._pause
+
+    def _has_landed(self) -> bool:
+        """Whether a file has not changed since the last look."""
+        before, self._files = self._files, set(folder.survey(self._landing).files)
+        return bool(self._files & before)
+
+    def _run(self, job: Job) -> bool:
+        """Run a job; returns whether it was done without an error."""
+        command = [sys.executable, "-m", "jobs", *job.arguments]
+        with self._lock:
+            if self._stopping:
+                return False
+            child = self._running[job.name] = subprocess.Popen(command)
+        status = child.wait()
+        with self._lock:
+            del self._running[job.name]
+            if status not in (0, ALREADY_RUNNING) and not self._stopping:
+                say(f"{job.name} failed with exit status {status}")
+        return status == 0
+
+    def stop(self) -> None:
+        """Start no more jobs, and stop those that run; kill what has not stopped in time."""
+        with self._lock:
+            self._stopping = True
+            children = list(self._running.values())
+        for child in children:
+            child.terminate()
+        deadline = time.monotonic() + KILL_AFTER_SECONDS
+        for child in children:
+            try:
+                child.wait(max(deadline - time.monotonic(), 0))
+            except subprocess.TimeoutExpired:
+                child.kill()

@@ -1,9 +1,0 @@
-"""Faults put into the commands as processes, at random points, on both databases.
-
-START HERE: `story.py` takes a random world in, file by file, with rollups, backfills, rebuilds and
-verifications in between; most of them are hit by a fault first, and started again. `victim.py` is the
-process that is hit, `places.py` where its warehouse lies. What counts is that the answers are those
-of an undisturbed run, and that nothing needed a hand.
-
-    python -m tests.faults --faults 300         # by hand: many of them, and a count of each kind
-"""

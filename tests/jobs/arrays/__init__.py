@@ -1,0 +1,1 @@
+"""Tests of group keys and joins, against plain Python."""

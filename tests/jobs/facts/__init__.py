@@ -1,0 +1,1 @@
+"""Tests of derivations: frames in, frames out. Most need no warehouse."""

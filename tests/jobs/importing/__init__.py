@@ -1,0 +1,1 @@
+"""Tests of imports: what is stored of each kind and format, and why a row is rejected."""

@@ -1,0 +1,151 @@
+"""Orders in, versions out."""
+
+import json
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from tests.jobs.importing.conftest import Warehouse
+from tests.support.import_files import order
+
+FULL = order(
+    created_at="2026-01-02T03:04:05",
+    updated_at="2026-01-03 00:00:00Z",
+    currency="EUR",
+    total_cents=5000.0,
+    discount_cents=700,
+    customer_id="c1",
+    email="Ann@Mail.example",
+    visitor_id="v1",
+    discount_codes=[{"code": "b"}, {"code": "été", "amount_cents": 3, "discount_id": "d"}],
+    refunds=[{"refund_id": "r", "created_at": "2026-01-05", "amount_cents": 1200}],
+    test=True,
+    utm_source="meta",
+)
+STORED = {
+    "order_id": "o1",
+    "updated_at": 1767398400000000,
+    "created_at": 1767323045000000,
+    "gross": 5000,
+    "refunded": 1200,
+    "discounted": 700,
+    "customer_id": "c1",
+    "email_sha256": sha256(b"ann@mail.example").hexdigest(),
+    "visitor_id": "v1",
+    "codes": '[["B",0,""],["ÉTÉ",3,"d"]]',
+    "test": 1,
+    "cancelled": 0,
+    "utm_source": "meta",
+    "utm_medium": "",
+    "utm_campaign": "",
+    "utm_term": "",
+    "utm_content": "",
+    "utm_id": "",
+}
+
+
+@pytest.mark.parametrize("name", ["in.ndjson", "in.csv", "in.parquet"])
+def test_every_field_from_every_format(warehouse: Warehouse, name: str) -> None:
+    counts = warehouse.take("orders", [FULL], name)
+    assert counts == {"read": 1, "new": 1, "duplicate": 0, "replaced": 0, "rejected": 0}
+    (row,) = warehouse.rows("SELECT * FROM raw_order")
+    assert (row.pop("shop_key"), row.pop("batch_id")) == (1, 1)
+    assert len(row.pop("content")) == 64
+    assert row == STORED
+
+
+def test_one_version_is_the_same_however_it_is_written(sqlite_warehouse: Warehouse) -> None:
+    for name in ("in.ndjson", "in.csv", "in.parquet"):
+        counts = sqlite_warehouse.take("orders", [FULL], name)
+        assert counts["new" if name == "in.ndjson" else "duplicate"] == 1
+    other = FULL | {"created_at": "2026-01-02T05:04:05+02:00", "email": " ann@mail.example"}
+    assert sqlite_warehouse.take("orders", [other])["duplicate"] == 1
+
+
+def test_lists_typed_by_parquet(sqlite_warehouse: Warehouse) -> None:
+    codes = [{"code": "a", "amount_cents": 5, "discount_id": None}, {"code": "b"}]
+    rows = [order(order_id=name, discount_codes=codes) for name in ("1", "2")]
+    sqlite_warehouse.take("orders", rows[:1], "in.parquet")
+    sqlite_warehouse.take("orders", rows[1:], "in.ndjson")
+    one, other = sqlite_warehouse.rows("SELECT codes FROM raw_order")
+    assert one == other == {"codes": '[["A",5,""],["B",0,""]]'}
+
+
+def refund(name: str, day: int, amount: Any) -> dict[str, Any]:
+    return {"refund_id": name, "created_at": f"2026-01-{day:02d}", "amount_cents": amount}
+
+
+@pytest.mark.parametrize(
+    ("refunds", "more", "refunded"),
+    [
+        ([], {}, 0),
+        ([refund("a", 1, 200), refund("b", 2, 300)], {}, 500),
+        ([refund("a", 1, 900), refund("b", 2, 300)], {}, 1000),
+        ([refund("a", 1, 200), refund("a", 2, 100)], {}, 100),
+        ([refund("a", 2, 100), refund("a", 1, 200)], {}, 100),
+        ([refund("a", 1, 100), refund("a", 1, 200)], {}, 200),
+        ([refund("a", 1, 2**63 - 1), refund("b", 1, 2**63 - 1)], {}, 1000),
+        ([refund("a", 1, 1)], {"cancelled_at": "2026-02-01"}, 1000),
+    ],
+)
+def test_refunds(
+    sqlite_warehouse: Warehouse, refunds: Any, more: dict[str, Any], refunded: int
+) -> None:
+    sqlite_warehouse.take("orders", [order(refunds=refunds, **more)])
+    assert sqlite_warehouse.rows("SELECT refunded, cancelled FROM raw_order") == [
+        {"refunded": refunded, "cancelled": int(bool(more))}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("codes", "discount", "stored"),
+    [
+        (None, 9, []),
+        ([], 9, []),
+        ([{"code": "save"}], 9, [["SAVE", 9, ""]]),
+        ([{"code": "save"}], None, [["SAVE", 0, ""]]),
+        ([{"code": "save"}, {"code": "SAVE"}], 9, [["SAVE", 9, ""]]),
+        ([{"code": "save", "amount_cents": 2}, {"code": "SAVE"}], 9, [["SAVE", 2, ""]]),
+        (
+            [{"code": "save", "amount_cents": 2}, {"code": "SAVE", "amount_cents": 3}],
+            9,
+            [["SAVE", 5, ""]],
+        ),
+        ([{"code": "b"}, {"code": "a"}], 9, [["A", 0, ""], ["B", 0, ""]]),
+        (
+            [{"code": "a", "discount_id": "x"}, {"code": "A", "discount_id": "y"}],
+            9,
+            [["A", 9, "y"]],
+        ),
+        ([{"code": 12, "discount_id": 7.0, "amount_cents": None}], 0, [["12", 0, "7"]]),
+    ],
+)
+def test_codes(sqlite_warehouse: Warehouse, codes: Any, discount: Any, stored: Any) -> None:
+    sqlite_warehouse.take("orders", [order(discount_codes=codes, discount_cents=discount)])
+    (row,) = sqlite_warehouse.rows("SELECT codes FROM raw_order")
+    assert json.loads(row["codes"]) == stored
+
+
+def test_versions_are_counted_as_replaced(warehouse: Warehouse) -> None:
+    def version(day: int, **more: Any) -> dict[str, Any]:
+        return order(updated_at=f"2026-02-{day:02d}", **more)
+
+    def counted(*rows: dict[str, Any]) -> tuple[int, int, int]:
+        counts = warehouse.take("orders", list(rows))
+        return counts["new"], counts["replaced"], counts["duplicate"]
+
+    assert counted(version(2), version(2)) == (1, 0, 1)
+    assert counted(version(3), version(1), version(2)) == (0, 2, 1)
+    assert counted(version(3, total_cents=7)) == (0, 1, 0)
+    assert counted(version(3), version(1)) == (0, 0, 2)
+    assert counted(version(1, order_id="o2"), version(2, order_id="o2")) == (1, 1, 0)
+    assert counted(version(1, shop_id="b.example")) == (1, 0, 0)
+    batches = warehouse.rows("SELECT rows FROM import_batch ORDER BY batch_id")
+    assert [row["rows"] for row in batches] == [1, 2, 1, 2, 1]
+
+
+def test_without_updated_at_it_is_created_at(sqlite_warehouse: Warehouse) -> None:
+    sqlite_warehouse.take("orders", [order(updated_at="")])
+    (row,) = sqlite_warehouse.rows("SELECT created_at = updated_at AS same FROM raw_order")
+    assert row["same"] == 1

@@ -1,0 +1,1 @@
+"""Tests of the landing folder: which files are imported, where they are moved, what a crash leaves."""

@@ -1,0 +1,279 @@
+"""The landing folder: each file is imported once and moved, whatever dies on the way."""
+
+import json
+import os
+import random
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.landing import folder
+from jobs.landing.held_file import FileGone, hold
+from jobs.landing.land import MAX_TRIES
+from tests.jobs.conftest import Commands
+from tests.support.import_files import as_csv, as_ndjson, event, order
+from tests.support.processes import kill
+
+SHOP = {"shop_id": "a.example", "currency": "EUR"}
+
+
+def report(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.with_name(path.name + folder.REPORT).read_text())
+    return found
+
+
+def files(root: Path) -> list[str]:
+    """All files below, reports aside; folders may come and go meanwhile, which `rglob` cannot bear."""
+    return sorted(
+        os.path.relpath(os.path.join(at, name), root)
+        for at, _, names in os.walk(root)
+        for name in names
+        if not name.endswith(folder.REPORT)
+    )
+
+
+def test_what_has_landed_is_imported_in_order_and_moved(commands: Commands) -> None:
+    commands.land("orders", "o.csv", as_csv([order(), order(order_id="o2", total_cents=-1)]))
+    commands.land("events", "e.ndjson", as_ndjson([event()]))
+    commands.land("shops", "s.ndjson", as_ndjson([SHOP]))
+    commands("landing")
+    assert files(commands.landing) == [
+        "events/done/e.ndjson",
+        "orders/done/o.csv",
+        "shops/done/s.ndjson",
+    ]
+    found = report(commands.landing / "orders/done/o.csv")
+    assert found["counts"] == {"read": 2, "new": 1, "duplicate": 0, "replaced": 0, "rejected": 1}
+    assert [reject["line"] for reject in found["rejects"]] == [3]
+    assert (found["error"], found["outcome"]) == (None, "done")
+    assert f"{commands.landing}/orders/o.csv:3 orders" in commands("rejects")
+    assert [run["rows"] for run in commands.status()["runs"] if run["job"] == "landing"] == [4]
+
+
+def test_names_never_overwrite(sqlite_commands: Commands) -> None:
+    commands = sqlite_commands
+    for number in range(3):
+        commands.land("shops", "s.ndjson", as_ndjson([{**SHOP, "name": f"name {number}"}]))
+        commands("landing")
+    done = commands.landing / "shops/done"
+    assert files(done) == ["s-2.ndjson", "s-3.ndjson", "s.ndjson"]
+    assert [report(done / name)["counts"]["new"] for name in files(done)] == [0, 0, 1]
+    assert b"name 2" in (done / "s-3.ndjson").read_bytes()
+
+
+def test_what_cannot_be_read_is_named_until_someone_comes(sqlite_commands: Commands) -> None:
+    commands = sqlite_commands
+    commands.land("shops", "s.txt", b"?")
+    commands.land("shops", "s.parquet", b"no parquet")
+    commands.land("shops", "s.ndjson", as_ndjson([SHOP]))
+    assert "2 files could not be read" in commands("landing", status=1)
+    failed = commands.landing / "shops/failed"
+    assert files(commands.landing) == [
+        "shops/done/s.ndjson",
+        "shops/failed/s.parquet",
+        "shops/failed/s.txt",
+    ]
+    assert report(failed / "s.txt")["error"].startswith("unknown extension")
+    assert len(commands.status(status=1)["problems"]) == 2
+    for name in files(failed):
+        (failed / name).unlink()
+    assert commands.status()["problems"] == []
+
+
+def test_what_is_incomplete_or_no_file_of_a_kind_is_left(sqlite_commands: Commands) -> None:
+    commands = sqlite_commands
+    names = (".s.ndjson", "s.ndjson.part", "s.csv.TMP", "s.crdownload")
+    for name in names:
+        commands.land("shops", name, as_ndjson([SHOP]))
+    elsewhere = commands.folder / "elsewhere.ndjson"
+    elsewhere.write_bytes(as_ndjson([SHOP]))
+    (commands.landing / "shops/link.ndjson").symlink_to(elsewhere)
+    (commands.landing / "shops/folder.ndjson").mkdir()
+    commands.land("sales", "s.ndjson", b"")
+    commands("landing")
+    assert commands.rows("SELECT COUNT(*) FROM shop") == [0]
+    assert len(files(commands.landing)) == len(names) + 2
+    left = commands.status(status=1)["landing"]["left_alone"]
+    assert [line.split(": ")[0].removeprefix(f"{commands.landing}/") for line in left] == [
+        "sales",
+        "shops/folder.ndjson",
+        "shops/link.ndjson",
+    ]
+
+
+def test_a_file_that_still_grows_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    growing = tmp_path / "shops" / "s.ndjson"
+    growing.parent.mkdir()
+    growing.write_bytes(b"{}\n")
+    still = growing.with_name("t.ndjson")
+    still.write_bytes(b"{}\n")
+
+    def write_more(_seconds: float) -> None:
+        with growing.open("ab") as stream:
+            stream.write(b"{}\n")
+
+    monkeypatch.setattr(folder.time, "sleep", write_more)
+    assert [found.path for found in folder.settled(tmp_path)] == [still]
+
+
+class Killed(BaseException):
+    """The process died here."""
+
+
+class Dying:
+    """Calls that change a folder, the process dying before (odd: after) call number `last` // 2."""
+
+    def __init__(self, last: int) -> None:
+        self.last, self.calls = last, 0
+
+    def wrapped(self, real: Any) -> Any:
+        def call(*args: Any, **options: Any) -> Any:
+            mine = self.calls == self.last // 2
+            self.calls += 1
+            if mine and self.last % 2 == 0:
+                raise Killed
+            result = real(*args, **options)
+            if mine:
+                raise Killed
+            return result
+
+        return call
+
+
+def test_a_death_at_any_step_of_a_move_is_made_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every call that changes the folder may be the last one, before or after it has happened."""
+    deaths = 0
+    for last in range(100):
+        root = tmp_path / str(last)
+        shops = root / "shops"
+        (shops / "done").mkdir(parents=True)
+        (shops / "done" / "s.ndjson").write_text("an earlier one")
+        (shops / "s.ndjson").write_text("content")
+        dying = Dying(last)
+        with monkeypatch.context() as patch:
+            for name in ("rename", "replace", "unlink", "mkdir"):
+                patch.setattr(os, name, dying.wrapped(getattr(os, name)))
+            try:
+                recover(root)
+            except Killed:
+                deaths += 1
+        recover(root)
+        assert files(root) == ["shops/done/s-2.ndjson", "shops/done/s.ndjson"], last
+        assert report(shops / "done/s-2.ndjson")["name"] == "s-2.ndjson", last
+        assert len(os.listdir(shops / "done")) == 3, last
+        if dying.calls <= last // 2:
+            break
+    assert deaths > 5
+
+
+def recover(root: Path) -> None:
+    """The work of the next process, but for the import itself."""
+    for file in folder.survey(root).files:
+        with hold(root, file) as held:
+            held.move("done", {})
+
+
+def test_of_many_that_have_imported_a_file_one_moves_it(tmp_path: Path) -> None:
+    shops = tmp_path / "shops"
+    shops.mkdir()
+    for number in range(50):
+        (shops / f"{number}.csv").write_text(str(number))
+    found = folder.survey(tmp_path).files
+    moved: list[str] = []
+
+    def move() -> None:
+        for file in found:
+            with suppress(FileGone), hold(tmp_path, file) as held:
+                held.move("done", {})
+                moved.append(file.path.name)
+
+    threads = [threading.Thread(target=move) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(moved) == files(shops / "done")
+    assert len(moved) == 50
+
+
+def test_who_was_slow_finds_its_file_moved(tmp_path: Path) -> None:
+    (tmp_path / "shops").mkdir()
+    (tmp_path / "shops" / "s.csv").write_text("")
+    (file,) = folder.survey(tmp_path).files
+    with hold(tmp_path, file) as slow:
+        with hold(tmp_path, file) as mine:
+            mine.move("done", {})
+        with pytest.raises(FileGone):
+            slow.move("failed", {})
+    assert files(tmp_path) == ["shops/done/s.csv"]
+    assert report(tmp_path / "shops/done/s.csv")["outcome"] == "done"
+    assert os.listdir(tmp_path / "shops/failed") == []
+
+
+def test_a_file_with_which_processes_die_is_given_up(sqlite_commands: Commands) -> None:
+    commands = sqlite_commands
+    commands.take("shops", [SHOP])
+    rows = [order(order_id=f"o{number}") for number in range(30_000)]
+    file = commands.land("orders", "o.ndjson", as_ndjson(rows))
+    dying = commands.start("run", "landing")
+    commands.wait_until("SELECT COUNT(*) FROM job_run WHERE job = 'landing' AND arguments <> ''")
+    assert commands.status()["landing"]["in_hand"] == [str(file)]
+    kill(dying.pid)
+    dying.communicate()
+    assert commands.status()["landing"]["waiting"] == [str(file)]
+    for _ in range(MAX_TRIES - 1):
+        commands.change(
+            "INSERT INTO job_run (job, arguments, owner, state) "
+            "SELECT job, arguments, owner, state FROM job_run WHERE job = 'landing' LIMIT 1"
+        )
+    commands.land("events", "e.ndjson", as_ndjson([event()]))
+    commands("landing", status=1)
+    assert files(commands.landing) == ["events/done/e.ndjson", "orders/failed/o.ndjson"]
+    failed = commands.landing / "orders/failed/o.ndjson"
+    assert report(failed)["error"].startswith("20 processes ended while they imported this file")
+    # Moved back, it is tried again.
+    failed.rename(file)
+    commands("landing")
+    assert report(commands.landing / "orders/done/o.ndjson")["counts"]["read"] == len(rows)
+
+
+def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
+    commands.settings |= {"LANDING_POLL_SECONDS": "1", "REFRESH_MINUTES": "60"}
+    commands.take("shops", [SHOP])
+    names = []
+    rng = random.Random(7)
+    running = [commands.start("scheduler") for _ in range(2)]
+    for number in range(12):
+        kind, make = ("events", event) if number % 2 else ("orders", order)
+        rows = [make(**{f"{kind[:-1]}_id": f"{number}-{row}"}) for row in range(400)]
+        commands.land(kind, f"{number}.ndjson", as_ndjson(rows))
+        names.append(f"{kind}/done/{number}.ndjson")
+        time.sleep(rng.uniform(0.3, 1.5))
+        if number % 3 == 2:
+            victim = rng.randrange(2)
+            kill(running[victim].pid)
+            running[victim].communicate()
+            running[victim] = commands.start("scheduler")
+    wait_until(lambda: files(commands.landing) == sorted(names), commands.landing)
+    for scheduler in running:
+        scheduler.terminate()
+    for scheduler in running:
+        commands.finish(scheduler)
+    assert commands.rows("SELECT COUNT(*) FROM raw_event") == [2400]
+    assert commands.rows("SELECT COUNT(*) FROM raw_order") == [2400]
+    for name in names:
+        assert report(commands.landing / name)["counts"]["read"] == 400
+    assert commands.status()["landing"]["in_hand"] == []
+
+
+def wait_until(reached: Any, root: Path) -> None:
+    deadline = time.monotonic() + 120
+    while not reached():
+        assert time.monotonic() < deadline, files(root)
+        time.sleep(0.2)

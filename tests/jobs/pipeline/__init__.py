@@ -1,0 +1,1 @@
+"""Tests of batches: their order, their retries, and the editions that they are applied to."""

@@ -1,0 +1,153 @@
+"""Editions by the many: what is done to a portion's editions at once is done to each as if alone."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from tests.support.batches import shop, take
+from warehouse.connections.arrow import ArrowConnection, open_arrow
+from warehouse.editions import editions, leases, pending_batches
+from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, Edition
+from warehouse.editions.leases import Claim, LeaseLost
+from warehouse.operations.process_id import own_id
+
+NOW = 1_000
+ELSEWHERE = "elsewhere.example:1:token"
+
+
+@pytest.fixture
+def connection(warehouse_url: str) -> Iterator[ArrowConnection]:
+    with open_arrow(warehouse_url) as found:
+        yield found
+
+
+def building(connection: ArrowConnection, names: str) -> list[Edition]:
+    for name in names:
+        shop(connection, name, 1)
+    found = editions.list_editions(connection, BUILDING)
+    connection.commit()
+    return found
+
+
+def hold(connection: ArrowConnection, edition: Edition, owner: str, until: int) -> None:
+    connection.execute(
+        "UPDATE edition SET lease_owner = $1, lease_until = $2 WHERE edition = $3",
+        owner,
+        until,
+        edition.edition,
+    )
+    connection.commit()
+
+
+def column(connection: ArrowConnection, sql: str) -> list[object]:
+    found: list[object] = connection.table(sql).column(0).to_pylist()
+    connection.commit()
+    return found
+
+
+def owners(connection: ArrowConnection) -> list[object]:
+    return column(connection, "SELECT lease_owner FROM edition ORDER BY edition")
+
+
+def test_those_that_are_free_are_claimed(connection: ArrowConnection) -> None:
+    free, held, expired, abandoned, retired = some = building(connection, "abcde")
+    dead = f"{own_id().split(':')[0]}:{2**22 + 1}:token"  # above the greatest process number
+    hold(connection, held, ELSEWHERE, NOW + 1)
+    hold(connection, expired, ELSEWHERE, NOW - 1)
+    hold(connection, abandoned, dead, NOW + 1)
+    connection.execute("UPDATE edition SET state = $1 WHERE edition = $2", RETIRED, retired.edition)
+    connection.commit()
+    claim = leases.claim(connection, some, NOW)
+    assert claim.editions == (free, expired, abandoned)
+    assert owners(connection) == [own_id(), ELSEWHERE, own_id(), own_id(), ""]
+    leases.release(connection, Claim(own_id(), tuple(some)))
+    assert owners(connection) == ["", ELSEWHERE, "", "", ""]
+
+
+def test_a_fence_holds_for_all_or_for_none(connection: ArrowConnection) -> None:
+    some = building(connection, "abc")
+    claim = leases.claim(connection, some, NOW)
+    numbers = [one.edition for one in some]
+    leases.fence(connection, claim, numbers, NOW + 5)
+    connection.commit()
+    renewed = column(connection, "SELECT lease_until FROM edition")
+    assert len(set(renewed)) == 1
+    hold(connection, some[1], ELSEWHERE, NOW)
+    with pytest.raises(LeaseLost, match=f"edition {numbers[1]} "):
+        leases.fence(connection, claim, numbers, NOW + 10)
+    assert column(connection, "SELECT lease_until FROM edition ORDER BY edition") == [
+        renewed[0],
+        NOW,
+        renewed[0],
+    ]
+
+
+def test_those_that_are_whole_are_published_and_the_ones_before_retired(
+    connection: ArrowConnection,
+) -> None:
+    first, second = building(connection, "ab")
+    # Not fenced here: nobody else is about.
+    assert editions.publish(connection, [first, second], NOW) == [first, second]
+    assert editions.list_editions(connection, BUILDING) == []
+    # New ones, of which the second's predecessor is ahead.
+    take(connection, pending_batches.pending(connection, [second.edition], 2**60), NOW)
+    editions.create(connection, [first.shop_key, second.shop_key], 30, 2)
+    newer, behind = editions.list_editions(connection, BUILDING)
+    connection.commit()
+    before = column(connection, "SELECT data_version FROM shop ORDER BY shop_key")
+    assert editions.publish(connection, [newer, behind], NOW) == [newer]
+    assert column(connection, "SELECT state FROM edition ORDER BY edition") == [
+        RETIRED,
+        CURRENT,
+        CURRENT,
+        BUILDING,
+    ]
+    assert column(connection, "SELECT edition FROM shop ORDER BY shop_key") == [
+        newer.edition,
+        second.edition,
+    ]
+    after = column(connection, "SELECT data_version FROM shop ORDER BY shop_key")
+    assert [a != b for a, b in zip(after, before, strict=True)] == [True, False]
+
+
+def test_only_answers_that_are_read_have_moved(connection: ArrowConnection) -> None:
+    read, unread = building(connection, "ab")
+    editions.publish(connection, [read], NOW)
+    editions.mark_rolled_up(connection, [read.edition, unread.edition], NOW + 1)
+    connection.commit()
+    assert column(connection, "SELECT rolled_up_at FROM edition ORDER BY edition") == [NOW + 1] * 2
+    assert column(connection, "SELECT data_changed_at FROM shop ORDER BY shop_key") == [NOW + 1, 0]
+
+
+@pytest.mark.parametrize("sessions", [3, 1_000])
+def test_a_dropped_edition_leaves_the_others_and_the_indexes(
+    connection: ArrowConnection, sessions: int
+) -> None:
+    """Whether it had a small part of all sessions, or most."""
+    gone, stays = building(connection, "ab")
+    for edition, count in ((gone, sessions), (stays, 100)):
+        connection.execute(
+            "UPDATE edition SET next_session = $1 WHERE edition = $2", count + 1, edition.edition
+        )
+        connection.append(
+            "fact_form_session",
+            pa.table({"edition": [edition.edition] * count, "session": range(count)}),
+        )
+    connection.commit()
+    before = _indexes(connection)
+    editions.drop(connection, gone.edition)
+    assert _indexes(connection) == before
+    assert column(connection, "SELECT edition FROM edition") == [stays.edition]
+    assert column(connection, "SELECT DISTINCT edition FROM fact_form_session") == [stays.edition]
+    assert column(connection, "SELECT COUNT(*) FROM fact_form_session") == [100]
+
+
+def _indexes(connection: ArrowConnection) -> list[object]:
+    if connection.backend.name == "sqlite":
+        return column(
+            connection, "SELECT sql FROM sqlite_master WHERE type = 'index' ORDER BY name"
+        )
+    return column(
+        connection, "SELECT CAST(indexdef AS TEXT) AS d FROM pg_indexes ORDER BY indexname"
+    )

@@ -1,0 +1,120 @@
+"""Rules that hold for every rollup: one per summary, nothing from nothing, and linear in its units."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.facts.facts import Facts
+from jobs.rollups import ROLLUPS, difference
+from tests.support.any_facts import some_facts
+from tests.support.depth import examples
+from tests.support.rollup_frames import facts, rolled, rows
+from warehouse.catalogue import SUMMARIES, SUMMARY
+from warehouse.daily.writer import sum_rows
+
+# Every example goes through every rollup.
+few = examples(15)
+
+
+def test_one_stem_for_the_summary_its_table_its_rollup_and_its_test() -> None:
+    names = [summary.name for summary in SUMMARIES]
+    assert sorted([*ROLLUPS, "events"]) == sorted(names)
+    assert [summary.table for summary in SUMMARIES] == [f"daily_{name}" for name in names]
+    assert all(Path(__file__).with_name(f"test_{name}.py").exists() for name in names)
+
+
+@pytest.mark.parametrize("name", ROLLUPS)
+def test_nothing_comes_of_nothing(name: str) -> None:
+    assert rolled(name, facts()) == []
+
+
+@few
+@given(whole=some_facts(), ours=st.sets(st.integers(0, 21)))
+def test_disjoint_units_add_up(whole: Facts, ours: set[int]) -> None:
+    for name, roll in ROLLUPS.items():
+        first, second = _split(whole, SUMMARY[name].unit, ours)
+        assert _sum(name, roll(first), roll(second)) == _sum(name, roll(whole))
+
+
+@few
+@given(old=some_facts(), new=some_facts())
+def test_the_difference_makes_new_rows_of_old(old: Facts, new: Facts) -> None:
+    for name, roll in ROLLUPS.items():
+        before, after = roll(old), roll(new)
+        delta = difference(name, after, before).to_pandas()
+        assert not (delta[list(SUMMARY[name].measures)] == 0).all(axis=1).any()
+        assert _sum(name, before, delta) == _sum(name, after)
+
+
+@few
+@given(some=some_facts(), seed=st.integers(0, 9))
+def test_the_order_of_facts_does_not_matter(some: Facts, seed: int) -> None:
+    shuffled = Facts(
+        **{
+            field.name: getattr(some, field.name).sample(frac=1, random_state=seed)
+            for field in fields(some)
+        }
+    )
+    for name in ROLLUPS:
+        assert rolled(name, shuffled) == rolled(name, some)
+
+
+def test_money_is_exact_beyond_what_a_float_holds() -> None:
+    large = [
+        {"order": 1, "gross": 2**53 + 1, "refunded": 2**62},
+        {"order": 2, "gross": 1},
+        {"order": 3, "gross": 1},
+    ]
+    (row,) = rolled("attribution", facts(orders=large))
+    assert (row["gross"], row["refunded"]) == (2**53 + 3, 2**62)
+
+
+def test_a_difference_leaves_out_what_stays() -> None:
+    columns = list(SUMMARY["form_orders"].columns)
+    old = pd.DataFrame([[1, 5, 7, 1, 100, 0], [1, 6, 7, 2, 30, 0]], columns=columns)
+    new = pd.DataFrame([[1, 5, 7, 1, 100, 40], [1, 6, 7, 2, 30, 0]], columns=columns)
+    delta = difference("form_orders", new, old).to_pandas()
+    assert rows("form_orders", delta) == [{"edition": 1, "day": 5, "form": 7, "refunded": 40}]
+
+
+def _sum(name: str, *parts: pd.DataFrame) -> list[dict[str, int]]:
+    """The rows that are stored once all of these have been added."""
+    tables = [pa.Table.from_pandas(part, preserve_index=False) for part in parts]
+    stored = sum_rows(SUMMARY[name], pa.concat_tables(tables).replace_schema_metadata())
+    return rows(name, stored.to_pandas())
+
+
+def _split(whole: Facts, unit: str, ours: set[int]) -> tuple[Facts, Facts]:
+    """The same facts as two sets that share no unit."""
+    sessions, orders = pd.DataFrame(whole.sessions), pd.DataFrame(whole.orders)
+    if unit == "customers":
+        in_first, orders_in_first = sessions["customer"].isin(ours), orders["customer"].isin(ours)
+    elif unit == "visits":
+        in_first = (sessions["visitor"] + sessions["form"] % 3).isin(ours)
+        orders_in_first = orders["order"] < 0
+    else:
+        in_first, orders_in_first = sessions["session"].isin(ours), orders["order"].isin(ours)
+    return _only(whole, in_first, orders_in_first), _only(whole, ~in_first, ~orders_in_first)
+
+
+def _only(whole: Facts, sessions: "pd.Series[bool]", orders: "pd.Series[bool]") -> Facts:
+    kept = pd.DataFrame(whole.sessions)[sessions]
+    bought = pd.DataFrame(whole.orders)[orders]
+
+    def of(children: pd.DataFrame, key: str, parents: pd.DataFrame) -> pd.DataFrame:
+        return children[np.isin(children[key], parents[key])]
+
+    return Facts(
+        sessions=kept,
+        steps=of(whole.steps, "session", kept),
+        answers=of(whole.answers, "session", kept),
+        issues=of(whole.issues, "session", kept),
+        orders=bought,
+        order_codes=of(whole.order_codes, "order", bought),
+    )

@@ -1,0 +1,20 @@
+from tests.support.rollup_frames import at, facts, rolled
+
+
+def test_milestones_as_in_the_funnel() -> None:
+    session = {
+        "form": 7,
+        "viewed_at": at(10),
+        "started_at": at(11),
+        "completed_at": at(12),
+        "subscribed_at": at(13),
+        "orders": 2,
+        "gross": 500,
+    }
+    sessions = [session, {"session": 2, "form": 8, "viewed_at": at(10)}]
+    assert rolled("all_forms", facts(sessions=sessions)) == [
+        {"edition": 1, "day": 10, "form": 7, "views": 1},
+        {"edition": 1, "day": 10, "form": 8, "views": 1},
+        {"edition": 1, "day": 12, "form": 7, "completions": 1},
+        {"edition": 1, "day": 13, "form": 7, "subscriptions": 1},
+    ]

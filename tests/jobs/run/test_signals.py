@@ -1,0 +1,86 @@
+"""After SIGTERM or Ctrl-C the current batch is finished, and the process ends within ten seconds."""
+
+import signal
+import time
+
+from tests.jobs.conftest import BACKLOG_BATCHES, SHOP, Commands, Process
+from tests.support.import_files import as_ndjson, event, order
+from warehouse.connections.arrow import open_arrow
+
+
+def stop(process: Process, number: int = signal.SIGTERM) -> str:
+    """Send a signal and wait for the end; returns standard error."""
+    process.send_signal(number)
+    started = time.monotonic()
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 128 + number, (output, errors)
+    assert time.monotonic() - started < 10
+    return errors
+
+
+def test_sigterm_stops_a_rollup_after_its_batch(commands: Commands) -> None:
+    stops_after_its_batch(commands, signal.SIGTERM)
+
+
+def test_ctrl_c_stops_a_rollup_after_its_batch(sqlite_commands: Commands) -> None:
+    stops_after_its_batch(sqlite_commands, signal.SIGINT)
+
+
+def stops_after_its_batch(commands: Commands, number: int) -> None:
+    commands.make_backlog()
+    commands.one_batch_at_a_time()
+    running = commands.start("rollup")
+    commands.wait_until("SELECT COUNT(*) FROM edition_batch")
+    errors = stop(running, number)
+    assert f"stopped by {signal.Signals(number).name}" in errors
+    done = commands.rows("SELECT COUNT(*) FROM edition_batch")[0]
+    assert 0 < done < BACKLOG_BATCHES
+    assert commands.rows("SELECT lease_owner FROM edition") == [""]
+    (run,) = [run for run in commands.status()["runs"] if run["job"] == "rollup"]
+    assert (run["state"], run["batches"]) == ("stopped", done)
+    commands("rollup")
+    assert commands.status()["queued"] == {"rows": 0, "batches": 0}
+
+
+def test_sigterm_stops_an_import_after_its_chunk(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    file = commands.folder / "events.ndjson"
+    rows = as_ndjson([event(event_id="ID", form_session_id="SID")])
+    with file.open("wb") as stream:
+        for number in range(400_000):
+            stream.write(rows.replace(b"ID", b"%d" % number))
+    running = commands.start("import", "events", str(file))
+    commands.wait_until("SELECT COUNT(*) FROM import_batch")
+    stop(running)
+    taken = commands.rows("SELECT SUM(rows) FROM import_batch")[0]
+    assert 0 < taken < 400_000
+    assert commands.rows("SELECT COUNT(*) FROM raw_event") == [taken]
+
+
+def test_a_batch_that_takes_too_long_is_rolled_back(commands: Commands) -> None:
+    commands.make_backlog()
+    commands("rollup")
+    commands.take("orders", [order(order_id="late")])
+    with open_arrow(commands.url) as other:
+        # The batch needs this row at its end, and cannot lock it.
+        other.execute("UPDATE shop SET name = 'locked'")
+        running = commands.start("rollup")
+        assert running.stderr is not None
+        assert "waiting for another job" in running.stderr.readline()
+        errors = stop(running)
+    assert "the current batch takes longer than 7 s" in errors
+    commands("rollup")
+    assert commands.rows("SELECT SUM(orders) FROM daily_attribution") == [BACKLOG_BATCHES + 1]
+
+
+def test_sigterm_stops_a_rebuild_after_its_batch(commands: Commands) -> None:
+    commands.make_backlog()
+    commands("rollup")
+    commands.one_batch_at_a_time()
+    running = commands.start("rebuild")
+    commands.wait_until("SELECT COUNT(*) FROM edition_batch WHERE edition = 2")
+    stop(running)
+    assert commands.rows("SELECT edition FROM shop") == [1]
+    commands("rebuild")
+    assert commands.rows("SELECT edition FROM shop") == [2]
+    assert commands.rows("SELECT SUM(orders) FROM daily_attribution") == [BACKLOG_BATCHES]

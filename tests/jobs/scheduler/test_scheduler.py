@@ -1,0 +1,152 @@
+"""The scheduler: its jobs run as child processes, one of each at a time, and stop with it."""
+
+import re
+import signal
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from jobs.run.clock import now_micros
+from jobs.scheduler.schedule import cron, schedule
+from tests.jobs.conftest import SHOP, Commands
+from tests.support.import_files import as_ndjson, order
+from tests.support.processes import children
+from warehouse.connections.arrow import open_arrow
+from warehouse.operations import job_leases
+from warehouse.operations.process_id import LEASE_MICROS
+from warehouse.settings import SettingError
+
+NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)  # a Wednesday
+
+
+def test_files_that_land_are_imported_and_rolled_up(commands: Commands) -> None:
+    commands.settings |= {"LANDING_POLL_SECONDS": "1", "REFRESH_MINUTES": "60"}
+    assert commands.status()["landing"]["waiting"] == []
+    commands.land("orders", "o.ndjson", as_ndjson([order()]))
+    commands.land("shops", "s.ndjson", as_ndjson([SHOP]))
+    scheduler = commands.start("scheduler")
+    commands.wait_until("SELECT COUNT(*) FROM raw_order")
+    scheduler.terminate()
+    assert "jobs rollup --refresh, every 60 minutes" in commands.finish(scheduler)
+    # A scheduler begins with a refresh.
+    scheduler = commands.start("scheduler")
+    commands.wait_until("SELECT COUNT(*) FROM daily_attribution")
+    started = time.monotonic()
+    scheduler.send_signal(signal.SIGINT)
+    commands.finish(scheduler)
+    assert time.monotonic() - started < 30
+    assert {run["job"] for run in commands.status()["runs"]} == {"landing", "refresh"}
+
+
+def test_a_missed_nightly_runs_when_a_scheduler_starts(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands("run", "nightly")
+    commands.change("UPDATE job_run SET started_at = 1")
+    scheduler = commands.start("scheduler")
+    commands.wait_until("SELECT COUNT(*) FROM job_run WHERE job = 'nightly' AND started_at > 1")
+    scheduler.terminate()
+    commands.finish(scheduler)
+    assert commands.rows("SELECT COUNT(*) FROM job_run WHERE job = 'verify'") == [0]
+
+
+def test_the_current_job_stops_with_the_scheduler(commands: Commands) -> None:
+    commands.make_backlog()
+    commands.one_batch_at_a_time()
+    scheduler = commands.start("scheduler")
+    commands.wait_until("SELECT COUNT(*) FROM edition_batch")
+    (child,) = children(scheduler.pid)
+    started = time.monotonic()
+    scheduler.terminate()
+    output = commands.finish(scheduler)
+    assert time.monotonic() - started < 30
+    assert not child.is_running()
+    assert "stopped by SIGTERM" in output
+    assert commands.rows("SELECT owner FROM job_lease") == [""]
+
+
+def test_a_child_that_outlives_a_killed_scheduler_does_no_harm(commands: Commands) -> None:
+    commands.make_backlog()
+    commands.one_batch_at_a_time()
+    scheduler = commands.start("scheduler")
+    commands.wait_until("SELECT COUNT(*) FROM edition_batch")
+    (child,) = children(scheduler.pid)
+    scheduler.kill()
+    # The child still holds the lease, or is done.
+    with open_arrow(commands.url) as connection:
+        holder = job_leases.holder(connection, "refresh")
+    assert holder.endswith(f":{child.pid}") or not child.is_running()
+    child.kill()
+    scheduler.communicate()
+    commands("run", "refresh")
+    assert commands.status()["queued"]["rows"] == 0
+
+
+def test_one_run_of_a_job_at_a_time(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands("run", "nightly")
+    until = now_micros() + LEASE_MICROS
+    commands.change(f"UPDATE job_lease SET owner = 'elsewhere:1:x', until = {until}")
+    assert "nightly is already running (elsewhere:1)" in commands("run", "nightly", status=75)
+    # Another job, and the same command by hand, may run.
+    commands("run", "refresh")
+    commands("rollup")
+    # So may a job whose lease has expired.
+    commands.change("UPDATE job_lease SET until = 1")
+    commands("run", "nightly")
+    assert commands("run", "lunch", status=2).splitlines()[-1].startswith("Error: no job 'lunch'")
+
+
+def test_a_scheduled_run_logs_the_time_and_its_name(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands.take("orders", [order()])
+    stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+    assert re.fullmatch(stamp + "refresh: rolled up 1 rows\n", commands("run", "refresh"))
+    assert commands("run", "refresh") == ""
+    assert commands("rollup", "--refresh") == "rolled up 0 rows\n"
+
+
+def test_a_lease_is_held_renewed_and_released(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    with open_arrow(commands.url) as connection:
+        assert job_leases.take(connection, "job", 1)
+        assert not job_leases.take(connection, "job", LEASE_MICROS)
+        job_leases.renew(connection, LEASE_MICROS)
+        assert not job_leases.take(connection, "job", 2 * LEASE_MICROS)
+        job_leases.release(connection, "job")
+        assert job_leases.take(connection, "job", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("15 2 * * *", "2026-03-05T02:15"),
+        ("0 3 * * 0", "2026-03-08T03:00"),
+        ("0 3 * * 7", "2026-03-08T03:00"),
+        ("0 3 * * 1-5", "2026-03-05T03:00"),
+        ("0 3 * * 5-7", "2026-03-06T03:00"),
+        ("0 3 * * 0,6", "2026-03-07T03:00"),
+        ("*/20 * * * *", "2026-03-04T05:20"),
+        ("0 0 1 * *", "2026-04-01T00:00"),
+    ],
+)
+def test_cron_expressions_mean_what_cron_means(text: str, first: str) -> None:
+    assert cron(text).get_next_fire_time(None, NOW).isoformat()[:16] == first
+
+
+@pytest.mark.parametrize("text", ["nightly", "0 25 * * *", "* * * *", "0 3 * * 6-2"])
+def test_any_other_text_is_a_wrong_setting(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTLY_CRON", text)
+    with pytest.raises(SettingError, match="NIGHTLY_CRON"):
+        schedule()
+
+
+def test_the_next_times_of_the_jobs() -> None:
+    following = {job.name: job.next_time(NOW) for job in schedule()}
+    assert {name: str(time)[:19] for name, time in following.items()} == {
+        "nightly": "2026-03-05 02:15:00",
+        "refresh": "2026-03-04 05:10:00",
+        "verify": "2026-03-05 04:15:00",
+        "purge": "2026-03-05 03:45:00",
+        "landing": "2026-03-04 05:06:10",
+    }

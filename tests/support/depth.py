@@ -1,0 +1,32 @@
+"""How much a random test tries: little in `make test`, much in `make test-deep`.
+
+`make test-deep` gives larger numbers in the environment, and the hypothesis profile `deep`.
+"""
+
+import os
+from typing import Final
+
+from hypothesis import settings
+
+# An example of an invariant goes through some ten commands and a thousand requests. The first example is
+# always the simplest world.
+INVARIANT_EXAMPLES: Final = int(os.environ.get("INVARIANT_EXAMPLES", "2"))
+# Requests that schemathesis generates for each endpoint.
+REQUEST_EXAMPLES: Final = int(os.environ.get("REQUEST_EXAMPLES", "2"))
+# Faults that hit the commands on each database.
+FAULTS: Final = int(os.environ.get("FAULTS", "5"))
+
+_USUAL: Final = 100
+_TIMES_DEEPER: Final = 20
+
+
+def register_profiles() -> None:
+    """The profiles of hypothesis: `usual` is loaded, `--hypothesis-profile deep` tries 20 times as much."""
+    settings.register_profile("usual", max_examples=_USUAL, deadline=None)
+    settings.register_profile("deep", max_examples=_USUAL * _TIMES_DEEPER, deadline=None)
+    settings.load_profile("usual")
+
+
+def examples(count: int) -> settings:
+    """Settings of a test that tries `count` examples in the usual profile."""
+    return settings(max_examples=count * settings().max_examples // _USUAL)

@@ -1,0 +1,127 @@
+"""The slow, plain recomputation that the product is held to.
+
+START HERE: `Oracle(records).answer(path, query, shop_id, today)` is the `data` that the service
+must answer once these raw records are imported and rolled up, in whatever order and portions they
+came. Everything under here is written from the contract's sentences, with dicts, lists and exact
+fractions; it shares no code and no idea with the product. `compare` lists the differences.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Any
+
+from tests.support.oracle import (
+    answers_ads,
+    answers_customers,
+    answers_fields,
+    answers_forms,
+    answers_shop,
+    answers_steps,
+)
+from tests.support.oracle.comparing import compare
+from tests.support.oracle.records import Row
+from tests.support.oracle.row_limit import LIMITS, Limited, RowLimits
+from tests.support.oracle.state import Question, State
+from tests.support.oracle.times import day_end, day_start, iso, local_day, resolve_range
+
+__all__ = ["FORM_ANSWERS", "SHOP_ANSWERS", "Oracle", "RowLimits", "UnknownForm", "compare"]
+
+Answer = Callable[[State, Question], Any]
+
+FORM_ANSWERS: dict[str, Answer] = {
+    "funnel": answers_forms.funnel,
+    "steps/dropoff": answers_steps.dropoff,
+    "time-to-complete": answers_steps.time_to_complete,
+    "devices": answers_forms.devices,
+    "visitor-conversion": answers_forms.visitor_conversion,
+    "cross-field": answers_fields.cross_field,
+    "response-revenue": answers_fields.response_revenue,
+    "trends": answers_forms.trends,
+}
+"""The part of the path behind `/v1/forms/{id}/`."""
+
+SHOP_ANSWERS: dict[str, Answer] = {
+    "/v1/forms/funnel": answers_forms.all_forms_funnel,
+    "/v1/attribution": answers_shop.attribution,
+    "/v1/attribution/daily": answers_shop.attribution_daily,
+    "/v1/discounts/performance": answers_shop.discounts,
+    "/v1/revenue/by-utm": answers_shop.by_utm,
+    "/v1/ads/spend": answers_ads.ads,
+    "/v1/customers/ltv": answers_customers.ltv,
+}
+
+
+class UnknownForm(LookupError):
+    """The path names a form that the shop's forms do not have: a 404."""
+
+
+class Oracle:
+    """All GET answers of the interface over raw records, by kind as `jobs import` names them."""
+
+    def __init__(
+        self,
+        records: dict[str, list[Row]],
+        window_days: int = 30,
+        limits: RowLimits = LIMITS,
+    ) -> None:
+        self._records = records
+        self._window_days = window_days
+        self._limits = limits
+        self._states: dict[str, State] = {}
+
+    def state(self, shop_id: str) -> State:
+        if shop_id not in self._states:
+            self._states[shop_id] = State(self._records, shop_id, self._window_days)
+        return self._states[shop_id]
+
+    def today(self, shop_id: str, now: datetime) -> date:
+        """The shop's day at an instant."""
+        return local_day(now, self.state(shop_id).timezone)
+
+    def window(self, query: dict[str, str], shop_id: str, today: date) -> dict[str, str]:
+        """The `meta.range` of an answer."""
+        timezone = self.state(shop_id).timezone
+        first, last = resolve_range(query.get("range"), today)
+        return {"from": iso(day_start(first, timezone)), "to": iso(day_end(last, timezone))}
+
+    def describes(self, shop_id: str, meta: dict[str, Any]) -> bool:
+        """Whether `meta` has the shop's currency and timezone, and says that figures are there."""
+        state = self.state(shop_id)
+        shown = meta["currency"], meta["timezone"]
+        return shown == (state.currency, state.timezone.key) and bool(meta["dataThrough"])
+
+    def answer(
+        self,
+        path: str,
+        query: dict[str, str],
+        shop_id: str,
+        today: date,
+        now: datetime | None = None,
+    ) -> Any:
+        """The `data` of GET `path`; `today` is the shop's, `now` decides what is stale (18)."""
+        return self.limited(path, query, shop_id, today, now).data
+
+    def limited(
+        self,
+        path: str,
+        query: dict[str, str],
+        shop_id: str,
+        today: date,
+        now: datetime | None = None,
+    ) -> Limited:
+        """The same, and the number of rows that are summed in `(other)`."""
+        state = self.state(shop_id)
+        first, last = resolve_range(query.get("range"), today)
+        now = now or datetime.now(UTC)
+        if path in SHOP_ANSWERS:
+            question = Question(first, last, today, now, query, limits=self._limits)
+            return _limited(SHOP_ANSWERS[path](state, question))
+        form_id, _, name = path.removeprefix("/v1/forms/").partition("/")
+        if form_id.lower() not in state.form_names:
+            raise UnknownForm(form_id)
+        question = Question(first, last, today, now, query, form_id.lower(), self._limits)
+        return _limited(FORM_ANSWERS[name](state, question))
+
+
+def _limited(answer: Any) -> Limited:
+    return answer if isinstance(answer, Limited) else Limited(answer, 0)

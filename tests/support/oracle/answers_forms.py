@@ -1,0 +1,160 @@
+"""Answers about forms as wholes: contract section 4, endpoints 3, 6, 9, 10 and 13."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tests.support.oracle.sessions import Session
+from tests.support.oracle.state import Question, State
+from tests.support.oracle.times import days_between
+from tests.support.oracle.values import money, rate
+
+Data = Any
+
+
+def all_forms_funnel(state: State, question: Question) -> Data:
+    """3: "Without `form_ids`: every form with any event in the window. With it: one row for each
+    distinct id that is a form of the shop or has events of the shop in the window"."""
+    active = {e.form_id for e in state.events if state.within(e.at, question)}
+    shown = active
+    if "form_ids" in question.params:
+        asked = {text.strip().lower() for text in question.params["form_ids"].split(",")}
+        shown = asked & (state.form_names.keys() | active)
+    rows = []
+    for form_id in shown:
+        sessions = state.of_form(form_id)
+        rows.append(
+            {
+                "formId": form_id,
+                "formName": state.form_names.get(form_id),
+                "views": len(state.reached(sessions, "view", question)),
+                "subscriptions": len(state.reached(sessions, "subscribe", question)),
+                "completions": len(state.reached(sessions, "complete", question)),
+            }
+        )
+    return sorted(rows, key=lambda row: (-row["views"], row["formId"]))
+
+
+def funnel(state: State, question: Question) -> Data:
+    """6: "Orders and revenue on the submission clock."; "the first stage's rates are 100, or 0
+    where its count is 0"."""
+    figures = on_submission_clock(state, state.of_form(question.form_id), question)
+    stages = []
+    previous = first = figures["views"]
+    for stage, name in (
+        ("view", "views"),
+        ("start", "starts"),
+        ("submit", "submissions"),
+        ("convert", "convertedSubmissions"),
+    ):
+        count = figures[name]
+        stages.append(
+            {
+                "stage": stage,
+                "count": count,
+                "rateFromPrevious": rate(count, previous),
+                "rateFromFirst": rate(count, first),
+            }
+        )
+        previous = count
+    return {
+        "formId": question.form_id,
+        "formName": state.form_names[question.form_id],
+        **figures,
+        "startRate": rate(figures["starts"], figures["views"]),
+        "subscriptionRate": rate(figures["subscriptions"], figures["views"]),
+        "completionRate": rate(figures["completions"], figures["views"]),
+        "submissionRate": rate(figures["submissions"], figures["views"]),
+        "conversionRate": rate(figures["convertedSubmissions"], figures["submissions"]),
+        "stages": stages,
+    }
+
+
+def on_submission_clock(
+    state: State, sessions: Iterable[Session], question: Question
+) -> dict[str, int]:
+    """The ten figures of sessions: milestones on their own days, orders on the submission's."""
+    sessions = list(sessions)
+    submissions = state.submitted(sessions, question)
+    return {
+        "views": len(state.reached(sessions, "view", question)),
+        "starts": len(state.reached(sessions, "start", question)),
+        "subscriptions": len(state.reached(sessions, "subscribe", question)),
+        "completions": len(state.reached(sessions, "complete", question)),
+        "submissions": len(submissions),
+        "convertedSubmissions": len(state.converted(submissions)),
+        **money(state.outcome(submissions)),
+    }
+
+
+def devices(state: State, question: Question) -> Data:
+    """9: "Submission clock. Order: views descending, then name." """
+    sessions = state.of_form(question.form_id)
+    all_views = len(state.reached(sessions, "view", question))
+    rows = []
+    for device in {session.device for session in sessions}:
+        on_it = [session for session in sessions if session.device == device]
+        figures = on_submission_clock(state, on_it, question)
+        if any(figures.values()):
+            rows.append(
+                {
+                    "deviceType": device,
+                    **figures,
+                    "submissionRate": rate(figures["submissions"], figures["views"]),
+                    "conversionRate": rate(figures["convertedSubmissions"], figures["submissions"]),
+                    "shareOfViews": rate(figures["views"], all_views),
+                }
+            )
+    return sorted(rows, key=lambda row: (-row["views"], row["deviceType"]))
+
+
+def visitor_conversion(state: State, question: Question) -> Data:
+    """10: "Distinct visitors over the whole range, exactly: with a view in the range; with a
+    submission in the range; with a converted submission (by submission day) in the range." """
+    sessions = state.of_form(question.form_id)
+    rows = []
+    for visitor_type, group in (
+        ("all", sessions),
+        ("new", [session for session in sessions if session in state.new_sessions]),
+        ("returning", [session for session in sessions if session not in state.new_sessions]),
+    ):
+        submissions = state.submitted(group, question)
+        visitors = len({s.visitor for s in state.reached(group, "view", question)})
+        submitters = len({s.visitor for s in submissions})
+        purchasers = len({s.visitor for s in state.converted(submissions)})
+        rows.append(
+            {
+                "visitorType": visitor_type,
+                "visitors": visitors,
+                "submitters": submitters,
+                "purchasers": purchasers,
+                "submissionRate": rate(submitters, visitors),
+                "purchaseRate": rate(purchasers, visitors),
+                "conversionRate": rate(purchasers, submitters),
+            }
+        )
+    return rows
+
+
+def trends(state: State, question: Question) -> Data:
+    """13: "every day of the range"; "Orders and revenue attributed to the form, on the order
+    clock." """
+    sessions = state.of_form(question.form_id)
+    rows = []
+    for day in days_between(question.first, question.last):
+        of_day = Question(day, day, question.today, question.now, {}, question.form_id)
+        figures = on_submission_clock(state, sessions, of_day)
+        credited = [
+            order
+            for order in state.ordered(of_day)
+            if (to := state.credits[order.id].session) and to.form_id == question.form_id
+        ]
+        figures.update(money(credited))
+        rows.append(
+            {
+                "date": day.isoformat(),
+                **figures,
+                "submissionRate": rate(figures["submissions"], figures["views"]),
+                "conversionRate": rate(figures["convertedSubmissions"], figures["submissions"]),
+            }
+        )
+    return rows

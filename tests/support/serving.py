@@ -1,0 +1,101 @@
+"""The commands and the server as processes of their own."""
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psutil
+
+WORKERS = 2
+
+
+def run(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "web", *arguments],
+        env={**os.environ, "WAREHOUSE_URL": url},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def served(
+    url: str, settings: Mapping[str, str] | None = None, log: Path | None = None
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A server whose two workers both take requests; it logs to a file. `settings` are environment
+    variables."""
+    port = free_port()
+    command = [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", str(WORKERS)]
+    environment = {**os.environ, "WAREHOUSE_URL": url, **(settings or {})}
+    with (
+        # Where it puts what its processes share: nobody cleans up after one that is killed.
+        TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        (log or Path(folder, "log")).open("w") as said,
+        subprocess.Popen(
+            command, env={**environment, "TMPDIR": folder}, stderr=said, text=True
+        ) as process,
+    ):
+        try:
+            await_workers(process.pid)
+            yield process, port
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def await_workers(server: int) -> set[int]:
+    """The processes that serve, once all of them take requests."""
+    deadline = time.monotonic() + 60
+    while len(listening := {pid for pid in _children(server) if _listens(pid)}) < WORKERS:
+        assert time.monotonic() < deadline, "the server did not start"
+        time.sleep(0.05)
+    return listening
+
+
+def _children(server: int) -> list[int]:
+    try:
+        return [child.pid for child in psutil.Process(server).children()]
+    except psutil.NoSuchProcess:
+        raise AssertionError("the server ended") from None
+
+
+def _listens(pid: int) -> bool:
+    try:
+        connections = psutil.Process(pid).net_connections()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False
+    return any(connection.status == psutil.CONN_LISTEN for connection in connections)
+
+
+def ask(
+    port: int, method: str, path: str, key: str = "", body: Any = None, **headers: str
+) -> tuple[int, dict]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    if key:
+        sent["Authorization"] = f"Bearer {key}"
+    chunked = isinstance(body, list)
+    # A body that is refused early is not taken to its end; the answer is there all the same.
+    with suppress(BrokenPipeError):
+        connection.request(method, path, body, sent, encode_chunked=chunked)
+    answer = connection.getresponse()
+    assert answer.getheader("Content-Type") == "application/json"
+    content = json.loads(answer.read())
+    connection.close()
+    return answer.status, content

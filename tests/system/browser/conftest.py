@@ -1,0 +1,98 @@
+"""A real Chromium, and a service on SQLite that it opens.
+
+Without Chromium the tests are skipped, and the summary says so. The browser is the system's own; nothing
+is downloaded.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from sqlalchemy import Engine
+
+from tests.conftest import WITHOUT_CHROMIUM
+from tests.support.browser_steps import Service
+from tests.support.serving import served
+from tests.support.shop_builder import ShopBuilder, writing
+from warehouse.connections.engine import open_engine
+from warehouse.migrations.migrate import migrate
+from warehouse.tables import secret
+from warehouse.tables.base import metadata
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def chromium_path() -> str | None:
+    """The system's own browser, or the one that CHROMIUM names."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = chromium_path()
+    if path is None:
+        pytest.skip(f"{WITHOUT_CHROMIUM}none of {', '.join(NAMES)} is installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+NewContext = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def new_context(chromium: Browser) -> Iterator[NewContext]:
+    """A function that opens a browser context without cookies or cache."""
+    contexts = []
+
+    def new(**options: object) -> BrowserContext:
+        contexts.append(chromium.new_context(**options))  # type: ignore[arg-type]
+        contexts[-1].set_default_timeout(20_000)
+        return contexts[-1]
+
+    yield new
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def page(new_context: NewContext) -> Page:
+    return new_context().new_page()
+
+
+@pytest.fixture(scope="session")
+def served_warehouse(
+    chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[int, str, Engine]]:
+    """Port, URL and engine. It starts after Chromium, which may be missing."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('browser') / 'warehouse.db'}"
+    engine = open_engine(url)
+    migrate(engine)
+    with served(url) as (process, port):
+        yield port, url, engine
+        process.terminate()
+        process.wait(timeout=30)
+    engine.dispose()
+
+
+@pytest.fixture
+def service(served_warehouse: tuple[int, str, Engine]) -> Service:
+    """The service with one new shop and nothing else."""
+    port, url, engine = served_warehouse
+    with writing(engine) as connection:
+        for table in metadata.sorted_tables:
+            if table is not secret:
+                connection.execute(table.delete())
+    return Service(f"http://127.0.0.1:{port}", port, url, engine, ShopBuilder(engine))

@@ -1,0 +1,34 @@
+"""`/docs` in a real browser: all endpoints, a call tried out, nothing from elsewhere."""
+
+from playwright.sync_api import Page, expect
+
+from tests.support.browser_steps import Service, watched
+
+
+def test_the_docs_show_every_endpoint_and_try_them_out(page: Page, service: Service) -> None:
+    key = service.shop.mint("analytics:read")
+    with watched(page, service.base):
+        page.goto(f"{service.base}/docs")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("formrevenue")
+        expect(page.locator(".opblock")).to_have_count(19)
+        for path in ("/v1/forms/{id}/steps/dropoff", "/v1/customers/ltv"):
+            expect(page.locator(".opblock-summary-path", has_text=path).first).to_be_visible()
+
+        page.get_by_role("button", name="Authorize").first.click()
+        page.locator("input[type=text], input[type=password]").first.fill(key)
+        page.get_by_role("button", name="Apply credentials").click()
+        page.get_by_role("button", name="Close").click()
+        block = page.locator(".opblock").filter(has_text="/v1/attribution/daily").first
+        block.click()
+        expect(block.get_by_text("shareOfRevenue").first).to_be_visible()
+        block.get_by_role("button", name="Try it out").click()
+        block.get_by_role("button", name="Execute").click()
+        expect(block.locator(".live-responses-table")).to_contain_text(service.shop.shop_id)
+
+
+def test_the_docs_bring_their_own_policy(service: Service, page: Page) -> None:
+    answer = page.goto(f"{service.base}/docs")
+    assert answer
+    policy = answer.headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert policy.startswith("default-src 'none';")

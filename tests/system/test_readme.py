@@ -1,0 +1,200 @@
+"""The READMEs are true: their commands run, their tables are complete, their links lead somewhere."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
+
+import pytest
+
+from jobs.commands.fields import table_of
+from jobs.importing.kinds import KINDS
+from tests.conftest import WITHOUT_NODE
+from tests.support import demo_service
+from warehouse.settings import SETTINGS
+from web.openapi.responses import EXAMPLES
+
+ROOT = Path(__file__).parents[2]
+TOP, WEB, JOBS, WAREHOUSE, TESTS = (
+    (ROOT / folder / "README.md").read_text()
+    for folder in (".", "web", "jobs", "warehouse", "tests")
+)
+READMES = {"": TOP, "web": WEB, "jobs": JOBS, "warehouse": WAREHOUSE, "tests": TESTS}
+# Enough for every endpoint to have something to say.
+DAYS = 21
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[demo_service.Demo]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('demo') / 'demo.db'}"
+    with demo_service.running(url, DAYS) as service:
+        yield service
+
+
+def blocks(text: str, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def rows(text: str, heading: str) -> list[list[str]]:
+    """The cells of the table under a heading, without its head."""
+    section = text.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines]
+
+
+def calls(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip().startswith("curl ")]
+
+
+def ask(call: str, demo: demo_service.Demo) -> object:
+    """The `data` that a curl line of the text gets, asked of the demo service."""
+    finished = subprocess.run(
+        ["bash", "-euc", call.replace("localhost:8000", f"localhost:{demo.port}")],
+        env={"KEY": demo.key, "PATH": "/usr/bin:/bin:/usr/local/bin"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert finished.returncode == 0, finished.stderr
+    answer = json.loads(finished.stdout)
+    assert "data" in answer, answer
+    return answer["data"]
+
+
+def test_the_quick_start_is_two_commands() -> None:
+    assert [line.split()[:2] for line in blocks(TOP, "sh")[0].splitlines()] == [
+        ["git", "clone"],
+        ["make", "demo"],
+    ]
+
+
+def test_the_calls_of_the_readme_answer(demo: demo_service.Demo) -> None:
+    examples = [
+        call for text in (TOP, WEB) for block in blocks(text, "sh run") for call in calls(block)
+    ]
+    assert examples
+    for call in examples:
+        assert ask(call, demo), call
+
+
+def said(command: list[str], example: str, demo: demo_service.Demo) -> str:
+    """The output of an example of the text, run by a command."""
+    finished = subprocess.run(
+        [*command, example.replace("localhost:8000", f"localhost:{demo.port}")],
+        env={"KEY": demo.key, "PATH": "/usr/bin:/bin:/usr/local/bin"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (finished.returncode, finished.stderr) == (0, ""), example
+    return finished.stdout
+
+
+def test_the_examples_in_python_run(demo: demo_service.Demo) -> None:
+    of_requests, of_pandas = blocks(WEB, "python run")
+    assert "Skin type quiz" in said([sys.executable, "-c"], of_requests, demo)
+    assert "unattributed" in said([sys.executable, "-c"], of_pandas, demo)
+
+
+def test_the_example_in_javascript_runs(demo: demo_service.Demo) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip(f"{WITHOUT_NODE}there is no `node` on the PATH")
+    (example,) = blocks(WEB, "js run")
+    assert "0192a000-" in said([node, "--input-type=module", "--eval"], example, demo)
+
+
+def test_the_calls_that_the_demo_prints_answer(demo: demo_service.Demo) -> None:
+    found = calls(demo.output)
+    assert found
+    for call in found:
+        assert ask(call.replace("curl ", "curl -s "), demo), call
+
+
+def test_the_sign_in_that_the_demo_prints_works(demo: demo_service.Demo) -> None:
+    said = dict(re.findall(r"^  (e-mail|password) +(\S+)$", demo.output, re.MULTILINE))
+    (page,) = re.findall(r"^  (http\S+/)$", demo.output, re.MULTILINE)
+    opener = build_opener(HTTPCookieProcessor())
+    opener.addheaders = [("Accept", "text/html")]
+    form = opener.open(page, timeout=30).read().decode()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', form)
+    assert token
+    fields = {"csrf_token": token[1], "email": said["e-mail"], "password": said["password"]}
+    sign_in = f"{page}settings/sign-in"
+    with opener.open(sign_in, urlencode(fields).encode(), timeout=30) as answer:
+        assert answer.url == page
+        assert "Net revenue" in answer.read().decode()
+    with opener.open(f"{page}settings/connections", timeout=30) as answer:
+        assert f"{demo.key[:13]}…" in answer.read().decode()
+
+
+def test_the_printed_answer_is_the_demo_shops() -> None:
+    (printed,) = blocks(TOP, "json")
+    assert json.loads(printed) == EXAMPLES["answers"]["attribution"]["answer"]
+
+
+def test_the_first_page_is_short() -> None:
+    assert TOP.count("\n") <= 180
+
+
+@pytest.mark.parametrize("folder", READMES)
+def test_links_lead_to_files_and_headings(folder: str) -> None:
+    for path, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", READMES[folder]):
+        target = (ROOT / folder / path).resolve() if path else ROOT / folder / "README.md"
+        assert target.exists(), path
+        headings = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE) if anchor else []
+        assert not anchor or anchor in {h.lower().replace(" ", "-") for h in headings}, anchor
+
+
+@pytest.mark.parametrize("folder", READMES)
+def test_every_file_that_is_named_exists(folder: str) -> None:
+    """So the contributor's guide names the files that an engineer will open."""
+    rooms = r"`((?:jobs|web|warehouse|tests)/[\w/.]*)`"
+    assert [p for p in re.findall(rooms, READMES[folder]) if not (ROOT / p).exists()] == []
+
+
+@pytest.mark.parametrize("folder", ["web", "jobs", "warehouse", "tests"])
+def test_every_room_has_a_line_at_its_door(folder: str) -> None:
+    rooms = {p.name for p in (ROOT / folder).iterdir() if p.is_dir() and p.name != "__pycache__"}
+    mentioned = set(re.findall(r"`([a-z_]+)/`", READMES[folder]))
+    assert rooms <= mentioned
+
+
+def test_every_make_command_is_a_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    for text in READMES.values():
+        assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)) <= targets
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    documented = {row[0]: row[1] for row in rows(JOBS, "Settings")}
+    assert documented == {setting.name: setting.default for setting in SETTINGS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_fields_of_a_kind_are_documented(kind: str) -> None:
+    assert f"### {kind}\n" in WAREHOUSE
+    assert "\n".join(table_of(KINDS[kind])) in WAREHOUSE
+    assert f"```json\n{json.dumps(KINDS[kind].example)}\n```" in WAREHOUSE
+
+
+def test_every_endpoint_is_documented() -> None:
+    from web.app import create_app
+    from web.openapi import views as openapi
+
+    served = {
+        (method, re.sub(r"<[^>]*>", "{id}", rule.rule))
+        for rule in create_app().url_map.iter_rules()
+        for method in rule.methods or ()
+        if rule.rule.startswith("/v1/")
+        and rule.rule != openapi.PATH
+        and method in ("GET", "POST", "PUT")
+    }
+    assert {(row[1], row[2]) for row in rows(WEB, "Endpoints")} == served
+    assert [row[0] for row in rows(WEB, "Endpoints")] == [str(number) for number in range(1, 20)]

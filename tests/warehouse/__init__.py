@@ -1,0 +1,1 @@
+"""Tests of `warehouse`, in the same rooms. They run on both databases."""

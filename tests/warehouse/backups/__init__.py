@@ -1,0 +1,1 @@
+"""Tests of backups: written while everything runs, restored, and refused."""

@@ -1,0 +1,151 @@
+"""Backups: taken while everything runs, whole or not there, and what is restored answers the same."""
+
+import json
+import time
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from jobs.run.clock import now_micros
+from tests.conftest import NewUrl
+from tests.support.answers import answers, differing
+from tests.support.backups import SMALL, Run, data_version, done, fill
+from tests.support.faults.victim import Victim, start
+from tests.support.product import Product
+from tests.support.worlds import World
+from warehouse.operations.process_id import LEASE_MICROS
+
+
+def test_taken_during_import_rollup_and_reads(
+    new_warehouse_url: NewUrl, given: World, files: dict[str, Path], run: Run, tmp_path: Path
+) -> None:
+    url, other, backup = new_warehouse_url(), new_warehouse_url(), tmp_path / "backup"
+    fill(url, files, run, *SMALL)
+    running = [
+        start(url, ["import", "events", str(files["events"])], tmp_path),
+        start(url, ["rollup"], tmp_path),
+    ]
+    product = Product(url)
+    restored = []
+    while any(one.process.is_alive() for one in running):
+        answers(product, given)
+        done(run(url, "backup", backup))
+        done(run(other, "restore", backup, "--force"))
+        # Whatever instant it was taken at: what it says is what its own raw rows give.
+        restored.append(run(other, "verify", "--all"))
+    for victim in running:
+        done(victim.wait())
+    for outcome in restored:
+        done(outcome)
+    for one in (url, other):
+        fill(one, files, run, "events")
+        done(run(one, "rollup"))
+    assert differing(answers(Product(other), given), answers(product, given)) == []
+
+
+def test_a_backup_that_is_killed_leaves_the_one_before(
+    warehouse_url: str, files: dict[str, Path], run: Run, tmp_path: Path
+) -> None:
+    fill(warehouse_url, files, run, "shops")
+    backup = tmp_path / "backup"
+    done(run(warehouse_url, "backup", backup))
+    before = backup.read_bytes()
+    fill(warehouse_url, files, run, "forms", "events")
+    for delay in (0.01, 0.05, 0.2):
+        victim = start(warehouse_url, ["backup", str(backup)], tmp_path)
+        time.sleep(delay)
+        kill(victim)
+        now = backup.read_bytes()
+        assert now == before or len(now) > len(before)
+    done(run(warehouse_url, "backup", backup))
+    done(run(warehouse_url, "restore", backup, "--force"))
+
+
+def kill(victim: Victim) -> None:
+    if victim.process.pid is not None:
+        victim.process.kill()  # nothing, where it has just ended by itself
+    victim.wait()
+
+
+def test_a_restore_that_is_killed_is_all_or_nothing(
+    new_warehouse_url: NewUrl, given: World, files: dict[str, Path], run: Run, tmp_path: Path
+) -> None:
+    full, url, backup = new_warehouse_url(), new_warehouse_url(), tmp_path / "backup"
+    fill(full, files, run, *SMALL, "events")
+    done(run(full, "rollup"))
+    done(run(full, "backup", backup))
+    fill(url, files, run, "shops")
+    for delay in (0.1, 0.2, 0.4):
+        victim = start(url, ["restore", str(backup), "--force"], tmp_path)
+        time.sleep(delay)
+        kill(victim)
+        shops = json.loads(run(url, "status", "--json").printed)["shops"]
+        assert [shop["shop_id"] for shop in shops] == sorted(given.casts)
+    done(run(url, "restore", backup, "--force"))
+    assert differing(answers(Product(url), given), answers(Product(full), given)) == []
+    engine = sa.create_engine(url)
+    with engine.connect() as connection:
+        last = connection.execute(
+            sa.text("SELECT job, state FROM job_run ORDER BY run_id DESC")
+        ).first()
+    engine.dispose()
+    assert last is not None
+    assert tuple(last) == ("restore", "done")
+
+
+def test_restored_under_the_api_and_a_rollup(
+    new_warehouse_url: NewUrl, given: World, files: dict[str, Path], run: Run, tmp_path: Path
+) -> None:
+    url, backup = new_warehouse_url(), tmp_path / "backup"
+    fill(url, files, run, *SMALL, "events")
+    product = Product(url)
+    answers(product, given)  # with keys that the backup has, too
+    done(run(url, "backup", backup))
+    rollup = start(url, ["rollup"], tmp_path)
+    done(run(url, "restore", backup, "--force"))
+    assert rollup.wait().status in (0, 1)
+    done(run(url, "rollup"))
+    calm = new_warehouse_url()
+    fill(calm, files, run, *SMALL, "events")
+    done(run(calm, "rollup"))
+    assert differing(answers(product, given), answers(Product(calm), given)) == []
+
+
+def test_leases_of_the_past_hold_nobody_up(
+    new_warehouse_url: NewUrl, files: dict[str, Path], run: Run, tmp_path: Path
+) -> None:
+    url, other, backup = new_warehouse_url(), new_warehouse_url(), tmp_path / "backup"
+    fill(url, files, run, *SMALL)
+    done(run(url, "rollup"))
+    fill(url, files, run, "events")
+    lease(url)
+    done(run(url, "backup", backup))
+    done(run(other, "restore", backup))
+    outcome = run(other, "rollup")
+    done(outcome)
+    assert "waiting" not in outcome.printed
+
+
+def lease(url: str) -> None:
+    """Have another machine hold everything for as long as it can."""
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        owner, until = "elsewhere:1:token", now_micros() + LEASE_MICROS
+        for sql in (
+            "UPDATE edition SET lease_owner = :owner, lease_until = :until",
+            "INSERT INTO job_lease (job, owner, until) VALUES ('rollup', :owner, :until)",
+        ):
+            connection.execute(sa.text(sql), {"owner": owner, "until": until})
+    engine.dispose()
+
+
+def test_data_versions_only_grow(
+    warehouse_url: str, files: dict[str, Path], run: Run, tmp_path: Path
+) -> None:
+    """Clients would take other answers for those that they have already."""
+    fill(warehouse_url, files, run, "shops")
+    done(run(warehouse_url, "backup", tmp_path / "backup"))
+    fill(warehouse_url, files, run, "forms", "events")
+    before = data_version(warehouse_url)
+    done(run(warehouse_url, "restore", tmp_path / "backup", "--force"))
+    assert data_version(warehouse_url) > before

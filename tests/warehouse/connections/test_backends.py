@@ -1,0 +1,105 @@
+"""Where a warehouse is: its URL names the same database to ADBC and to SQLAlchemy."""
+
+import adbc_driver_manager
+import pytest
+from sqlalchemy import make_url
+
+from tests.conftest import NewUrl
+from warehouse.connections.arrow import open_arrow
+from warehouse.connections.backends import PostgresBackend, SqliteBackend, backend_of
+from warehouse.connections.engine import open_engine
+from warehouse.connections.errors import is_outage
+from warehouse.settings import WAREHOUSE_URL, SettingError
+
+
+@pytest.mark.parametrize(
+    ("url", "file"),
+    [
+        ("sqlite:///var/warehouse.db", "var/warehouse.db"),
+        ("sqlite:////srv/warehouse.db", "/srv/warehouse.db"),
+        ("sqlite:///a%20b/warehouse.db?timeout=5", "a b/warehouse.db"),
+        ("sqlite://", ""),
+    ],
+)
+def test_a_file_is_the_one_that_sqlalchemy_opens(url: str, file: str) -> None:
+    backend = backend_of(url)
+    assert isinstance(backend, SqliteBackend)
+    assert backend.file == file == (make_url(url).database or "")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://user:secret@db.example.com:5433/warehouse?sslmode=require",
+        "postgresql+psycopg://postgres@/warehouse?host=/run/postgresql",
+        "postgresql+psycopg://us%40er:p%3Aa%2Fs%40s@[::1]:5432/warehouse",
+        "postgresql+psycopg://user:p#a/s:s[w]ord%@db/warehouse",
+    ],
+)
+def test_libpq_is_given_the_same_server(url: str) -> None:
+    backend = backend_of(url)
+    assert isinstance(backend, PostgresBackend)
+    assert make_url(backend.libpq_uri()) == make_url(url).set(drivername="postgresql")
+
+
+def test_jobs_do_not_open_a_file_that_an_engine_of_the_process_has_open(sqlite_url: str) -> None:
+    with (
+        open_engine(sqlite_url).connect(),
+        pytest.raises(RuntimeError, match="an engine of this process"),
+        open_arrow(sqlite_url),
+    ):
+        pass
+    with open_arrow(sqlite_url) as connection:
+        assert connection.value("SELECT 1") == 1
+
+
+def test_a_lock_is_waited_for_or_not(new_warehouse_url: NewUrl) -> None:
+    url = new_warehouse_url()
+    with open_arrow(url) as holder, open_arrow(url, wait_for_locks=False) as other:
+        holder.lock_table("shop")
+        assert other.value("SELECT COUNT(*) FROM shop") == 0
+        other.rollback()
+        with pytest.raises(adbc_driver_manager.Error) as refused:
+            other.lock_table("shop")
+        assert is_outage(refused.value)
+        holder.rollback()
+
+
+def test_inserts_are_locked_out_only_while_nobody_inserts(postgres_url: str) -> None:
+    with open_arrow(postgres_url) as one, open_arrow(postgres_url) as other:
+        one.execute("INSERT INTO import_batch (shop_key) VALUES (1)")
+        assert not other.lock_against_inserts("import_batch")
+        one.commit()
+        assert other.lock_against_inserts("import_batch")
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_every_usual_name_of_postgresql_means_its_one_driver(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(
+        "WAREHOUSE_URL", f"{scheme}://us%40er:se%3Acret@[::1]:5433/w?sslmode=require"
+    )
+    assert (
+        WAREHOUSE_URL.get() == "postgresql+psycopg://us%40er:se%3Acret@[::1]:5433/w?sslmode=require"
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://user:secret@db/warehouse",
+        "postgresql+psycopg2://user:secret@db/warehouse",
+        "postgresql://user:secret@db:port/warehouse",
+        "var/warehouse.db",
+    ],
+)
+def test_another_url_is_refused_without_showing_it(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAREHOUSE_URL", url)
+    with pytest.raises(SettingError) as refused:
+        WAREHOUSE_URL.get()
+    assert str(refused.value) == (
+        "WAREHOUSE_URL: must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME"
+    )

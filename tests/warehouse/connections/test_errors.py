@@ -1,0 +1,108 @@
+"""Outages, collisions, and defects."""
+
+from pathlib import Path
+
+import adbc_driver_manager
+import pytest
+
+from tests.conftest import NewUrl
+from warehouse.connections.arrow import open_arrow
+from warehouse.connections.errors import Unavailable, defect, is_collision, is_outage
+
+
+def refusal(url: str, sql: str) -> adbc_driver_manager.Error:
+    with (
+        pytest.raises(adbc_driver_manager.Error) as refused,
+        open_arrow(url, wait_for_locks=False) as connection,
+    ):
+        connection.table(sql)
+    return refused.value
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT nothing FROM shop",
+        "SELEC 1",
+        "INSERT INTO shop (shop_key, shop_id) VALUES (1, 'a'), (2, 'a')",
+        "INSERT INTO shop (shop_key, name) VALUES (1, NULL)",
+    ],
+)
+def test_a_refused_statement_is_no_outage(warehouse_url: str, sql: str) -> None:
+    error = refusal(warehouse_url, sql)
+    assert not is_outage(error)
+    assert not is_collision(error)
+
+
+def test_a_server_that_is_gone_is_an_outage(postgres_url: str) -> None:
+    assert is_outage(refusal(postgres_url, "SELECT pg_terminate_backend(pg_backend_pid())"))
+
+
+def test_a_server_that_does_not_answer_is_an_outage() -> None:
+    with (
+        pytest.raises(Unavailable) as refused,
+        open_arrow("postgresql+psycopg://user@127.0.0.1:1/nothing"),
+    ):
+        pass
+    assert is_outage(refused.value)
+
+
+def test_a_file_that_is_no_database_is_an_outage(tmp_path: Path) -> None:
+    file = tmp_path / "warehouse.db"
+    file.write_bytes(b"no database" * 1000)
+    with (
+        pytest.raises(Exception, match="not a database") as refused,
+        open_arrow(f"sqlite:///{file}"),
+    ):
+        pass
+    assert is_outage(refused.value)
+
+
+def test_a_full_database_is_an_outage(sqlite_url: str) -> None:
+    with open_arrow(sqlite_url) as connection:
+        connection.rollback()
+        connection.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(adbc_driver_manager.Error) as refused:
+            connection.execute("INSERT INTO reject (text) VALUES (CAST(zeroblob(9000000) AS TEXT))")
+    assert is_outage(refused.value)
+
+
+def test_a_transaction_that_the_database_ended_is_an_outage(sqlite_url: str) -> None:
+    """As SQLite does where the disk is full."""
+    with open_arrow(sqlite_url) as connection:
+        connection.execute("INSERT INTO shop (shop_key, shop_id) VALUES (1, 'a')")
+        connection.execute("ROLLBACK")
+        with pytest.raises(adbc_driver_manager.Error, match="cannot commit") as refused:
+            connection.commit()
+    assert is_outage(refused.value)
+
+
+def test_a_transaction_that_another_overtook_is_a_collision(new_warehouse_url: NewUrl) -> None:
+    url = new_warehouse_url()
+    write = "UPDATE shop SET name = 'a' WHERE shop_id = 'a'"
+    with open_arrow(url, wait_for_locks=False) as one, open_arrow(url) as other:
+        one.execute("INSERT INTO shop (shop_key, shop_id) VALUES (1, 'a')")
+        one.commit()
+        if one.backend.name == "postgresql":
+            one.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        one.value("SELECT COUNT(*) FROM shop")
+        other.execute(write)
+        other.commit()
+        with pytest.raises(adbc_driver_manager.Error) as refused:
+            one.execute(write)
+    assert is_collision(refused.value)
+    assert is_outage(refused.value)
+
+
+@pytest.mark.parametrize("error", [OSError("disk"), MemoryError()])
+def test_trouble_of_the_machine_is_an_outage(error: Exception) -> None:
+    assert is_outage(error)
+
+
+def test_a_defect_is_one_line_with_the_lines_of_the_program() -> None:
+    with pytest.raises(Exception) as raised, open_arrow("no\nURL"):
+        pass
+    line = defect(raised.value)
+    assert line.startswith("a defect of this program, please report it: ArgumentError: ")
+    assert "(warehouse/connections/backends.py:" in line
+    assert "\n" not in line

@@ -1,0 +1,43 @@
+"""No error shows the password of the database, however the URL is malformed."""
+
+import pytest
+from click.testing import CliRunner
+
+from jobs.cli import main as jobs
+from warehouse.connections.errors import without_password
+from web.cli import main as web
+
+MALFORMED = (
+    "postgresql://user:S3cret@[::bad/db",
+    "postgresql://user:S3cret@127.0.0.1:port/db",
+    "postgresql://user:S3cret@127.0.0.1:99999/db",
+    "postgresql://user:pw@S3cret@127.0.0.1:1/db",
+    "postgresql://user:S3cret@127.0.0.1:1/db?sslmode=odd",
+    "mysql://user:S3cret@127.0.0.1/db",
+)
+
+
+@pytest.mark.parametrize("url", MALFORMED)
+def test_no_command_prints_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAREHOUSE_URL", url)
+    for main, words in ((jobs, ["status"]), (web, ["keys", "list"])):
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 1
+        assert done.stderr.startswith("Error: ")
+        assert "S3cret" not in done.output
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'in IPv6 host address in URI: "postgresql://user:S3/c ret@[::bad/db"',
+        'missing "=" after "postgresql+psycopg://user:S3%2Fc%20ret@h/db" in connection info string',
+        'invalid percent-encoded token: "S3/c ret"',
+        'invalid percent-encoded token: "S3%2Fc%20ret"',
+    ],
+)
+def test_what_drivers_quote_is_hidden(message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAREHOUSE_URL", "postgresql://user:S3%2Fc%20ret@127.0.0.1/db")
+    shown = without_password(message)
+    assert "***" in shown
+    assert "S3" not in shown

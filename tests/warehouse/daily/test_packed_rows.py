@@ -1,0 +1,58 @@
+"""Packed rows: what goes in comes out."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warehouse.catalogue import SUMMARIES, Summary
+from warehouse.daily.packed_rows import pack, unpack, unpack_bytes, width
+
+PACKED = [summary for summary in SUMMARIES if summary.packed_dims]
+# Few values, so that rows share a key.
+number = st.sampled_from([-(2**63), -1, 0, 1, 2**63 - 1])
+
+
+def rows_of(summary: Summary, values: Sequence[tuple[int, ...]]) -> pa.Table:
+    columns = zip(*values, strict=True) if values else [[] for _ in summary.columns]
+    return pa.table(
+        {
+            name: pa.array(list(column), pa.int64())
+            for name, column in zip(summary.columns, columns, strict=True)
+        }
+    )
+
+
+@pytest.mark.parametrize("summary", PACKED, ids=lambda summary: summary.name)
+@settings(deadline=None)
+@given(data=st.data())
+def test_packing_loses_nothing(summary: Summary, data: st.DataObject) -> None:
+    dims = len(summary.columns) - len(summary.measures)
+    rows = st.tuples(*[number] * len(summary.columns))
+    values = data.draw(st.lists(rows, max_size=12, unique_by=lambda row: row[:dims]))
+    packed = pack(summary, rows_of(summary, values))
+    assert sorted(zip(*unpack(summary, packed).to_pydict().values(), strict=True)) == sorted(values)
+    keys = list(zip(*(packed[name].to_pylist() for name in summary.key), strict=True))
+    assert keys == sorted(set(keys))
+
+
+@pytest.mark.parametrize("summary", PACKED[:1], ids=lambda summary: summary.name)
+def test_bytes_are_unpacked_with_the_row_of_each_line(summary: Summary) -> None:
+    rows = [(1, 8, 5, 2), (1, 7, 6, 3), (1, 7, 5, 4)]
+    blobs = pack(summary, rows_of(summary, rows))["packed_dims"].to_pylist()
+    lines, row_of_line = unpack_bytes(blobs, width(summary))
+    assert lines.tolist() == [[5, 4], [6, 3], [5, 2]]
+    assert row_of_line.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("summary", PACKED[:1], ids=lambda summary: summary.name)
+def test_a_slice_of_packed_rows_is_unpacked_alone(summary: Summary) -> None:
+    packed = pack(summary, rows_of(summary, [(1, 7, 5, 4), (1, 8, 5, 2), (1, 9, 6, 1)]))
+    assert unpack(summary, packed.slice(1, 1)).to_pydict() == {
+        "edition": [1],
+        "day": [8],
+        "form": [5],
+        "events": [2],
+    }

@@ -1,0 +1,1 @@
+"""Tests of times and ids. They need no database."""

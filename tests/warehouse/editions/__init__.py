@@ -1,0 +1,1 @@
+"""Tests of editions: who may write to one, and for how long."""

@@ -1,0 +1,1 @@
+"""Tests of the leases by which a job runs once at a time."""

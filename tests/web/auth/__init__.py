@@ -1,0 +1,1 @@
+"""Tests of keys, members, permissions and sign-ins."""

@@ -1,0 +1,233 @@
+"""Sign in, sign out, and the events that end a sign-in."""
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from argon2 import PasswordHasher
+from flask.testing import FlaskClient
+from sqlalchemy import Connection, Engine, select
+
+from tests.support.people import (
+    CONNECTIONS,
+    HOME,
+    PASSWORD,
+    SIGN_IN,
+    Browser,
+    add_member,
+    await_background_writes,
+    new_link,
+    token_of,
+)
+from tests.support.shop_builder import ShopBuilder, writing
+from tests.web.conftest import Clock
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.tables import member, password_link, sign_in
+from web.auth import members, passwords, sessions
+from web.auth.audit import OPERATOR
+
+# Read at import: a fixture replaces it by a cheap one.
+_DUMMY_HASH = passwords.DUMMY_HASH
+
+
+def test_sign_in_and_sign_out(browser: Browser) -> None:
+    assert not browser.is_in()
+    assert browser.sign_in("  Ada@Example.COM ").location == "/"
+    assert browser.is_in()
+    assert browser.get(SIGN_IN).location == "/"
+    before = token_of(browser)
+    assert browser.post("/settings/sign-out", CONNECTIONS).location == SIGN_IN
+    assert not browser.is_in()
+    browser.client.set_cookie("member", before)
+    assert not browser.is_in()
+
+
+def test_each_refused_sign_in_has_the_same_answer_and_work(
+    client: FlaskClient, engine: Engine, shop: ShopBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_member(engine, shop, "ada@example.com")
+    add_member(engine, shop, "disabled@example.com")
+    add_member(engine, shop, "invited@example.com", password=False)
+    with writing(engine) as connection:
+        disabled = members.find(connection, shop.shop_id, "disabled@example.com")
+        members.disable(connection, disabled, by=OPERATOR, now=0)
+    hashes: list[str] = []
+    verify = passwords._hasher.verify
+
+    def counted(stored: str, password: str) -> bool:
+        hashes.append(stored)
+        return verify(stored, password)
+
+    monkeypatch.setattr(
+        passwords, "_hasher", type("Counting", (), {"verify": staticmethod(counted)})
+    )
+    answers = set()
+    for email, password in (
+        ("ada@example.com", "a wrong password"),
+        ("nobody@example.com", PASSWORD),
+        ("disabled@example.com", PASSWORD),
+        ("invited@example.com", PASSWORD),
+        ("invited@example.com", ""),
+    ):
+        answer = Browser(client).sign_in(email, password or "x")
+        page = answer.get_data(as_text=True).replace(email, "")
+        answers.add(
+            (answer.status_code, page.partition("csrf_token")[0], page.rpartition("</form>")[2])
+        )
+    assert len(answers) == 1
+    assert answers.pop()[0] == 403
+    assert len(hashes) == 5
+
+
+def test_dummy_hash_costs_as_much_as_a_real_one() -> None:
+    assert not PasswordHasher().check_needs_rehash(_DUMMY_HASH)
+    assert PasswordHasher().hash("x").startswith("$argon2id$")
+    assert not passwords.matches("", "nobody's")
+
+
+def test_sign_in_replaces_the_cookie(client: FlaskClient, browser: Browser) -> None:
+    browser.get(SIGN_IN)
+    planted = token_of(browser)
+    old_form = browser.form(SIGN_IN)["csrf_token"]
+    browser.signed_in()
+    assert token_of(browser) != planted
+    assert browser.form(CONNECTIONS)["csrf_token"].split(".")[0] != old_form.split(".")[0]
+    attacker = Browser(client)
+    attacker.client.set_cookie("member", planted)
+    assert not attacker.is_in()
+
+
+def test_tokens_are_stored_as_hashes(browser: Browser, engine: Engine, clock: Clock) -> None:
+    link = new_link(engine, "ada@example.com", clock.now)
+    browser.signed_in()
+    with browser.client.session_transaction(CONNECTIONS) as cookie:
+        token = cookie["_user_id"]
+    with engine.connect() as connection:
+        (row,) = connection.execute(select(sign_in))
+        (linked,) = connection.execute(select(password_link))
+        (person,) = connection.execute(select(member))
+    assert len(token) == 43
+    assert token not in str(row)
+    assert link.rpartition("/")[2] not in str(linked)
+    assert person.password_hash.startswith("$argon2id$")
+
+
+def test_sign_in_expires_when_idle_and_when_old(browser: Browser, clock: Clock) -> None:
+    browser.signed_in()
+    begun = clock.now
+    clock.now = begun + sessions.IDLE_LIMIT - 1
+    assert browser.is_in()
+    await_background_writes(browser.client)
+    clock.now += sessions.IDLE_LIMIT - 1
+    assert browser.is_in()
+    await_background_writes(browser.client)
+    clock.now += sessions.IDLE_LIMIT
+    assert not browser.is_in()
+
+    browser.signed_in()
+    begun = clock.now
+    while clock.now + sessions.IDLE_LIMIT // 2 < begun + sessions.LIFETIME:
+        clock.now += sessions.IDLE_LIMIT // 2
+        assert browser.is_in()
+        await_background_writes(browser.client)
+    clock.now = begun + sessions.LIFETIME
+    assert not browser.is_in()
+
+
+def test_use_is_recorded_once_a_minute(browser: Browser, engine: Engine, clock: Clock) -> None:
+    browser.signed_in()
+    seen = []
+    for seconds in (0, 59, 1, 1):
+        clock.now += seconds * MICROS_PER_SECOND
+        assert browser.is_in()
+        await_background_writes(browser.client)
+        with engine.connect() as connection:
+            seen.append(connection.execute(select(sign_in.c.seen_at)).scalar_one())
+    first = clock.now - 61 * MICROS_PER_SECOND
+    assert [instant - first for instant in seen] == [0, 0, 60_000_000, 60_000_000]
+
+
+def _disable(connection: Connection, person: members.Member, now: int) -> None:
+    members.disable(connection, person, by=OPERATOR, now=now)
+
+
+def _reset(connection: Connection, person: members.Member, now: int) -> None:
+    members.reset_password(connection, person, by=OPERATOR, now=now)
+
+
+def _set(connection: Connection, person: members.Member, now: int) -> None:
+    members.set_password(connection, person.member_key, "x", by=OPERATOR, now=now)
+
+
+@pytest.mark.parametrize("ending", [_disable, _reset, _set])
+def test_operator_ends_a_sign_in_at_once(
+    browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock, ending: Callable[..., object]
+) -> None:
+    browser.signed_in()
+    with writing(engine) as connection:
+        ending(connection, members.find(connection, shop.shop_id, "ada@example.com"), clock.now)
+    assert not browser.is_in()
+    assert "You were signed out" in browser.get(SIGN_IN).get_data(as_text=True)
+    assert browser.sign_in().status_code == 403
+
+
+def test_sign_in_of_a_disabled_member_is_not_found(
+    engine: Engine, shop: ShopBuilder, ada: str, clock: Clock
+) -> None:
+    with writing(engine) as connection:
+        person = members.find(connection, shop.shop_id, ada)
+        members.disable(connection, person, by=OPERATOR, now=clock.now)
+        token = sessions.start(
+            connection, person.member_key, person.shop_key, "192.0.2.1", "Firefox", clock.now
+        )
+        assert sessions.find(connection, token, clock.now) is None
+
+
+def test_sign_in_redirects_only_to_pages(browser: Browser, client: FlaskClient) -> None:
+    for wanted, leads_to in (
+        ("/settings/activity", "/settings/activity"),
+        ("/revenue?range=2026-01-01..2026-01-31", "/revenue?range=2026-01-01..2026-01-31"),
+        ("/settings/connections/new", "/settings/connections/new"),
+        ("https://evil.example/settings", "/"),
+        ("//evil.example/settings", "/"),
+        ("/\\evil.example", "/"),
+        ("/settings/../../evil", "/"),
+        ("/settings//evil.example", "/"),
+        ("/settings/@evil.example", "/"),
+        ("/settingsx.evil.example", "/"),
+        ("/settings/activity\nSet-Cookie: a=b", "/"),
+        ("javascript:alert(1)", "/"),
+        ("", "/"),
+    ):
+        path = f"{SIGN_IN}?next={quote(wanted, safe='')}"
+        assert Browser(client).sign_in(path=path).location == leads_to, wanted
+
+
+def test_sign_in_returns_to_the_wanted_page(browser: Browser) -> None:
+    redirect = browser.get("/settings/activity")
+    assert redirect.location == "/settings/sign-in?next=/settings/activity"
+    assert browser.sign_in(path=redirect.location).location == "/settings/activity"
+
+
+def test_member_of_two_shops(client: FlaskClient, engine: Engine, shop: ShopBuilder) -> None:
+    other = ShopBuilder(engine, "other.myshopify.com")
+    add_member(engine, shop, permissions=())
+    add_member(engine, other)
+    browser = Browser(client).signed_in()
+    assert browser.get("/settings/connections/new").status_code == 403
+    entered = browser.post("/settings/shop", CONNECTIONS, shop="other.myshopify.com")
+    assert entered.location == HOME
+    assert browser.get("/settings/connections/new").status_code == 200
+    ShopBuilder(engine, "third.myshopify.com")
+    refused = browser.post("/settings/shop", CONNECTIONS, shop="third.myshopify.com")
+    assert refused.status_code == 404
+    with writing(engine) as connection:
+        ada = members.find(connection, "other.myshopify.com", "ada@example.com")
+        members.disable(connection, ada, by=OPERATOR, now=0)
+    assert not browser.is_in()
+    assert (
+        browser.signed_in()
+        .post("/settings/shop", CONNECTIONS, shop="other.myshopify.com")
+        .status_code
+        == 404
+    )

@@ -1,0 +1,138 @@
+"""The command line and the server, as processes."""
+
+import json
+import re
+import signal
+import socket
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+from sqlalchemy import Engine
+
+from tests.support.serving import ask, run, served
+from tests.support.shop_builder import ShopBuilder
+from web.auth.api_key_format import is_well_formed
+from web.cli import main
+
+BODY = {"Content-Type": "application/json"}
+
+
+def invoke(url: str, *words: str) -> Result:
+    """`python -m web WORDS`, in this process."""
+    return CliRunner().invoke(main, words, env={"WAREHOUSE_URL": url})
+
+
+def test_mint_list_and_revoke(warehouse_url: str, shop: ShopBuilder) -> None:
+    minted = invoke(
+        warehouse_url,
+        "keys",
+        "mint",
+        "--shop",
+        shop.shop_id,
+        "--scopes",
+        "forms:write,analytics:read",
+        "--name",
+        "A tool",
+        "--expires",
+        "2099-12-31",
+    )
+    assert (minted.exit_code, minted.stderr) == (0, "")
+    key = minted.stdout.splitlines()[-1]
+    assert is_well_formed(key)
+    listed = invoke(warehouse_url, "keys", "list", "--json")
+    (row,) = map(json.loads, listed.stdout.splitlines())
+    assert key not in listed.stdout
+    assert row.pop("createdAt").endswith("Z")
+    assert row == {
+        "credentialId": row["credentialId"],
+        "shopId": shop.shop_id,
+        "name": "A tool",
+        "hint": key[:13],
+        "scopes": ["analytics:read", "forms:write"],
+        "state": "active",
+        "createdBy": "operator",
+        "expiresAt": "2100-01-01T00:00:00.000Z",
+        "revokedAt": None,
+        "lastUsedAt": None,
+        "replacedBy": None,
+    }
+    empty = invoke(warehouse_url, "keys", "list", "--shop", "other").stdout
+    assert empty.split() == ["CREDENTIAL", "SHOP", "KEY", "STATE", "SCOPES", "LAST", "USED", "NAME"]
+    assert invoke(warehouse_url, "keys", "revoke", row["credentialId"]).exit_code == 0
+    header, line = invoke(warehouse_url, "keys", "list", "--shop", shop.shop_id).stdout.splitlines()
+    columns = {name: line[header.index(name) :].split("  ")[0] for name in ("CREDENTIAL", "STATE")}
+    assert columns == {"CREDENTIAL": row["credentialId"], "STATE": "revoked"}
+    assert line.endswith("analytics:read,forms:write  never      A tool")
+
+
+def test_failures_and_wrong_usage(warehouse_url: str, shop: ShopBuilder) -> None:
+    mint = ["keys", "mint", "--shop", shop.shop_id, "--scopes"]
+    for arguments, status in (
+        (["keys", "mint", "--shop", "nobody", "--scopes", "forms:write"], 1),
+        (["keys", "revoke", "cred_0"], 1),
+        ([*mint, "everything"], 2),
+        ([*mint, ""], 2),
+        ([*mint, "forms:write", "--expires", "2026-02-30"], 2),
+        ([*mint, "forms:write", "--expires", "tomorrow"], 2),
+        (["keys", "mint", "--shop", shop.shop_id], 2),
+        (["keys"], 2),
+        (["serve", "--port", "0"], 2),
+    ):
+        done = invoke(warehouse_url, *arguments)
+        assert (done.exit_code, done.stdout) == (status, ""), arguments
+        if status == 1:
+            assert re.fullmatch(r"Error: .+\n", done.stderr), arguments
+
+
+def test_unreachable_warehouse_is_a_one_line_error() -> None:
+    done = run("postgresql+psycopg://nobody@127.0.0.1:1/x", "keys", "list")
+    assert done.returncode == 1
+    assert re.fullmatch(r"Error: .+\n", done.stderr), done.stderr
+    for url in ("sqlite:////proc/x.db", "nonsense"):
+        invoked = invoke(url, "keys", "list")
+        assert invoked.exit_code == 1
+        assert re.fullmatch(r"Error: .+\n", invoked.stderr), invoked.stderr
+
+
+def test_command_creates_the_warehouse(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'new' / 'warehouse.db'}"
+    assert run(url, "keys", "list").returncode == 0
+
+
+def test_serve(warehouse_url: str, engine: Engine, shop: ShopBuilder, tmp_path: Path) -> None:
+    key = shop.mint()
+    with served(warehouse_url, log=tmp_path / "log") as (process, port):
+        assert ask(port, "GET", "/healthz") == (200, {"status": "ok"})
+        created, answer = ask(
+            port, "POST", "/v1/forms", key, b'{"name": "x", "schema": {}}', **BODY
+        )
+        assert created == 201
+        # Eight connections reach both workers.
+        for _ in range(8):
+            status, answer = ask(port, "GET", f"/v1/forms/{answer['data']['id']}", key)
+            assert status == 200
+        assert ask(port, "GET", "/v1/attribution")[1]["error"]["code"] == "unauthorized"
+        # Bodies with and without a length, and bytes that are not a request.
+        big = b"x" * 100_000
+        for body in (big * 11, [big] * 11):
+            status, answer = ask(port, "POST", "/v1/forms", key, body, **BODY)
+            assert (status, answer["error"]["code"]) == (413, "payload_too_large")
+        status, _ = ask(
+            port, "POST", "/v1/forms", key, [b'{"name": "y",', b'"schema": {}}'], **BODY
+        )
+        assert status == 201
+        # The server answers without a body where it cannot read a request.
+        for head, status in (
+            ("GET /" + "x" * 70_000 + " HTTP/1.1", 414),
+            (f"GET / HTTP/1.1\r\nBearer {key}", 400),
+        ):
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                connection.sendall(f"{head}\r\nHost: x\r\n\r\n".encode())
+                assert connection.recv(65536).startswith(f"HTTP/1.1 {status} ".encode())
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+    log = (tmp_path / "log").read_text()
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert {line.get("status") for line in lines} >= {200, 201, 401, 413}
+    assert key not in log
+    assert key[9:] not in log

@@ -1,0 +1,1 @@
+"""The pages of the dashboard, beside the answers of the API."""

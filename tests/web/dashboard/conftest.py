@@ -1,0 +1,62 @@
+"""A shop with everything, seen by a member; and the API's answers about it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from jobs.landing.folder import ORDER
+from tests.support.people import Browser, add_member
+from tests.support.product import Product
+from tests.support.shop_builder import known_shop
+from tests.support.worlds import World, world
+from warehouse.connections.engine import open_engine
+from web.app import close_app, create_app
+
+
+@dataclass
+class Seen:
+    """`page()` is a page as a browser gets it, `api()` an answer of the API; both about one shop."""
+
+    browser: Browser
+    product: Product
+    world: World
+    shop_id: str
+
+    def page(self, path: str, **query: str) -> str:
+        answer = self.browser.get(path, query_string=query, headers={"Accept": "text/html"})
+        assert answer.status_code == 200, (path, answer.status_code)
+        return answer.get_data(as_text=True)
+
+    def api(self, path: str, **query: str) -> Any:
+        status, body = self.product.get(f"/v1{path}", query, self.shop_id)
+        assert status == 200, body
+        return body["data"]
+
+
+@pytest.fixture(scope="session")
+def rolled_up(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, World]:
+    """The URL of a warehouse with a random world in it."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('dashboard') / 'warehouse.db'}"
+    product, some = Product(url), world(17, 60)
+    for kind in ORDER:
+        product.load(kind, some.records[kind])
+    product.rollup()
+    product.close()
+    return url, some
+
+
+@pytest.fixture
+def seen(rolled_up: tuple[str, World]) -> Iterator[Seen]:
+    url, some = rolled_up
+    engine = open_engine(url)
+    shop_id = next(iter(some.casts))
+    app = create_app(url)
+    browser = Browser(app.test_client())
+    email = f"ada{id(app)}@example.com"
+    add_member(engine, known_shop(engine, shop_id), email)
+    browser.sign_in(email)
+    yield Seen(browser, Product(url), some, shop_id)
+    close_app(app)
+    engine.dispose()

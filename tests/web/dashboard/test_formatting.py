@@ -1,0 +1,70 @@
+"""Numbers, money and dates in the language of the browser."""
+
+from datetime import date
+
+import pytest
+from flask import Flask
+
+from web.dashboard import formatting
+from web.dashboard.statistics import Interval
+
+APP = Flask(__name__)
+
+
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    [
+        (
+            "en-US,en;q=0.8",
+            [
+                "1,234,567",
+                "$1,234,568",
+                "€999.50",
+                "$0.05",
+                "¥123,456",
+                "12.3%",
+                "+2.5 points",
+                "Mar 1, 2026",
+                "1.2% to 3%",
+            ],
+        ),
+        (
+            "de-DE",
+            [
+                "1.234.567",
+                "1.234.568 $",
+                "999,50 €",
+                "0,05 $",
+                "123.456 ¥",
+                "12,3 %",
+                "+2,5 points",
+                "01.03.2026",
+                "1,2 % to 3 %",
+            ],
+        ),
+        ("xx, tlh;q=0.5", ["1,234,567", "$1,234,568"]),
+        ("", ["1,234,567", "$1,234,568"]),
+    ],
+)
+def test_languages(language: str, texts: list[str]) -> None:
+    with APP.test_request_context(headers={"Accept-Language": language}):
+        found = [
+            formatting.count(1234567),
+            formatting.money(123456789, "USD"),
+            formatting.money(99950, "EUR"),
+            formatting.money(5, "USD"),
+            formatting.money(123456, "JPY"),
+            formatting.percent(12.34),
+            formatting.signed_points(2.5),
+            formatting.day(date(2026, 3, 1)),
+            formatting.interval(Interval(0.012, 0.03)),
+        ]
+    plain = [text.replace("\xa0", " ").replace("\u202f", " ") for text in found]
+    assert plain[: len(texts)] == texts
+
+
+def test_an_exact_amount_has_its_minor_units() -> None:
+    with APP.test_request_context(headers={"Accept-Language": "en"}):
+        assert formatting.money(123456789, "USD", exact=True) == "$1,234,567.89"
+        assert formatting.amount(1234.5, "EUR") == "€1,234"
+        assert formatting.amount(12.345, "KWD") == "KWD12.345"

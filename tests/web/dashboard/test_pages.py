@@ -1,0 +1,237 @@
+"""Every page shows the figures of the API, to those who may see them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import unescape
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.support.people import Browser, add_member
+from tests.support.shop_builder import ShopBuilder
+from tests.web.dashboard.conftest import Seen
+from warehouse.connections.engine import open_engine
+from web.dashboard import formatting
+
+RANGE = {"range": "90d", "compare": "previous"}
+SHOP_PAGES = ("/", "/forms", "/revenue", "/discounts", "/ads", "/customers")
+
+
+class Tables(HTMLParser):
+    """The cells of all tables of a page, by the heading of their section."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: dict[str, list[list[str]]] = {}
+        self._heading, self._text, self._hidden = "", "", 0
+        self._rows: list[list[str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        classes = (dict(attributes).get("class") or "").split()
+        if tag in ("h1", "h2", "td", "th"):
+            self._text = ""
+        if tag == "tbody":
+            self._rows = self.found.setdefault(self._heading, [])
+        if tag == "tfoot":
+            self._rows = []
+        if tag == "tr":
+            self._row: list[str] = []
+        if tag == "span" and {"unseen", "reach"} & set(classes):
+            self._hidden += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("h1", "h2"):
+            self._heading = " ".join(self._text.split())
+        if tag in ("td", "th"):
+            self._row.append(" ".join(self._text.split()))
+        if tag == "tr" and any(self._row):
+            self._rows.append(self._row)
+        if tag == "tbody":
+            # Headers are no rows.
+            self._rows = []
+        if tag == "span" and self._hidden:
+            self._hidden -= 1
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self._text += data
+
+
+@contextmanager
+def in_english(seen: Seen) -> Iterator[None]:
+    """Formats as the pages do for the browser of the tests."""
+    with seen.browser.client.application.test_request_context(headers={"Accept-Language": "en"}):
+        yield
+
+
+def form_ids(seen: Seen) -> list[str]:
+    return [row["formId"] for row in seen.api("/forms/funnel", range="90d") if row["formName"]]
+
+
+def all_pages(seen: Seen) -> list[str]:
+    return [*SHOP_PAGES, *(f"/forms/{form_id}" for form_id in form_ids(seen))]
+
+
+def test_every_csv_of_a_page_is_the_api_s(seen: Seen) -> None:
+    """The answer behind each figure, byte for byte."""
+    looked_at = set()
+    for path in all_pages(seen):
+        for address in re.findall(r'href="(/data/csv[^"]*)"', seen.page(path, **RANGE)):
+            asked = {
+                name: value[0]
+                for name, value in parse_qs(urlsplit(unescape(address)).query).items()
+            }
+            api, form_id = asked.pop("path"), asked.pop("form", "")
+            theirs = seen.product.ask(
+                "GET",
+                f"/v1{api.replace('{id}', form_id)}",
+                seen.shop_id,
+                query_string={**asked, "format": "csv"},
+            )
+            ours = seen.browser.get(unescape(address))
+            assert (ours.status_code, theirs.status_code) == (200, 200), address
+            assert ours.data == theirs.data, address
+            looked_at.add(api)
+    assert len(looked_at) >= 13
+
+
+def test_revenue(seen: Seen) -> None:
+    tables = Tables(seen.page("/revenue", **RANGE)).found
+    currency = seen.product.get("/v1/attribution", {}, seen.shop_id)[1]["meta"]["currency"]
+    credited = next(table for heading, table in tables.items() if "came from" in heading)
+    campaigns = seen.api("/revenue/by-utm", range="90d", dimension="campaign")["rows"]
+    with in_english(seen):
+
+        def money(row: Any) -> str:
+            return formatting.money(row["netRevenueCents"], currency, exact=True)
+
+        assert [row[1:3] for row in credited[:4]] == [
+            [formatting.count(row["orders"]), money(row)]
+            for row in seen.api("/attribution", range="90d")
+        ]
+        assert [[row[2], row[4], row[5]] for row in tables["Campaigns"]] == [
+            [
+                formatting.count(row["submissionCount"]),
+                formatting.count(row["attributedOrders"]),
+                money(row),
+            ]
+            for row in campaigns
+        ]
+        assert [cell for row in tables["Net revenue by day"] for cell in row[1:]] == [
+            money(row) for row in seen.api("/attribution/daily", range="90d")
+        ]
+
+
+# On the page of one form: a section, its endpoint, and the columns that are counts.
+COUNTS = (
+    ("Steps", "steps/dropoff", {"views": 1, "completions": 2, "dropoffs": 3}),
+    ("Devices", "devices", {"views": 1, "submissions": 3}),
+    ("Visitors", "visitor-conversion", {"visitors": 1, "submitters": 2, "purchasers": 3}),
+    ("Answers", "response-revenue", {"submissions": 2}),
+    ("Time to complete", "time-to-complete", {"completions": 1}),
+    ("Days", "trends", {"views": 1, "starts": 2, "submissions": 3, "orders": 4}),
+)
+
+
+def test_one_form(seen: Seen) -> None:
+    for form_id in form_ids(seen):
+        tables = Tables(seen.page(f"/forms/{form_id.upper()}", **RANGE)).found
+        funnel = seen.api(f"/forms/{form_id}/funnel", range="90d")
+        with in_english(seen):
+            assert [row[1:4] for row in tables["From view to order"]] == [
+                [
+                    formatting.count(stage["count"]),
+                    formatting.percent(stage["rateFromPrevious"]),
+                    formatting.percent(stage["rateFromFirst"]),
+                ]
+                for stage in funnel["stages"]
+            ]
+            for heading, path, columns in COUNTS:
+                rows = seen.api(f"/forms/{form_id}/{path}", range="90d")
+                table = [row for row in tables.get(heading, []) if len(row) > 2]
+                assert [[row[place] for place in columns.values()] for row in table] == [
+                    [formatting.count(row[name]) for name in columns] for row in rows
+                ], heading
+
+
+def test_the_cards_add_up(seen: Seen) -> None:
+    page = seen.page("/", range="90d", compare="none")
+    orders = sum(row["orders"] for row in seen.api("/attribution", range="90d"))
+    with in_english(seen):
+        assert f'<h2>Orders</h2><p class="figure">{formatting.count(orders)}</p>' in page
+
+
+def test_pages_have_the_policy_and_no_script(seen: Seen) -> None:
+    for path in all_pages(seen):
+        answer = seen.browser.get(path, headers={"Accept": "text/html"})
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["Cache-Control"] == "no-store"
+        page = answer.get_data(as_text=True)
+        assert not re.search(r"<style|style=|<script(?! src=)|\son\w+=|javascript:", page)
+        assert not re.search(r'(src|href|action)="(https?:)?//', page)
+
+
+def test_bad_values_leave_the_page(seen: Seen) -> None:
+    for path in SHOP_PAGES:
+        page = seen.page(path, range="soon")
+        assert "The range has `soon`" in page
+        assert "Last 30 days" in page
+    form_id = form_ids(seen)[0]
+    page = seen.page(f"/forms/{form_id}", field="no-field", by="no-field-either", device="toaster")
+    assert "answered" in page
+
+
+def test_a_csv_is_never_of_other_days(seen: Seen) -> None:
+    answer = seen.browser.get("/data/csv?path=/attribution&range=soon")
+    assert answer.status_code == 400
+    assert "The range has `soon`" in answer.get_data(as_text=True)
+
+
+def test_who_may_see_what(seen: Seen) -> None:
+    outsider = Browser(seen.browser.client.application.test_client())
+    for path in ("/", "/forms", "/data/csv?path=/attribution"):
+        answer = outsider.get(path, headers={"Accept": "text/html"})
+        assert answer.status_code == 302
+        assert answer.location.startswith("/settings/sign-in?next=")
+    signed_in = outsider.sign_in("nobody@example.com")
+    assert signed_in.status_code == 403
+    engine = open_engine(seen.product.url)
+    add_member(
+        engine, ShopBuilder(engine, "plain.example"), "plain@example.com", ["connections:manage"]
+    )
+    plain = Browser(seen.browser.client.application.test_client())
+    plain.sign_in("plain@example.com")
+    html = {"Accept": "text/html"}
+    assert plain.get("/", headers=html).status_code == 200
+    assert plain.get("/discounts", headers=html).status_code == 403
+    assert plain.get("/data/csv?path=/discounts/performance").status_code == 403
+    # A form of another shop is none.
+    form_id = form_ids(seen)[0]
+    assert plain.get(f"/forms/{form_id}", headers=html).status_code == 404
+    assert plain.get("/forms/funnel-x", headers=html).status_code == 404
+    address = f"/data/csv?path=/forms/%7Bid%7D/funnel&form={form_id}"
+    assert plain.get(address).status_code == 404
+    engine.dispose()
+
+
+@pytest.mark.parametrize("accept", ["application/json", "*/*", ""])
+def test_a_program_finds_nothing_at_the_root(seen: Seen, accept: str) -> None:
+    answer = seen.browser.get("/", headers={"Accept": accept})
+    assert answer.status_code == 404
+    assert answer.get_json()["error"]["code"] == "not_found"
+
+
+def test_a_shop_without_data_says_the_next_step(seen: Seen) -> None:
+    engine = open_engine(seen.product.url)
+    add_member(engine, ShopBuilder(engine, "new.example", rolled_up=False), "new@example.com")
+    browser = Browser(seen.browser.client.application.test_client())
+    browser.sign_in("new@example.com")
+    for path in SHOP_PAGES:
+        answer = browser.get(path, headers={"Accept": "text/html"})
+        assert answer.status_code == 200, path
+    assert "No figures in these days" in browser.get("/", headers={"Accept": "text/html"}).text
+    engine.dispose()

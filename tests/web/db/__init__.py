@@ -1,0 +1,1 @@
+"""Tests of how requests read the warehouse: snapshots, outages, writes in the background."""

@@ -1,0 +1,78 @@
+"""The connections of the API: one snapshot a request, and connections that die while they wait."""
+
+import pytest
+from sqlalchemy import select, text, update
+from sqlalchemy.exc import ProgrammingError
+
+from tests.support.shop_builder import ShopBuilder, writing
+from warehouse.connections.engine import open_engine
+from warehouse.migrations.migrate import migrate
+from warehouse.tables import shop
+from web.db.database import Database
+
+NAME = select(shop.c.name)
+
+
+def test_a_request_sees_one_snapshot(warehouse_url: str) -> None:
+    engine = open_engine(warehouse_url, pooled=True)
+    migrate(engine)
+    ShopBuilder(engine)
+    database = Database(warehouse_url)
+    with database.read() as connection:
+        assert connection.execute(NAME).scalar_one() == ""
+        with writing(engine) as writer:
+            writer.execute(update(shop).values(name="Another"))
+        assert connection.execute(NAME).scalar_one() == ""
+    with database.read() as connection:
+        assert connection.execute(NAME).scalar_one() == "Another"
+    database.close()
+    engine.dispose()
+
+
+def test_a_snapshot_only_reads(postgres_url: str) -> None:
+    migrate(open_engine(postgres_url))
+    database = Database(postgres_url)
+    with database.read() as connection, pytest.raises(Exception, match="read-only transaction"):
+        connection.execute(update(shop).values(name="x"))
+    database.close()
+
+
+def test_what_was_prepared_stays_so(postgres_url: str) -> None:
+    """The driver prepares what it is asked again and again; without that the server plans it anew."""
+    migrate(open_engine(postgres_url))
+    database = Database(postgres_url)
+    for _ in range(10):
+        connection = database.read()
+        connection.execute(NAME)
+        database.release(connection)
+    with database.read() as connection:
+        prepared = text("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%shop%'")
+        assert connection.execute(prepared).scalar_one() == 1
+    with pytest.raises(ProgrammingError), database.read() as connection:
+        connection.execute(text("SELECT nothing FROM shop"))
+    with database.read() as connection:
+        assert connection.execute(NAME).all() == []
+    database.close()
+
+
+def test_connections_that_died_are_replaced(postgres_url: str) -> None:
+    engine = open_engine(postgres_url)
+    migrate(engine)
+    database = Database(postgres_url)
+    for _ in range(2):
+        with database.read() as one, database.read() as other, database.write() as writer:
+            for connection in (one, other, writer):
+                connection.execute(NAME)
+        with engine.connect() as connection:
+            connection.execute(
+                text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            )
+    with database.read() as connection:
+        assert connection.execute(NAME).all() == []
+    with database.write() as connection:
+        connection.execute(update(shop).values(name="x"))
+        connection.commit()
+    database.close()

@@ -1,0 +1,194 @@
+"""A database that does not answer: requests end, and say so."""
+
+import os
+import signal
+import sqlite3
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from time import monotonic, sleep
+
+import psutil
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import Engine, make_url, select, text, update
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from tests.support.refusals import refused
+from tests.support.shop_builder import ShopBuilder
+from warehouse.connections.engine import open_engine
+from warehouse.migrations.migrate import migrate
+from warehouse.tables import shop
+from web.app import close_app, create_app
+from web.db.database import Database
+from web.http.errors import is_unavailable
+from web.server.threads import THREADS
+
+# Seconds that tell an answer within a second, on a busy machine, from one that does not come.
+SOON = 5
+NAME = update(shop).values(name="x")
+
+
+@pytest.fixture
+def postgres_engine(postgres_url: str) -> Iterator[Engine]:
+    engine = open_engine(postgres_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def postgres_client(postgres_url: str, postgres_engine: Engine) -> Iterator[FlaskClient]:
+    app = create_app(postgres_url)
+    yield app.test_client()
+    close_app(app)
+
+
+def readyz(client: FlaskClient) -> int:
+    began = monotonic()
+    status = client.get("/readyz").status_code
+    assert monotonic() - began < SOON
+    return status
+
+
+def until_ready(client: FlaskClient) -> None:
+    deadline = monotonic() + 30
+    while readyz(client) != 200:
+        assert monotonic() < deadline
+        sleep(0.05)
+
+
+def test_a_locked_table_is_a_503(postgres_client: FlaskClient, postgres_engine: Engine) -> None:
+    headers = {"Authorization": f"Bearer {ShopBuilder(postgres_engine).mint()}"}
+    with postgres_engine.connect() as holder:
+        holder.execute(text("LOCK TABLE shop IN ACCESS EXCLUSIVE MODE"))
+        began = monotonic()
+        answer = postgres_client.get("/v1/attribution", headers=headers)
+        assert monotonic() - began < 3 * SOON
+        refused(answer, 503, "unavailable")
+        assert answer.headers["Retry-After"] == "1"
+        assert {readyz(postgres_client) for _ in range(3)} == {503}
+        assert postgres_client.get("/healthz").status_code == 200
+    assert postgres_client.get("/v1/attribution", headers=headers).status_code == 200
+    until_ready(postgres_client)
+
+
+def test_a_frozen_server_is_a_503_that_takes_one_thread(
+    postgres_client: FlaskClient, postgres_engine: Engine
+) -> None:
+    until_ready(postgres_client)
+    with postgres_engine.connect() as connection:
+        others = connection.execute(
+            text(
+                "SELECT pid FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        )
+        pids = list(others.scalars())
+    if not all(psutil.pid_exists(pid) for pid in pids):
+        pytest.skip("the PostgreSQL server is on another machine")
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        assert {readyz(postgres_client) for _ in range(20)} == {503}
+        assert [thread.name for thread in threading.enumerate()].count("probe") == 1
+        assert postgres_client.get("/healthz").status_code == 200
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    until_ready(postgres_client)
+
+
+def test_a_full_pool_is_answered(warehouse_url: str, engine: Engine) -> None:
+    app = create_app(warehouse_url)
+    database = app.extensions["formrevenue"].database
+    with ExitStack() as held:
+        for _ in range(THREADS + 1):
+            held.callback(database.release, database.read())
+        began = monotonic()
+        with pytest.raises(SQLAlchemyError) as refused:
+            database.read()
+        assert is_unavailable(refused.value)
+        assert readyz(app.test_client()) == 503
+        assert monotonic() - began < 2 * SOON
+    until_ready(app.test_client())
+    close_app(app)
+
+
+def test_the_sessions_of_the_api_have_an_end(postgres_url: str) -> None:
+    """The operator's own options, in the address, count."""
+    url = make_url(postgres_url).update_query_dict({"options": "-c statement_timeout=7s"})
+    given = {}
+    for address in (postgres_url, url.render_as_string(hide_password=False)):
+        database = Database(address)
+        for kind in (database.read, database.write):
+            with kind() as connection:
+                given[address, kind.__name__] = [
+                    connection.execute(text(f"SHOW {name}")).scalar_one()
+                    for name in (
+                        "statement_timeout",
+                        "lock_timeout",
+                        "idle_in_transaction_session_timeout",
+                    )
+                ]
+        database.close()
+    assert list(given.values()) == [["30s", "3s", "5min"]] * 2 + [["7s", "3s", "5min"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("option", "statement"),
+    [
+        ("statement_timeout=100ms", "SELECT pg_sleep(30)"),
+        ("idle_in_transaction_session_timeout=100ms", "SELECT 1"),
+    ],
+)
+def test_what_the_server_ends_is_no_defect(
+    postgres_url: str, postgres_engine: Engine, option: str, statement: str
+) -> None:
+    url = make_url(postgres_url).update_query_dict({"options": f"-c {option}"})
+    database = Database(url.render_as_string(hide_password=False))
+    connection = database.read()
+    # Longer than the server allows.
+    sleep(1)
+    with pytest.raises(DBAPIError) as ended:
+        connection.execute(text(statement))
+    assert is_unavailable(ended.value)
+    database.release(connection)
+    with database.read() as connection:
+        assert connection.execute(select(shop.c.name)).all() == []
+    database.close()
+
+
+def test_two_writers_wait_for_the_lock_of_sqlite(sqlite_url: str) -> None:
+    database = Database(sqlite_url)
+
+    def write(_: int) -> float:
+        began = monotonic()
+        with pytest.raises(SQLAlchemyError) as refused, database.write() as connection:
+            connection.execute(NAME)
+        assert is_unavailable(refused.value)
+        return monotonic() - began
+
+    with (
+        closing(sqlite3.connect(make_url(sqlite_url).database or "", isolation_level=None)) as lock,
+        ThreadPoolExecutor(8) as writers,
+    ):
+        lock.execute("BEGIN IMMEDIATE")
+        waited = sorted(writers.map(write, range(8)))
+        assert sum(seconds > 4 for seconds in waited) == 2
+        assert waited[-1] < 4 * SOON
+        with database.read() as connection:
+            assert connection.execute(select(shop.c.name)).all() == []
+        lock.execute("ROLLBACK")
+    with database.write() as connection:
+        connection.execute(NAME)
+        connection.commit()
+    database.close()
+
+
+def test_jobs_wait_for_as_long_as_it_takes(sqlite_url: str) -> None:
+    engine = open_engine(sqlite_url)
+    with engine.connect() as connection:
+        assert connection.execute(text("PRAGMA busy_timeout")).scalar_one() == 60_000
+    engine.dispose()

@@ -1,0 +1,1 @@
+"""Tests of what holds for every endpoint: errors, validators, limits, retries, caches."""

@@ -1,0 +1,1 @@
+"""Tests of the server as processes: workers, slow clients, signals."""

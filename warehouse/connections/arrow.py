@@ -1,0 +1,204 @@
+"""Columns in, columns out: how jobs read and write, over ADBC, on both databases.
+
+An `ArrowConnection` is one connection and, until `commit`, one transaction. Facts, summaries and the
+mark that a batch is applied are written through the same one. SQL is written for both databases:
+parameters are `$1`, `$2`, ...; sets of keys travel as temporary tables (`stage`).
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import Any, Final, Self
+
+import adbc_driver_manager
+import pyarrow as pa
+from sqlalchemy import Table
+
+from warehouse.connections.backends import BUSY_SECONDS, Backend, backend_of
+from warehouse.connections.errors import Unavailable
+from warehouse.tables.base import is_text
+
+Cell = int | str
+
+_RETRY_SECONDS: Final = 0.2
+
+
+class ArrowConnection:
+    """One connection, with one transaction at a time. Tables that come and go are Arrow tables."""
+
+    def __init__(self, backend: Backend, *, wait_for_locks: bool = True) -> None:
+        self.backend = backend
+        self._wait_for_locks = wait_for_locks
+        # Called with the process that holds a lock that this connection waits for, "" if unknown.
+        self.on_lock_wait: Callable[[str], None] = lambda _holder: None
+        self._in_transaction = False
+        self._prefers_index_lookups = False
+        self._connection = backend.adbc_connect()
+        try:
+            # Some of SQLite's settings cannot be made in a transaction.
+            self._connection.adbc_connection.set_autocommit(True)
+            for statement in backend.session_statements(wait_for_locks=wait_for_locks):
+                self.execute(statement)
+            self.server_pid = backend.server_pid(self)
+            self._connection.adbc_connection.set_autocommit(False)
+        except BaseException:
+            self._connection.close()
+            raise
+        self._in_transaction = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Roll back what is not committed, and close."""
+        self._connection.close()
+
+    def second_connection(self) -> "ArrowConnection":
+        """Another connection to the same warehouse, with transactions of its own."""
+        second = ArrowConnection(self.backend)
+        second.on_lock_wait = self.on_lock_wait
+        if self._prefers_index_lookups:
+            second.prefer_index_lookups()
+        return second
+
+    def execute(self, sql: str, *values: Cell) -> None:
+        self._run(lambda cursor: self._execute(cursor, sql, values))
+
+    def table(self, sql: str, *values: Cell) -> pa.Table:
+        """The rows of a SELECT (or of a statement with RETURNING)."""
+
+        def fetch(cursor: Any) -> pa.Table:
+            self._execute(cursor, sql, values)
+            return cursor.fetch_arrow_table()
+
+        return self._run(fetch)
+
+    def _execute(self, cursor: Any, sql: str, values: tuple[Cell, ...]) -> None:
+        cursor.execute(self.backend.with_parameters(sql), values or None)
+
+    def _run(self, statement: Callable[[Any], Any]) -> Any:
+        """Run a statement; wait for SQLite's only write lock for as long as it takes, and report it."""
+        while True:
+            started_at = time.monotonic()
+            try:
+                with self._connection.cursor() as cursor:
+                    result = statement(cursor)
+            except adbc_driver_manager.OperationalError as error:
+                has_waited = time.monotonic() - started_at > BUSY_SECONDS / 2
+                # Refused at once in mid-transaction: what was read is no longer the newest state,
+                # and waiting does not change that.
+                is_curable = self._wait_for_locks and (has_waited or not self._in_transaction)
+                if not (is_curable and self.backend.is_busy(error)):
+                    raise
+                self.on_lock_wait("")
+                time.sleep(0 if has_waited else _RETRY_SECONDS)
+            else:
+                self._in_transaction = True
+                return result
+
+    def rows_of(self, table: Table, sql: str, *values: Cell) -> pa.Table:
+        """The rows of a SELECT of a table's columns, in the table's types: where there are no rows,
+        SQLite does not know them."""
+        rows = self.table(sql, *values)
+        schema = schema_of(table, tuple(rows.column_names))
+        return rows if rows.schema.equals(schema) else rows.cast(schema)
+
+    def value(self, sql: str, *values: Cell) -> Any:
+        """The first value of the first row, or None."""
+        rows = self.table(sql, *values)
+        return rows.column(0)[0].as_py() if rows.num_rows else None
+
+    def changed(self, sql: str, *values: Cell) -> int:
+        """How many rows a statement with RETURNING touched."""
+        return self.table(sql, *values).num_rows
+
+    def append(self, table: str, rows: pa.Table) -> None:
+        if rows.num_rows:
+            with self._connection.cursor() as cursor:
+                cursor.adbc_ingest(table, rows, mode="append")
+
+    def stage(self, name: str, rows: pa.Table) -> str:
+        """Put rows into a temporary table of this name, which replaces an earlier one."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            cursor.adbc_ingest(name, rows, mode="create", temporary=True)
+        return name
+
+    def lock_rows(self, table: str, key: str, where: str, *values: Cell) -> None:
+        """Lock the rows that meet a condition, in the order of their key: processes that lock some
+        of the same rows then never wait for each other in a circle."""
+        self.backend.lock_rows(self, table, key, where, *values)
+
+    def lock_table(self, table: str) -> None:
+        """Keep others from writing to a table until the end of the transaction, not from reading."""
+        self.backend.lock_table(self, table)
+
+    def lock_against_inserts(self, table: str) -> bool:
+        """Keep others from inserting into a table, unless somebody is doing so now (then the
+        transaction is rolled back). Returns whether the table is locked."""
+        return self.backend.lock_against_inserts(self, table)
+
+    def prefer_index_lookups(self) -> None:
+        """From here on, look up every set of staged keys by index. Commits."""
+        self._prefers_index_lookups = True
+        self.backend.prefer_index_lookups(self)
+
+    def analyze(self, table: str) -> None:
+        """Update what the database's planner knows of a table."""
+        self.backend.analyze(self, table)
+
+    def analyze_new(self, tables: Sequence[str]) -> None:
+        """Have the planner count the tables that it has never counted. Commits."""
+        self.backend.analyze_new(self, tables)
+
+    def tune_for_import(self) -> None:
+        """Trade memory and log size for the speed of large inserts."""
+        self.backend.tune_for_import(self)
+
+    def without_indexes(self, table: str) -> AbstractContextManager[None]:
+        """During the block a table may be without its secondary indexes (SQLite)."""
+        return self.backend.without_indexes(self, table)
+
+    def blocker(self, server_pid: int) -> str | None:
+        """The process ("host:pid") that the connection of that server process waits for. Commits."""
+        return self.backend.blocker(self, server_pid)
+
+    def commit(self) -> None:
+        self._connection.commit()
+        self._in_transaction = False
+
+    def rollback(self) -> None:
+        self._connection.rollback()
+        self._in_transaction = False
+
+
+@contextmanager
+def open_arrow(url: str, *, wait_for_locks: bool = True) -> Iterator[ArrowConnection]:
+    """An `ArrowConnection` on the warehouse; what is not committed at the end is rolled back. Without
+    `wait_for_locks` a statement fails if it would have to wait for a lock.
+
+    Raises Unavailable if the database does not answer.
+    """
+    try:
+        connection = ArrowConnection(backend_of(url), wait_for_locks=wait_for_locks)
+    except adbc_driver_manager.OperationalError as error:
+        raise Unavailable(str(error)) from error
+    with connection:
+        yield connection
+
+
+@cache
+def schema_of(table: Table, columns: tuple[str, ...]) -> pa.Schema:
+    """These columns of a table as jobs want them; the databases have narrower and wider types."""
+    return pa.schema(
+        [(name, pa.string() if is_text(table.c[name]) else pa.int64()) for name in columns]
+    )
+
+
+def names(columns: Sequence[str], prefix: str = "") -> str:
+    """Column names for a statement; each is quoted, since `order` is a word of SQL."""
+    return ", ".join(f'{prefix}"{column}"' for column in columns)

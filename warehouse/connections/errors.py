@@ -1,0 +1,93 @@
+"""Errors of the database, and errors that nobody foresaw.
+
+An outage is the database's or the machine's trouble, not the fault of the rows at hand: a job stops
+and comes again later. Any other error of a batch is blamed on the batch.
+"""
+
+import re
+import traceback
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+import adbc_driver_manager
+from sqlalchemy import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from warehouse.settings import WAREHOUSE_URL, SettingError
+
+# PostgreSQL, by class of SQLSTATE: connection, transaction rollback, resources, prerequisite state
+# (locks), operator intervention, system error.
+_OUTAGE_CLASSES: Final = ("08", "40", "53", "55", "57", "58")
+# SQLite, which has messages alone.
+_DAMAGE_MESSAGES: Final = ("database disk image is malformed", "file is not a database")
+_OUTAGE_MESSAGES: Final = (
+    "database is locked",
+    "database or disk is full",
+    # A disk that is full may end the transaction before its commit.
+    "cannot commit - no transaction is active",
+    "disk I/O error",
+    "unable to open database file",
+    "attempt to write a readonly database",
+    "out of memory",
+    *_DAMAGE_MESSAGES,
+)
+
+# The packages of this program, not those of the environment inside its folder.
+_ROOT: Final = Path(__file__).parents[2]
+# The text between the user's name and the last @ of a URL.
+_PASSWORD_IN_URL: Final = re.compile(r"(://[^:/@\s]*+:)\S*(?=@)")
+_PACKAGES: Final = ("jobs", "warehouse", "web")
+
+
+class Unavailable(RuntimeError):
+    """The warehouse does not answer."""
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the warehouse or the machine failed, not the statement."""
+    if isinstance(error, Unavailable | SQLAlchemyError | OSError | MemoryError):
+        return True
+    if not isinstance(error, adbc_driver_manager.Error):
+        return False
+    if error.sqlstate:
+        return str(error.sqlstate).startswith(_OUTAGE_CLASSES)
+    message = str(error)
+    is_lost = isinstance(error, adbc_driver_manager.OperationalError) and "[libpq]" in message
+    return is_lost or any(words in message for words in _OUTAGE_MESSAGES)
+
+
+def is_damaged(error: BaseException) -> bool:
+    """Whether SQLite found that the file of the warehouse is damaged, or is something else."""
+    return any(words in str(error) for words in _DAMAGE_MESSAGES)
+
+
+def is_collision(error: BaseException) -> bool:
+    """Whether a transaction was rolled back because of another one, so that a retry can succeed."""
+    sqlstate = str(getattr(error, "sqlstate", None) or "")
+    return sqlstate.startswith("40") or "database is locked" in str(error)
+
+
+def without_password(message: str) -> str:
+    """A message of the database's driver, which may quote the URL, without the password in it."""
+    try:
+        password = make_url(WAREHOUSE_URL.get()).password or ""
+    except SettingError:
+        password = ""
+    for written in {password, quote(password), quote(password, safe=""), quote_plus(password)} - {
+        ""
+    }:
+        message = message.replace(written, "***")
+    return _PASSWORD_IN_URL.sub(r"\1***", message)
+
+
+def defect(error: Exception) -> str:
+    """An error that nobody foresaw, in one line: what went wrong, and the lines of this program that
+    led there, the innermost first. Commands show their users no stack trace."""
+    lines = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        path = Path(frame.filename)
+        if path.is_relative_to(_ROOT) and path.relative_to(_ROOT).parts[0] in _PACKAGES:
+            lines.append(f"{path.relative_to(_ROOT)}:{frame.lineno}")
+    message = without_password(" ".join(f"{type(error).__name__}: {error}".split()))
+    return f"a defect of this program, please report it: {message} ({' < '.join(reversed(lines))})"

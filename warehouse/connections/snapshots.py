@@ -1,0 +1,34 @@
+"""PostgreSQL as the API reads it: each transaction is one snapshot.
+
+The engine sends the BEGIN itself, when `Connection.begin()` is called: that shows whether a pooled
+connection is still alive without a ping, and states the isolation level with it.
+"""
+
+from typing import Any, Self
+
+import psycopg
+from sqlalchemy import Engine, create_engine, event
+
+from warehouse.connections.backends import backend_of
+
+
+class BinaryCursor(psycopg.Cursor[Any]):
+    """Results come in binary: as text, packed rows would take twice the bytes."""
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
+        return super().execute(query, params, **{**options, "binary": True})
+
+
+def open_snapshots(url: str, most: int) -> Engine:
+    """A pooled engine on a PostgreSQL warehouse, whose transactions only read; it has at most so many
+    connections."""
+    options = backend_of(url).pool_options(most)
+    options["connect_args"]["cursor_factory"] = BinaryCursor
+    options["pool_pre_ping"] = False
+    engine = create_engine(url, isolation_level="AUTOCOMMIT", **options)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _begin(connection: Any) -> None:
+    connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

@@ -1,0 +1,106 @@
+"""The only writer of daily rows.
+
+Rows come as a rollup returns them (`Summary.columns`, each combination once). They are written in the
+caller's transaction, the same one that stores the facts they were derived from: sums cannot drift
+from facts when a process dies.
+"""
+
+import numpy as np
+import pyarrow as pa
+
+from warehouse.catalogue import Summary
+from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.daily import group_sum
+from warehouse.daily.packed_rows import pack, unpack
+
+
+def add(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> None:
+    """Add each row's measures to those stored under its key. Rows that become all zero are deleted."""
+    if not delta.num_rows:
+        return
+    keys = delta.select(list(summary.key)).group_by(list(summary.key)).aggregate([])
+    staged = connection.stage("staged_keys", keys)
+    same = " AND ".join(f'd."{name}" = k."{name}"' for name in summary.key)
+    stored = connection.table(
+        f"SELECT {names(_stored_columns(summary), 'd.')} "
+        f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
+    )
+    if stored.num_rows:
+        key = names(summary.key)
+        connection.execute(
+            f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged})"
+        )
+        known, new = _split(delta, stored.select(list(summary.key)), keys.num_rows)
+        known = sum_rows(summary, pa.concat_tables([_unpacked(summary, stored), known]))
+        delta = pa.concat_tables([known, new])
+    _append(connection, summary, delta)
+
+
+def replace(
+    connection: ArrowConnection,
+    summary: Summary,
+    edition: int,
+    first: int,
+    last: int,
+    rows: pa.Table,
+) -> None:
+    """Replace all rows of an edition for the days `first`..`last`."""
+    connection.execute(
+        f"DELETE FROM {summary.table} WHERE edition = $1 AND day BETWEEN $2 AND $3",
+        edition,
+        first,
+        last,
+    )
+    _append(connection, summary, rows)
+
+
+def stored_rows(
+    connection: ArrowConnection, summary: Summary, edition: int, first: int, last: int
+) -> pa.Table:
+    """The rows that are stored for the days `first`..`last`, in the columns of a rollup."""
+    rows = connection.table(
+        f"SELECT {names(_stored_columns(summary))} FROM {summary.table} "
+        "WHERE edition = $1 AND day BETWEEN $2 AND $3",
+        edition,
+        first,
+        last,
+    )
+    if not rows.num_rows:
+        return pa.table({name: pa.array([], pa.int64()) for name in summary.columns})
+    return _unpacked(summary, rows)
+
+
+def sum_rows(summary: Summary, rows: pa.Table) -> pa.Table:
+    """Rows with equal dimensions summed, without those that are all zero."""
+    columns = {name: rows[name].to_numpy() for name in summary.columns}
+    summed = group_sum.total(columns, ("edition", "day", *summary.dims, *summary.packed_dims))
+    is_kept = np.logical_or.reduce([summed[measure] != 0 for measure in summary.measures])
+    return pa.table({name: column[is_kept] for name, column in summed.items()})
+
+
+def _split(delta: pa.Table, stored: pa.Table, keys: int) -> tuple[pa.Table, pa.Table]:
+    """The rows of a delta whose key is stored, and the others, which need no summing: in a shop's
+    first rollup that is most of them. `keys`: how many keys the delta has."""
+    if stored.num_rows == keys:
+        return delta, delta.slice(0, 0)
+    known, new = (
+        delta.join(stored, stored.column_names, join_type=kind, use_threads=False)
+        for kind in ("left semi", "left anti")
+    )
+    return known, new
+
+
+def _stored_columns(summary: Summary) -> tuple[str, ...]:
+    return (*summary.key, "packed_dims") if summary.packed_dims else summary.columns
+
+
+def _unpacked(summary: Summary, rows: pa.Table) -> pa.Table:
+    return unpack(summary, rows) if summary.packed_dims else rows.select(list(summary.columns))
+
+
+def _append(connection: ArrowConnection, summary: Summary, rows: pa.Table) -> None:
+    if summary.packed_dims and rows.num_rows:
+        rows = pack(summary, rows)
+    elif rows.num_rows:
+        rows = rows.sort_by([(name, "ascending") for name in summary.key])
+    connection.append(summary.table, rows)

@@ -1,0 +1,4 @@
+"""The words and units that everything shares: instants and days, ids, closed word lists, currencies.
+
+Pure functions and constants. Nothing here reads a clock, a file or a database.
+"""

@@ -1,0 +1,110 @@
+"""Instants and days.
+
+An instant is an integer: microseconds since 1970-01-01T00:00:00Z, on both databases. A day is an
+integer too: days since 1970-01-01 in the calendar of a shop's timezone. Nothing here reads a clock.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import numpy.typing as npt
+
+MICROS_PER_MS: Final = 1_000
+MICROS_PER_SECOND: Final = 1_000_000
+MICROS_PER_DAY: Final = 86_400 * MICROS_PER_SECOND
+
+# The most that the clocks of two machines may differ. An instant that is further ahead than this, beyond
+# what it may be ahead anyway, was written by a clock that was wrong.
+CLOCK_SKEW: Final = 60 * MICROS_PER_SECOND
+
+# "Has not happened": greater than every instant, so that a minimum needs no special case.
+NEVER: Final = 2**62
+# The day of NEVER, and of an order or visit that does not exist.
+NO_DAY: Final = 2**31 - 1
+
+EPOCH: Final = date(1970, 1, 1)
+_EPOCH_UTC: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+EARLIEST: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * MICROS_PER_SECOND
+LATEST: Final = int(datetime(2101, 1, 1, tzinfo=UTC).timestamp()) * MICROS_PER_SECOND
+
+
+def to_micros(moment: datetime) -> int:
+    """An aware datetime as an instant."""
+    return (moment - _EPOCH_UTC) // timedelta(microseconds=1)
+
+
+def from_micros(instant: int) -> datetime:
+    """An instant as an aware datetime in UTC."""
+    return _EPOCH_UTC + timedelta(microseconds=instant)
+
+
+def iso_millis(instant: int) -> str:
+    """An instant as every answer writes it: `2026-01-31T23:59:59.999Z`."""
+    return from_micros(instant).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def day_number(day: date) -> int:
+    """A calendar date as a day."""
+    return (day - EPOCH).days
+
+
+def day_date(day: int) -> date:
+    """A day as a calendar date."""
+    return EPOCH + timedelta(days=day)
+
+
+def local_day(instant: int, timezone: str) -> int:
+    """The shop's day in which one instant lies."""
+    return day_number(from_micros(instant).astimezone(ZoneInfo(timezone)).date())
+
+
+def day_start(day: int, timezone: str) -> int:
+    """The first instant of a shop's day. The day ends where the next one starts, 23 to 25 h later.
+
+    If the zone's clocks skip midnight, the day starts at the first instant after the gap.
+    """
+    zone = ZoneInfo(timezone)
+    wall = datetime.combine(day_date(day), time.min, zone)
+    start = to_micros(wall.astimezone(UTC))
+    if local_day(start, timezone) < day:  # midnight was skipped: the gap's end is the start
+        start = to_micros(wall.replace(fold=1).astimezone(UTC))
+        low, high = min(start, start - MICROS_PER_DAY // 4), start + MICROS_PER_DAY // 4
+        while low < high:
+            middle = (low + high) // 2
+            if local_day(middle, timezone) < day:
+                low = middle + 1
+            else:
+                high = middle
+        start = low
+    return start
+
+
+@lru_cache(maxsize=512)
+def _day_starts(timezone: str, first: int, last: int) -> npt.NDArray[np.int64]:
+    days: Iterable[int] = range(first, last + 2)
+    return np.array([day_start(day, timezone) for day in days], dtype=np.int64)
+
+
+def local_days(instants: npt.NDArray[np.int64], timezone: str) -> npt.NDArray[np.int64]:
+    """The shop's day of each instant; NO_DAY for NEVER.
+
+    Every instant is found among the day starts by binary search: no Python object per row.
+    """
+    days = np.full(instants.shape, NO_DAY, dtype=np.int64)
+    happened = instants != NEVER
+    if not happened.any():
+        return days
+    times = instants[happened]
+    if timezone == "UTC":
+        days[happened] = times // MICROS_PER_DAY
+        return days
+    first = int(times.min() // MICROS_PER_DAY) - 2
+    last = int(times.max() // MICROS_PER_DAY) + 2
+    starts = _day_starts(timezone, first, last)
+    days[happened] = first + np.searchsorted(starts, times, side="right") - 1
+    return days

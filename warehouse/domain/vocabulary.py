@@ -1,0 +1,68 @@
+"""The contract's closed word lists and the small integers that stand for them in the tables.
+
+A word's code is its index in its tuple. The order is part of the stored data: append, never reorder.
+"""
+
+from typing import Final
+
+EVENT_TYPES: Final = (
+    "",
+    "view",
+    "start",
+    "step_view",
+    "step_complete",
+    "answer",
+    "subscribe",
+    "complete",
+)
+VIEW, START, STEP_VIEW, STEP_COMPLETE, ANSWER, SUBSCRIBE, COMPLETE = range(1, 8)
+
+# Code 0: an event without a device. A form session always has one of the others.
+DEVICES: Final = ("", "desktop", "mobile", "tablet", "other")
+OTHER_DEVICE: Final = DEVICES.index("other")
+
+AGGREGATABLE_FIELD_TYPES: Final = ("choice", "multi_choice", "scale", "boolean")
+
+# In the order of precedence, which is also the order of the answers (contract 3 and 4).
+ATTRIBUTION_TYPES: Final = ("discount_code", "customer", "visitor", "unattributed")
+BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED = range(4)
+
+VISITOR_TYPES: Final = ("all", "new", "returning")
+VISITOR_LEVELS: Final = ("visitors", "submitters", "purchasers")
+
+UTM_FIELDS: Final = (
+    "utm_source",
+    "utm_medium",
+    "utm_campaign",
+    "utm_term",
+    "utm_content",
+    "utm_id",
+)
+
+LTV_HORIZONS: Final = (30, 60, 90, 180, 365)
+
+SCOPES: Final = ("analytics:read", "customers:read", "forms:write", "discounts:read")
+
+PERMISSIONS: Final = ("forms:edit", "discounts:view", "connections:manage")
+# The permission that a member needs to grant a scope; any member can grant the other scopes.
+SCOPE_NEEDS: Final = {"forms:write": "forms:edit", "discounts:read": "discounts:view"}
+
+# The contract's utm_source values of each provider, in lower case. The only source of a provider
+# that is not listed is its own name.
+PROVIDER_SOURCES: Final = {
+    "meta": ("meta", "facebook", "fb", "instagram", "ig"),
+    "google": ("google", "adwords", "googleads", "youtube"),
+    "tiktok": ("tiktok",),
+    "microsoft": ("microsoft", "bing"),
+    "pinterest": ("pinterest",),
+    "snapchat": ("snapchat",),
+}
+
+
+def visitor_kind(visitor_type: int, level: int) -> int:
+    """The code of one (visitor type, level) pair in `daily_visitor`."""
+    return visitor_type * len(VISITOR_LEVELS) + level
+
+
+# The hours for which a repeated `Idempotency-Key` returns the form that it created.
+IDEMPOTENCY_HOURS: Final = 24

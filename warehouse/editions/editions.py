@@ -1,0 +1,222 @@
+"""Editions: complete sets of figures.
+
+An edition is one complete set of facts and daily rows of one shop, built under recorded settings: the
+shop's timezone, the attribution window, the version of the logic. Answers are read from the edition
+that `shop.edition` names. When a setting changes, or everything is rebuilt, a second edition is filled
+and takes the first one's place in one step: readers never see a day half done.
+
+The batches that an edition has applied are recorded in the transaction that stores their figures
+(`pending_batches.py`): a batch is applied exactly once or not at all. Only the holder of an edition's
+lease writes to it (`leases.py`).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.editions import pending_batches
+from warehouse.editions.data_version import next_version
+from warehouse.editions.pending_batches import sql_list
+from warehouse.tables import OWNED
+
+# Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
+BUILDING: Final = "building"
+CURRENT: Final = "current"
+RETIRED: Final = "retired"
+SCRATCH: Final = "scratch"
+
+# Session ids are unique over all editions: the edition in the upper bits, a serial number below.
+SESSION_BITS: Final = 40
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One edition, as jobs see it."""
+
+    edition: int
+    shop_key: int
+    shop_id: str
+    timezone: str
+    window_days: int
+    state: str
+
+
+_EDITIONS = """
+SELECT e.edition, e.shop_key, s.shop_id, e.timezone, e.window_days, e.state
+FROM edition e JOIN shop s ON s.shop_key = e.shop_key
+"""
+
+
+def list_editions(
+    connection: ArrowConnection, state: str, shop: str | None = None
+) -> list[Edition]:
+    """The editions in a state, of all shops or one, the oldest first."""
+    sql, values = f"{_EDITIONS} WHERE e.state = $1", [state]
+    if shop is not None:
+        sql, values = f"{sql} AND s.shop_id = $2", [state, shop]
+    return [
+        Edition(**row) for row in connection.table(f"{sql} ORDER BY e.edition", *values).to_pylist()
+    ]
+
+
+def create(
+    connection: ArrowConnection,
+    shops: list[int],
+    window_days: int,
+    logic_version: int,
+    state: str = BUILDING,
+    lease: tuple[str, int] = ("", 0),
+) -> None:
+    """Create empty editions under the shops' present settings, with this lease (owner, end). A shop gets
+    none if one is being built. Commits."""
+    connection.execute(
+        "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state, lease_owner, "
+        "lease_until) SELECT shop_key, timezone, $1, $2, $3, $4, $5 FROM shop "
+        f"WHERE shop_key IN ({sql_list(shops)}) ORDER BY shop_key ON CONFLICT DO NOTHING",
+        window_days,
+        logic_version,
+        state,
+        *lease,
+    )
+    connection.commit()
+
+
+def retire_outdated(
+    connection: ArrowConnection, shops: list[int], window_days: int, logic_version: int
+) -> None:
+    """Retire the shops' editions that are being built under other settings than today's. Commits."""
+    condition = (
+        f"state = $1 AND shop_key IN ({sql_list(shops)}) AND (window_days <> $2 "
+        "OR logic_version <> $3 OR timezone <> "
+        "(SELECT s.timezone FROM shop s WHERE s.shop_key = edition.shop_key))"
+    )
+    values = BUILDING, window_days, logic_version
+    connection.lock_rows("edition", "edition", condition, *values)
+    connection.execute(f"UPDATE edition SET state = $4 WHERE {condition}", *values, RETIRED)
+    connection.commit()
+
+
+def outdated_shops(
+    connection: ArrowConnection, window_days: int, logic_version: int, shop: str | None = None
+) -> list[int]:
+    """Shops without an edition to answer from, or whose edition was built under other settings."""
+    sql = (
+        "SELECT s.shop_key FROM shop s LEFT JOIN edition e ON e.edition = s.edition "
+        "WHERE (e.edition IS NULL OR e.timezone <> s.timezone OR e.window_days <> $1 "
+        "OR e.logic_version <> $2)"
+    )
+    values: list[int | str] = [window_days, logic_version]
+    if shop is not None:
+        sql += " AND s.shop_id = $3"
+        values.append(shop)
+    return connection.table(f"{sql} ORDER BY s.shop_key", *values).column(0).to_pylist()
+
+
+def building_shops(
+    connection: ArrowConnection, window_days: int, logic_version: int
+) -> dict[int, bool]:
+    """The shops with an edition that is being built: whether it is built under today's settings."""
+    rows = connection.table(
+        "SELECT e.shop_key, CASE WHEN e.timezone = s.timezone AND e.window_days = $1 "
+        "AND e.logic_version = $2 THEN 1 ELSE 0 END AS is_up_to_date "
+        "FROM edition e JOIN shop s ON s.shop_key = e.shop_key WHERE e.state = $3",
+        window_days,
+        logic_version,
+        BUILDING,
+    ).to_pylist()
+    return {row["shop_key"]: bool(row["is_up_to_date"]) for row in rows}
+
+
+def state_of(connection: ArrowConnection, edition: int) -> str:
+    """The state of an edition, "" if it is gone. Commits."""
+    state = connection.value("SELECT state FROM edition WHERE edition = $1", edition) or ""
+    connection.commit()
+    return str(state)
+
+
+def mark_rolled_up(connection: ArrowConnection, numbers: list[int], now: int) -> None:
+    """Record, in the transaction that writes them, that these editions' figures have changed, and
+    with them the answers of the shops that read them."""
+    editions = sql_list(numbers)
+    connection.execute(f"UPDATE edition SET rolled_up_at = $1 WHERE edition IN ({editions})", now)
+    _change_data_version(
+        connection,
+        f"edition IN ({editions}) "
+        f"AND shop_key IN (SELECT shop_key FROM edition WHERE edition IN ({editions}))",
+        now,
+    )
+
+
+def publish(connection: ArrowConnection, finished: list[Edition], now: int) -> list[Edition]:
+    """Have answers read these editions, and retire those that they read before. The editions have
+    been fenced just before. Commits.
+
+    An edition is left out if the shop's current one has applied a batch that it lacks. Returns those
+    that were published.
+    """
+    shops = sql_list(edition.shop_key for edition in finished)
+    # With their rows locked, no batch can be applied to the current ones.
+    connection.lock_rows("edition", "edition", f"state = $1 AND shop_key IN ({shops})", CURRENT)
+    rows = connection.table(
+        f"SELECT shop_key, edition FROM shop WHERE edition <> 0 AND shop_key IN ({shops})"
+    ).to_pylist()
+    current = {row["shop_key"]: row["edition"] for row in rows}
+    ready = [
+        edition
+        for edition in finished
+        if edition.shop_key not in current
+        or not pending_batches.has_more(connection, current[edition.shop_key], edition.edition)
+    ]
+    shops = sql_list(edition.shop_key for edition in ready)
+    numbers = sql_list(edition.edition for edition in ready)
+    connection.execute(
+        f"UPDATE edition SET state = CASE WHEN edition IN ({numbers}) THEN $1 ELSE $2 END "
+        f"WHERE edition IN ({numbers}) OR (shop_key IN ({shops}) AND state = $1)",
+        CURRENT,
+        RETIRED,
+    )
+    own = "SELECT e.edition FROM edition e WHERE e.shop_key = shop.shop_key AND e.edition"
+    _change_data_version(
+        connection, f"shop_key IN ({shops})", now, f"edition = ({own} IN ({numbers})), "
+    )
+    connection.commit()
+    return ready
+
+
+def _change_data_version(
+    connection: ArrowConnection, condition: str, now: int, assignments: str = ""
+) -> None:
+    # Imports lock the rows of shops in the same order.
+    connection.lock_rows("shop", "shop_key", condition)
+    connection.execute(f"UPDATE shop SET {assignments}{next_version(now)} WHERE {condition}")
+
+
+def drop(connection: ArrowConnection, edition: int) -> None:
+    """Delete an edition that answers no longer read, table by table. Commits."""
+    is_large = _is_large(connection, edition)
+    # On SQLite, a transaction that has read can no longer write once another one has written.
+    connection.commit()
+    for name in (*(table.name for table in OWNED[::-1]), "edition_batch", "failed_batch"):
+        delete = f"DELETE FROM {name} WHERE edition = $1"
+        if is_large:
+            with connection.without_indexes(name):
+                connection.execute(delete, edition)
+        else:
+            connection.execute(delete, edition)
+        connection.commit()
+    connection.execute("DELETE FROM edition WHERE edition = $1", edition)
+    connection.commit()
+
+
+def _is_large(connection: ArrowConnection, edition: int) -> bool:
+    """Whether an edition has at least a third of all form sessions.
+
+    SQLite takes each deleted row out of every index, one by one. To index the remaining rows again
+    is faster if so many go. (PostgreSQL leaves the indexes to its vacuum.)
+    """
+    share = connection.value(
+        "SELECT CAST(SUM(CASE WHEN edition = $1 THEN 2 ELSE -1 END * next_session) AS BIGINT) "
+        "FROM edition",
+        edition,
+    )
+    return int(share or 0) >= 0

@@ -1,0 +1,115 @@
+"""Leases of editions: at most one process writes to an edition.
+
+A process claims an edition, and renews its lease for as long as it works. Every write begins with
+`fence`, which fails unless the process still holds the lease.
+"""
+
+from dataclasses import dataclass
+
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.editions.editions import RETIRED, Edition
+from warehouse.editions.pending_batches import sql_list
+from warehouse.operations.process_id import LEASE_MICROS, LEASE_REACH, display_name, is_dead, own_id
+
+
+class LeaseLost(RuntimeError):
+    """Another process has claimed the edition; nothing of the batch was written."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Editions that this process may write to until the lease expires."""
+
+    token: str
+    editions: tuple[Edition, ...]
+
+
+def claim(connection: ArrowConnection, wanted: list[Edition], now: int) -> Claim:
+    """Lease those of the editions that are free: never leased, released, expired (`LEASE_REACH`), or
+    leased by a process of this machine that has ended. Commits."""
+    token, numbers = own_id(), sql_list(edition.edition for edition in wanted)
+    owners = connection.table(
+        f"SELECT DISTINCT lease_owner FROM edition WHERE edition IN ({numbers}) "
+        "AND lease_owner <> ''"
+    )
+    connection.commit()
+    dead = [owner for owner in owners.column(0).to_pylist() if is_dead(owner)]
+    placeholders = ", ".join(f"${number + 4}" for number in range(len(dead) + 1))
+    is_free = (
+        f"edition IN ({numbers}) AND state <> $1 "
+        f"AND (lease_until < $2 OR lease_until > $3 OR lease_owner IN ({placeholders}))"
+    )
+    values = RETIRED, now, now + LEASE_REACH, "", *dead
+    connection.lock_rows("edition", "edition", is_free, *values)
+    claimed = connection.table(
+        f"UPDATE edition SET lease_owner = ${len(values) + 1}, lease_until = ${len(values) + 2} "
+        f"WHERE {is_free} RETURNING edition",
+        *values,
+        token,
+        now + LEASE_MICROS,
+    )
+    connection.commit()
+    held = set(claimed.column(0).to_pylist())
+    return Claim(token, tuple(edition for edition in wanted if edition.edition in held))
+
+
+def holder(connection: ArrowConnection, edition: int) -> str:
+    """The process that holds an edition's lease ("host:pid"), "" if none does."""
+    owner = connection.value("SELECT lease_owner FROM edition WHERE edition = $1", edition)
+    return display_name(str(owner or ""))
+
+
+def is_held(connection: ArrowConnection, edition: int, now: int) -> bool:
+    """Whether a living process holds an edition's lease. Commits."""
+    rows = connection.table(
+        "SELECT lease_owner, lease_until FROM edition WHERE edition = $1 AND lease_owner <> ''",
+        edition,
+    ).to_pylist()
+    connection.commit()
+    return any(
+        now <= row["lease_until"] <= now + LEASE_REACH and not is_dead(row["lease_owner"])
+        for row in rows
+    )
+
+
+def renew(connection: ArrowConnection, now: int) -> None:
+    """Extend all leases of this process. Commits."""
+    connection.lock_rows("edition", "edition", "lease_owner = $1", own_id())
+    connection.execute(
+        "UPDATE edition SET lease_until = $2 WHERE lease_owner = $1", own_id(), now + LEASE_MICROS
+    )
+    connection.commit()
+
+
+def release(connection: ArrowConnection, held: Claim) -> None:
+    """Roll back, and end the leases of a claim. Commits."""
+    connection.rollback()
+    is_own = _is_own([edition.edition for edition in held.editions])
+    connection.lock_rows("edition", "edition", is_own, held.token)
+    connection.execute(
+        f"UPDATE edition SET lease_owner = '', lease_until = 0 WHERE {is_own}", held.token
+    )
+    connection.commit()
+
+
+def fence(connection: ArrowConnection, held: Claim, numbers: list[int], now: int) -> None:
+    """Begin the transaction that writes to these editions: lock their rows and extend their leases.
+
+    Raises LeaseLost if another process holds one of them now.
+    """
+    is_own = _is_own(numbers)
+    connection.lock_rows("edition", "edition", is_own, held.token)
+    fenced = connection.table(
+        f"UPDATE edition SET lease_until = $2 WHERE {is_own} RETURNING edition",
+        held.token,
+        now + LEASE_MICROS,
+    )
+    lost = set(numbers) - set(fenced.column(0).to_pylist())
+    if lost:
+        connection.rollback()
+        raise LeaseLost(f"edition {min(lost)} was taken over by another process")
+
+
+def _is_own(numbers: list[int]) -> str:
+    """The condition on rows of `edition`: these editions, leased by $1."""
+    return f"edition IN ({sql_list(numbers)}) AND lease_owner = $1"

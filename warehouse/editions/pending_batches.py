@@ -1,0 +1,154 @@
+"""The queue: import batches that an edition has not applied yet.
+
+An edition has applied every batch of its shop up to `edition.applied_through`, and the later ones
+that `edition_batch` lists. A batch is listed in the transaction that stores its figures, so a batch
+that commits late is simply still pending. `compact` advances `applied_through` where nothing can be
+pending below it any more, and so keeps the list short for years.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.time import NEVER
+
+Batch = dict[str, int]
+
+# The most batches that `pending` returns: of one edition, and of all.
+_MAX_PER_EDITION: Final = 500
+_MAX_BATCHES: Final = 10_000
+# The turn of a batch among those of its edition: one turn is the batches that begin within 20,000 rows.
+_TURN: Final = "CAST(SUM(b.rows) OVER earlier - b.rows AS BIGINT) / 20000 AS turn"
+# The rows of `edition_batch` from which an edition is compacted.
+_MIN_COMPACTED: Final = 200
+
+_PENDING: Final = """
+FROM edition e JOIN import_batch b ON b.shop_key = e.shop_key AND b.batch_id > e.applied_through
+LEFT JOIN failed_batch f ON f.edition = e.edition AND f.batch_id = b.batch_id
+WHERE e.edition IN ({editions}) AND NOT EXISTS (SELECT 1 FROM edition_batch d
+  WHERE d.edition = e.edition AND d.batch_id = b.batch_id)
+"""
+
+
+def is_applied(edition: int, column: str = "batch_id") -> str:
+    """The SQL condition that a row of the edition's shop is of a batch that the edition has applied."""
+    return (
+        f"({column} <= (SELECT applied_through FROM edition WHERE edition = {edition}) "
+        f"OR {column} IN (SELECT batch_id FROM edition_batch WHERE edition = {edition}))"
+    )
+
+
+def from_pending(editions: str) -> str:
+    """The SQL FROM and WHERE of the batches (`b`) that editions (`e`) have not applied; `f` is the
+    failure of such a batch, if it failed. `editions`: a list (`1, 2`) or a subquery."""
+    return _PENDING.format(editions=editions)
+
+
+PENDING_BY_SHOP: Final = f"""
+SELECT b.shop_key, CAST(SUM(b.rows) AS BIGINT) AS rows, COUNT(*) AS batches,
+  MIN(b.imported_at) AS oldest, MAX(b.imported_at) AS newest
+{from_pending("SELECT edition FROM shop")} GROUP BY b.shop_key
+UNION ALL
+SELECT b.shop_key, CAST(SUM(b.rows) AS BIGINT), COUNT(*), MIN(b.imported_at), MAX(b.imported_at)
+FROM shop s JOIN import_batch b ON b.shop_key = s.shop_key WHERE s.edition = 0 GROUP BY b.shop_key
+"""
+"""Per shop, the batches that the edition of its answers lacks; all batches of a shop without one."""
+
+OLDEST_PENDING: Final = f"SELECT MIN(b.imported_at) {from_pending(':edition')}"
+"""When the oldest batch was imported that an edition lacks; NULL if it has every batch of its shop."""
+
+
+def pending(
+    connection: ArrowConnection, numbers: list[int], started_at: int, due: int | None = None
+) -> list[Batch]:
+    """The next batches to apply, some thousand at most: `edition, shop_key, batch_id, rows, turn`.
+
+    Editions take turns of 20,000 rows, the one that was rolled up longest ago first. So the backlog
+    of one shop never delays another, and each of many small shops is worked on once. Batches that
+    have failed since `started_at` are left out; with `due`, those whose `retry_at` is later are, too.
+    """
+    if not numbers:
+        return []
+    condition, values = "", [started_at]
+    if due is not None:
+        condition, values = "AND f.retry_at <= $2", [started_at, due]
+    return connection.table(
+        "SELECT edition, shop_key, batch_id, rows, turn FROM (SELECT e.edition, e.shop_key, "
+        "b.batch_id, b.rows, e.rolled_up_at, ROW_NUMBER() OVER earlier AS position, "
+        f"{_TURN} {from_pending(sql_list(numbers))} "
+        f"AND (f.batch_id IS NULL OR (f.failed_at < $1 {condition})) "
+        "WINDOW earlier AS (PARTITION BY e.edition ORDER BY b.batch_id)) q "
+        f"WHERE position <= {_MAX_PER_EDITION} "
+        f"ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {_MAX_BATCHES}",
+        *values,
+    ).to_pylist()
+
+
+def pending_rows(connection: ArrowConnection, numbers: list[int]) -> int:
+    """How many raw rows these editions have not applied."""
+    if not numbers:
+        return 0
+    sql = f"SELECT CAST(COALESCE(SUM(b.rows), 0) AS BIGINT) {from_pending(sql_list(numbers))}"
+    return int(connection.value(sql))
+
+
+def applied_batches(connection: ArrowConnection, edition: int, other: int) -> list[Batch]:
+    """The batches that an edition has applied, as if they were pending for another of its shop."""
+    return connection.table(
+        f"SELECT CAST($1 AS BIGINT) AS edition, b.shop_key, b.batch_id, b.rows, {_TURN} "
+        "FROM import_batch b WHERE b.shop_key = (SELECT shop_key FROM edition WHERE edition = $1) "
+        f"AND {is_applied(edition, 'b.batch_id')} "
+        "WINDOW earlier AS (ORDER BY b.batch_id) ORDER BY b.batch_id",
+        other,
+    ).to_pylist()
+
+
+def has_more(connection: ArrowConnection, edition: int, other: int) -> bool:
+    """Whether an edition has applied a batch of its shop that another edition of the shop lacks."""
+    sql = f"SELECT 1 {from_pending(str(other))} AND {is_applied(edition, 'b.batch_id')}"
+    return connection.value(f"{sql} LIMIT 1") is not None
+
+
+def incomplete(connection: ArrowConnection, numbers: list[int]) -> set[int]:
+    """Those of the editions that lack a batch which is not set aside."""
+    rows = connection.table(
+        f"SELECT DISTINCT e.edition {from_pending(sql_list(numbers))} "
+        "AND (f.batch_id IS NULL OR f.retry_at < $1)",
+        NEVER,
+    )
+    return set(rows.column(0).to_pylist())
+
+
+def compact(connection: ArrowConnection, numbers: list[int]) -> None:
+    """Advance `applied_through` of these editions, and delete the list below it. Commits.
+
+    The caller holds their leases. Nothing happens for short lists, or while an import is writing:
+    its batch has a number already, and cannot be seen yet.
+    """
+    long_lists = connection.table(
+        f"SELECT edition FROM edition_batch WHERE edition IN ({sql_list(numbers)}) "
+        f"GROUP BY edition HAVING COUNT(*) >= {_MIN_COMPACTED} ORDER BY edition"
+    )
+    connection.commit()
+    for edition in long_lists.column(0).to_pylist():
+        # An import takes its lock on the table before it takes a number for its batch.
+        if not connection.lock_against_inserts("import_batch"):
+            continue
+        connection.execute(
+            "UPDATE edition SET applied_through = COALESCE("
+            f"(SELECT MIN(b.batch_id) - 1 {from_pending(str(edition))}), "
+            "(SELECT MAX(m.batch_id) FROM import_batch m WHERE m.shop_key = edition.shop_key), "
+            "applied_through) WHERE edition = $1",
+            edition,
+        )
+        connection.execute(
+            "DELETE FROM edition_batch WHERE edition = $1 AND batch_id <= "
+            "(SELECT applied_through FROM edition WHERE edition = $1)",
+            edition,
+        )
+        connection.commit()
+
+
+def sql_list(numbers: Iterable[int]) -> str:
+    """Numbers as an SQL list. An empty one is NULL, which equals nothing."""
+    return ", ".join(map(str, numbers)) or "NULL"

@@ -1,0 +1,103 @@
+"""Bring a warehouse to the current schema. Every command does so before it does anything else."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from warehouse.catalogue import SUMMARIES
+from warehouse.connections.arrow import ArrowConnection, open_arrow
+from warehouse.connections.backends import backend_of
+from warehouse.connections.engine import open_engine
+from warehouse.migrations.sqlite_stats import write_statistics
+from warehouse.settings import SettingError
+
+SCRIPTS: Final = Path(__file__).parent
+# The newest revision: files under versions/ begin with their number.
+HEAD: Final = max(file.name for file in (SCRIPTS / "versions").glob("[0-9]*.py")).partition("_")[0]
+
+
+class NewerSchema(SettingError):
+    """A newer version of the program has migrated the warehouse; this one cannot use it."""
+
+
+@contextmanager
+def open_migrated(url: str) -> Iterator[ArrowConnection]:
+    """A connection for jobs on the warehouse, after `migrate`. Raises as `open_arrow` and `migrate`."""
+    migrate(open_engine(url))
+    with open_arrow(url) as connection:
+        yield connection
+
+
+def migrate(engine: Engine) -> None:
+    """Create or upgrade the tables in one transaction; nothing where they are current.
+
+    Processes that migrate at once wait for each other. Raises NewerSchema. Commits.
+    """
+    with engine.connect() as connection:
+        if is_current(connection):
+            return
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        backend_of(engine.url).lock_migrations(connection)
+        if not is_current(connection):
+            _refuse_newer(revision_of(connection))
+            _upgrade(connection)
+
+
+def revision_of(connection: Connection) -> str | None:
+    """The revision that a database is at; None where it holds no warehouse."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.scalar(text("SELECT version_num FROM alembic_version"))
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether the warehouse is at the newest revision."""
+    return revision_of(connection) == HEAD
+
+
+def known_revisions() -> list[str]:
+    """All revisions, the oldest first."""
+    from alembic.script import ScriptDirectory
+
+    return [script.revision for script in ScriptDirectory(str(SCRIPTS)).walk_revisions()][::-1]
+
+
+def alembic_config(connection: Connection):  # type: ignore[no-untyped-def]
+    """Alembic's configuration for its commands on a connection."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _refuse_newer(revision: str | None) -> None:
+    if revision is not None and revision not in known_revisions():
+        raise NewerSchema(
+            f"the warehouse has schema {revision}, and this version of the program knows schemas "
+            f"up to {HEAD}: use the version that migrated it, or restore an older backup"
+        )
+
+
+def _upgrade(connection: Connection) -> None:
+    # Imported here: a warehouse needs it once per revision, and it takes a tenth of a second.
+    from alembic import command
+
+    command.upgrade(alembic_config(connection), "head")
+    _AFTER_UPGRADE[connection.dialect.name](connection)
+
+
+def _store_uncompressed(connection: Connection) -> None:
+    """Keep PostgreSQL from compressing packed rows: to unpack them took longer than to read them."""
+    for summary in SUMMARIES:
+        if summary.packed_dims:
+            connection.execute(
+                text(f"ALTER TABLE {summary.table} ALTER packed_dims SET STORAGE EXTERNAL")
+            )
+
+
+_AFTER_UPGRADE: Final = {"sqlite": write_statistics, "postgresql": _store_uncompressed}

@@ -1,0 +1,123 @@
+"""Job runs: one row for every run of a job.
+
+A run updates its row regularly (`seen_at`). It is shown as `died` if its process has ended, or has not
+updated the row for as long as a lease lasts, or did so by a clock that was ahead.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY
+from warehouse.operations.process_id import LEASE_MICROS, display_name, is_dead, own_id
+
+RUNNING: Final = "running"
+DONE: Final = "done"
+FAILED: Final = "failed"
+# Ended by a signal.
+STOPPED: Final = "stopped"
+DIED: Final = "died"
+
+_MAX_LENGTH: Final = 500
+
+
+@dataclass
+class Record:
+    """A run while it lasts. `seconds`: by phase."""
+
+    job: str
+    arguments: str
+    run_id: int = 0
+    shops: set[int] = field(default_factory=set)
+    batches: int = 0
+    rows: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    error: str = ""
+
+
+def begin(connection: ArrowConnection, record: Record, now: int) -> None:
+    """Insert the row of a run that starts; sets its `run_id`. Commits."""
+    record.run_id = connection.value(
+        "INSERT INTO job_run (job, arguments, owner, started_at, seen_at, state) "
+        "VALUES ($1, $2, $3, $4, $4, $5) RETURNING run_id",
+        record.job,
+        record.arguments[:_MAX_LENGTH],
+        own_id(),
+        now,
+        RUNNING,
+    )
+    connection.commit()
+
+
+def update(connection: ArrowConnection, record: Record, now: int, state: str = RUNNING) -> None:
+    """Update the row of a run, which has ended unless it is RUNNING. Commits."""
+    connection.execute(
+        "UPDATE job_run SET seen_at = $1, ended_at = $2, state = $3, shops = $4, batches = $5, "
+        "rows = $6, phases = $7, error = $8 WHERE run_id = $9",
+        now,
+        0 if state == RUNNING else now,
+        state,
+        len(record.shops),
+        record.batches,
+        record.rows,
+        json.dumps({name: round(time, 3) for name, time in record.seconds.copy().items()}),
+        record.error[:_MAX_LENGTH],
+        record.run_id,
+    )
+    connection.commit()
+
+
+def work_at(connection: ArrowConnection, record: Record, item: str) -> None:
+    """Have the row of a run say, in place of its arguments, at what it works now. Commits."""
+    record.arguments = item[:_MAX_LENGTH]
+    connection.execute(
+        "UPDATE job_run SET arguments = $1 WHERE run_id = $2", record.arguments, record.run_id
+    )
+    connection.commit()
+
+
+def ended_at(connection: ArrowConnection, record: Record) -> Counter[str]:
+    """How many earlier runs of the job ended, however they did, while they worked at an item. Commits."""
+    rows = connection.table(
+        "SELECT arguments, COUNT(*) AS runs FROM job_run WHERE job = $1 AND run_id < $2 "
+        "AND arguments <> '' GROUP BY arguments",
+        record.job,
+        record.run_id,
+    ).to_pylist()
+    connection.commit()
+    return Counter({row["arguments"]: int(row["runs"]) for row in rows})
+
+
+def forget_work(connection: ArrowConnection, record: Record, item: str) -> None:
+    """Have no earlier run of the job count as ended at this item. Commits."""
+    connection.execute(
+        "UPDATE job_run SET arguments = '' WHERE job = $1 AND arguments = $2", record.job, item
+    )
+    connection.commit()
+
+
+def last_of_each(connection: ArrowConnection, now: int) -> list[dict[str, Any]]:
+    """The last run of each job, by job: the columns of `job_run`, with `owner` as `host:pid`, `phases`
+    as a dict, and the state at `now`. Commits."""
+    rows = connection.table(
+        "SELECT * FROM job_run WHERE run_id IN (SELECT MAX(run_id) FROM job_run GROUP BY job) ORDER BY job"
+    ).to_pylist()
+    connection.commit()
+    for row in rows:
+        if row["state"] == RUNNING and (
+            is_dead(row["owner"]) or not now - LEASE_MICROS <= row["seen_at"] <= now + CLOCK_SKEW
+        ):
+            row["state"], row["ended_at"] = DIED, row["seen_at"]
+        row["owner"], row["phases"] = display_name(row["owner"]), json.loads(row["phases"] or "{}")
+    return rows
+
+
+def purge(connection: ArrowConnection, now: int, days: int) -> int:
+    """Delete the runs that started more than so many days ago; returns how many. Commits."""
+    deleted = connection.changed(
+        "DELETE FROM job_run WHERE started_at < $1 RETURNING run_id", now - days * MICROS_PER_DAY
+    )
+    connection.commit()
+    return deleted

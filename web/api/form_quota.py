@@ -1,0 +1,55 @@
+"""How many forms a shop may have, and how many bytes their schemas and drafts together.
+
+The shop's row has both counts. Whoever writes forms locks that row first and brings the counts up to date
+in the same transaction, so that two writers at once cannot pass together, and no form is counted again.
+An import is the operator's: no quota stops it, and it counts what it writes (jobs/importing/kinds/forms.py).
+"""
+
+from typing import Final
+
+from sqlalchemy import Connection, select, text
+
+from warehouse.editions.data_version import next_version
+from warehouse.settings import FORM_BYTES_PER_SHOP, FORMS_PER_SHOP
+from warehouse.tables import shop
+from web.http.errors import Refusal
+
+CODE: Final = "quota_exceeded"
+
+
+def use(connection: Connection, shop_key: int, now: int, *, forms: int, size: int) -> None:
+    """Count so many further forms and bytes of a shop, fewer where `size` is negative, and move its data
+    version at the instant `now`. Raises the 409 where that is more than a quota, and not where it is less
+    than before."""
+    counted = select(shop.c.form_count, shop.c.form_bytes).where(shop.c.shop_key == shop_key)
+    form_count, form_bytes = connection.execute(counted.with_for_update()).one()
+    if forms > 0 and form_count + forms > (most := FORMS_PER_SHOP.get()):
+        raise _exceeded(f"{most:,} forms")
+    if size > 0 and form_bytes + size > (most := FORM_BYTES_PER_SHOP.get()):
+        raise _exceeded(f"{most:,} bytes of forms")
+    connection.execute(
+        text(
+            f"UPDATE shop SET {next_version(now)}, form_count = :forms, form_bytes = :bytes "
+            "WHERE shop_key = :shop_key"
+        ),
+        {"forms": form_count + forms, "bytes": form_bytes + size, "shop_key": shop_key},
+    )
+
+
+def lock(connection: Connection, shop_key: int) -> None:
+    """Keep others from writing forms of a shop until the end of the transaction."""
+    connection.execute(select(shop.c.shop_key).where(shop.c.shop_key == shop_key).with_for_update())
+
+
+def stored_bytes(*texts: str) -> int:
+    """The bytes of these texts as the database stores them."""
+    return sum(len(one.encode()) for one in texts)
+
+
+def _exceeded(quota: str) -> Refusal:
+    return Refusal(
+        409,
+        CODE,
+        f"The quota of this shop is {quota}, and this request would exceed it. "
+        "Ask whoever runs this service for more.",
+    )

@@ -1,0 +1,122 @@
+"""All that an endpoint may read to answer one request.
+
+Figures come through `sums` (daily rows) and `texts` (dimension tables). The shop and its edition are those
+of the key; an endpoint cannot choose others.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection, text
+
+from warehouse.daily.group_sum import Column
+from warehouse.daily.reader import Sums, read, read_cells, read_visitors
+from warehouse.domain.hash_ids import text_id
+from warehouse.domain.time import iso_millis
+from warehouse.editions.pending_batches import OLDEST_PENDING
+from web.api.ad_campaigns import Campaigns
+from web.api.forms_table import form_names
+from web.api.row_limit import RowLimits, TextsOf
+from web.db.dimensions import Dimensions, Utm
+from web.db.shop_cache import ShopCache
+from web.http.api_key_auth import Shop
+from web.http.date_range import Window
+
+_OLDEST_PENDING: Final = text(OLDEST_PENDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One request's snapshot, shop, window and form. `now` is an instant, `today` the shop's day at that
+    instant. `form_id` is an existing form of the shop in lower case; "" if the path has no form. `limits`:
+    how many rows an answer has at most."""
+
+    connection: Connection
+    dimensions: Dimensions
+    cache: ShopCache
+    shop: Shop
+    credential_id: str
+    window: Window
+    now: int
+    today: int
+    form_id: str
+    limits: RowLimits
+
+    def sums(
+        self,
+        summary: str,
+        *,
+        by: Sequence[str] = (),
+        where: Mapping[str, int] | None = None,
+    ) -> Sums:
+        """The sums of a daily summary over the window, by these dimensions."""
+        window, edition = self.window, self.shop.edition
+        return read(
+            self.connection, summary, edition, window.first, window.last, by=by, where=where
+        )
+
+    def cells(self, summary: str, by: Sequence[str]) -> dict[str, Column]:
+        """Columns `by` and all measures of a packed summary over the window, not added up: the caller
+        adds them up by other keys."""
+        window = self.window
+        return read_cells(
+            self.connection, summary, self.shop.edition, window.first, window.last, by
+        )
+
+    def form_sums(
+        self, summary: str, *, by: Sequence[str] = (), where: Mapping[str, int] | None = None
+    ) -> Sums:
+        """The sums of the form in the path."""
+        return self.sums(summary, by=by, where={"form": self.form, **(where or {})})
+
+    def visitors(self) -> dict[int, int]:
+        """Distinct visitors of the form in the path, by kind."""
+        window = self.window
+        return read_visitors(
+            self.connection, self.shop.edition, window.first, window.last, self.form
+        )
+
+    @property
+    def form(self) -> int:
+        """The form's id in daily rows."""
+        return text_id(self.form_id)
+
+    def texts(self, ids: Iterable[int]) -> dict[int, str]:
+        return self.dimensions.texts(self.connection, self.shop.edition, ids)
+
+    def texts_of(self, *columns: Column) -> TextsOf:
+        """The texts behind columns of ids, for rows that are chosen later."""
+        each, edition = self.dimensions.each_text, self.shop.edition
+        return lambda rows: zip(
+            *(each(self.connection, edition, ids[rows].tolist()) for ids in columns), strict=True
+        )
+
+    def each_utm(self, ids: Column) -> Iterator[Utm]:
+        """The UTM values of each id in turn. Many of them need little memory."""
+        return self.dimensions.each_utm(self.connection, self.shop.edition, ids.tolist())
+
+    def form_names(self, form_ids: Collection[str]) -> dict[str, str]:
+        """The names of those of the ids that are forms of the shop."""
+        return form_names(self.connection, self.shop.key, form_ids)
+
+    def data_through(self) -> str | None:
+        """An instant before which every finished import is in the figures; None before the first
+        rollup.
+
+        It is the instant at which the oldest pending batch was imported; if none is pending, the instant
+        of the shop's last change. A cached answer keeps its instant, which may be older than necessary
+        but never too new.
+        """
+        if not self.shop.edition:
+            return None
+        oldest = self.connection.execute(_OLDEST_PENDING, {"edition": self.shop.edition}).scalar()
+        instant = self.shop.data_changed_at if oldest is None else oldest
+        return iso_millis(min(instant, self.now))
+
+    def known_campaigns(self) -> Campaigns:
+        """Every ad campaign of the shop."""
+        shop = self.shop
+        return self.cache.get(
+            "campaigns", shop.key, shop.data_version, lambda: Campaigns(self.connection, shop.key)
+        )

@@ -1,0 +1,123 @@
+"""Response revenue (12): the orders that followed from each answer."""
+
+import numpy as np
+
+from warehouse.catalogue import OUTCOMES
+from warehouse.daily.group_sum import Column, total
+from warehouse.daily.reader import Sums
+from web.api.endpoint import Answer
+from web.api.figures import figures, with_figures
+from web.api.query import Query
+from web.api.row_limit import OTHER, first_rows, limit_rows, other_rows
+from web.api.schemas.fields import ResponseFigures, ResponseRow
+
+Columns = dict[str, Column]
+"""Rows of the answer: `field` is an index of the fields, `kind` one of those below, `value` an id (0 if the
+kind is another than value). `stands_for`: how many rows it has the sums of."""
+
+# The kinds of rows that a field has.
+_VALUE, _OTHER_VALUES, _NO_ANSWER = range(3)
+
+
+def response_revenue(query: Query) -> Answer[list[ResponseRow]]:
+    """Revenue by answer.
+
+    A row per field and value, and a row with `value: null` for submissions without an answer to the field.
+    All figures are on the submission clock. Only fields are shown that were answered in the window with a
+    type that can be aggregated. Order: fieldId, netRevenueCents descending, value (null last).
+
+    A field has at most 1,000 values. The others are summed in a row with the value `(other)`; of such a
+    field, the last rows are `(other)` and then null. There are at most 10,000 rows. The others are summed
+    in a last row, whose `fieldId` is `(other)` too.
+    """
+    columns = query.form_sums("response", by=("field", "value")).columns
+    values = _at(columns, (columns["value"] != 0) & (columns["submissions"] > 0))
+    if not len(values["field"]):
+        return Answer([])
+    fields, values["field"] = np.unique(values["field"], return_inverse=True)
+    # Value 0 stands for any answer at all, whatever its type.
+    answered = _at(columns, columns["value"] == 0)
+    answered = _at(answered, np.searchsorted(answered["field"], fields))
+    rows = _stacked(*_limited_values(query, values), _without_answer(query, answered))
+    # Whether there are lists is said of a field, in all its rows.
+    rows["lists"] = answered["lists"][rows["field"]]
+    return _answer(query, fields, rows)
+
+
+def _limited_values(query: Query, values: Columns) -> tuple[Columns, Columns]:
+    """The first values of each field, in any order; and the sums of the others, by field."""
+    field, net = values["field"], values["gross"] - values["refunded"]
+    limit = query.limits.values
+    is_other = np.zeros(len(field), dtype=bool)
+    for large in np.flatnonzero(np.bincount(field) > limit):
+        of_field = np.flatnonzero(field == large)
+        ids = values["value"][of_field]
+        shown, _ = first_rows(len(of_field), (net[of_field],), query.texts_of(ids), limit)
+        is_other[of_field] = True
+        is_other[of_field[shown]] = False
+    values = values | {"stands_for": np.ones_like(field)}
+    others = _at(values, is_other) | {"value": np.zeros(is_other.sum(), dtype=np.int64)}
+    return (
+        _of_kind(_VALUE, _at(values, ~is_other)),
+        _of_kind(_OTHER_VALUES, total(others, ("field", "value"))),
+    )
+
+
+def _without_answer(query: Query, answered: Columns) -> Columns:
+    """The submissions without an answer to a field, by field, where there are any."""
+    funnel = query.form_sums("funnel").total()
+    field = np.arange(len(answered["field"]))
+    sums = {name: funnel[name] - answered[name] for name in OUTCOMES}
+    (field,), measures = with_figures({"field": field, **sums}, ("field",))
+    zeros, ones = np.zeros_like(field), np.ones_like(field)
+    rows = {"field": field, "value": zeros, "stands_for": ones, **measures.columns}
+    return _of_kind(_NO_ANSWER, rows)
+
+
+def _answer(query: Query, fields: Column, rows: Columns) -> Answer[list[ResponseRow]]:
+    """The first rows and the sums of the others."""
+    limit = query.limits.rows
+    # Each field has a row, so no field after these has room.
+    shown, names = first_rows(len(fields), (), query.texts_of(fields), limit)
+    place = np.full(len(fields), len(shown))
+    place[shown] = np.arange(len(shown))
+    field, kind, value = (rows.pop(name) for name in ("field", "kind", "value"))
+    has_others = np.isin(field, field[kind == _OTHER_VALUES])
+    order = (
+        -place[field],
+        # Values, their others, null. If there are no others, null is sorted with the values.
+        np.where(has_others, -kind, 0),
+        rows["gross"] - rows["refunded"],
+        -kind,
+    )
+    found = limit_rows(Sums(rows), order, query.texts_of(value), limit)
+    data: list[ResponseRow] = []
+    others = 0
+    names.append((OTHER,))
+    labels = [*zip(place[field[found.shown]], kind[found.shown], strict=True), (-1, _OTHER_VALUES)]
+    for ((text,), line), (index, of_kind) in zip(found.rows(), labels, strict=False):
+        if of_kind == _OTHER_VALUES:
+            others += line["stands_for"]
+        data.append(
+            {
+                "fieldId": names[index][0],
+                "value": {_VALUE: text, _OTHER_VALUES: OTHER}.get(of_kind),
+                **figures(ResponseFigures, line),
+                "multiSelect": line["lists"] > 0,
+            }
+        )
+    return Answer(data, meta=other_rows(others))
+
+
+def _at(columns: Columns, rows: Column) -> Columns:
+    return Sums(columns).at(rows).columns
+
+
+def _of_kind(kind: int, rows: Columns) -> Columns:
+    return {**rows, "kind": np.full(len(rows["field"]), kind)}
+
+
+def _stacked(*parts: Columns) -> Columns:
+    """The rows of all parts; the columns that all of them have."""
+    names = set.intersection(*(set(part) for part in parts))
+    return {name: np.concatenate([part[name] for part in parts]) for name in sorted(names)}

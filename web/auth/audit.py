@@ -1,0 +1,138 @@
+"""The audit trail: every change to a shop's keys and members, with who made it, when and from where.
+
+An event is written in the transaction of the change that it records, so neither exists without the
+other. Events are never changed, but for the number of times that something was refused within an hour: an
+attack must not fill the trail.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.tables import audit_event, shop
+
+# The stored action, and its title on pages and at the command line.
+ACTIONS: Final = {
+    "key_minted": "Created a key",
+    "key_rotated": "Rotated a key",
+    "key_revoked": "Revoked a key",
+    "signed_in": "Signed in",
+    "signed_out": "Signed out",
+    "sign_in_refused": "Refused a sign-in",
+    "sign_ins_ended": "Signed out elsewhere",
+    "password_set": "Set a password",
+    "password_changed": "Changed a password",
+    "password_change_refused": "Refused to change a password",
+    "password_reset": "Reset a password",
+    "member_added": "Added a member",
+    "member_disabled": "Disabled a member",
+    "permissions_set": "Set permissions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The member (by e-mail address) or operator who makes a change, and the address they use."""
+
+    name: str
+    source_ip: str
+
+
+OPERATOR: Final = Actor("operator", "command line")
+
+UNKNOWN: Final = "unknown"
+"""The name of an actor who has not signed in."""
+
+# For the time that one event stands for, and the networks that have an event of their own in it.
+_AGAIN: Final = 3600 * MICROS_PER_SECOND
+_MAX_NETWORKS: Final = 20
+_OTHER_NETWORKS: Final = "other networks"
+
+
+@dataclass(frozen=True)
+class AuditEvent:
+    """One event; `at` in microseconds, `action` one of ACTIONS. It happened `times` times from then on,
+    within an hour."""
+
+    audit_id: int
+    shop_id: str
+    at: int
+    actor: str
+    source_ip: str
+    action: str
+    detail: str
+    times: int
+
+    @property
+    def title(self) -> str:
+        return ACTIONS[self.action] + (f", {self.times} times" if self.times > 1 else "")
+
+
+def record(
+    connection: Connection, shop_key: int, by: Actor, action: str, detail: str, now: int
+) -> None:
+    """Add an event in the caller's transaction. `action` is one of ACTIONS, else ValueError."""
+    if action not in ACTIONS:
+        raise ValueError(action)
+    row = {"shop_key": shop_key, "at": now, "actor": by.name, "source_ip": by.source_ip}
+    connection.execute(insert(audit_event), {**row, "action": action, "detail": detail})
+
+
+def record_repeated(
+    connection: Connection, shop_key: int, by: Actor, action: str, detail: str, now: int
+) -> None:
+    """Record something that may happen often: the same from one network is one event an hour, with the
+    number of times. Beyond some networks an hour, the others share an event."""
+    event = audit_event.c
+    recent = select(event.source_ip, event.audit_id).where(
+        event.shop_key == shop_key,
+        event.action == action,
+        event.at > now - _AGAIN,
+        event.actor == by.name,
+        event.detail == detail,
+    )
+    known = {row.source_ip: row.audit_id for row in connection.execute(recent)}
+    source = by.source_ip
+    if source not in known and len(known) >= _MAX_NETWORKS:
+        source = _OTHER_NETWORKS
+    if source in known:
+        same = update(audit_event).where(event.audit_id == known[source])
+        connection.execute(same.values(times=event.times + 1))
+    else:
+        record(connection, shop_key, Actor(by.name, source), action, detail, now)
+
+
+def list_events(
+    connection: Connection,
+    shop_id: str | None = None,
+    *,
+    before: int | None = None,
+    limit: int | None = None,
+) -> list[AuditEvent]:
+    """The events of one shop or of all, newest first; only those older than `before` (an audit_id)."""
+    statement = (
+        select(audit_event, shop.c.shop_id)
+        .join_from(audit_event, shop, shop.c.shop_key == audit_event.c.shop_key)
+        .order_by(audit_event.c.audit_id.desc())
+        .limit(limit)
+    )
+    if shop_id is not None:
+        statement = statement.where(shop.c.shop_id == shop_id)
+    if before is not None:
+        statement = statement.where(audit_event.c.audit_id < before)
+    return [_from_row(row) for row in connection.execute(statement)]
+
+
+def _from_row(row: Row[Any]) -> AuditEvent:
+    return AuditEvent(
+        row.audit_id,
+        row.shop_id,
+        row.at,
+        row.actor,
+        row.source_ip,
+        row.action,
+        row.detail,
+        row.times,
+    )

@@ -1,0 +1,93 @@
+"""Rate limits, counted by one statement (the generic cell rate algorithm).
+
+Each subject has one row in `rate_bucket`: the instant `full_at` at which its bucket is full again. A use
+moves that instant forward by the limit's interval. A use that would move it further ahead than the
+window is refused and moves nothing. This is a sliding window without a row for each use, and one
+statement counts and decides, so two uses at once cannot pass together in any process.
+
+An instant further ahead than a window can reach was written by a clock that was ahead. Such a bucket counts
+as full: nobody is locked out for as long as a clock was wrong.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from typing import Any, Final
+
+from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_SECOND
+
+# Runs a statement with `:names`, and returns the first value of its first row, None without rows.
+Execute = Callable[[str, Mapping[str, Any]], Any]
+
+_CONSUME: Final = """
+    INSERT INTO rate_bucket (subject, full_at)
+    VALUES (:subject, CAST(:now AS BIGINT) + CAST(:interval AS BIGINT))
+    ON CONFLICT (subject) DO UPDATE SET full_at = CAST(:interval AS BIGINT) +
+        CASE WHEN rate_bucket.full_at BETWEEN :now AND :reach THEN rate_bucket.full_at ELSE :now END
+    WHERE rate_bucket.full_at + CAST(:interval AS BIGINT) <= CAST(:now AS BIGINT) + :window
+    OR rate_bucket.full_at > :reach
+    RETURNING full_at
+"""
+_FULL_AT: Final = "SELECT full_at FROM rate_bucket WHERE subject = :subject"
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """At most `times` uses at once; they come back evenly over `window` (microseconds)."""
+
+    times: int
+    window: int
+
+    @property
+    def interval(self) -> int:
+        """Microseconds until one use comes back."""
+        return self.window // self.times
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimitState:
+    """A subject after a use. `retry_after` is 0 where the use was allowed, else the seconds until one
+    is. `remaining` is the number of uses left now, `reset_after` the seconds until all are back.
+    Seconds are rounded up."""
+
+    retry_after: int
+    remaining: int
+    reset_after: int
+
+
+def consume(execute: Execute, subject: str, limit: RateLimit, now: int) -> RateLimitState:
+    """Count one use of a subject, if its limit allows one now."""
+    interval, window = limit.interval, limit.window
+    reach = now + window + CLOCK_SKEW
+    values = {
+        "subject": subject,
+        "now": now,
+        "interval": interval,
+        "window": window,
+        "reach": reach,
+    }
+    full_at = execute(_CONSUME, values)
+    if full_at is None:
+        full_at = execute(_FULL_AT, {"subject": subject})
+        return RateLimitState(
+            _seconds(full_at + interval - window - now), 0, _seconds(full_at - now)
+        )
+    return RateLimitState(0, (window - (full_at - now)) // interval, _seconds(full_at - now))
+
+
+def client_network(address: str) -> str:
+    """The part of a client's address that is counted: the /64 of IPv6, since one customer can use all
+    addresses in it; the whole address of IPv4."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv6Address):
+        if parsed.ipv4_mapped:
+            return str(parsed.ipv4_mapped)
+        return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"
+    return str(parsed)
+
+
+def _seconds(micros: int) -> int:
+    return -(-micros // MICROS_PER_SECOND)

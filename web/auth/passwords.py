@@ -1,0 +1,101 @@
+"""Passwords: Argon2id, with the parameters that its library recommends, and which are too weak.
+
+One hash takes 64 MiB of memory and a tenth of a second. A process computes at most two at a time, and a
+request that finds no free place does not wait for one: a flood of sign-ins takes neither the memory nor the
+threads of everything else.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore, Lock
+from typing import Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+MIN_LENGTH: Final = 12
+MAX_LENGTH: Final = 256
+# zxcvbn's scores are 0 to 4; 3 needs more than 100 million guesses.
+_MIN_SCORE: Final = 3
+# zxcvbn takes time that grows with the square of the length; more than this makes no password weaker.
+_SCORED_LENGTH: Final = 72
+
+# The hash of a password that nobody has. It is compared where an account has no hash, so that the
+# answer takes the same time.
+DUMMY_HASH: Final = (
+    "$argon2id$v=19$m=65536,t=3,p=4$xvyV+758xoCeaiSLy4cpOQ$"
+    "T5NryWUNvrwxtYmlQPrT+NZnfmCyfy1MQH+xH+ki3/E"
+)
+
+_hasher = PasswordHasher()
+_places = BoundedSemaphore(2)
+# The library keeps the words of a call where other threads see them.
+_scoring = Lock()
+
+
+class Busy(Exception):
+    """As many passwords as this process may hash at once are being hashed."""
+
+
+@contextmanager
+def place_to_hash() -> Iterator[None]:
+    """One of the process's two places, for a request that hashes within the block. Raises Busy."""
+    if not _places.acquire(blocking=False):
+        raise Busy
+    try:
+        yield
+    finally:
+        _places.release()
+
+
+def hash_password(password: str) -> str:
+    """Within `place_to_hash`, where others may hash at the same time."""
+    return _hasher.hash(_normalize(password))
+
+
+def matches(stored_hash: str, password: str) -> bool:
+    """Whether a password belongs to a hash. Costs one hash, also where `stored_hash` is "". Within
+    `place_to_hash`."""
+    try:
+        verified = _hasher.verify(stored_hash or DUMMY_HASH, _normalize(password))
+    except (VerificationError, InvalidHashError):
+        return False
+    return verified and bool(stored_hash)
+
+
+def needs_rehash(stored_hash: str) -> bool:
+    """Whether a hash was made with other parameters than today's."""
+    return _hasher.check_needs_rehash(stored_hash)
+
+
+def objection(password: str, words: Collection[str]) -> str:
+    """Why a new password is refused, as a sentence; "" where it is accepted. `words` are those that
+    everybody would try first: the member's e-mail address, the ids of their shops."""
+    normalized = _normalize(password)
+    if len(normalized) < MIN_LENGTH:
+        return f"Use at least {MIN_LENGTH} characters."
+    if len(normalized) > MAX_LENGTH:
+        return f"Use at most {MAX_LENGTH} characters."
+    if _score(normalized[:_SCORED_LENGTH], words) < _MIN_SCORE:
+        return "This password is too easy to guess. Choose another one: a whole sentence is hard to guess."
+    return ""
+
+
+def _score(password: str, words: Collection[str]) -> int:
+    """0 to 4, by common passwords and words, names, keyboard runs, sequences, repeats and dates."""
+    # Imported here: its word lists take 14 MB, and few processes ever see a new password.
+    from zxcvbn import zxcvbn
+
+    # `best-shoes.example.com` is also tried as `bestshoes`.
+    parts = [
+        re.sub(r"[^a-z0-9]", "", part) for word in words for part in re.split("[@.]", word.lower())
+    ]
+    with _scoring:
+        return int(zxcvbn(password, [*words, *filter(None, parts)])["score"])
+
+
+def _normalize(password: str) -> str:
+    """Unicode NFC: keyboards encode the same letter in different ways."""
+    return unicodedata.normalize("NFC", password)

@@ -1,0 +1,185 @@
+"""Sign-ins, kept in the warehouse so that each can be ended at once.
+
+The browser holds a random token; the warehouse holds its hash. A sign-in ends when it has not been used
+for IDLE_LIMIT, when it is LIFETIME old, and when the member signs out, ends it from elsewhere, is
+disabled, or gets a new password. Every request looks it up: no process remembers it. Nothing here commits.
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from secrets import token_urlsafe
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, update
+
+from warehouse.domain.time import MICROS_PER_SECOND, NEVER
+from warehouse.tables import member, membership, shop, sign_in
+
+IDLE_LIMIT: Final = 60 * 60 * MICROS_PER_SECOND
+LIFETIME: Final = 12 * IDLE_LIMIT
+# A use is recorded when the last recorded one is this old: not every request writes.
+SEEN_INTERVAL: Final = 60 * MICROS_PER_SECOND
+# Enough of a token's hash to tell a member's sign-ins apart.
+_ID_LENGTH: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A member who is signed in to one shop. `seen_at` is the last recorded use, in microseconds."""
+
+    token: str
+    member_key: int
+    email: str
+    shop_key: int
+    shop_id: str
+    permissions: frozenset[str]
+    seen_at: int
+
+    @property
+    def sign_in_id(self) -> str:
+        return token_hash(self.token)[:_ID_LENGTH]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSignIn:
+    """A sign-in as its member sees it: since when, last recorded use (microseconds), the client's address
+    and the browser's name at the sign-in."""
+
+    sign_in_id: str
+    started_at: int
+    seen_at: int
+    address: str
+    browser: str
+
+
+def new_token() -> str:
+    """256 random bits in 43 characters that a URL can hold."""
+    return token_urlsafe(32)
+
+
+def token_hash(token: str) -> str:
+    """The stored form of a token: a reader of the warehouse cannot use it."""
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def start(
+    connection: Connection, member_key: int, shop_key: int, address: str, browser: str, now: int
+) -> str:
+    """Sign a member in to a shop, and delete expired sign-ins. Returns the token."""
+    token = new_token()
+    row = {
+        "token_hash": token_hash(token),
+        "member_key": member_key,
+        "shop_key": shop_key,
+        "started_at": now,
+        "seen_at": now,
+        "address": address,
+        "browser": browser,
+    }
+    connection.execute(insert(sign_in), row)
+    expired = (
+        select(sign_in.c.token_hash)
+        .where(or_(sign_in.c.started_at <= now - LIFETIME, sign_in.c.seen_at <= now - IDLE_LIMIT))
+        .with_for_update(skip_locked=True)
+    )
+    connection.execute(delete(sign_in).where(sign_in.c.token_hash.in_(expired)))
+    return token
+
+
+def find(connection: Connection, token: str, now: int) -> SignedIn | None:
+    """The sign-in of a token, None where it has ended by the instant `now`."""
+    row = connection.execute(
+        select(sign_in, member.c.email, membership.c.permissions, shop.c.shop_id)
+        .join_from(sign_in, member, member.c.member_key == sign_in.c.member_key)
+        .join(
+            membership,
+            (membership.c.member_key == sign_in.c.member_key)
+            & (membership.c.shop_key == sign_in.c.shop_key),
+        )
+        .join(shop, shop.c.shop_key == sign_in.c.shop_key)
+        .where(
+            sign_in.c.token_hash == token_hash(token),
+            *_has_not_expired(now),
+            membership.c.disabled_at == NEVER,
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    return SignedIn(
+        token=token,
+        member_key=row.member_key,
+        email=row.email,
+        shop_key=row.shop_key,
+        shop_id=row.shop_id,
+        permissions=frozenset(row.permissions.split()),
+        seen_at=row.seen_at,
+    )
+
+
+def list_shops(connection: Connection, member_key: int) -> list[tuple[int, str]]:
+    """(shop_key, shop_id) of the shops that a member can enter, by shop_id."""
+    rows = connection.execute(
+        select(shop.c.shop_key, shop.c.shop_id)
+        .join_from(membership, shop, shop.c.shop_key == membership.c.shop_key)
+        .where(membership.c.member_key == member_key, membership.c.disabled_at == NEVER)
+        .order_by(shop.c.shop_id)
+    )
+    return [(row.shop_key, row.shop_id) for row in rows]
+
+
+def switch_shop(connection: Connection, token: str, shop_key: int) -> None:
+    """Move a sign-in to another shop; the caller checks that the member can enter it."""
+    connection.execute(
+        update(sign_in).where(sign_in.c.token_hash == token_hash(token)).values(shop_key=shop_key)
+    )
+
+
+def list_open(connection: Connection, member_key: int, now: int) -> list[OpenSignIn]:
+    """The sign-ins of a member in all their shops, the last used first."""
+    rows = connection.execute(
+        select(sign_in)
+        .where(sign_in.c.member_key == member_key, *_has_not_expired(now))
+        .order_by(sign_in.c.seen_at.desc(), sign_in.c.token_hash)
+    )
+    return [
+        OpenSignIn(
+            row.token_hash[:_ID_LENGTH], row.started_at, row.seen_at, row.address, row.browser
+        )
+        for row in rows
+    ]
+
+
+def record_use(connection: Connection, token: str, now: int) -> None:
+    """Record a use at the instant `now`."""
+    connection.execute(
+        update(sign_in)
+        .where(sign_in.c.token_hash == token_hash(token), sign_in.c.seen_at < now)
+        .values(seen_at=now)
+    )
+
+
+def end(connection: Connection, token: str) -> None:
+    connection.execute(delete(sign_in).where(sign_in.c.token_hash == token_hash(token)))
+
+
+def end_others(connection: Connection, member: SignedIn, sign_in_id: str | None = None) -> int:
+    """End the other sign-ins of a member, or one of them. Returns their number."""
+    statement = delete(sign_in).where(
+        sign_in.c.member_key == member.member_key,
+        sign_in.c.token_hash != token_hash(member.token),
+    )
+    if sign_in_id is not None:
+        statement = statement.where(func.substr(sign_in.c.token_hash, 1, _ID_LENGTH) == sign_in_id)
+    return connection.execute(statement).rowcount
+
+
+def end_all(connection: Connection, member_key: int, shop_key: int | None = None) -> None:
+    """End a member's sign-ins in all shops, or in one."""
+    statement = delete(sign_in).where(sign_in.c.member_key == member_key)
+    if shop_key is not None:
+        statement = statement.where(sign_in.c.shop_key == shop_key)
+    connection.execute(statement)
+
+
+def _has_not_expired(now: int) -> tuple[ColumnElement[bool], ...]:
+    return sign_in.c.seen_at > now - IDLE_LIMIT, sign_in.c.started_at > now - LIFETIME

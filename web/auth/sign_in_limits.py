@@ -1,0 +1,102 @@
+"""Limits on attempts to sign in, counted in the warehouse, which all workers share.
+
+A browser in which this account signed in before (`known_browsers.py`) has attempts of its own. All others
+are counted by the account and the client's network together, by the network alone, and by the account
+alone. So a stranger who tries passwords uses up the attempts of their own network; many networks together
+use up those of unknown browsers; neither keeps the member out of a browser that they have used before.
+
+An attempt counts before its password is checked, whether or not the account exists. `gcra.py` says how
+attempts are counted. A new password lifts all limits of an account, so that a stranger's attempts keep a
+member out of the sign-in form of a new browser for a while, and never out of the account.
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from sqlalchemy import Connection, delete, select, text
+
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.tables import rate_bucket
+from web.auth.gcra import RateLimit, client_network, consume
+
+WINDOW: Final = 15 * 60 * MICROS_PER_SECOND
+PER_BROWSER: Final = RateLimit(10, WINDOW)
+PER_NETWORK: Final = RateLimit(30, WINDOW)
+PER_ACCOUNT_AND_NETWORK: Final = RateLimit(10, WINDOW)
+# All unknown browsers of the world together: ASVS allows an account 100 failures an hour.
+PER_ACCOUNT: Final = RateLimit(100, 4 * WINDOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt to sign in to an account (an e-mail address as typed, in lower case) from a client's
+    address. `known_browser` is the id of a browser in which the account signed in before, else ""."""
+
+    email: str
+    address: str
+    known_browser: str = ""
+
+    def limits(self) -> list[tuple[str, RateLimit]]:
+        """The subjects that the attempt is counted by, with their limits."""
+        if self.known_browser:
+            return [(f"browser {self.known_browser}", PER_BROWSER)]
+        network, account = client_network(self.address), account_hash(self.email)
+        return [
+            (f"network {network}", PER_NETWORK),
+            (f"account {account} {network}", PER_ACCOUNT_AND_NETWORK),
+            (f"account {account}", PER_ACCOUNT),
+        ]
+
+
+def account_hash(email: str) -> str:
+    """An e-mail address where it must not be read: the text can be a password that was typed into the
+    wrong field."""
+    return sha256(email.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def count(connection: Connection, attempt: Attempt, now: int) -> int:
+    """Count an attempt; returns 0 where it is allowed, else the seconds until one is. The caller
+    commits whatever becomes of the attempt."""
+    retry_after = 0
+    for subject, limit in attempt.limits():
+        # An attempt that one limit refuses does not count for the next: one network cannot use up an account.
+        retry_after = retry_after or _consume(connection, subject, limit, now)
+    # Full buckets are deleted last and locked ones are skipped, so that no two attempts wait for
+    # each other.
+    full = (
+        select(rate_bucket.c.subject)
+        .where(rate_bucket.c.full_at <= now)
+        .with_for_update(skip_locked=True)
+    )
+    connection.execute(delete(rate_bucket).where(rate_bucket.c.subject.in_(full)))
+    return retry_after
+
+
+def reset(connection: Connection, attempt: Attempt) -> None:
+    """Give back what a successful attempt was counted by, but for the counts that strangers share."""
+    shared = (PER_NETWORK, PER_ACCOUNT)
+    own = [subject for subject, limit in attempt.limits() if limit not in shared]
+    connection.execute(delete(rate_bucket).where(rate_bucket.c.subject.in_(own)))
+
+
+def reset_account(connection: Connection, email: str) -> None:
+    """Allow an account all its attempts again, from all networks."""
+    subject, account = rate_bucket.c.subject, f"account {account_hash(email)}"
+    # Locked in the order in which attempts lock them: the account's own last.
+    of_account = (
+        select(subject)
+        .where(subject >= account, subject <= f"{account} ~")
+        .order_by(subject.desc())
+        .with_for_update()
+    )
+    connection.execute(delete(rate_bucket).where(subject.in_(of_account)))
+
+
+def _consume(connection: Connection, subject: str, limit: RateLimit, now: int) -> int:
+    return consume(
+        lambda statement, values: connection.execute(text(statement), values).scalar(),
+        subject,
+        limit,
+        now,
+    ).retry_after

@@ -1,0 +1,52 @@
+"""The command line `python -m web`: `serve`, `keys`, `members`, `audit`.
+
+A command parses its options, calls `web/auth` or `web/server`, and prints. Every command creates or
+migrates the warehouse first. Exit status: 0 done, 1 failed (with a one-line reason on standard error),
+2 wrong usage. Start here for `serve`, in `keys.py` and `members.py` for the others, and in `options.py`
+for errors, option types and output that they share.
+"""
+
+import sys
+from typing import Any
+
+import click
+
+from warehouse.settings import HOST, PORT, WORKERS, SettingError, check_names
+from web.cli.keys import keys
+from web.cli.members import audit, members
+from web.cli.options import one_line_errors, open_warehouse
+
+
+class _MainGroup(click.Group):
+    def invoke(self, context: click.Context) -> Any:
+        with one_line_errors():
+            return super().invoke(context)
+
+
+@click.group(cls=_MainGroup, context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Serve the API, and manage the API keys and members that can use it."""
+    try:
+        check_names()
+    except SettingError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+
+
+@main.command()
+@click.option("--host", help="Address to listen on (default: setting HOST).")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port (default: setting PORT).")
+@click.option("--workers", type=click.IntRange(1), help="Processes (default: setting WORKERS).")
+def serve(host: str | None, port: int | None, workers: int | None) -> None:
+    """Serve the API and the pages until SIGTERM or SIGINT. Requests in flight are finished first."""
+    from web.server.wsgi_server import run
+
+    # Closed before the server forks: its processes must not share a connection.
+    with open_warehouse():
+        pass
+    run(host or HOST.get(), port or PORT.get(), workers or WORKERS.get())
+
+
+main.add_command(keys)
+main.add_command(members)
+main.add_command(audit)

@@ -1,0 +1,131 @@
+"""The parts that commands share: errors in one line, the warehouse, option types, output."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import click
+import orjson
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from warehouse.connections.engine import open_engine
+from warehouse.connections.errors import defect, without_password
+from warehouse.domain.time import iso_millis
+from warehouse.migrations.migrate import migrate
+from warehouse.settings import WAREHOUSE_URL, SettingError
+from web.app import wall_clock
+from web.auth.api_keys import KeyNotActive, KeyNotFound, ShopNotFound, end_of_day
+from web.auth.audit import OPERATOR
+from web.auth.members import AlreadyMember, MemberNotFound, normalize_email
+
+# Errors whose own message tells the operator what to do.
+_OPERATOR_ERRORS: Final = (
+    *(ShopNotFound, KeyNotFound, KeyNotActive, MemberNotFound, AlreadyMember),
+    *(SettingError, OSError),
+)
+
+shop_filter: Final = click.option("--shop", help="Only this shop.")
+json_flag: Final = click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn an error into one line on standard error and exit status 1."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except _OPERATOR_ERRORS as error:
+        raise click.ClickException(str(error)) from None
+    except SQLAlchemyError as error:
+        reason = without_password(str(getattr(error, "orig", None) or error).strip())
+        reason = reason.partition("\n")[0]
+        raise click.ClickException(f"the warehouse does not answer: {reason}") from None
+    except Exception as error:
+        raise click.ClickException(defect(error)) from None
+
+
+@contextmanager
+def open_warehouse() -> Iterator[Engine]:
+    """An engine on the warehouse, which is created or migrated first."""
+    engine = open_engine(WAREHOUSE_URL.get())
+    try:
+        migrate(engine)
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def transaction() -> Iterator[Connection]:
+    """A transaction on the warehouse. It is committed unless an error is raised."""
+    with open_warehouse() as engine, engine.connect().execution_options(writes=True) as connection:
+        yield connection
+        connection.commit()
+
+
+class ChoiceList(click.ParamType[tuple[str, ...]]):
+    """A comma-separated list of words from a closed set; `word` says what one of them is called."""
+
+    def __init__(self, word: str, choices: tuple[str, ...], *, may_be_empty: bool = False) -> None:
+        self.name = f"{word}s"
+        self._word = word
+        self._choices = choices
+        self._may_be_empty = may_be_empty
+
+    def convert(self, value: Any, _param: Any, _context: Any) -> tuple[str, ...]:
+        if self._may_be_empty and not value.strip():
+            return ()
+        words = tuple(text.strip() for text in value.split(","))
+        for word in words:
+            if word not in self._choices:
+                self.fail(f"{word!r} is not a {self._word}; choose from {', '.join(self._choices)}")
+        return words
+
+
+class EndOfDay(click.ParamType[int]):
+    """A UTC day `YYYY-MM-DD`, as the instant at which it ends."""
+
+    name = "day"
+
+    def convert(self, value: Any, _param: Any, _context: Any) -> int:
+        try:
+            return end_of_day(value)
+        except ValueError as error:
+            self.fail(str(error))
+
+
+class Email(click.ParamType[str]):
+    """An e-mail address, as it is stored."""
+
+    name = "email"
+
+    def convert(self, value: Any, _param: Any, _context: Any) -> str:
+        try:
+            return normalize_email(value)
+        except ValueError as error:
+            self.fail(str(error))
+
+
+def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
+    for row in rows:
+        click.echo(orjson.dumps(row))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A header line and one line per row, in aligned columns."""
+    lines = [header, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
+
+
+def as_operator() -> dict[str, Any]:
+    """The keyword arguments of a change that the operator makes now."""
+    return {"by": OPERATOR, "now": wall_clock()}
+
+
+def format_instant(instant: int | None) -> str | None:
+    return None if instant is None else iso_millis(instant)

@@ -1,0 +1,58 @@
+"""A figure beside the same figure of the days before, and whether chance explains the difference."""
+
+from dataclasses import dataclass
+
+from web.api.rounding import percent
+from web.dashboard import statistics
+from web.dashboard.statistics import FEW, Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A count, or money in minor units. `before` is None where nothing is compared."""
+
+    now: int
+    before: int | None = None
+
+    @property
+    def change(self) -> float | None:
+        """In per cent of the figure before; None where that is 0 or missing."""
+        return percent(self.now - self.before, self.before) if self.before else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`hits` of `trials`, with those of the days before."""
+
+    hits: int
+    trials: int
+    hits_before: int | None = None
+    trials_before: int | None = None
+
+    @property
+    def value(self) -> float:
+        return percent(self.hits, self.trials)
+
+    @property
+    def interval(self) -> Interval:
+        return statistics.of_rate(self.hits, self.trials)
+
+    @property
+    def is_few(self) -> bool:
+        return self.trials < FEW
+
+    @property
+    def change(self) -> float | None:
+        """In points; None where there is nothing to compare with."""
+        if not self.trials or not self.trials_before or self.hits_before is None:
+            return None
+        return round(self.value - percent(self.hits_before, self.trials_before), 2)
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether 0 lies in the interval of the difference."""
+        assert self.hits_before is not None
+        assert self.trials_before is not None
+        return statistics.of_difference(
+            self.hits, self.trials, self.hits_before, self.trials_before
+        ).has_zero

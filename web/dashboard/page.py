@@ -1,0 +1,94 @@
+"""START HERE: the parts of every page: the member's shop, the days of its address, answers for both.
+
+Everything is in the address, so that a page can be sent, kept and printed. A page is a GET: nothing on it
+changes anything, and its snapshot is the one in which the member was found.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from flask import render_template, request, url_for
+
+from warehouse.domain.time import local_day
+from web.api.forms_table import form_names
+from web.dashboard.answers import Answers
+from web.dashboard.selection import COMPARISONS, RANGES, Selection, select
+from web.http.api_key_auth import Shop, find_shop
+from web.http.parameters import UUID_TEXT
+from web.pages.page_request import MemberRequest, member_request
+
+
+@dataclass(frozen=True)
+class View:
+    """One page of one member: `data()` over the days that are shown, `before()` over those that they are
+    compared with."""
+
+    member: MemberRequest
+    shop: Shop
+    selection: Selection
+    answers: Answers
+
+    def data(self, path: str, form_id: str = "", **parameters: str) -> Any:
+        return self.answers.data(path, self.selection.window, form_id, **parameters)
+
+    def before(self, path: str, form_id: str = "", **parameters: str) -> Any:
+        """None where nothing is compared."""
+        if self.selection.before is None:
+            return None
+        return self.answers.data(path, self.selection.before, form_id, **parameters)
+
+    def form(self, form_id: str) -> dict[str, Any] | None:
+        """A form of the shop; None where the id is none of them."""
+        if not UUID_TEXT.fullmatch(form_id):
+            return None
+        known = form_names(self.answers.connection, self.shop.key, [form_id])
+        form: dict[str, Any] | None = self.data("/forms/{id}", form_id) if known else None
+        return form
+
+    def csv_address(self, path: str, form_id: str, parameters: Mapping[str, str]) -> str:
+        """The address of an answer as CSV, over the days that are shown."""
+        asked = {"path": path, "range": f"{self.selection.first}..{self.selection.last}"}
+        if form_id:
+            asked["form"] = form_id
+        return f"{url_for('dashboard.csv')}?{urlencode(asked | dict(parameters))}"
+
+    @cached_property
+    def data_through(self) -> datetime | None:
+        """In the shop's time."""
+        text = self.answers.data_through(self.selection.window)
+        return (
+            datetime.fromisoformat(text).astimezone(ZoneInfo(self.shop.timezone)) if text else None
+        )
+
+    def how(self, path: str) -> list[str]:
+        """How an endpoint counts, in the paragraphs of the OpenAPI document."""
+        return self.answers.description(path)
+
+    def render(self, template: str, **values: Any) -> str:
+        return render_template(
+            f"dashboard/{template}",
+            view=self,
+            selection=self.selection,
+            currency=self.shop.currency,
+            ranges=RANGES,
+            comparisons=COMPARISONS,
+            **values,
+        )
+
+
+def open_view() -> View:
+    """The page of the request at hand."""
+    member = member_request()
+    shop = find_shop(member.connection, member.member.shop_key)
+    today = local_day(member.now, shop.timezone)
+    return View(
+        member=member,
+        shop=shop,
+        selection=select(request.args, today, shop.timezone),
+        answers=Answers(member.connection, shop, member.now, today),
+    )

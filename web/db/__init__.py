@@ -1,0 +1,4 @@
+"""How a request reads the warehouse: one snapshot, cached dimensions, writes in the background.
+
+START HERE: `database.py`. SQL of keys and members is in `auth/`; figures are read in `api/`.
+"""

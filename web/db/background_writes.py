@@ -1,0 +1,82 @@
+"""Writes beside the requests: small ones that no request should wait for, or fail with.
+
+A thread of its own makes them, since a write may have to wait for another's lock. A write that fails is
+dropped, and so is one that comes while too many wait.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Full, Queue
+from threading import Lock, Thread
+from typing import Final
+
+from sqlalchemy import Connection, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.tables import api_key
+from web.db.database import Database
+
+LAST_USE_INTERVAL: Final = 60 * MICROS_PER_SECOND
+
+# Writes that wait for their turn.
+_QUEUED: Final = 1_000
+
+# Writes by a connection, and leaves the commit to the caller.
+Write = Callable[[Connection], object]
+
+
+class BackgroundWrites:
+    """One per process; the thread starts with the first write."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queue: Queue[Write | None] = Queue(_QUEUED)
+        self._starting = Lock()
+        self._thread: Thread | None = None
+
+    def write(self, write: Write) -> None:
+        with suppress(Full):
+            self._queue.put_nowait(write)
+        with self._starting:
+            if self._thread is None:
+                self._thread = Thread(target=self._work, name="background writes", daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """Write what is left, and end the thread; wait at most 5 s for another's lock."""
+        if self._thread is not None:
+            with suppress(Full):
+                self._queue.put_nowait(None)
+                self._thread.join(timeout=5)
+
+    def _work(self) -> None:
+        while (write := self._queue.get()) is not None:
+            try:
+                with self._database.write() as connection:
+                    write(connection)
+                    connection.commit()
+            except SQLAlchemyError:
+                continue
+
+
+class LastUse:
+    """Records when a key was last used, at most once a minute; one per process. A write that was
+    dropped is made up for by the key's next use, a minute later."""
+
+    def __init__(self, writes: BackgroundWrites) -> None:
+        self._writes = writes
+        self._recorded: dict[str, int] = {}
+
+    def record(self, credential_id: str, last_used_at: int, now: int) -> None:
+        """Record a use at the instant `now`; the warehouse says `last_used_at`."""
+        last = max(last_used_at, self._recorded.get(credential_id, 0))
+        if now - last < LAST_USE_INTERVAL:
+            return
+        self._recorded[credential_id] = now
+        used = (
+            update(api_key)
+            .where(api_key.c.credential_id == credential_id, api_key.c.last_used_at < now)
+            .values(last_used_at=now)
+        )
+        self._writes.write(lambda connection: connection.execute(used))

@@ -1,0 +1,43 @@
+"""Asking the warehouse something that must be answered soon, whatever the warehouse does.
+
+A database that is stuck may keep a caller for as long as it likes. So a thread beside the requests asks,
+one at a time, and a request waits for it only for a moment.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Lock, Thread
+from time import monotonic
+from typing import Final, Generic, TypeVar
+
+Answer = TypeVar("Answer")
+
+# From the question to the answer, so that a monitor has its own within a second.
+_SECONDS: Final = 0.8
+
+
+class Probe(Generic[Answer]):
+    """Asks with `ask`; one per process. Requests that come while it asks share the answer."""
+
+    def __init__(self, ask: Callable[[], Answer]) -> None:
+        self._ask = ask
+        self._lock = Lock()
+        self._answer: Future[Answer] | None = None
+        self._asked_at = 0.0
+
+    def answer(self) -> Answer:
+        """What `ask` returns or raises. Raises TimeoutError where it takes too long, and at once for as
+        long as it goes on."""
+        with self._lock:
+            if self._answer is None or self._answer.done():
+                self._answer, self._asked_at = Future(), monotonic()
+                # A daemon: a process does not wait for it at its end.
+                Thread(target=self._run, args=(self._answer,), name="probe", daemon=True).start()
+            answer, left = self._answer, self._asked_at + _SECONDS - monotonic()
+        return answer.result(max(left, 0))
+
+    def _run(self, answer: Future[Answer]) -> None:
+        try:
+            answer.set_result(self._ask())
+        except Exception as error:
+            answer.set_exception(error)

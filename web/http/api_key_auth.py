@@ -1,0 +1,145 @@
+"""Authentication by API key: the caller of a request, and the shop that the key opens.
+
+The key is looked up with every request, and nothing about it is remembered, so that a revoked or expired
+key stops at once, in every worker. The shop comes from the key alone, never from the request. The snapshot
+in which the key was found is the one that the whole request reads from.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from flask import request
+from sqlalchemy import Connection, and_, bindparam, select
+
+from warehouse.tables import api_key, edition, form, shop
+from web.auth.api_key_format import is_well_formed, key_hash
+from web.http.errors import Refusal, unauthorized
+from web.http.parameters import UUID_TEXT
+from web.http.state import services, state
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """The tenant of a request.
+
+    `edition` is the one that answers are read from, 0 before the first rollup: then no daily row
+    matches. `timezone` is the one in whose days those rows are kept. `data_version` moves with
+    everything that can change an answer; `data_changed_at` is the instant at which it last did.
+    """
+
+    timezone: str
+    key: int
+    shop_id: str
+    currency: str
+    edition: int
+    data_version: int
+    data_changed_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A valid key. `last_used_at` is what the warehouse has recorded so far."""
+
+    credential_id: str
+    scopes: frozenset[str]
+    last_used_at: int
+    shop: Shop
+
+
+def authenticate() -> Caller:
+    """Find the caller of the request at hand, and whether the form in its address is the caller's: into
+    `state()`, with the snapshot in which they were found. Raises the 401."""
+    values = {
+        "key_hash": key_hash(_bearer(request.headers.get("Authorization"))),
+        "form_id": _form_id((request.view_args or {}).get("form_id", "")),
+    }
+    current = state()
+    current.connection = services().database.read()
+    row = current.connection.execute(_LOOKUP, values).one_or_none()
+    if row is None or row.expires_at <= current.now or row.revoked_at <= current.now:
+        raise unauthorized()
+    current.caller = _caller(row)
+    current.form_exists = row.form_id is not None
+    return current.caller
+
+
+def require_scope(caller: Caller, scope: str | None) -> None:
+    """Raises the 403. An endpoint without a scope is open to every valid key."""
+    if scope is not None and scope not in caller.scopes:
+        raise Refusal(403, "insufficient_scope", f"The key lacks the scope `{scope}`.")
+
+
+def _bearer(header: str | None) -> str:
+    """The key in an `Authorization` header. Raises the 401 where there is none."""
+    scheme, _, key = (header or "").partition(" ")
+    if scheme.lower() != "bearer" or not is_well_formed(key):
+        raise unauthorized()
+    return key
+
+
+def _form_id(text: str) -> str:
+    """A form id as it is stored, "" where the text is none."""
+    return text.lower() if UUID_TEXT.fullmatch(text) else ""
+
+
+def find_shop(connection: Connection, shop_key: int) -> Shop:
+    """The shop that a member is signed in to, in the snapshot of this connection."""
+    return _shop(connection.execute(_SHOP, {"shop_key": shop_key}).one())
+
+
+def _caller(row: Any) -> Caller:
+    return Caller(row.credential_id, _scopes(row.scopes), row.last_used_at, _shop(row))
+
+
+def _shop(row: Any) -> Shop:
+    return Shop(
+        timezone=row.edition_timezone or row.timezone or "UTC",
+        key=row.shop_key,
+        shop_id=row.shop_id,
+        currency=row.currency,
+        edition=row.edition,
+        data_version=row.data_version,
+        data_changed_at=row.data_changed_at,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _scopes(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SHOP_COLUMNS: Final = (
+    edition.c.timezone.label("edition_timezone"),
+    shop.c.timezone,
+    shop.c.shop_key,
+    shop.c.shop_id,
+    shop.c.currency,
+    shop.c.edition,
+    shop.c.data_version,
+    shop.c.data_changed_at,
+)
+_SHOP: Final = (
+    select(*_SHOP_COLUMNS)
+    .join_from(shop, edition, edition.c.edition == shop.c.edition, isouter=True)
+    .where(shop.c.shop_key == bindparam("shop_key"))
+)
+# A key, its shop, and a form of the shop, in one statement.
+_LOOKUP: Final = (
+    select(
+        api_key.c.credential_id,
+        api_key.c.scopes,
+        api_key.c.expires_at,
+        api_key.c.revoked_at,
+        api_key.c.last_used_at,
+        *_SHOP_COLUMNS,
+        form.c.form_id,
+    )
+    .join_from(api_key, shop, shop.c.shop_key == api_key.c.shop_key)
+    .outerjoin(edition, edition.c.edition == shop.c.edition)
+    .outerjoin(
+        form,
+        and_(form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id")),
+    )
+    .where(api_key.c.key_hash == bindparam("key_hash"))
+)

@@ -1,0 +1,85 @@
+"""The format of an answer: JSON (`envelope.py`), or CSV where a request prefers it.
+
+A table has no place for `meta`; it stands in headers: `X-Request-Id` (as on every answer), `X-Shop-Id`
+(percent-encoded, should it not be ASCII), `X-Credential-Id`, `X-Range-From`, `X-Range-To`,
+`X-Currency`, `X-Timezone`, `X-Data-Through` (left out where it is null) and `X-Other-Rows` (left out where
+no rows are summed). The next page is in `Link`, as on the list in JSON.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import quote
+
+from flask import Response, request
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
+from web.http.errors import malformed
+from web.http.parameters import Parameter, one_text
+from web.http.parsed_request import CSV, JSON, ParsedRequest
+
+_JSON: Final = "application/json"
+CSV_TYPE: Final = "text/csv"
+# A client may name the charset; what it names with a parameter matches nothing without.
+_OFFERED: Final = (_JSON, CSV_TYPE, f"{CSV_TYPE};charset=utf-8")
+
+
+def _format(texts: list[str]) -> str | None:
+    text = one_text(texts, "format", "invalid_format")
+    if text not in (None, JSON, CSV):
+        raise malformed("invalid_format", "`format` is json or csv.")
+    return text
+
+
+FORMAT: Final = Parameter(
+    "format",
+    "format",
+    _format,
+    "The format of the answer; it overrides `Accept`. The chapter on formats describes `csv`. Errors are "
+    "always JSON.",
+    {"type": "string", "enum": [JSON, CSV]},
+    "invalid_format",
+)
+
+
+def requested_format() -> str:
+    """The format that the request at hand asks for: by `format`, else by what it prefers in `Accept`.
+
+    Where it prefers neither, or admits none of them, it gets JSON. Raises the 400 `invalid_format`.
+    """
+    named: str | None = FORMAT.parse(request.args.getlist(FORMAT.name))
+    return named or _preferred(request.headers.get("Accept", ""))
+
+
+# Browsers send a long one, and the same every time.
+@lru_cache(maxsize=256)
+def _preferred(accept: str) -> str:
+    best = parse_accept_header(accept, MIMEAccept).best_match(_OFFERED, _JSON)
+    return JSON if best == _JSON else CSV
+
+
+def csv_response(
+    parsed: ParsedRequest,
+    table: bytes,
+    headers: Mapping[str, str],
+    meta: Mapping[str, Any],
+    filename: str,
+) -> Response:
+    """An answer as CSV, to be saved under a name (of ASCII letters and digits, `-_.`)."""
+    shop = parsed.caller.shop
+    headers = {
+        **headers,
+        "Content-Disposition": f'attachment; filename="{filename}.csv"',
+        "X-Shop-Id": quote(shop.shop_id),
+        "X-Credential-Id": parsed.caller.credential_id,
+        "X-Range-From": parsed.window.start_text,
+        "X-Range-To": parsed.window.end_text,
+        "X-Currency": shop.currency,
+        "X-Timezone": shop.timezone,
+    }
+    if meta.get("dataThrough"):
+        headers["X-Data-Through"] = meta["dataThrough"]
+    if "otherRows" in meta:
+        headers["X-Other-Rows"] = str(meta["otherRows"])
+    return Response(table, 200, headers, content_type=f"{CSV_TYPE}; charset=utf-8; header=present")

@@ -1,0 +1,148 @@
+"""Errors: one JSON shape for every status, and the table of codes; pages for people have a page.
+
+`{"error": {"code", "message", "requestId"}}`. A `Refusal` is raised wherever a request cannot be
+answered; anything else that goes wrong becomes a 503 (the warehouse does not answer) or a 500, which
+tells its cause to the log alone.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import orjson
+from flask import Flask, Response, request
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.exceptions import HTTPException
+
+from warehouse.connections.errors import is_damaged
+from web.http.request_id import request_id
+from web.http.request_log import log_failure
+from web.http.state import state
+
+SETTINGS: Final = "/settings"
+PAGES: Final = ("settings", "forms", "revenue", "discounts", "ads", "customers", "data")
+"""The first parts of the addresses of pages for people; `/` is a page, too. Every other address belongs to
+the API."""
+
+# The code of a status that is refused before any endpoint sees the request.
+CODES: Final = {
+    401: "unauthorized",
+    403: "insufficient_scope",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "payload_too_large",
+    415: "unsupported_media_type",
+    429: "rate_limited",
+    500: "internal_error",
+    503: "unavailable",
+}
+
+MESSAGES: Final = {
+    404: "There is nothing at this address.",
+    405: "This address does not take this method.",
+    413: "The body is larger than 1 MiB.",
+    500: "Something went wrong on our side.",
+    503: "The warehouse does not answer. Try again in a moment.",
+}
+
+
+# Seconds after which a client may ask again.
+RETRY_SOON: Final = {"Retry-After": "1"}
+
+
+class Refusal(Exception):
+    """A request that is answered with an error: status, code, a sentence for people, headers."""
+
+    def __init__(
+        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = headers or {}
+
+
+def malformed(code: str, message: str) -> Refusal:
+    """A 400."""
+    return Refusal(400, code, message)
+
+
+def not_found() -> Refusal:
+    """The same 404 for whatever does not exist or is another shop's."""
+    return Refusal(404, CODES[404], MESSAGES[404])
+
+
+def unauthorized() -> Refusal:
+    """The same 401 for every key that does not open anything: the reason would help to guess."""
+    return Refusal(
+        401,
+        CODES[401],
+        "A valid API key is needed: `Authorization: Bearer <API_KEY>`.",
+        {"WWW-Authenticate": "Bearer"},
+    )
+
+
+def is_page(path: str) -> bool:
+    return path == "/" or path.split("/", 2)[1] in PAGES
+
+
+def asks_for_page() -> bool:
+    """Whether the request at hand comes from a browser that shows pages; at `/`, programs get JSON."""
+    return request.path != "/" or "text/html" in request.headers.get("Accept", "")
+
+
+def register(app: Flask, error_page: Callable[[Refusal], Response]) -> None:
+    """Answer what goes wrong in an application: to pages with `error_page`, else as JSON."""
+
+    def answer_refusal(refusal: Refusal) -> Response:
+        state().error = refusal.code
+        wants_page = is_page(request.path) and asks_for_page()
+        return error_page(refusal) if wants_page else _json(refusal)
+
+    app.register_error_handler(Refusal, answer_refusal)
+    app.register_error_handler(
+        HTTPException, lambda error: answer_refusal(_refusal_of_flask(error))
+    )
+    app.register_error_handler(Exception, lambda error: answer_refusal(_refusal_of_failure(error)))
+
+
+def _json(refusal: Refusal) -> Response:
+    body = {
+        "error": {
+            "code": refusal.code,
+            "message": refusal.message,
+            "requestId": request_id(),
+        }
+    }
+    return Response(
+        orjson.dumps(body), refusal.status, dict(refusal.headers), mimetype="application/json"
+    )
+
+
+def _refusal_of_flask(error: HTTPException) -> Refusal:
+    """Flask itself refuses unknown paths and methods, and bodies that are too large."""
+    status = error.code or 500
+    code = CODES.get(status, error.name.lower().replace(" ", "_"))
+    # Only `Allow` and its like: the type and length belong to the HTML page that is not sent.
+    headers = {
+        name: value
+        for name, value in error.get_headers()
+        if name.lower() not in ("content-type", "content-length")
+    }
+    return Refusal(status, code, MESSAGES.get(status, error.name + "."), headers)
+
+
+def _refusal_of_failure(error: Exception) -> Refusal:
+    log_failure(request_id(), error)
+    if is_unavailable(error):
+        return Refusal(503, CODES[503], MESSAGES[503], RETRY_SOON)
+    return Refusal(500, CODES[500], MESSAGES[500])
+
+
+def is_unavailable(error: Exception) -> bool:
+    """Whether an exception says that the warehouse does not answer."""
+    if not isinstance(error, DBAPIError):
+        return isinstance(error, PoolTimeout)
+    is_lost = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+    return is_lost or is_damaged(error.orig or error)

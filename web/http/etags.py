@@ -1,0 +1,128 @@
+"""Validators: how a client learns that the answer it has is still the answer (RFC 9110, 8.8 and 13).
+
+A tag has two parts, `W/"<state>.<frame>"`: the state of what was asked about, and what else an answer
+says (`meta`, and its own form). It is weak, since no two answers have one `requestId`. `If-Match` asks
+for the state of a form alone, which no two drafts share: so the tag serves there as it was given,
+also a day later, with another key, or after a proxy has made something else of its weakness.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Final
+
+from flask import Response, request
+from werkzeug.http import http_date, parse_etags
+
+from warehouse.domain.time import MICROS_PER_SECOND
+from web.http.date_range import Window
+from web.http.errors import Refusal
+from web.http.parameters import RequestHeader
+from web.http.parsed_request import ParsedRequest
+
+# Raise it whenever the same data are answered in another way.
+REPRESENTATION: Final = 2
+
+
+IF_NONE_MATCH: Final = RequestHeader(
+    "If-None-Match",
+    "The `ETag` of an answer that the client has. If the answer is still the same, it is not sent again "
+    "(304).",
+    {"type": "string"},
+    {},
+)
+IF_MATCH: Final = RequestHeader(
+    "If-Match",
+    "The `ETag` of the form that the client has seen. If the form has changed since, nothing is replaced "
+    "(412).",
+    {"type": "string"},
+    {412: "precondition_failed"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state of a resource: no other state has its `name`; `since` is the instant at which it came
+    about."""
+
+    name: str
+    since: int
+
+
+def digest(*parts: Any) -> str:
+    """A short text that stands for these values."""
+    return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def shop_state(parsed: ParsedRequest, clock: int) -> State:
+    """The state of all that an endpoint tells of a shop. It follows the shop's data version, since
+    that moves with every change; `clock` is what follows from the present instant alone."""
+    shop = parsed.caller.shop
+    values = [sorted(v) if isinstance(v, frozenset) else v for v in parsed.values]
+    version = shop.key, shop.data_version, shop.data_changed_at
+    return State(digest(version, parsed.path, parsed.form_id, values, clock), shop.data_changed_at)
+
+
+def entity_tag(parsed: ParsedRequest, state: State) -> str:
+    shop = parsed.caller.shop
+    frame = _frame(
+        parsed.caller.credential_id, shop.currency, shop.timezone, parsed.window, parsed.format
+    )
+    return f'W/"{state.name}.{frame}"'
+
+
+@lru_cache(maxsize=4096)
+def _frame(credential_id: str, currency: str, timezone: str, window: Window, format: str) -> str:
+    of_shop = currency, timezone
+    return digest(
+        REPRESENTATION, credential_id, *of_shop, window.start_text, window.end_text, format
+    )
+
+
+def validators(parsed: ParsedRequest, state: State) -> dict[str, str]:
+    """The headers of a GET: the client alone keeps the answer, and asks before every use whether it is
+    still the same."""
+    return {
+        "ETag": entity_tag(parsed, state),
+        "Last-Modified": _date(min(state.since, parsed.now) // MICROS_PER_SECOND),
+        "Cache-Control": "private, no-cache",
+        "Vary": "Authorization, Accept, Accept-Encoding",
+    }
+
+
+_date = lru_cache(maxsize=4096)(http_date)
+
+
+def client_has(tag: str) -> bool:
+    """Whether `If-None-Match` of the request at hand names an answer's tag."""
+    named = request.headers.get("If-None-Match")
+    return named is not None and parse_etags(named).contains_weak(tag[3:-1])
+
+
+class NotModified(Response):
+    """A 304, which has no content and so no type of it."""
+
+    default_status = 304
+    default_mimetype = None
+
+
+def is_conditional() -> bool:
+    """Whether the request at hand is to change a form in one state only."""
+    return "If-Match" in request.headers and not request.if_match.star_tag
+
+
+def require_match(state: State) -> None:
+    """Raises the 412 where `If-Match` of the request at hand names other states than this one."""
+    # The parser turns an empty tag into None.
+    tags = filter(None, request.if_match.as_set(include_weak=True))
+    named = {tag.partition(".")[0] for tag in tags}
+    if state.name not in named:
+        raise precondition_failed()
+
+
+def precondition_failed() -> Refusal:
+    return Refusal(
+        412,
+        "precondition_failed",
+        "The form is no longer the version that `If-Match` names. Get the form again, then change it.",
+    )

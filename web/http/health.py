@@ -1,0 +1,123 @@
+"""For monitors: `/healthz`, the process answers; `/readyz`, it can answer requests. Neither needs a key.
+
+Both are answered within a second, whatever the warehouse does: `/healthz` does not ask it, and `/readyz`
+asks with a `Probe`.
+"""
+
+from typing import Final, NamedTuple
+
+import orjson
+from flask import Blueprint, Response
+from sqlalchemy import func, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from warehouse.connections.errors import is_damaged
+from warehouse.domain.time import MICROS_PER_SECOND, NEVER, iso_millis
+from warehouse.migrations.migrate import is_current
+from warehouse.tables import (
+    DAILY,
+    DIMENSIONS,
+    ad_account,
+    ad_spend,
+    api_key,
+    edition,
+    exchange_rate,
+    failed_batch,
+    form,
+    form_creation,
+    member,
+    shop,
+    sign_in,
+)
+from web.db.database import Database
+from web.http.errors import CODES, MESSAGES, RETRY_SOON, Refusal
+from web.http.request_id import request_id
+from web.http.request_log import log_failure
+from web.http.state import services, state
+
+blueprint = Blueprint("health", __name__)
+
+# The last rollup of any shop.
+_ROLLED_UP_AT = select(func.max(edition.c.rolled_up_at)).where(
+    edition.c.edition.in_(select(shop.c.edition))
+)
+
+# A row of each table that requests read, where it has one. The last column is in no index, so that a
+# page of the table itself is read: SQLite's file may be damaged there.
+_A_ROW_OF_EACH = select(
+    *(
+        select(list(table.c)[-1]).limit(1).scalar_subquery()
+        for table in (
+            *DAILY.values(),
+            *DIMENSIONS,
+            *(ad_account, ad_spend, api_key, exchange_rate, form, form_creation, member, sign_in),
+        )
+    )
+)
+
+# Batches that could not be rolled up and are no longer retried by the schedule: shops, batches.
+_SET_ASIDE = (
+    select(func.count(func.distinct(edition.c.shop_key)), func.count())
+    .join_from(failed_batch, edition, edition.c.edition == failed_batch.c.edition)
+    .where(failed_batch.c.retry_at == NEVER)
+)
+
+
+_DAMAGED: Final = "The file of the warehouse is damaged. Restore the latest backup."
+
+
+class Readiness(NamedTuple):
+    """The instant of the last rollup (None before it), shops and batches that are set aside, and whether
+    the schema is this program's."""
+
+    rolled_up_at: int | None
+    shops: int
+    batches: int
+    is_current: bool
+
+
+@blueprint.get("/healthz", provide_automatic_options=False)
+def healthz() -> Response:
+    """200 as long as the process takes requests."""
+    return _json({"status": "ok"})
+
+
+@blueprint.get("/readyz", provide_automatic_options=False)
+def readyz() -> Response:
+    """200 with the age of the last rollup in seconds (null before the first one), and the number of shops
+    and batches that are set aside. 503 while the warehouse does not answer, is damaged, or has another
+    schema than this program.
+
+    Batches that are set aside are no reason for a 503: everything else is answered. They are only counted,
+    because anyone may call this; `python -m jobs status` names them.
+    """
+    try:
+        rolled_up_at, shops, batches, current = services().readiness.answer()
+    except (SQLAlchemyError, TimeoutError) as error:
+        log_failure(request_id(), error)
+        message = _DAMAGED if is_damaged(error) else MESSAGES[503]
+        raise Refusal(503, CODES[503], message, RETRY_SOON) from None
+    if not current:
+        raise Refusal(503, CODES[503], "The warehouse is not migrated to this program's schema.")
+    age = state().now - rolled_up_at if rolled_up_at else None
+    return _json(
+        {
+            "status": "ready",
+            "lastRollupAt": iso_millis(rolled_up_at) if rolled_up_at else None,
+            "lastRollupAgeSeconds": max(age, 0) // MICROS_PER_SECOND if age is not None else None,
+            "setAside": {"shops": shops, "batches": batches},
+        }
+    )
+
+
+def readiness(database: Database) -> Readiness:
+    """Asks the warehouse. Raises SQLAlchemyError where it does not answer."""
+    with database.read() as connection:
+        rolled_up_at = connection.execute(_ROLLED_UP_AT).scalar()
+        connection.execute(_A_ROW_OF_EACH)
+        shops, batches = connection.execute(_SET_ASIDE).one()
+        return Readiness(rolled_up_at, shops, batches, is_current(connection))
+
+
+def _json(body: dict[str, object]) -> Response:
+    return Response(orjson.dumps(body), mimetype="application/json")

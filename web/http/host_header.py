@@ -1,0 +1,61 @@
+"""The `Host` of a request: one that names no host is a 400 (RFC 9112, 3.2), whatever is asked for.
+
+The libraries would fail on some of them, also where the error is rendered. So a request passes with
+another `Host` in its place, and is refused where all requests begin.
+"""
+
+import re
+from collections.abc import Callable
+from ipaddress import IPv6Address
+from typing import Any, Final
+
+from flask import Request
+
+from web.http.errors import malformed
+
+_IS_MALFORMED: Final = "formrevenue.host_is_malformed"
+# Labels as in the DNS; with `_`, since names inside a network have it.
+_NAME: Final = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?", re.I | re.A)
+_PORT: Final = re.compile(r"(:[0-9]{0,5})?")
+
+
+class CheckedHosts:
+    """WSGI middleware that marks the requests that `refuse_malformed_host` refuses."""
+
+    def __init__(self, app: Callable[..., Any]) -> None:
+        self._app = app
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        host = environ.get("HTTP_HOST", "")
+        # Before HTTP/1.1 a request needs none.
+        is_needed = environ.get("SERVER_PROTOCOL") not in ("HTTP/1", "HTTP/1.0")
+        if not is_host(host) and (host or is_needed):
+            environ = {**environ, "HTTP_HOST": "localhost", _IS_MALFORMED: True}
+        return self._app(environ, start_response)
+
+
+def refuse_malformed_host(request: Request) -> None:
+    """Raises the 400."""
+    if request.environ.get(_IS_MALFORMED):
+        raise malformed(
+            "invalid_host",
+            "The header `Host` is missing or names no host. Send the name, and the port if it is not "
+            "the usual one, as in `Host: forms.example.com:8000`.",
+        )
+
+
+def is_host(text: str) -> bool:
+    """Whether a text is the name or address of a host, with or without a port."""
+    if text.startswith("["):
+        address, bracket, port = text[1:].partition("]")
+        return bool(bracket and _PORT.fullmatch(port)) and _is_ipv6(address)
+    name, colon, port = text.partition(":")
+    return bool(_NAME.fullmatch(name) and _PORT.fullmatch(colon + port))
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except ValueError:
+        return False
+    return True

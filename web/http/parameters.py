@@ -1,0 +1,177 @@
+"""Query parameters and their parsers: a parser turns texts into a value, or raises the parameter's 400.
+
+A parameter that is repeated or empty is malformed. Unknown parameters are ignored.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from web.http.errors import malformed
+
+UUID_TEXT: Final = re.compile(
+    r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+)
+_DIGITS: Final = re.compile(r"[0-9]+")
+
+DEFAULT_LIMIT: Final = 50
+MAX_LIMIT: Final = 200
+MAX_FORM_IDS: Final = 100
+_MAX_QUOTED: Final = 80
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A query parameter: its `name` in the address, and the `argument` of the answering function.
+
+    `parse` gets all texts of the parameter in order, none if it is absent. `schema` (JSON Schema) describes
+    valid values as far as a schema can. `code` is the code of its 400, None if it has none.
+    """
+
+    name: str
+    argument: str
+    parse: Callable[[list[str]], Any]
+    description: str
+    schema: Mapping[str, Any]
+    code: str | None
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class RequestHeader:
+    """A request header: its description, a JSON Schema of its values, and the codes of its errors by
+    status."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    refusals: Mapping[int, str]
+
+
+def one_text(texts: list[str], name: str, code: str) -> str | None:
+    """The text of a parameter, None if it is absent. Raises the 400 if it is repeated or empty."""
+    if not texts:
+        return None
+    if len(texts) > 1:
+        raise malformed(code, f"`{name}` is given {len(texts)} times. Give it once.")
+    if not texts[0]:
+        raise malformed(code, f"`{name}` is empty. Give it a value, or leave it out.")
+    return texts[0]
+
+
+def quoted(text: str) -> str:
+    """A value as error messages show it: at most 80 characters."""
+    return f"`{text}`" if len(text) <= _MAX_QUOTED else f"`{text[:_MAX_QUOTED]}...`"
+
+
+def _limit(texts: list[str]) -> int:
+    text = one_text(texts, "limit", "invalid_limit")
+    if text is None:
+        return DEFAULT_LIMIT
+    if not _DIGITS.fullmatch(text) or not text.strip("0"):
+        raise malformed(
+            "invalid_limit", f"`limit` is {quoted(text)}. Give an integer from 1 to {MAX_LIMIT}."
+        )
+    # A number of a million digits is clamped like any other, without being converted.
+    digits = text.lstrip("0")
+    return MAX_LIMIT if len(digits) > 3 else min(int(digits), MAX_LIMIT)
+
+
+def _cursor(texts: list[str]) -> str | None:
+    # Without a cursor the first page is meant. An empty or repeated cursor is an unknown one: its page is
+    # empty.
+    return None if not texts else texts[0] if len(texts) == 1 else ""
+
+
+def _form_ids(texts: list[str]) -> frozenset[str] | None:
+    text = one_text(texts, "form_ids", "invalid_form_ids")
+    if text is None:
+        return None
+    ids = {part.lower() for part in text.split(",")}
+    for id in sorted(ids):
+        if not UUID_TEXT.fullmatch(id):
+            message = (
+                f"`form_ids` has {quoted(id)}, which is not a UUID. Separate UUIDs with commas."
+            )
+            raise malformed("invalid_form_ids", message)
+    if len(ids) > MAX_FORM_IDS:
+        message = f"`form_ids` has {len(ids)} different ids. Give at most {MAX_FORM_IDS}."
+        raise malformed("invalid_form_ids", message)
+    return frozenset(ids)
+
+
+LIMIT: Final = Parameter(
+    "limit",
+    "limit",
+    _limit,
+    f"The maximum number of forms on a page. Values above {MAX_LIMIT} count as {MAX_LIMIT}.",
+    {"type": "integer", "minimum": 1, "default": DEFAULT_LIMIT},
+    "invalid_limit",
+)
+CURSOR: Final = Parameter(
+    "cursor",
+    "cursor",
+    _cursor,
+    "`meta.nextCursor` of the previous page. Without it, the first page is returned. A stale or unknown "
+    "cursor returns an empty page.",
+    {"type": "string"},
+    None,
+)
+FORM_IDS: Final = Parameter(
+    "form_ids",
+    "form_ids",
+    _form_ids,
+    f"Only these forms: at most {MAX_FORM_IDS} different ids, separated by commas. Each one that is a form "
+    "of the shop or has events in the window gets a row, with zeros if nothing happened. Without "
+    "`form_ids`, every form with an event in the window gets a row.",
+    # `maxItems` would count a repeated id twice.
+    {
+        "type": "array",
+        "minItems": 1,
+        "items": {"type": "string", "format": "uuid"},
+    },
+    "invalid_form_ids",
+)
+
+
+def dimension(*words: str) -> Parameter:
+    """The required `dimension`, one of these words."""
+
+    def parse(texts: list[str]) -> str:
+        text = one_text(texts, "dimension", "invalid_dimension")
+        if text is None or text not in words:
+            problem = "missing" if text is None else quoted(text)
+            message = f"`dimension` is {problem}. Give one of: {', '.join(words)}."
+            raise malformed("invalid_dimension", message)
+        return text
+
+    return Parameter(
+        "dimension",
+        "dimension",
+        parse,
+        "The dimension by which rows are grouped.",
+        {"type": "string", "enum": list(words)},
+        "invalid_dimension",
+        required=True,
+    )
+
+
+def field(name: str, argument: str) -> Parameter:
+    """A required field id."""
+
+    def parse(texts: list[str]) -> str:
+        text = one_text(texts, name, "invalid_field")
+        if text is None:
+            raise malformed("invalid_field", f"`{name}` is missing. Give the id of a field.")
+        return text
+
+    return Parameter(
+        name,
+        argument,
+        parse,
+        "The id of a field of the form. `fieldA` and `fieldB` must differ.",
+        {"type": "string", "minLength": 1},
+        "invalid_field",
+        required=True,
+    )

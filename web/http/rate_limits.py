@@ -1,0 +1,131 @@
+"""How often the API may be called: by all keys of a shop together (the setting RATE_LIMIT), and how often
+an address may fail to authenticate.
+
+Only failures count against an address, and only failures are refused for it: people behind one address
+share it, and a valid key always passes. The counts are in a file that the processes of one server share
+(so each host counts for itself), never in the warehouse, where a write would wait behind a long import.
+Where counting fails, the request is let through.
+
+The fields `RateLimit` and `RateLimit-Policy` are those of draft-ietf-httpapi-ratelimit-headers.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, Final
+
+from flask import request
+
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.settings import RATE_LIMIT
+from web.auth.gcra import RateLimit, RateLimitState, client_network, consume
+from web.http.errors import CODES, Refusal
+from web.http.request_id import request_id
+from web.http.request_log import log_failure
+from web.http.state import state
+
+# 300 at once, so that a program which goes through every endpoint with a wrong key is told so, and 60 a
+# minute.
+FAILURES: Final = RateLimit(300, 300 * MICROS_PER_SECOND)
+
+_LOCK_SECONDS: Final = 1
+_TABLE: Final = """
+    CREATE TABLE IF NOT EXISTS rate_bucket (
+        subject TEXT PRIMARY KEY, full_at INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS by_full_at ON rate_bucket (full_at);
+"""
+
+
+class RateBuckets:
+    """The counts, in an SQLite file; without one, in the memory of this process."""
+
+    def __init__(self, file: str | None) -> None:
+        self._file = file or ":memory:"
+        self._lock = Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def take(self, subject: str, allowance: RateLimit, now: int) -> RateLimitState:
+        """Raises sqlite3.Error where it cannot be counted."""
+        with self._lock:
+            connection = self._connection = self._connection or self._open()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                taken = consume(self._execute, subject, allowance, now)
+                connection.execute("DELETE FROM rate_bucket WHERE full_at <= ?", (now,))
+            finally:
+                connection.execute("COMMIT")
+            return taken
+
+    def create(self) -> None:
+        """Make the file, before several processes want to at once."""
+        self._open().close()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection:
+                self._connection.close()
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._file, _LOCK_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        # Nothing here is worth a write to the disk.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.executescript(_TABLE)
+        return connection
+
+    def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
+        assert self._connection
+        rows = self._connection.execute(statement, values).fetchall()
+        return rows[0][0] if rows else None
+
+
+class RateLimits:
+    """One per process; `file` is that of RateBuckets."""
+
+    def __init__(self, file: str | None) -> None:
+        self._buckets = RateBuckets(file)
+        times, seconds = RATE_LIMIT.get() or (0, 0)
+        self._of_shops = RateLimit(times, seconds * MICROS_PER_SECOND) if times else None
+
+    def count_request(self, shop_key: int, now: int) -> None:
+        """Count a request of a shop, and keep the headers that its answer gets. Raises the 429."""
+        limit = self._of_shops
+        used = limit and self._consume(f"shop {shop_key}", limit, now)
+        if not (limit and used):
+            return
+        seconds = limit.window // MICROS_PER_SECOND
+        state().rate_limit_headers = {
+            "RateLimit-Policy": f'"default";q={limit.times};w={seconds}',
+            "RateLimit": f'"default";r={used.remaining};t={used.retry_after or used.reset_after}',
+        }
+        if used.retry_after:
+            raise _limited("The keys of this shop have been used too often.", used.retry_after)
+
+    def count_failure(self, now: int) -> None:
+        """Count a request without a valid key, by its address. Raises the 429."""
+        address = client_network(request.remote_addr or "")
+        used = self._consume(f"address {address}", FAILURES, now)
+        if used and used.retry_after:
+            raise _limited(
+                "Too many requests without a valid API key came from this address.",
+                used.retry_after,
+            )
+
+    def close(self) -> None:
+        self._buckets.close()
+
+    def _consume(self, subject: str, limit: RateLimit, now: int) -> RateLimitState | None:
+        try:
+            return self._buckets.take(subject, limit, now)
+        except sqlite3.Error as error:
+            log_failure(request_id(), error)
+            return None
+
+
+def _limited(message: str, seconds: int) -> Refusal:
+    return Refusal(
+        429, CODES[429], f"{message} Try again in {seconds} s.", {"Retry-After": str(seconds)}
+    )

@@ -1,0 +1,105 @@
+"""The log: one JSON line per request, and one per failure, on standard error.
+
+A line never holds a key, a query string, a body, or an exception's own message (a database driver
+puts the statement's parameters into it). Paths are logged as the route's template, since a client can
+put anything, an e-mail too, into an unknown one. `clientAddress` tells who sent what was refused.
+"""
+
+import logging
+import sys
+import traceback
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+
+import orjson
+from flask import Response, request
+
+from warehouse.domain.time import iso_millis
+from web.http.state import services, state
+
+logger: Final = logging.getLogger("web")
+
+
+class HandledRequest(NamedTuple):
+    """A request that was answered. `path` is the template of the address, None for an unknown one;
+    `ended` is the instant of the answer; shop and credential are None without a valid key; `error` is
+    the code of a refusal; `client_address` is the one that `proxies.py` has found."""
+
+    request_id: str
+    method: str
+    path: str | None
+    status: int
+    seconds: float
+    ended: int
+    shop_id: str | None
+    credential_id: str | None
+    error: str | None
+    client_address: str | None
+
+
+def configure() -> None:
+    """Send the log's lines, as they are, to standard error. Calling it again changes nothing."""
+    if not logger.handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+
+
+def report(response: Response) -> Response:
+    """Tell all listeners of the request that was answered."""
+    current, rule = state(), request.url_rule
+    caller = current.caller
+    handled = HandledRequest(
+        request_id=current.request_id,
+        method=request.method,
+        path=current.template or (rule.rule if rule else None),
+        status=response.status_code,
+        seconds=perf_counter() - current.started,
+        ended=services().clock(),
+        shop_id=caller.shop.shop_id if caller else None,
+        credential_id=caller.credential_id if caller else None,
+        error=current.error,
+        client_address=request.remote_addr,
+    )
+    for listener in services().listeners:
+        listener(handled)
+    return response
+
+
+def log_request(handled: HandledRequest) -> None:
+    line = {
+        "time": iso_millis(handled.ended),
+        "requestId": handled.request_id,
+        "method": handled.method,
+        "path": handled.path,
+        "status": handled.status,
+        "ms": round(handled.seconds * 1000, 2),
+        "shopId": handled.shop_id,
+        "credentialId": handled.credential_id,
+        "clientAddress": handled.client_address,
+    }
+    if handled.error:
+        line["error"] = handled.error
+    _write(line)
+
+
+def log_failure(request_id: str, error: Exception) -> None:
+    """Where an unexpected exception came from: its type and frames, not its message."""
+    frames = [
+        f"{frame.filename}:{frame.lineno} {frame.name}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    kind = type(error)
+    _write(
+        {
+            "requestId": request_id,
+            "exception": f"{kind.__module__}.{kind.__qualname__}",
+            "frames": frames,
+        }
+    )
+
+
+def _write(line: dict[str, Any]) -> None:
+    logger.info("%s", orjson.dumps(line).decode())

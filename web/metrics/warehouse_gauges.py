@@ -1,0 +1,99 @@
+"""Metrics from the warehouse: the lag of rollups, pending batches, runs, rejected rows."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from prometheus_client import Metric
+from prometheus_client.core import GaugeMetricFamily
+from sqlalchemy import Connection, case, func, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_SECOND, NEVER
+from warehouse.editions.pending_batches import PENDING_BY_SHOP
+from warehouse.operations.job_runs import DIED, RUNNING
+from warehouse.operations.process_id import LEASE_MICROS
+from warehouse.tables import edition, failed_batch, job_run, reject, shop
+from web.db.database import Database
+
+_PREFIX: Final = "formrevenue"
+
+_ROLLED_UP: Final = select(shop.c.shop_key, shop.c.shop_id, edition.c.rolled_up_at).join_from(
+    shop, edition, edition.c.edition == shop.c.edition, isouter=True
+)
+_SET_ASIDE: Final = (
+    select(shop.c.shop_id, func.count())
+    .join_from(failed_batch, edition, edition.c.edition == failed_batch.c.edition)
+    .join(shop, shop.c.shop_key == edition.c.shop_key)
+    .where(failed_batch.c.retry_at == NEVER)
+    .group_by(shop.c.shop_id)
+)
+_REJECTS: Final = select(reject.c.kind, func.count()).group_by(reject.c.kind)
+
+
+class WarehouseGauges:
+    """Gauges, read anew for whoever asks. Where the warehouse does not answer, there is only
+    `formrevenue_warehouse_up`."""
+
+    def __init__(self, database: Database, clock: Callable[[], int]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def collect(self) -> Iterator[Metric]:
+        up = GaugeMetricFamily(f"{_PREFIX}_warehouse_up", "1 where the warehouse answers, else 0.")
+        try:
+            with self._database.read() as connection:
+                metrics = [*_rollups(connection, self._clock()), *_runs(connection, self._clock())]
+        except SQLAlchemyError:
+            metrics = []
+        up.add_metric((), len(metrics) > 0)
+        yield up
+        yield from metrics
+
+
+def _rollups(connection: Connection, now: int) -> Iterable[Metric]:
+    """By shop; without a first rollup, a shop has no time of its last one."""
+    waiting = {row.shop_key: row for row in connection.execute(text(PENDING_BY_SHOP))}
+    batches = _gauge("waiting_batches", "Imports that are not rolled up.", "shop")
+    rows = _gauge("waiting_rows", "Rows that were imported and are not rolled up.", "shop")
+    lag = _gauge("rollup_lag_seconds", "Age of the oldest import that waits, or 0.", "shop")
+    last = _gauge("last_rollup_timestamp_seconds", "When the shop was last rolled up.", "shop")
+    aside = _gauge("set_aside_batches", "Imports that cannot be rolled up, set aside.", "shop")
+    set_aside: dict[str, int] = {row[0]: row[1] for row in connection.execute(_SET_ASIDE)}
+    for shop_key, shop_id, rolled_up_at in connection.execute(_ROLLED_UP):
+        waits = waiting.get(shop_key)
+        batches.add_metric((shop_id,), waits.batches if waits else 0)
+        rows.add_metric((shop_id,), waits.rows if waits else 0)
+        lag.add_metric((shop_id,), max(_seconds(now - waits.oldest), 0) if waits else 0)
+        aside.add_metric((shop_id,), set_aside.get(shop_id, 0))
+        if rolled_up_at:
+            last.add_metric((shop_id,), _seconds(rolled_up_at))
+    return batches, rows, lag, last, aside
+
+
+def _runs(connection: Connection, now: int) -> Iterable[Metric]:
+    """By job and state, of the runs on record (RUNS_DAYS); and the rejects on record (REJECTS_DAYS)."""
+    is_seen = job_run.c.seen_at.between(now - LEASE_MICROS, now + CLOCK_SKEW)
+    is_dead = (job_run.c.state == RUNNING) & ~is_seen
+    state = case((is_dead, DIED), else_=job_run.c.state).label("state")
+    grouped = select(
+        job_run.c.job, state, func.count(), func.sum(job_run.c.rows), func.max(job_run.c.started_at)
+    ).group_by(job_run.c.job, state)
+    runs = _gauge("runs", "Runs of a job on record.", "job", "state")
+    rows = _gauge("run_rows", "Rows that runs on record have read or rolled up.", "job", "state")
+    last = _gauge("last_run_timestamp_seconds", "When the last of them began.", "job", "state")
+    for job, ended, count, read, started_at in connection.execute(grouped):
+        runs.add_metric((job, ended), count)
+        rows.add_metric((job, ended), read)
+        last.add_metric((job, ended), _seconds(started_at))
+    rejects = _gauge("rejected_rows", "Rows on record that could not be imported.", "kind")
+    for kind, count in connection.execute(_REJECTS):
+        rejects.add_metric((kind,), count)
+    return runs, rows, last, rejects
+
+
+def _gauge(name: str, help: str, *labels: str) -> Any:
+    return GaugeMetricFamily(f"{_PREFIX}_{name}", help, labels=labels)
+
+
+def _seconds(micros: int) -> float:
+    return micros / MICROS_PER_SECOND

@@ -1,0 +1,106 @@
+"""The Account page: a member changes their password, sees and ends their other sign-ins, switches to
+another shop, signs out."""
+
+from typing import Any, Final
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+
+from web.auth import sessions
+from web.auth.password_change import change_password as auth_change_password
+from web.auth.sign_in import SignInRefused, TooManyAttempts
+from web.http.errors import not_found
+from web.pages import browser_cookie, page_request
+from web.pages.forms import ChangePasswordForm
+from web.pages.page_request import MemberRequest, member_request, members_blueprint
+
+blueprint: Final = members_blueprint("account", __name__)
+
+
+@blueprint.get("/account", provide_automatic_options=False)
+def show() -> Any:
+    return _page(member_request(), ChangePasswordForm())
+
+
+@blueprint.post("/account", provide_automatic_options=False)
+def change_password() -> Any:
+    page = member_request()
+    form = ChangePasswordForm()
+    form.words = [page.member.email, *(shop_id for _, shop_id in page.shops)]
+    if not form.validate():
+        return _page(page, form), 422
+    try:
+        token = auth_change_password(
+            page.connection,
+            page.member,
+            form.old.data,
+            form.password.data,
+            by=page.actor,
+            browser=browser_cookie.name(),
+            now=page.now,
+        )
+    except TooManyAttempts as error:
+        form.old.errors = [str(error)]
+        headers = {"Retry-After": str(error.retry_after)}
+        return make_response(_page(page, form), 429, headers)
+    except SignInRefused:
+        form.old.errors = ["This is not your present password."]
+        return _page(page, form), 422
+    page_request.start_session(page.connection, token)
+    flash("Your password is changed. You are signed out everywhere else.")
+    return redirect(url_for("account.show"))
+
+
+@blueprint.post("/account/sign-ins/<sign_in_id>/end", provide_automatic_options=False)
+def end_sign_in(sign_in_id: str) -> Any:
+    return _end_others(member_request(), sign_in_id)
+
+
+@blueprint.post("/account/sign-ins/end", provide_automatic_options=False)
+def end_other_sign_ins() -> Any:
+    return _end_others(member_request())
+
+
+@blueprint.post("/shop", provide_automatic_options=False)
+def switch_shop() -> Any:
+    """Continue in another shop of the member."""
+    page = member_request()
+    shop_key = {shop_id: key for key, shop_id in page.shops}.get(request.form.get("shop", ""))
+    if shop_key is None:
+        raise not_found()
+    sessions.switch_shop(page.connection, page.member.token, shop_key)
+    page.record("signed_in", f"from the shop {page.member.shop_id}", shop_key)
+    page.connection.commit()
+    return redirect(url_for("dashboard.overview"))
+
+
+@blueprint.post("/sign-out", provide_automatic_options=False)
+def sign_out() -> Any:
+    page = member_request()
+    sessions.end(page.connection, page.member.token)
+    page.record("signed_out")
+    page.connection.commit()
+    page_request.end_session()
+    flash("You are signed out.")
+    return redirect(url_for("sign_in.sign_in_form"))
+
+
+def _end_others(page: MemberRequest, sign_in_id: str | None = None) -> Any:
+    """End one of the member's other sign-ins, or all. One that has ended by itself is no error."""
+    ended = sessions.end_others(page.connection, page.member, sign_in_id)
+    number = "1 sign-in" if ended == 1 else f"{ended} sign-ins"
+    if ended:
+        page.record("sign_ins_ended", number)
+    page.connection.commit()
+    flash(f"Ended {number}.")
+    return redirect(url_for("account.show"))
+
+
+def _page(page: MemberRequest, form: ChangePasswordForm) -> str:
+    sign_ins = sessions.list_open(page.connection, page.member.member_key, page.now)
+    here = page.member.sign_in_id
+    return render_template(
+        "account.html",
+        form=form,
+        here=[one for one in sign_ins if one.sign_in_id == here],
+        others=[one for one in sign_ins if one.sign_in_id != here],
+    )

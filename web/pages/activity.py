@@ -1,0 +1,33 @@
+"""The Activity page: a shop's audit trail."""
+
+from typing import Any, Final
+
+from flask import render_template, request
+
+from web.auth import audit
+from web.http.errors import not_found
+from web.pages.page_request import member_request, members_blueprint
+
+blueprint: Final = members_blueprint("activity", __name__)
+
+_PAGE_SIZE: Final = 50
+
+
+@blueprint.get("/activity", provide_automatic_options=False)
+def show() -> Any:
+    """One page of the trail, newest first; the parameter `before` is the audit_id that ended the
+    previous page."""
+    before = request.args.get("before", "")
+    if before and not (before.isascii() and before.isdigit() and len(before) < 19):
+        raise not_found()
+    page = member_request()
+    # One more than a page shows whether there is another page.
+    events = audit.list_events(
+        page.connection,
+        page.member.shop_id,
+        before=int(before) if before else None,
+        limit=_PAGE_SIZE + 1,
+    )
+    shown, more = events[:_PAGE_SIZE], events[_PAGE_SIZE:]
+    older = shown[-1].audit_id if more else None
+    return render_template("activity.html", events=shown, older=older)

@@ -1,0 +1,163 @@
+"""The Connections page: a shop's API keys, and the forms to create, rotate and revoke them."""
+
+from hashlib import sha256
+from secrets import token_urlsafe
+from typing import Any, Final
+
+from flask import flash, redirect, render_template, request, url_for
+from sqlalchemy.exc import IntegrityError
+
+from warehouse.domain.vocabulary import SCOPES
+from warehouse.settings import PUBLIC_URL
+from web.auth import api_keys, audit, permissions
+from web.http.errors import not_found
+from web.pages.forms import GRACE_LABELS, NewKeyForm, RotateForm
+from web.pages.page_request import MemberRequest, member_request, members_blueprint
+
+blueprint: Final = members_blueprint("connections", __name__)
+
+_RECENT_EVENTS: Final = 10
+
+
+@blueprint.get("/connections", provide_automatic_options=False)
+def show() -> Any:
+    page = member_request()
+    now = page.now
+    keys = api_keys.list_keys(page.connection, page.member.shop_id)[::-1]
+    return render_template(
+        "connections.html",
+        active_keys=[key for key in keys if key.state(now) == "active"],
+        ended_keys=[key for key in keys if key.state(now) != "active"],
+        hints={key.credential_id: key.hint for key in keys},
+        can_manage=permissions.MANAGE_CONNECTIONS in page.member.permissions,
+        events=audit.list_events(page.connection, page.member.shop_id, limit=_RECENT_EVENTS),
+        now=now,
+    )
+
+
+@blueprint.get("/connections/new", provide_automatic_options=False)
+def new_key_form() -> Any:
+    page = member_request()
+    permissions.require_manage(page.member.permissions)
+    return _new_key_page(page, NewKeyForm(data={"once": token_urlsafe(16)}))
+
+
+@blueprint.post("/connections/new", provide_automatic_options=False)
+def create_key() -> Any:
+    page = member_request()
+    form = NewKeyForm()
+    known_scopes = [scope for scope in form.scopes.data if scope in SCOPES]
+    permissions.require_grant(page.member.permissions, known_scopes)
+    if not form.validate():
+        return _new_key_page(page, form), 422
+    try:
+        key = api_keys.mint(
+            page.connection,
+            page.member.shop_id,
+            form.scopes.data,
+            name=form.name.data,
+            by=page.actor,
+            now=page.now,
+            expires_at=form.expires.instant,
+            credential_id=_credential_id(page, form.once.data),
+        )
+        page.connection.commit()
+    except IntegrityError:
+        flash("The form was sent twice. Its key is in the list; it was shown once.", "problem")
+        return redirect(url_for("connections.show"))
+    return _key_created_page(key)
+
+
+@blueprint.get("/connections/<credential_id>/rotate", provide_automatic_options=False)
+def rotate_form(credential_id: str) -> Any:
+    page = member_request()
+    key = _own_key(page, credential_id)
+    permissions.require_grant(page.member.permissions, key.scopes)
+    if not key.can_rotate(page.now):
+        return _cannot_rotate()
+    # The form proposes the old key's last day: a limited key gets a limited replacement.
+    expires = api_keys.last_day(key.expires_at) if key.expires_at else ""
+    return _rotate_page(key, RotateForm(data={"expires": expires, "grace": "24h"}))
+
+
+@blueprint.post("/connections/<credential_id>/rotate", provide_automatic_options=False)
+def rotate(credential_id: str) -> Any:
+    page = member_request()
+    key = _own_key(page, credential_id)
+    permissions.require_grant(page.member.permissions, key.scopes)
+    form = RotateForm()
+    if not form.validate():
+        return _rotate_page(key, form), 422
+    try:
+        new_key = api_keys.rotate(
+            page.connection,
+            credential_id,
+            by=page.actor,
+            now=page.now,
+            grace=api_keys.GRACE_PERIODS[form.grace.data],
+            expires_at=form.expires.instant,
+        )
+    except api_keys.KeyNotActive:
+        return _cannot_rotate()
+    page.connection.commit()
+    return _key_created_page(new_key)
+
+
+@blueprint.get("/connections/<credential_id>/revoke", provide_automatic_options=False)
+def revoke_form(credential_id: str) -> Any:
+    page = member_request()
+    key = _own_key(page, credential_id)
+    permissions.require_manage(page.member.permissions)
+    return render_template("key_revoke.html", key=key)
+
+
+@blueprint.post("/connections/<credential_id>/revoke", provide_automatic_options=False)
+def revoke(credential_id: str) -> Any:
+    page = member_request()
+    key = _own_key(page, credential_id)
+    permissions.require_manage(page.member.permissions)
+    api_keys.revoke(page.connection, credential_id, by=page.actor, now=page.now)
+    page.connection.commit()
+    flash(f"The key {key.name or key.hint} is revoked and no longer works.")
+    return redirect(url_for("connections.show"))
+
+
+def _own_key(page: MemberRequest, credential_id: str) -> api_keys.ApiKey:
+    """A key of the member's shop. Raises the same 404 for an unknown key and another shop's."""
+    try:
+        key = api_keys.find(page.connection, credential_id)
+    except api_keys.KeyNotFound:
+        raise not_found() from None
+    if key.shop_key != page.member.shop_key:
+        raise not_found()
+    return key
+
+
+def _credential_id(page: MemberRequest, once: str) -> str:
+    """The same id each time one form is sent in one sign-in. The token in it keeps others from
+    choosing the id."""
+    digest = sha256(f"{page.member.token} {once}".encode()).hexdigest()
+    return f"cred_{digest[:24]}"
+
+
+def _new_key_page(page: MemberRequest, form: NewKeyForm) -> str:
+    refusals = {
+        scope: permissions.grant_refusal(page.member.permissions, scope) for scope in SCOPES
+    }
+    return render_template("key_new.html", form=form, refusals=refusals)
+
+
+def _rotate_page(key: api_keys.ApiKey, form: RotateForm) -> str:
+    return render_template("key_rotate.html", key=key, form=form, grace_labels=GRACE_LABELS)
+
+
+def _key_created_page(key: str) -> str:
+    base_url = PUBLIC_URL.get() or request.host_url.rstrip("/")
+    return render_template("key_created.html", key=key, base_url=base_url)
+
+
+def _cannot_rotate() -> Any:
+    flash(
+        "This key cannot be rotated: it is no longer active, or it was rotated before.", "problem"
+    )
+    return redirect(url_for("connections.show"))

@@ -1,0 +1,113 @@
+"""The forms: their fields, the values that they accept, and the messages for those that they refuse."""
+
+from collections.abc import Collection
+from typing import Any, Final
+
+from flask_wtf import FlaskForm
+from wtforms import EmailField, HiddenField, PasswordField, SelectMultipleField, StringField
+from wtforms.fields import RadioField
+from wtforms.validators import DataRequired, EqualTo, InputRequired, Length, ValidationError
+
+from warehouse.domain.vocabulary import SCOPES
+from web.auth import passwords
+from web.auth.api_keys import GRACE_PERIODS, end_of_day
+from web.pages.page_request import now
+
+GRACE_LABELS: Final = {
+    "now": "It stops now",
+    "1h": "One hour",
+    "24h": "24 hours",
+    "7d": "7 days",
+}
+
+
+def _strip(text: str | None) -> str:
+    return (text or "").strip()
+
+
+def _lower(text: str) -> str:
+    return text.lower()
+
+
+class ExpiryField(StringField):
+    """A UTC day or nothing. `instant` is the end of that day in microseconds, None without a day."""
+
+    instant: int | None = None
+
+    def pre_validate(self, form: Any) -> None:
+        self.instant = None
+        if not self.data:
+            return
+        try:
+            self.instant = end_of_day(self.data)
+        except ValueError:
+            raise ValidationError("Write the day as YYYY-MM-DD.") from None
+        if self.instant <= now():
+            raise ValidationError("Choose today or a later day.")
+
+
+class SignInForm(FlaskForm):
+    email = EmailField(
+        "E-mail address",
+        filters=[_strip, _lower],
+        validators=[DataRequired("Enter your e-mail address."), Length(max=254)],
+    )
+    password = PasswordField(
+        "Password", validators=[InputRequired("Enter your password."), Length(max=4096)]
+    )
+
+
+class PasswordForm(FlaskForm):
+    """`words` are those that everybody would try first as this member's password."""
+
+    words: Collection[str] = ()
+    password = PasswordField("New password", validators=[InputRequired("Enter a password.")])
+    again = PasswordField(
+        "Repeat the password",
+        validators=[EqualTo("password", "The two passwords are not the same.")],
+    )
+
+    def validate_password(self, field: PasswordField) -> None:
+        objection = passwords.objection(field.data or "", self.words)
+        if objection:
+            raise ValidationError(objection)
+
+
+class ChangePasswordForm(PasswordForm):
+    old = PasswordField(
+        "Present password",
+        validators=[InputRequired("Enter your present password."), Length(max=4096)],
+    )
+
+
+class NewKeyForm(FlaskForm):
+    name = StringField(
+        "Name",
+        filters=[_strip],
+        validators=[
+            DataRequired("Enter a name for the key."),
+            Length(max=100, message="Use at most 100 characters."),
+        ],
+    )
+    scopes = SelectMultipleField(
+        "Scopes",
+        choices=list(SCOPES),
+        validators=[DataRequired("Choose at least one scope.")],
+    )
+    expires = ExpiryField("Expiry date (optional)", filters=[_strip])
+    # A form that is sent twice creates one key.
+    once = HiddenField(validators=[DataRequired(), Length(max=100)])
+
+    def validate_name(self, field: StringField) -> None:
+        if not str(field.data).isprintable():
+            raise ValidationError("Remove the characters that cannot be printed.")
+
+
+class RotateForm(FlaskForm):
+    grace = RadioField(
+        "How much longer does the old key work?",
+        choices=list(GRACE_PERIODS),
+        default="24h",
+        validators=[InputRequired("Choose one.")],
+    )
+    expires = ExpiryField("Expiry date of the new key (optional)", filters=[_strip])

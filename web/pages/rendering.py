@@ -1,0 +1,84 @@
+"""How pages are rendered: their headers, the error page, and the helpers that templates use."""
+
+from typing import Final
+
+from flask import Flask, Response, make_response, render_template, request
+from markupsafe import Markup
+
+from warehouse.domain.time import from_micros, iso_millis
+from web.auth.api_keys import format_end
+from web.auth.permissions import PERMISSION_NAMES, SCOPE_DESCRIPTIONS
+from web.http.errors import Refusal
+from web.http.request_id import request_id
+
+STATIC: Final = "sign_in.static"
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "X-Frame-Options": "DENY",
+    # `no-referrer` would fail the CSRF check, which behind HTTPS reads the referrer of a form.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+
+_ERROR_TITLES: Final = {
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not found",
+    413: "The form is too large",
+    500: "Something went wrong",
+    503: "Try again in a moment",
+}
+
+
+def register(app: Flask) -> None:
+    app.add_template_filter(time_element)
+    app.add_template_filter(end_element)
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals.update(
+        scope_descriptions=SCOPE_DESCRIPTIONS,
+        permission_names=PERMISSION_NAMES,
+        mark_current=mark_current,
+    )
+
+
+def add_headers(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        # Browsers may keep static files, and ask whether they have changed.
+        if name != "Cache-Control" or request.endpoint != STATIC:
+            response.headers[name] = value
+    return response
+
+
+def error_page(refusal: Refusal) -> Response:
+    """The page of an error. It shows the refusal's message and nothing else, and reads nothing from
+    the warehouse, which may be down."""
+    title = _ERROR_TITLES.get(refusal.status, "That did not work")
+    body = render_template(
+        "error.html", title=title, message=refusal.message, request_id=request_id()
+    )
+    return add_headers(make_response(body, refusal.status, dict(refusal.headers)))
+
+
+def time_element(instant: int) -> Markup:
+    """`31 Mar 2026, 12:00 UTC`, as an element that has the exact instant as an attribute."""
+    return _element(instant, from_micros(instant).strftime("%d %b %Y, %H:%M UTC").lstrip("0"))
+
+
+def end_element(expires_at: int) -> Markup:
+    """The end of a key."""
+    return _element(expires_at, format_end(expires_at))
+
+
+def mark_current(section: str) -> Markup:
+    """The attribute that marks the navigation link of the section that is shown."""
+    return Markup('aria-current="page"' if section in (request.blueprint, request.endpoint) else "")
+
+
+def _element(instant: int, text: str) -> Markup:
+    return Markup('<time datetime="{}">{}</time>').format(iso_millis(instant), text)

@@ -1,0 +1,124 @@
+"""Sign in, and set a password with a link."""
+
+import re
+from contextlib import closing
+from functools import partial
+from typing import Any, Final
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from sqlalchemy import Connection
+
+from web.auth import audit, members, password_links, passwords, sessions
+from web.auth import sign_in as auth
+from web.auth.sign_in_limits import Attempt
+from web.http.errors import Refusal
+from web.http.state import services
+from web.pages import browser_cookie, page_request
+from web.pages.forms import PasswordForm, SignInForm
+
+blueprint: Final = page_request.public_blueprint("sign_in", __name__)
+
+# The pages that a sign-in may lead to. Nothing here can be read as an address of another site.
+_NEXT_PAGE: Final = re.compile(r"(/|(/[A-Za-z0-9_-]+)+)(\?[A-Za-z0-9_.=&%+-]*)?")
+
+
+@blueprint.get("", provide_automatic_options=False)
+def front() -> Any:
+    return redirect(url_for("connections.show"))
+
+
+@blueprint.get("/sign-in", provide_automatic_options=False)
+def sign_in_form() -> Any:
+    page_request.open_connection(write=False)
+    if current_user.is_authenticated:
+        return redirect(_next_page())
+    return _sign_in_page(SignInForm())
+
+
+@blueprint.post("/sign-in", provide_automatic_options=False)
+def sign_in() -> Any:
+    form = SignInForm()
+    if not form.validate():
+        return _sign_in_page(form), 422
+    email, now = form.email.data, page_request.now()
+    known_browser = browser_cookie.recognise(email, now)
+    attempt = Attempt(email, page_request.client_address(), known_browser)
+    try:
+        token = auth.sign_in(
+            page_request.database().write, attempt, form.password.data, browser_cookie.name(), now
+        )
+    except auth.SignInRefused as error:
+        # Written later: only an account that exists has a trail, and the answer must not take longer.
+        refusal = partial(auth.record_refusal, attempt=attempt, now=now)
+        services().background_writes.write(refusal)
+        if not isinstance(error, auth.TooManyAttempts):
+            return _sign_in_page(form, "The e-mail address or the password is wrong."), 403
+        headers = {"Retry-After": str(error.retry_after)}
+        return make_response(_sign_in_page(form, str(error)), 429, headers)
+    page_request.start_session(page_request.open_connection(write=False), token)
+    return redirect(_next_page())
+
+
+@blueprint.get("/password/<token>", provide_automatic_options=False)
+def password_form(token: str) -> Any:
+    with closing(page_request.database().read()) as connection:
+        _, email = _link_owner(connection, token)
+    return render_template("set_password.html", form=PasswordForm(), email=email)
+
+
+@blueprint.post("/password/<token>", provide_automatic_options=False)
+def set_password(token: str) -> Any:
+    now = page_request.now()
+    with closing(page_request.database().read()) as connection:
+        member_key, email = _link_owner(connection, token)
+        shops = sessions.list_shops(connection, member_key)
+    form = PasswordForm()
+    form.words = [email, *(shop_id for _, shop_id in shops)]
+    if not form.validate():
+        return render_template("set_password.html", form=form, email=email), 422
+    # Hashing takes long, and a transaction that writes keeps others waiting.
+    with passwords.place_to_hash():
+        password_hash = passwords.hash_password(form.password.data)
+    by = audit.Actor(email, page_request.client_address())
+    connection = page_request.open_connection(write=True)
+    shops = sessions.list_shops(connection, member_key)
+    if not password_links.use_up(connection, token, now) or not shops:
+        raise _dead_link()
+    members.set_password(connection, member_key, password_hash, by=by, now=now)
+    shop_key, _ = shops[0]
+    session_token = sessions.start(
+        connection, member_key, shop_key, by.source_ip, browser_cookie.name(), now
+    )
+    audit.record(connection, shop_key, by, "signed_in", "with a new password", now)
+    connection.commit()
+    page_request.start_session(connection, session_token)
+    flash("Your password is set, and you are signed in.")
+    return redirect(url_for("dashboard.overview"))
+
+
+def _sign_in_page(form: SignInForm, failure: str = "") -> str:
+    return render_template("sign_in.html", form=form, failure=failure)
+
+
+def _link_owner(connection: Connection, token: str) -> tuple[int, str]:
+    """(member_key, e-mail address) of a valid link. Raises the 404, also for a member who has no shop
+    to sign in to."""
+    owner = password_links.owner(connection, token, page_request.now())
+    if owner is None or not sessions.list_shops(connection, owner[0]):
+        raise _dead_link()
+    return owner
+
+
+def _dead_link() -> Refusal:
+    return Refusal(
+        404,
+        "not_found",
+        "This link is incomplete, has expired or was used before. "
+        "Ask the person who runs this service for a new one.",
+    )
+
+
+def _next_page() -> str:
+    page = request.args.get("next", "")
+    return page if _NEXT_PAGE.fullmatch(page) else url_for("dashboard.overview")

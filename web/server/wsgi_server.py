@@ -1,0 +1,148 @@
+"""The production server: granian, several processes, a few threads each.
+
+granian holds connections outside of Python: a client that is silent, sends half of its headers or does
+not read its answer takes no thread (tests/web/server/test_slow_clients.py). A thread (`threads.py`) is taken
+by a request, and by the reading of a body, which `web/http/request_bodies.py` bounds.
+"""
+
+import atexit
+import multiprocessing
+import os
+import socket
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from typing import Any, Final
+
+import click
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+
+from warehouse.settings import (
+    METRICS_HOST,
+    METRICS_PORT,
+    WAREHOUSE_URL,
+    SettingError,
+    check_all,
+)
+from web.app import close_app, create_app, wall_clock
+from web.db.database import Database
+from web.http.rate_limits import RateBuckets
+from web.http.request_log import configure
+from web.server.shared_folder import shared_folder
+from web.server.threads import THREADS
+from web.server.unread_answers import WholeAnswers
+
+GRACE_SECONDS: Final = 25
+"""The longest that requests in flight may take after SIGTERM."""
+
+# The longest that the headers of a request may take; it also ends idle connections.
+_HEADERS_SECONDS: Final = 15
+# Request line and headers.
+_MAX_HEAD_BYTES: Final = 64 * 1024
+# How long Python runs a thread while others wait: a short request would wait for so long several times.
+# It is a tenth of Python's own interval.
+_SWITCH_SECONDS: Final = 0.0005
+# Connections that one process holds, whatever they do. Each may keep an answer in memory that nobody reads:
+# without a key up to 0.5 MB.
+_MAX_CONNECTIONS: Final = 1024
+
+
+def run(host: str, port: int, workers: int) -> None:
+    """Serve until SIGTERM or SIGINT, then answer the requests in flight.
+
+    Raises SettingError or OSError before any process is started: for a setting that cannot be used, and
+    for an address that cannot be listened on.
+    """
+    check_all()
+    metrics_port = METRICS_PORT.get()
+    if metrics_port == port:
+        raise SettingError(f"METRICS_PORT={port}: this is the port of the API")
+    require_free(host, port)
+    # The processes share this folder for as long as the server runs.
+    with shared_folder() as folder:
+        rate_buckets = str(folder / "rate_buckets.db")
+        RateBuckets(rate_buckets).create()
+        if metrics_port is not None:
+            # Read by the library when a worker imports it.
+            counts = folder / "metrics"
+            counts.mkdir()
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
+            _serve_metrics(METRICS_HOST.get(), metrics_port, counts)
+        load = partial(_load_app, rate_buckets, metrics_port is not None)
+        serve(load, host, port, workers)
+
+
+def serve(load: Callable[[], Any], host: str, port: int, workers: int) -> None:
+    """Serve the WSGI application that `load()` gives in each process."""
+    # Processes start empty: a fork would copy the locks of this one's threads.
+    multiprocessing.set_start_method("spawn", force=True)
+    server = Granian(
+        "web.app",
+        address=host,
+        port=port,
+        interface=Interfaces.WSGI,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=_HEADERS_SECONDS * 1000, max_buffer_size=_MAX_HEAD_BYTES
+        ),
+        websockets=False,
+        workers=workers,
+        blocking_threads=THREADS,
+        backlog=1024,
+        backpressure=_MAX_CONNECTIONS,
+        respawn_failed_workers=True,
+        workers_kill_timeout=GRACE_SECONDS,
+        log_level=LogLevels.error,
+    )
+    server.on_startup(lambda: click.echo(f"Serving on http://{_address(host, port)}", err=True))
+    server.serve(target_loader=load, wrap_loader=False)
+
+
+def require_free(host: str, port: int) -> None:
+    """Raises OSError where the address cannot be listened on. (The processes share the port, so that a
+    second server would start beside the first.)"""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError as error:
+            raise OSError(f"cannot listen on {_address(host, port)}: {error.strerror}") from None
+
+
+def _load_app(rate_buckets: str, is_measured: bool) -> Any:
+    """The application of one process."""
+    configure()
+    Thread(target=_end_with_parent, daemon=True).start()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    app = create_app(rate_buckets=rate_buckets)
+    if is_measured:
+        from web.metrics.requests import measure
+
+        measure(app)
+    atexit.register(close_app, app)
+    return WholeAnswers(app)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it has died: it would hold the port, so that no other
+    server could start, and nobody would replace it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _serve_metrics(host: str, port: int, folder: Path) -> None:
+    from web.metrics.endpoint import serve_metrics
+
+    serve_metrics(host, port, folder, Database(WAREHOUSE_URL.get()), wall_clock)
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
