@@ -1,7 +1,7 @@
 """PostgreSQL's `pg_dump` and `pg_restore`, which must be installed and no older than the server.
 
-Data goes through a pipe, so progress can be shown. A restore is one transaction. All other
-connections are ended before it, since they could hold locks that it waits for.
+Data goes through a pipe, so progress can be shown. A restore is one transaction. Other connections
+are ended as long as it runs: their locks would hold it up, or be a deadlock with its own.
 """
 
 import os
@@ -9,13 +9,16 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.backups.files import (
     BackupError,
@@ -29,9 +32,13 @@ from warehouse.migrations.migrate import migrate, revision_of
 
 _PORTION: Final = 1 << 20
 
-_END_OTHERS: Final = """
+_OWN_NAME: Final = f"formrevenue backup {os.getpid()}"
+# Less than the second after which PostgreSQL takes two that wait for each other for a deadlock.
+_SECONDS_BETWEEN_ENDS: Final = 0.2
+_END_OTHERS: Final = f"""
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+  AND application_name <> '{_OWN_NAME}'
 """
 
 
@@ -73,10 +80,34 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
                 connection.execute(text(f"DROP TABLE {name} CASCADE"))
     words = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists"]
     words += ["--no-owner", "--no-privileges", f"--dbname={_plain(url)}"]
-    _pour(file, [program, *words], url, "could not be restored", "restore", progress)
+    with _others_kept_out(engine):
+        _pour(file, [program, *words], url, "could not be restored", "restore", progress)
     migrate(engine)
     with engine.begin() as connection:
         forget_the_present(connection, time.time_ns() // 1_000_000)
+
+
+@contextmanager
+def _others_kept_out(engine: Engine) -> Iterator[None]:
+    """End all connections to the warehouse but those of this restore, again and again."""
+    done = threading.Event()
+
+    def end_others() -> None:
+        # A server that has gone is for pg_restore to name.
+        with (
+            suppress(SQLAlchemyError),
+            engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
+        ):
+            while not done.wait(_SECONDS_BETWEEN_ENDS):
+                connection.execute(text(_END_OTHERS))
+
+    thread = threading.Thread(target=end_others)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def _program(name: str, engine: Engine) -> str:
@@ -144,7 +175,7 @@ def _run(
     writing: Callable[[IO[bytes]], None] | None = None,
 ) -> None:
     """Run one of PostgreSQL's programs; raises BackupError with its first complaint."""
-    environment = {**os.environ, "PGAPPNAME": "formrevenue"}
+    environment = {**os.environ, "PGAPPNAME": _OWN_NAME}
     if url.password is not None:
         environment["PGPASSWORD"] = str(url.password)
     with tempfile.TemporaryFile() as complaints:
