@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import request
 
-from web.dashboard.charts import columns
+from web.dashboard.charts.columns import columns
 from web.dashboard.comparison import Amount, Rate
 from web.dashboard.page import View
 from web.http.errors import Refusal, not_found

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any, Final
 
-from web.dashboard.charts import columns
+from web.dashboard.charts.columns import columns
 from web.dashboard.comparison import Amount
 from web.dashboard.page import View
 

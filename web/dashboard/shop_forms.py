@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from web.api.rounding import cents
-from web.dashboard.charts import line
+from web.dashboard.charts.columns import line
 from web.dashboard.comparison import Rate
 from web.dashboard.page import View
 

@@ -1,4 +1,4 @@
-"""The geometry of charts; `templates/dashboard/charts.html` draws it as SVG.
+"""The geometry of columns and lines; `templates/dashboard/charts/basic.html` draws it as SVG.
 
 A chart is 100 high and one wide for each column: it is stretched to the width of its place.
 """
