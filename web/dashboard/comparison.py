@@ -42,11 +42,18 @@ class Rate:
         return self.trials < FEW
 
     @property
+    def value_before(self) -> float | None:
+        """None where nothing is compared, or nobody was there."""
+        if not self.trials_before or self.hits_before is None:
+            return None
+        return percent(self.hits_before, self.trials_before)
+
+    @property
     def change(self) -> float | None:
         """In points; None where there is nothing to compare with."""
-        if not self.trials or not self.trials_before or self.hits_before is None:
+        if not self.trials or self.value_before is None:
             return None
-        return round(self.value - percent(self.hits_before, self.trials_before), 2)
+        return round(self.value - self.value_before, 2)
 
     @property
     def is_chance(self) -> bool:

@@ -1,26 +1,45 @@
-"""`/forms/<id>`: one form in full."""
+"""`/forms/<id>`: one form in full.
 
+Funnel, days, steps, devices and visitors are here; the times to complete, the answers and two questions
+crossed each have a module of their own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from flask import request
-
+from web.dashboard.charts import losses
 from web.dashboard.charts.columns import columns
+from web.dashboard.compared_rows import ComparedRow, compared_rows
 from web.dashboard.comparison import Amount, Rate
+from web.dashboard.one_form_answers import answers
+from web.dashboard.one_form_crossed import crossed
+from web.dashboard.one_form_times import times
 from web.dashboard.page import View
-from web.http.errors import Refusal, not_found
+from web.dashboard.step_changes import risen_steps
+from web.http.errors import not_found
 
-_STAGES: Final = {
-    "view": "Viewed",
-    "start": "Started",
-    "submit": "Submitted",
-    "convert": "Bought",
-}
-# Cramér's V, in words: J. Cohen, "Statistical Power Analysis for the Behavioral Sciences" (1988), for two
-# values; used here as a rule of thumb.
-_HARDLY, _SOMEWHAT = 0.1, 0.3
-# Cells of the crossed answers that are drawn.
-_CELLS: Final = 400
+# The stages of a funnel, each with its figure.
+_STAGES: Final = (
+    ("Viewed", "views"),
+    ("Started", "starts"),
+    ("Submitted", "submissions"),
+    ("Bought", "convertedSubmissions"),
+)
+# Steps that are drawn; the table has more.
+_STEPS_DRAWN: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage of a funnel, with its rates of the stage before and of the first."""
+
+    name: str
+    sessions: Amount
+    of_previous: Rate
+    of_first: Rate
+    bar: losses.Bar
 
 
 def one_form(view: View, form_id: str) -> str:
@@ -28,35 +47,43 @@ def one_form(view: View, form_id: str) -> str:
     form = view.form(form_id)
     if form is None:
         raise not_found()
-    funnel, before = view.data("/forms/{id}/funnel", form_id), None
-    if view.selection.before:
-        before = view.before("/forms/{id}/funnel", form_id)
+    funnel = ComparedRow(
+        view.data("/forms/{id}/funnel", form_id), view.before("/forms/{id}/funnel", form_id)
+    )
     return view.render(
         "one_form.html",
         form=form,
         funnel=funnel,
-        stages=[{**stage, "name": _STAGES[stage["stage"]]} for stage in funnel["stages"]],
-        submission_rate=Rate(
-            funnel["submissions"],
-            funnel["views"],
-            before and before["submissions"],
-            before and before["views"],
-        ),
-        conversion=Rate(
-            funnel["convertedSubmissions"],
-            funnel["submissions"],
-            before and before["convertedSubmissions"],
-            before and before["submissions"],
-        ),
-        net=Amount(funnel["netRevenueCents"], before and before["netRevenueCents"]),
+        stages=_stages(funnel),
         **_days(view, form_id),
-        steps=view.data("/forms/{id}/steps/dropoff", form_id),
-        **_times(view, form_id),
-        devices=view.data("/forms/{id}/devices", form_id),
-        visitors=view.data("/forms/{id}/visitor-conversion", form_id),
-        answers=view.data("/forms/{id}/response-revenue", form_id),
-        **_crossed(view, form_id),
+        **_steps(view, form_id),
+        **times(view, form_id),
+        devices=[
+            (device, _stages(device))
+            for device in compared_rows(view, "/forms/{id}/devices", form_id, "deviceType")
+        ],
+        visitors=compared_rows(view, "/forms/{id}/visitor-conversion", form_id, "visitorType"),
+        **answers(view, form_id),
+        **crossed(view, form_id),
     )
+
+
+def _stages(figures: ComparedRow) -> list[Stage]:
+    """The funnel of a form, or of a device."""
+    measures = [measure for _, measure in _STAGES]
+    bars = losses.funnel([figures.row[measure] for measure in measures])
+    return [
+        Stage(
+            name,
+            figures.amount(measure),
+            figures.rate(measure, previous),
+            figures.rate(measure, measures[0]),
+            bar,
+        )
+        for (name, measure), previous, bar in zip(
+            _STAGES, [measures[0], *measures], bars, strict=False
+        )
+    ]
 
 
 def _days(view: View, form_id: str) -> dict[str, Any]:
@@ -71,53 +98,21 @@ def _days(view: View, form_id: str) -> dict[str, Any]:
     }
 
 
-def _times(view: View, form_id: str) -> dict[str, Any]:
-    """Times to complete by device; the histogram of the device that the address names."""
-    rows = view.data("/forms/{id}/time-to-complete", form_id)
-    device = request.args.get("device", "all")
-    shown = next((row for row in rows if row["deviceType"] == device), rows[0] if rows else None)
-    buckets = shown["buckets"] if shown else []
+def _steps(view: View, form_id: str) -> dict[str, Any]:
+    """The steps, the ids of those that lose most, and those that lose more than before."""
+    steps = compared_rows(view, "/forms/{id}/steps/dropoff", form_id, "stepId")
+    most = max((step.row["dropoffs"] for step in steps), default=0)
     return {
-        "times": rows,
-        "time_of": shown,
-        "histogram": columns(
-            (
-                f"{one['fromMs'] / 1000:.0f} to {one['toMs'] / 1000:.0f} s: {one['count']}",
-                [one["count"]],
-            )
-            for one in buckets
-        ),
+        "steps": steps,
+        "step_bars": list(
+            zip(steps, losses.losses([_kept_and_lost(step.row) for step in steps]), strict=True)
+        )[:_STEPS_DRAWN],
+        "worst_steps": {
+            step.row["stepId"] for step in steps if most and step.row["dropoffs"] == most
+        },
+        "risen_steps": risen_steps(view, form_id),
     }
 
 
-def _crossed(view: View, form_id: str) -> dict[str, Any]:
-    """Two fields of the address against each other."""
-    fields = sorted({row["fieldId"] for row in view.data("/forms/{id}/response-revenue", form_id)})
-    chosen = [request.args.get(name, "") for name in ("field", "by")]
-    cells: list[dict[str, Any]] = []
-    problem = ""
-    if all(chosen):
-        try:
-            cells = view.data(
-                "/forms/{id}/cross-field", form_id, fieldA=chosen[0], fieldB=chosen[1]
-            )
-        except Refusal as refusal:
-            problem = refusal.message
-        unknown = [name for name in chosen if name not in fields]
-        if unknown:
-            problem = (
-                f"No submission of these days answered {unknown[0]!r}. Choose a field of the list."
-            )
-    return {
-        "fields": fields,
-        "chosen": chosen,
-        "cells": cells[:_CELLS],
-        "cross_problem": problem,
-        "relation": _relation(cells[0]["cramersV"]) if cells else "",
-    }
-
-
-def _relation(cramers_v: float) -> str:
-    if cramers_v < _HARDLY:
-        return "hardly related"
-    return "somewhat related" if cramers_v < _SOMEWHAT else "strongly related"
+def _kept_and_lost(step: Mapping[str, Any]) -> tuple[int, int]:
+    return step["views"] - step["dropoffs"], step["dropoffs"]

@@ -1,0 +1,146 @@
+"""Two questions of a form against each other: which answers go together, and how strongly."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import request
+
+from web.api.cross_field import MAX_CELLS
+from web.api.row_limit import OTHER
+from web.dashboard import statistics
+from web.dashboard.page import View
+from web.dashboard.statistics import FEW
+
+# Cramér's V, in words: J. Cohen, "Statistical Power Analysis for the Behavioral Sciences" (1988), for two
+# values; used here as a rule of thumb.
+_HARDLY, _SOMEWHAT = 0.1, 0.3
+# The most frequent answers of each question are drawn.
+_SIDE: Final = 10
+# Questions in the lists to choose from; the address takes any.
+_OPTIONS: Final = 100
+# Pairs that are told in words.
+_TOLD: Final = 3
+# Lifts that have a colour each, from the least up: the class, and the lift below which it ends.
+_TONES: Final = (("least", 0.5), ("less", 0.8), ("even", 1.25), ("more", 2.0))
+_MOST_TONE: Final = "most"
+
+_NUMBER: Final = re.compile(r"-?\d{1,15}(\.\d{1,15})?", re.ASCII)
+
+Cells = Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """A cell of the heat map. `tone` is the class of its colour."""
+
+    lift: float
+    count: int
+
+    @property
+    def tone(self) -> str:
+        return next((tone for tone, end in _TONES if self.lift < end), _MOST_TONE)
+
+    @property
+    def is_few(self) -> bool:
+        return self.count < FEW
+
+
+def crossed(view: View, form_id: str) -> dict[str, Any]:
+    """The fields `field` and `by` of the address against each other; the first two, where it names none.
+
+    `drawn` are the cells of the heat map, `heat_rows` the same by answer to the first question: None stands
+    for a pair that the API left out as one of too many.
+    """
+    rows = view.data("/forms/{id}/response-revenue", form_id)
+    fields = sorted({row["fieldId"] for row in rows} - {OTHER})
+    chosen, problem = _chosen(fields)
+    cells: Cells = []
+    if chosen:
+        cells = view.data("/forms/{id}/cross-field", form_id, fieldA=chosen[0], fieldB=chosen[1])
+    totals_a, totals_b = _totals(cells, "valueA"), _totals(cells, "valueB")
+    side_a, side_b = _side(totals_a), _side(totals_b)
+    by_pair = {(cell["valueA"], cell["valueB"]): cell for cell in cells}
+    return {
+        "fields": sorted({*fields[:_OPTIONS], *chosen}),
+        "chosen": chosen,
+        "cross_problem": problem,
+        "cells": cells,
+        "drawn": [cell for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b],
+        "heat_columns": side_b,
+        "heat_rows": [
+            (value, [_heat(by_pair.get((value, other)), cells) for other in side_b])
+            for value in side_a
+        ],
+        "is_whole": len(totals_a) <= _SIDE and len(totals_b) <= _SIDE,
+        "relation": _relation(cells) if min(len(totals_a), len(totals_b)) > 1 else "",
+        "strongest": _strongest(cells, totals_a, totals_b),
+    }
+
+
+def _chosen(fields: Sequence[str]) -> tuple[list[str], str]:
+    """The two fields, none where there are less; and what is wrong with those of the address."""
+    if len(fields) < 2:
+        return [], ""
+    field, by = request.args.get("field", ""), request.args.get("by", "")
+    for name in (field, by):
+        if name and name not in fields:
+            return list(fields[:2]), (
+                f"No submission of these days answered {name!r}. Choose a question of the list."
+            )
+    if field and field == by:
+        return list(fields[:2]), f"Both questions are {field!r}. Choose two different ones."
+    field = field or next(name for name in fields if name != by)
+    return [field, by or next(name for name in fields if name != field)], ""
+
+
+def _totals(cells: Cells, side: str) -> Counter[str]:
+    """The submissions of each answer of one side, as far as the cells have them."""
+    totals: Counter[str] = Counter()
+    for cell in cells:
+        totals[cell[side]] += cell["count"]
+    return totals
+
+
+def _side(totals: Counter[str]) -> list[str]:
+    """The most frequent answers: numbers by their size, others by frequency."""
+    values = [value for value, _ in totals.most_common(_SIDE)]
+    return sorted(values, key=float) if all(map(_NUMBER.fullmatch, values)) else values
+
+
+def _heat(cell: dict[str, Any] | None, cells: Cells) -> Heat | None:
+    if cell:
+        return Heat(cell["lift"], cell["count"])
+    # The API leaves out pairs that nobody gave, and those after its first ones.
+    return None if _is_cut(cells) else Heat(0.0, 0)
+
+
+def _is_cut(cells: Cells) -> bool:
+    return len(cells) >= MAX_CELLS
+
+
+def _relation(cells: Cells) -> str:
+    cramers_v = cells[0]["cramersV"]
+    if cramers_v < _HARDLY:
+        return "hardly related"
+    return "somewhat related" if cramers_v < _SOMEWHAT else "strongly related"
+
+
+def _strongest(cells: Cells, totals_a: Counter[str], totals_b: Counter[str]) -> Cells:
+    """The pairs with the greatest lift that chance does not explain: those with the first answer gave the
+    second one more often than those without it."""
+    if _is_cut(cells):
+        # The totals lack what was left out.
+        return []
+    total = totals_a.total()
+    told = []
+    for cell in cells:
+        with_a, with_b = totals_a[cell["valueA"]], totals_b[cell["valueB"]]
+        difference = statistics.of_difference(
+            cell["count"], with_a, with_b - cell["count"], total - with_a
+        )
+        if cell["count"] >= FEW and difference.low > 0:
+            told.append(cell)
+    return sorted(told, key=lambda cell: -cell["lift"])[:_TOLD]

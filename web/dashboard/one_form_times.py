@@ -1,0 +1,64 @@
+"""How long it takes to complete a form: the distribution of the device that the address names."""
+
+from typing import Any, Final
+
+from flask import request
+
+from web.dashboard import formatting
+from web.dashboard.address import address
+from web.dashboard.charts.histogram import Bucket, Histogram, histogram
+from web.dashboard.page import View
+
+_ALL: Final = "all"
+# Where the axis may have a tick, in seconds.
+_SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3_600, 86_400
+_TICKS: Final = (
+    *(count * _SECOND for count in (1, 2, 5, 10, 15, 20, 30, 45)),
+    *(count * _MINUTE for count in (1, 2, 5, 10, 20, 30)),
+    *(count * _HOUR for count in (1, 2, 6, 12)),
+    *(count * _DAY for count in (1, 7, 30)),
+)
+
+
+def times(view: View, form_id: str) -> dict[str, Any]:
+    """`times` are the distributions by device, `time_of` is the one that is drawn."""
+    rows = view.data("/forms/{id}/time-to-complete", form_id)
+    by_device = {row["deviceType"]: row for row in rows}
+    before = {
+        row["deviceType"]: row for row in view.before("/forms/{id}/time-to-complete", form_id) or ()
+    }
+    device = request.args.get("device", _ALL)
+    problem = ""
+    if rows and device not in by_device:
+        problem = f"Nobody completed the form on a device {device!r}. Choose one of the list."
+        device = _ALL
+    shown = by_device.get(device)
+    return {
+        "times": rows,
+        "times_before": before,
+        "time_of": shown,
+        "device_links": [(name, address(device=name)) for name in by_device],
+        "time_problem": problem,
+        "histogram": _histogram(shown) if shown else None,
+    }
+
+
+def _histogram(row: dict[str, Any]) -> Histogram:
+    duration = formatting.duration
+    return histogram(
+        [
+            Bucket(
+                bucket["fromMs"],
+                bucket["toMs"],
+                bucket["count"],
+                f"{duration(bucket['fromMs'])} to {duration(bucket['toMs'])}: "
+                f"{formatting.count(bucket['count'])}",
+            )
+            for bucket in row["buckets"]
+        ],
+        [
+            (row["p50Ms"], f"half within {duration(row['p50Ms'])}"),
+            (row["p90Ms"], f"{formatting.percent(90)} within {duration(row['p90Ms'])}"),
+        ],
+        [(1_000 * seconds, duration(1_000 * seconds)) for seconds in _TICKS],
+    )
