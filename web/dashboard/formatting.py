@@ -78,8 +78,8 @@ def instant(value: datetime) -> str:
 
 def duration(ms: float) -> str:
     """A time in milliseconds, as a clock has it: 42.3 s, 3 min 20 s, 1 h 5 min."""
-    seconds = round(ms / 1000, 1)
-    if seconds < 60:
+    seconds = ms / 1000
+    if round(seconds, 1) < 60:
         return f"{decimal(seconds, 1)} s"
     if round(seconds) < 3_600:
         minutes, rest = divmod(round(seconds), 60)

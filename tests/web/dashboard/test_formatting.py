@@ -68,3 +68,23 @@ def test_an_exact_amount_has_its_minor_units() -> None:
         assert formatting.money(123456789, "USD", exact=True) == "$1,234,567.89"
         assert formatting.amount(1234.5, "EUR") == "€1,234"
         assert formatting.amount(12.345, "KWD") == "KWD12.345"
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [
+        (0, "0 s"),
+        (49, "0 s"),
+        (42_345, "42.3 s"),
+        (59_949, "59.9 s"),
+        (59_951, "1 min"),
+        (200_000, "3 min 20 s"),
+        (3_599_499, "59 min 59 s"),
+        (3_599_500, "1 h"),
+        (3_900_000, "1 h 5 min"),
+        (3_600_000_000, "1,000 h"),
+    ],
+)
+def test_durations(ms: float, text: str) -> None:
+    with APP.test_request_context(headers={"Accept-Language": "en"}):
+        assert formatting.duration(ms) == text

@@ -481,7 +481,7 @@ def session(number: int, day: datetime, kind: str, *moments: dict[str, Any]) -> 
             **shared,
             **moment,
             "event_id": f"{kind}{number}-{place}",
-            "occurred_at": (day + timedelta(seconds=place * (1 + number % 7))).isoformat(),
+            "occurred_at": (day + timedelta(seconds=place * (1 + number % 41))).isoformat(),
         }
         for place, moment in enumerate(moments)
     ]
