@@ -34,18 +34,22 @@ Cells = Sequence[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A cell of the heat map. `tone` is the class of its colour."""
+    """A cell of the heat map. `tone` is the class of its colour; a lift of few has none."""
 
     lift: float
     count: int
+    expected: float
 
     @property
     def tone(self) -> str:
+        if self.is_few:
+            return ""
         return next((tone for tone, end in _TONES if self.lift < end), _MOST_TONE)
 
     @property
     def is_few(self) -> bool:
-        return self.count < FEW
+        # None where many were to be expected says much.
+        return max(self.count, self.expected) < FEW
 
 
 def crossed(view: View, form_id: str) -> dict[str, Any]:
@@ -62,7 +66,17 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
         cells = view.data("/forms/{id}/cross-field", form_id, fieldA=chosen[0], fieldB=chosen[1])
     totals_a, totals_b = _totals(cells, "valueA"), _totals(cells, "valueB")
     side_a, side_b = _side(totals_a), _side(totals_b)
+    # The totals lack what was left out.
+    is_cut = len(cells) >= MAX_CELLS
     by_pair = {(cell["valueA"], cell["valueB"]): cell for cell in cells}
+
+    def heat(value: str, other: str) -> Heat | None:
+        if cell := by_pair.get((value, other)):
+            return Heat(cell["lift"], cell["count"], cell["expectedCount"])
+        # The API leaves out pairs that nobody gave, and those after its first ones.
+        expected = totals_a[value] * totals_b[other] / totals_a.total()
+        return None if is_cut else Heat(0.0, 0, expected)
+
     return {
         "fields": sorted({*fields[:_OPTIONS], *chosen}),
         "chosen": chosen,
@@ -70,13 +84,12 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
         "cells": cells,
         "drawn": [cell for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b],
         "heat_columns": side_b,
-        "heat_rows": [
-            (value, [_heat(by_pair.get((value, other)), cells) for other in side_b])
-            for value in side_a
-        ],
+        "heat_rows": [(value, [heat(value, other) for other in side_b]) for value in side_a],
         "is_whole": len(totals_a) <= _SIDE and len(totals_b) <= _SIDE,
+        "is_cut": is_cut,
         "relation": _relation(cells) if min(len(totals_a), len(totals_b)) > 1 else "",
-        "strongest": _strongest(cells, totals_a, totals_b),
+        "is_few": totals_a.total() < FEW,
+        "strongest": [] if is_cut else _strongest(cells, totals_a, totals_b),
     }
 
 
@@ -110,17 +123,6 @@ def _side(totals: Counter[str]) -> list[str]:
     return sorted(values, key=float) if all(map(_NUMBER.fullmatch, values)) else values
 
 
-def _heat(cell: dict[str, Any] | None, cells: Cells) -> Heat | None:
-    if cell:
-        return Heat(cell["lift"], cell["count"])
-    # The API leaves out pairs that nobody gave, and those after its first ones.
-    return None if _is_cut(cells) else Heat(0.0, 0)
-
-
-def _is_cut(cells: Cells) -> bool:
-    return len(cells) >= MAX_CELLS
-
-
 def _relation(cells: Cells) -> str:
     cramers_v = cells[0]["cramersV"]
     if cramers_v < _HARDLY:
@@ -131,9 +133,6 @@ def _relation(cells: Cells) -> str:
 def _strongest(cells: Cells, totals_a: Counter[str], totals_b: Counter[str]) -> Cells:
     """The pairs with the greatest lift that chance does not explain: those with the first answer gave the
     second one more often than those without it."""
-    if _is_cut(cells):
-        # The totals lack what was left out.
-        return []
     total = totals_a.total()
     told = []
     for cell in cells:

@@ -381,9 +381,11 @@ def check_crossed(page: str, expected: Expected, field: str, by: str) -> Section
         for other, text in zip(columns, shown, strict=True):
             cell = by_pair.get((name, other))
             if cell is None:
-                assert text == ("— (one of too many pairs)" if is_cut else "0 few")
+                total = sum(totals[0].values())
+                few = " few" if totals[0][name] * totals[1][other] < FEW * total else ""
+                assert text == ("— (one of too many pairs)" if is_cut else f"0{few}")
             else:
-                few = " few" if cell["count"] < FEW else ""
+                few = " few" if max(cell["count"], cell["expectedCount"]) < FEW else ""
                 assert text == f"{decimal(cell['lift'])}{few}"
     assert table == [
         [
@@ -407,11 +409,11 @@ def check_crossed(page: str, expected: Expected, field: str, by: str) -> Section
     for cell in strong[:3]:
         told += [name for name in (cell["valueA"], cell["valueB"]) if any(map(str.isdigit, name))]
         told.append(f"{decimal(cell['lift'], 1)} times as often as chance would have it.")
-    if min(map(len, totals)) > 1:
+    if min(map(len, totals)) > 1 and not is_cut:
         told.append(f"(Cramér’s V {decimal(cells[0]['cramersV'])}).")
     clock = (
         "Times as often as chance would have it: 1 is chance, 2 is twice as often. "
-        "Few: less than 30 submissions gave both."
+        "Few, without a colour: less than 30 submissions, counted and expected."
     )
     if max(map(len, totals)) > SIDE:
         clock += " Shown are the most frequent answers; the CSV has more."
