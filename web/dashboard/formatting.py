@@ -76,18 +76,6 @@ def instant(value: datetime) -> str:
     return format_datetime(value, "medium", tzinfo=value.tzinfo, locale=locale())
 
 
-def duration(ms: float) -> str:
-    """A time in milliseconds, as a clock has it: 42.3 s, 3 min 20 s, 1 h 5 min."""
-    seconds = ms / 1000
-    if round(seconds, 1) < 60:
-        return f"{decimal(seconds, 1)} s"
-    if round(seconds) < 3_600:
-        minutes, rest = divmod(round(seconds), 60)
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    hours, rest = divmod(round(seconds / 60), 60)
-    return f"{count(hours)} h {rest} min" if rest else f"{count(hours)} h"
-
-
 def amount(value: float, currency: str) -> str:
     """An amount in major units, as ad spend has them."""
     return money(round(value * minor_units(currency)), currency)
@@ -106,13 +94,25 @@ def interval(value: Interval) -> str:
     return f"{percent(100 * value.low)} to {percent(100 * value.high)}"
 
 
+def duration(ms: float) -> str:
+    """A time in milliseconds, as a clock has it: 42.3 s, 3 min 20 s, 1 h 5 min."""
+    seconds = ms / 1000
+    if round(seconds, 1) < 60:
+        return f"{decimal(seconds, 1)} s"
+    if round(seconds) < 3_600:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, rest = divmod(round(seconds / 60), 60)
+    return f"{count(hours)} h {rest} min" if rest else f"{count(hours)} h"
+
+
 FILTERS: Final[dict[str, Callable[..., str]]] = {
     "count": count,
+    "duration": duration,
     "money": money,
     "amount": amount,
     "percent": percent,
     "decimal": decimal,
-    "duration": duration,
     "signed_percent": signed_percent,
     "signed_points": signed_points,
     "interval": interval,
