@@ -32,14 +32,14 @@ _STEPS_DRAWN: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class FunnelStage:
     """A stage of a funnel, with its rates of the stage before and of the first."""
 
     name: str
     sessions: Amount
     of_previous: Rate
     of_first: Rate
-    bar: losses.Bar
+    bar: losses.LossBar
 
 
 def one_form(view: View, form_id: str) -> str:
@@ -68,12 +68,12 @@ def one_form(view: View, form_id: str) -> str:
     )
 
 
-def _stages(figures: ComparedRow) -> list[Stage]:
+def _stages(figures: ComparedRow) -> list[FunnelStage]:
     """The funnel of a form, or of a device."""
     measures = [measure for _, measure in _STAGES]
     bars = losses.funnel([figures.row[measure] for measure in measures])
     return [
-        Stage(
+        FunnelStage(
             name,
             figures.amount(measure),
             figures.rate(measure, previous),

@@ -10,7 +10,7 @@ from web.dashboard.sorting import sorted_table
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerLine:
     """An answer to a question; None stands for submissions without one. `per_submission` is net revenue in
     minor units, None without submissions."""
 
@@ -49,10 +49,10 @@ def answers(view: View, form_id: str) -> dict[str, Any]:
     }
 
 
-def _answer(figures: ComparedRow) -> Answer:
+def _answer(figures: ComparedRow) -> AnswerLine:
     row, before = figures.row, figures.before
     per = "revenuePerSubmissionCents"
-    return Answer(
+    return AnswerLine(
         question=row["fieldId"],
         value=row["value"],
         submissions=row["submissions"],

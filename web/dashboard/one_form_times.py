@@ -6,7 +6,7 @@ from flask import request
 
 from web.dashboard import formatting
 from web.dashboard.address import address
-from web.dashboard.charts.histogram import Bucket, Histogram, histogram
+from web.dashboard.charts.histogram import Histogram, HistogramBucket, histogram
 from web.dashboard.page import View
 
 _ALL: Final = "all"
@@ -47,7 +47,7 @@ def _histogram(row: dict[str, Any]) -> Histogram:
     duration = formatting.duration
     return histogram(
         [
-            Bucket(
+            HistogramBucket(
                 bucket["fromMs"],
                 bucket["toMs"],
                 bucket["count"],

@@ -3,30 +3,32 @@
 import pytest
 
 from web.dashboard.charts import losses
-from web.dashboard.charts.histogram import Bucket, histogram
+from web.dashboard.charts.histogram import HistogramBucket, histogram
 
 
 def test_bars_share_a_scale() -> None:
     assert losses.losses([(60, 20), (30, 10), (0, 0)]) == [
-        losses.Bar(75, 25),
-        losses.Bar(37.5, 12.5),
-        losses.Bar(0, 0),
+        losses.LossBar(75, 25),
+        losses.LossBar(37.5, 12.5),
+        losses.LossBar(0, 0),
     ]
-    assert losses.losses([(0, 0)]) == [losses.Bar(0, 0)]
+    assert losses.losses([(0, 0)]) == [losses.LossBar(0, 0)]
 
 
 def test_a_stage_of_a_funnel_loses_what_the_one_before_had_more() -> None:
     assert losses.funnel([200, 100, 150, 0]) == [
-        losses.Bar(100, 0),
-        losses.Bar(50, 50),
+        losses.LossBar(100, 0),
+        losses.LossBar(50, 50),
         # A submission can have its start before these days.
-        losses.Bar(75, 0),
-        losses.Bar(0, 75),
+        losses.LossBar(75, 0),
+        losses.LossBar(0, 75),
     ]
 
 
 # 1 to 2, 2 to 4, 4 to 8 and 8 to 16 seconds.
-BUCKETS = [Bucket(1 << i, 2 << i, number, str(number)) for i, number in enumerate((1, 4, 2, 0))]
+BUCKETS = [
+    HistogramBucket(1 << i, 2 << i, number, str(number)) for i, number in enumerate((1, 4, 2, 0))
+]
 
 
 def test_the_highest_bar_fills_the_chart() -> None:

@@ -1,8 +1,6 @@
 """Every page shows the figures of the API, to those who may see them."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import unescape
 from html.parser import HTMLParser
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder
 from tests.web.dashboard.conftest import Seen
+from tests.web.dashboard.form_page import form_ids, in_english
 from warehouse.connections.engine import open_engine
 from web.dashboard import formatting
 
@@ -59,17 +58,6 @@ class Tables(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._hidden:
             self._text += data
-
-
-@contextmanager
-def in_english(seen: Seen) -> Iterator[None]:
-    """Formats as the pages do for the browser of the tests."""
-    with seen.browser.client.application.test_request_context(headers={"Accept-Language": "en"}):
-        yield
-
-
-def form_ids(seen: Seen) -> list[str]:
-    return [row["formId"] for row in seen.api("/forms/funnel", range="90d") if row["formName"]]
 
 
 def all_pages(seen: Seen) -> list[str]:

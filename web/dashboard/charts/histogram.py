@@ -17,7 +17,7 @@ _TICK_GAP: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class HistogramBar:
     title: str
     x: float
     y: float
@@ -35,7 +35,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class HistogramBucket:
     """From `low` to `high`, excluded; `title` is shown to a pointer."""
 
     low: float
@@ -46,7 +46,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    bars: list[Bar]
+    bars: list[HistogramBar]
     marks: list[Label]
     ticks: list[Label]
     top: int = _TOP
@@ -54,7 +54,7 @@ class Histogram:
 
 
 def histogram(
-    buckets: Sequence[Bucket],
+    buckets: Sequence[HistogramBucket],
     marks: Iterable[tuple[float, str]],
     ticks: Iterable[tuple[float, str]],
 ) -> Histogram:
@@ -66,7 +66,7 @@ def histogram(
     for place, bucket in enumerate(buckets):
         height = (_BOTTOM - _TOP) * bucket.count / most
         bars.append(
-            Bar(
+            HistogramBar(
                 bucket.title,
                 round(width * (place + 0.08), 2),
                 round(_BOTTOM - height, 2),
@@ -81,7 +81,7 @@ def histogram(
     )
 
 
-def _place(buckets: Sequence[Bucket], value: float) -> float:
+def _place(buckets: Sequence[HistogramBucket], value: float) -> float:
     """A value on the axis; at its end where it lies outside."""
     for index, bucket in enumerate(buckets):
         if value < bucket.high:
@@ -90,7 +90,7 @@ def _place(buckets: Sequence[Bucket], value: float) -> float:
     return 100.0
 
 
-def _has(buckets: Sequence[Bucket], value: float) -> bool:
+def _has(buckets: Sequence[HistogramBucket], value: float) -> bool:
     return bool(buckets) and buckets[0].low <= value <= buckets[-1].high
 
 

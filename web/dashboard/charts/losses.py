@@ -8,22 +8,22 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class LossBar:
     """In per cent of the chart's width: `kept` from the left, and `lost` beside it."""
 
     kept: float
     lost: float
 
 
-def losses(rows: Sequence[tuple[int, int]]) -> list[Bar]:
+def losses(rows: Sequence[tuple[int, int]]) -> list[LossBar]:
     """(kept, lost) of each bar, on one scale: the longest bar is as wide as the chart."""
     widest = max((kept + lost for kept, lost in rows), default=0) or 1
     return [
-        Bar(round(100 * kept / widest, 2), round(100 * lost / widest, 2)) for kept, lost in rows
+        LossBar(round(100 * kept / widest, 2), round(100 * lost / widest, 2)) for kept, lost in rows
     ]
 
 
-def funnel(counts: Sequence[int]) -> list[Bar]:
+def funnel(counts: Sequence[int]) -> list[LossBar]:
     """The bars of the stages of a funnel: each loses what the stage before had more."""
     before = [counts[0], *counts]
     return losses(
