@@ -94,6 +94,7 @@ def ads(view: View) -> str:
         provider_charts=_charts(by_provider, home),
         campaign_charts=_charts(by_campaign, home, _DRAWN),
         drawn=_DRAWN,
+        compares=former is not None,
         table=_sorted(by_campaign, home),
         coverage=_coverage(data, data_before),
         low_coverage=_LOW_COVERAGE,

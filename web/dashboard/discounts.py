@@ -12,6 +12,7 @@ from web.auth.permissions import require_discounts
 from web.dashboard.comparison import Amount
 from web.dashboard.page import View
 from web.dashboard.sorting import sorted_table
+from web.dashboard.statistics import FEW
 
 Rows = list[dict[str, Any]]
 
@@ -53,6 +54,7 @@ def discounts(view: View) -> str:
             for name in ("issued", "orders", "cost", "net")
         },
         others=others[:_WARNED],
+        few=FEW,
         more_others=len(others) - len(others[:_WARNED]),
         table=sorted_table(
             "codes",
