@@ -56,8 +56,8 @@ class Line:
 
     @property
     def spend_cents(self) -> int:
-        """In minor units of `currency`."""
-        return round(self.spend * minor_units(self.currency))
+        """In minor units of `currency`, half-up as all that the API divides."""
+        return int(ratio(self.spend * minor_units(self.currency), 1, 0))
 
 
 @dataclass(frozen=True, slots=True)
