@@ -127,7 +127,7 @@ def check_coverage(found: dict[str, Any], now: Data, before: Data | None) -> Non
         if value is None:
             continue
         texts.append(formatting.percent(value))
-        old = before and before["attributionCoverage"].get(provider)
+        old = before["attributionCoverage"].get(provider) if before else None
         if old is not None:
             texts.append(f"{formatting.percent(old)}, {points(value - old)}")
     found["Coverage"].check(
