@@ -64,8 +64,8 @@ class Segment:
 @dataclass(frozen=True, slots=True)
 class Dimension:
     """All segments of a dimension: as a table, and the curves of the first of them (none where no horizon
-    counts a customer). `greatest` is the scale of the bars of the table; `best` is the one with most value
-    among those with customers enough."""
+    counts a customer). `greatest` is the scale of the bars of the table, `best` the segment with most value:
+    both look at those with customers enough."""
 
     table: SortedTable
     greatest: int
@@ -100,7 +100,7 @@ def _dimension(view: View, dimension: str, names: tuple[str, ...]) -> Dimension:
     ranked = [each for each in segments if each.is_ranked]
     return Dimension(
         table=sorted_table(dimension, segments, _columns(names), "-ltv"),
-        greatest=max((each.row["ltvCents"] for each in segments), default=0),
+        greatest=max((each.row["ltvCents"] for each in ranked), default=0),
         curves=_curves((ranked or segments)[:_DRAWN]),
         best=ranked[0] if ranked and ranked[0].row["ltvCents"] else None,
         has_few=len(ranked) < len(segments),

@@ -66,7 +66,7 @@ class Expected:
             texts += [
                 best["value"],
                 best["fieldId"],
-                f": {self.exact(best['ltvCents'])} from each of {best['customers']} customers so far.",
+                f": {self.exact(best['ltvCents'])} a customer so far, the average of {best['customers']} customers.",
             ]
         elif heading == ANSWERS and rows:
             texts.append("No answer has won 30 customers who bought: the order says little yet.")
@@ -170,7 +170,7 @@ READING = (
     "A customer of two forms, or with two answers, is in both rows: the rows do not add up to the shop. "
     "Value to date and buying again grow with time. They are not compared with earlier customers, who had "
     "longer to buy; the number of customers and their value in 30 days are.",
-    "Beside a rate stands its interval of 95 %. Money has none: a few large orders can move it.",
+    "Below a rate stands its interval of 95 %. Money has none: a few large orders can move it.",
 )
 
 

@@ -70,7 +70,7 @@ def cards(now: Rows, before: Rows | None, currency: str) -> dict[str, list[str]]
         "Redeemed": [
             *(none if rate is None else [formatting.percent(rate)]),
             *compared,
-            "orders per code issued, of the codes issued in these days",
+            "of the codes issued in these days",
         ],
         "Cost": card("discountCents", money(currency), "taken off orders of these days"),
         "Net revenue": card(
