@@ -66,7 +66,8 @@ class Expected:
             texts += [
                 best["value"],
                 best["fieldId"],
-                f": {self.exact(best['ltvCents'])} a customer so far, the average of {best['customers']} customers.",
+                f": {self.exact(best['ltvCents'])} a customer so far, the average of "
+                f"{best['customers']} customers.",
             ]
         elif heading == ANSWERS and rows:
             texts.append("No answer has won 30 customers who bought: the order says little yet.")
