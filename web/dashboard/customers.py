@@ -31,7 +31,7 @@ _OLDER_DAYS: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class Acquired:
     """A form or an answer with its customers. `names` are the texts of its columns; `first` is the value of
     a customer in the shortest horizon, None where that counts nobody."""
 
@@ -69,8 +69,8 @@ class Dimension:
 
     table: SortedTable
     greatest: int
-    curves: list[tuple[Segment, Curve]]
-    best: Segment | None
+    curves: list[tuple[Acquired, Curve]]
+    best: Acquired | None
     has_few: bool
 
 
@@ -107,7 +107,7 @@ def _dimension(view: View, dimension: str, names: tuple[str, ...]) -> Dimension:
     )
 
 
-def _segments(rows: Rows, before: Rows | None, names: tuple[str, ...]) -> list[Segment]:
+def _segments(rows: Rows, before: Rows | None, names: tuple[str, ...]) -> list[Acquired]:
     def texts(row: Row) -> tuple[str, ...]:
         return tuple(row[name] or row["formId"] for name in names)
 
@@ -125,7 +125,7 @@ def _segments(rows: Rows, before: Rows | None, names: tuple[str, ...]) -> list[S
             first_before["ltvCents"] if first_before and first_before["customers"] else None
         )
         segments.append(
-            Segment(
+            Acquired(
                 names=texts(row),
                 row=row,
                 customers=Amount(row["customers"], known["customers"] if known else missing),
@@ -135,7 +135,7 @@ def _segments(rows: Rows, before: Rows | None, names: tuple[str, ...]) -> list[S
     return segments
 
 
-def _columns(names: tuple[str, ...]) -> dict[str, Callable[[Segment], Any]]:
+def _columns(names: tuple[str, ...]) -> dict[str, Callable[[Acquired], Any]]:
     """The columns by which a table can be sorted. A value of few has no place in an order by value."""
     return {
         **{name: _name(place) for place, name in enumerate(names)},
@@ -148,11 +148,11 @@ def _columns(names: tuple[str, ...]) -> dict[str, Callable[[Segment], Any]]:
     }
 
 
-def _name(place: int) -> Callable[[Segment], str]:
+def _name(place: int) -> Callable[[Acquired], str]:
     return lambda each: each.names[place]
 
 
-def _curves(segments: list[Segment]) -> list[tuple[Segment, Curve]]:
+def _curves(segments: list[Acquired]) -> list[tuple[Acquired, Curve]]:
     """The value of a customer over the horizons, on one scale for all segments."""
     values = [
         [each["ltvCents"] if each["customers"] else None for each in segment.row["horizons"]]
