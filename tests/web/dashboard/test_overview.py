@@ -1,0 +1,368 @@
+"""Every number of the overview is the API's; and what is worth a look."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.people import Browser, add_member
+from tests.support.product import Product
+from tests.support.shop_builder import ShopBuilder
+from tests.web.dashboard.conftest import Seen
+from tests.web.dashboard.figure_texts import (
+    Asked,
+    Rows,
+    count,
+    day_rows,
+    form_row,
+    joined,
+    nothing,
+    rate,
+    total,
+)
+from tests.web.dashboard.page_text import sections
+from tests.web.dashboard.test_pages import in_english
+from warehouse.connections.engine import open_engine
+from warehouse.migrations.migrate import migrate
+from web.api.rounding import percent
+from web.app import close_app, create_app
+from web.dashboard import formatting
+from web.dashboard.ads import REASONS
+from web.dashboard.charts.columns import line
+
+QUERIES = (
+    {"range": "30d", "compare": "previous"},
+    {"range": "90d", "compare": "none"},
+)
+TODAY = datetime.now(UTC).date()
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_every_number(seen: Seen, query: dict[str, str]) -> None:
+    asked = Asked(seen, query)
+    page = sections(seen.page("/", **query))
+    with in_english(seen):
+        check_page(asked, page)
+
+
+def check_page(asked: Asked, page: Any) -> None:
+    joined(page["Overview"]).check(cards=cards(asked))
+    page["Forms"].check(forms(asked))
+    page["Top campaigns"].check(top_campaigns(asked))
+    page["Net revenue by day"].check(day_rows(asked), others=titles_of_days(asked))
+    notes = page.get("Worth a look")
+    texts = " ".join(notes.others) if notes else ""
+    assert texts == " ".join([*ad_notes(asked), *code_notes(asked)])
+
+
+def cards(asked: Asked) -> dict[str, list[str]]:
+    revenue, former_revenue = asked.now("/attribution"), asked.before("/attribution")
+    utm = {"path": "/revenue/by-utm", "dimension": "campaign"}
+    submissions = asked.now(**utm)["rows"]
+    before = asked.before(**utm)
+    former = before and before["rows"]
+    converted = total(submissions, "convertedSubmissions") or 0
+    credited, former_credited = credited_of(revenue), former_revenue and credited_of(former_revenue)
+    shares = [share_of(rows) for rows in (revenue, former_revenue) if rows]
+    share = f"{formatting.percent(shares[0])} of net revenue"
+    if len(shares) > 1:
+        share += f", before {formatting.percent(shares[1])}"
+    conversion = rate(
+        converted,
+        total(submissions, "submissionCount") or 0,
+        former
+        and (total(former, "convertedSubmissions") or 0, total(former, "submissionCount") or 0),
+        interval=True,
+    )
+    net, orders = "netRevenueCents", "orders"
+    return {
+        "Net revenue": [
+            f"{asked.money(total(revenue, net) or 0, total(former_revenue, net))} orders in these days"
+        ],
+        "Credited to forms": [
+            f"{asked.money(total(credited, net) or 0, total(former_credited, net))} {share}"
+        ],
+        "Orders": [
+            f"{count(total(revenue, orders) or 0, total(former_revenue, orders))} orders in these days"
+        ],
+        "Submissions": [
+            count(total(submissions, "submissionCount") or 0, total(former, "submissionCount"))
+            + " submissions in these days"
+        ],
+        "Conversion": [f"{conversion} submissions in these days that bought, to date"],
+        "Ad spend": [ad_card(asked)],
+    }
+
+
+def credited_of(rows: Rows) -> Rows:
+    return rows[:3]
+
+
+def share_of(rows: Rows) -> float:
+    return percent(total(credited_of(rows), "netRevenueCents") or 0, total(rows, "netRevenueCents") or 0)
+
+
+def ad_card(asked: Asked) -> str:
+    spent, former = spend_of(asked.now("/ads/spend")), spend_of(asked.before("/ads/spend"))
+    texts = []
+    for currency, (spend, back) in sorted(spent.items(), key=lambda item: -item[1][0]):
+        texts.append(formatting.amount(spend, currency))
+        if currency in former:
+            then = former[currency][0]
+            texts.append(f"before {formatting.amount(then, currency)}")
+            if then > 0:
+                texts[-1] += f", {formatting.signed_percent(100 * (spend / then - 1))}"
+        known = nothing("no exchange rate, or no spend")
+        texts.append(f"return {known if back is None else f'{formatting.decimal(back)} ×'}")
+        if currency in former and former[currency][1] is not None:
+            texts[-1] += f", before {formatting.decimal(former[currency][1] or 0)} ×"
+    return " ".join(texts) or nothing("no ad spend in these days")
+
+
+def spend_of(data: Any) -> dict[str, tuple[float, float | None]]:
+    """By currency: spend, and the return of the campaigns with spend."""
+    without_rate = [
+        entry["provider"]
+        for entry in (data or {"unavailableProviders": []})["unavailableProviders"]
+        if entry["reason"] == "no_exchange_rate"
+    ]
+    found = {}
+    rows = [row for row in data["rows"] if row["spend"]] if data else []
+    for currency in {row["currency"] for row in rows}:
+        own = [row for row in rows if row["currency"] == currency]
+        spend = sum(row["spend"] for row in own)
+        is_unknown = any(
+            row["provider"] in without_rate
+            and row["roas"] == 0
+            and row["attributedNetRevenueCents"] > 0
+            for row in own
+        )
+        back = sum(row["roas"] * row["spend"] for row in own)
+        found[currency] = spend, None if is_unknown or spend <= 0 else back / spend
+    return found
+
+
+def forms(asked: Asked) -> list[list[str]]:
+    known = [row for row in asked.now("/forms/funnel") if row["formName"] is not None]
+    rows = [form_row(asked, row["formId"], row["formName"]) for row in known[:8]]
+    return rows or [["No form was viewed in these days."]]
+
+
+def top_campaigns(asked: Asked) -> list[list[str]]:
+    utm = {"path": "/revenue/by-utm", "dimension": "campaign"}
+    before = asked.before(**utm)
+    former = {(row["utmSource"], row["utmCampaign"]): row for row in before["rows"]} if before else {}
+    rows = []
+    for row in asked.now(**utm)["rows"]:
+        then = former.get((row["utmSource"], row["utmCampaign"]), {})
+
+        def pair(name: str, row: Any = row, then: Any = then) -> tuple[int, int | None]:
+            return row[name], then.get(name, 0) if before else None
+
+        if row["attributedOrders"]:
+            rows.append(
+                [
+                    row["utmSource"] or "no source",
+                    row["utmCampaign"] or "no campaign",
+                    count(*pair("submissionCount")),
+                    count(*pair("attributedOrders")),
+                    asked.money(*pair("netRevenueCents")),
+                ]
+            )
+    return rows[:6] or [["No order in these days is credited to a submission."]]
+
+
+def titles_of_days(asked: Asked) -> list[str]:
+    return sorted({row["date"] for row in asked.now("/attribution/daily")})
+
+
+def ad_notes(asked: Asked) -> list[str]:
+    ads = asked.now("/ads/spend")
+    texts = [
+        f"The ad spend of {entry['provider']} is incomplete. {REASONS[entry['reason']]} Ads"
+        for entry in ads["unavailableProviders"]
+    ]
+    for provider, coverage in sorted(ads["attributionCoverage"].items()):
+        if coverage is not None and coverage < 80:
+            texts.append(
+                f"Only {formatting.percent(coverage)} of submissions from {provider} name a known "
+                "campaign. Its return is told too low. Ads"
+            )
+    return texts
+
+
+def code_notes(asked: Asked) -> list[str]:
+    codes = [row for row in asked.now("/discounts/performance") if 0 < row["issued"] < row["orders"]]
+    texts = [
+        f"{row['code'] or row['discountId']} is used by others: orders that used it {row['orders']}, "
+        f"submissions that got it {row['issued']}. Discounts"
+        for row in codes[:3]
+    ]
+    if len(codes) > 3:
+        texts.append(f"Further codes that others use: {len(codes) - 3}. Discounts")
+    return texts
+
+
+def test_sparklines(seen: Seen) -> None:
+    asked = Asked(seen, QUERIES[0])
+    drawn = re.findall(r'points="([^"]*)"', seen.page("/", **QUERIES[0]))
+    expected = []
+    for row in asked.now("/forms/funnel"):
+        if row["formName"] is not None:
+            days = asked.now(f"/forms/{row['formId']}/trends")
+            if any(day["submissions"] for day in days):
+                expected.append(line([day["submissions"] for day in days]))
+    assert drawn == expected
+
+
+def test_sorted_by_the_address(seen: Seen) -> None:
+    asked = Asked(seen, QUERIES[0])
+    for column, place, figure in (("views", 1, "views"), ("revenue", 4, "netRevenueCents")):
+        for sign, is_down in (("", False), ("-", True)):
+            page = seen.page("/", **QUERIES[0], sort=f"forms.{sign}{column}")
+            names = {row["formName"]: row["formId"] for row in asked.now("/forms/funnel")}
+            rows = sections(page)["Forms"].tables[0]
+            values = [asked.now(f"/forms/{names[row[0]]}/funnel")[figure] for row in rows]
+            assert values == sorted(values, reverse=is_down), (column, place)
+    assert "cannot be sorted by" in seen.page("/", sort="forms.colour")
+
+
+FORM, OTHER_FORM = (f"8f0e0000-0000-4000-8000-00000000000{number}" for number in (1, 2))
+
+
+@pytest.fixture
+def by_hand(tmp_path: Path) -> Iterator[tuple[Seen, ShopBuilder, Any]]:
+    """A shop without figures, and an application that shows it."""
+    url = f"sqlite:///{tmp_path / 'warehouse.db'}"
+    engine = open_engine(url)
+    migrate(engine)
+    shop = ShopBuilder(engine)
+    app = create_app(url)
+    add_member(engine, shop)
+    seen = Seen(Browser(app.test_client()).signed_in(), Product(url), None, shop.shop_id)  # type: ignore[arg-type]
+    yield seen, shop, engine
+    close_app(app)
+    engine.dispose()
+
+
+def days_ago(days: int) -> str:
+    return str(TODAY - timedelta(days))
+
+
+def worth_a_look(shop: ShopBuilder) -> None:
+    """A form that is submitted less often, a step that loses more, codes in other hands, ads without a
+    campaign; and of each another one that is not worth a look."""
+    for form_id, name in ((FORM, "<Quiz>"), (OTHER_FORM, "Pop-up")):
+        shop.form(form_id, name=name)
+        shop.step(form_id, "s1", 0, "Skin & hair")
+        for ago in (2, 12):
+            on = days_ago(ago)
+            worse = form_id == FORM and ago == 2
+            funnel = {"views": 1000, "starts": 500, "submissions": 100 if worse else 200}
+            shop.daily("funnel", on, form=form_id, **funnel)
+            shop.daily("all_forms", on, form=form_id, views=1000)
+            shop.daily("events", on, form=form_id, events=1000)
+            step = {"views": 400, "completions": 100, "dropoffs": 200 if worse else 100}
+            shop.daily("step", on, form=form_id, step="s1", **step)
+    issued = {"OPEN": (50, 80), "A": (1, 7), "B": (1, 6), "C": (1, 5), "OWN": (0, 9), "FINE": (9, 9)}
+    for code, (issues, orders) in issued.items():
+        shop.code(code, code)
+        shop.daily("discount", days_ago(2), discount=code, issued=issues, orders=orders)
+    shop.account("tiktok", "error", f"{days_ago(1)}T00:00:00")
+    shop.account("google", "ok", f"{TODAY}T00:00:00")
+    shop.account("meta", "ok", f"{TODAY}T00:00:00")
+    for provider in ("google", "meta"):
+        shop.spend(days_ago(2), provider, f"{provider}-1", "10.00")
+        shop.daily(
+            "utm_submission",
+            days_ago(2),
+            utm={"source": provider, "campaign": f"{provider}-1"},
+            submissions=8 if provider == "meta" else 1,
+        )
+        shop.daily("utm_submission", days_ago(2), utm={"source": provider}, submissions=2)
+
+
+def test_worth_a_look(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    seen, shop, engine = by_hand
+    worth_a_look(shop)
+    query = {"range": "7d", "compare": "previous"}
+    page = seen.page("/", **query)
+    assert " ".join(sections(page)["Worth a look"].others) == (
+        "The ad spend of tiktok is incomplete. " + REASONS["sync_failed"] + " Ads "
+        "Only 33.3% of submissions from google name a known campaign. Its return is told too low. Ads "
+        "<Quiz> is submitted less often: by 10% of those who see it, before 20%. "
+        "Chance alone does not explain it. "
+        "<Quiz> loses more people at “ Skin & hair ”: 50% of those who see this step, before 25%. "
+        "Chance alone does not explain it. "
+        "OPEN is used by others: orders that used it 80, submissions that got it 50. Discounts "
+        "A is used by others: orders that used it 7, submissions that got it 1. Discounts "
+        "B is used by others: orders that used it 6, submissions that got it 1. Discounts "
+        "Further codes that others use: 1. Discounts"
+    )
+    assert f'href="/forms/{FORM}?range=7d&amp;compare=previous"' in page.split("Worth a look")[1]
+    # Nothing is compared: nothing has changed.
+    alone = " ".join(sections(seen.page("/", range="7d", compare="none"))["Worth a look"].others)
+    assert "Quiz" not in alone
+    assert "OPEN" in alone
+    add_member(engine, shop, "plain@example.com", [])
+    plain = Browser(seen.browser.client.application.test_client())
+    plain.sign_in("plain@example.com")
+    text = plain.get("/", query_string=query, headers={"Accept": "text/html"}).text
+    assert "tiktok" in text
+    assert "OPEN" not in text
+
+
+def test_nothing_worth_a_look(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    seen, shop, _ = by_hand
+    shop.form(FORM)
+    shop.daily("events", days_ago(1), form=FORM, events=1)
+    assert "Worth a look" not in sections(seen.page("/"))
+
+
+def test_return_of_ads(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    """In each currency of spend; unknown without an exchange rate or without spend."""
+    seen, shop, _ = by_hand
+    query = {"range": "7d", "compare": "previous"}
+    for currency, spend in (("USD", "40.00"), ("EUR", "20.00"), ("GBP", "-5.00"), ("CHF", "1.00")):
+        provider = {"USD": "meta", "EUR": "google", "GBP": "tiktok", "CHF": "bing"}[currency]
+        shop.spend(days_ago(2), provider, "c", spend, currency=currency)
+        if currency == "USD":
+            shop.spend(days_ago(10), provider, "c", "50.00", currency=currency)
+        source = {"source": provider, "campaign": "c"}
+        shop.daily("utm_order", days_ago(2), type="visitor", utm=source, orders=1, gross=10_000)
+    shop.rate(days_ago(30), "EUR", "USD", "1.25")
+    asked = Asked(seen, query)
+    with in_english(seen):
+        text = ad_card(asked)
+        assert joined(sections(seen.page("/", **query))["Overview"]).cards["Ad spend"] == [text]
+    assert text == (
+        "$40.00 before $50.00, -20% return 2.5 ×, before 0 × €20.00 return 4 × "
+        "CHF1.00 return \N{EM DASH} (no exchange rate, or no spend) "
+        "-£5.00 return \N{EM DASH} (no exchange rate, or no spend)"
+    )
+
+
+def test_a_shop_without_figures(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    seen, _, engine = by_hand
+    page = sections(seen.page("/"))
+    assert list(page) == ["", "Overview", "No figures in these days"]
+    texts = " ".join(page["No figures in these days"].others)
+    assert "Look at the last 90 days" in texts
+    assert "See all forms" in texts
+    add_member(engine, ShopBuilder(engine, "new.example", rolled_up=False), "new@example.com")
+    new = Browser(seen.browser.client.application.test_client())
+    new.sign_in("new@example.com")
+    text = new.get("/", headers={"Accept": "text/html"}).text
+    assert "No figures yet" in text
+    assert '<a href="/settings/connections">' in text
+    assert '<a href="/docs">' in text
+
+
+def test_a_form_that_only_events_know_is_a_figure(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    seen, shop, _ = by_hand
+    shop.daily("events", days_ago(1), form=FORM, events=1)
+    page = sections(seen.page("/"))
+    assert page["Forms"].tables == [[["No form was viewed in these days."]]]
