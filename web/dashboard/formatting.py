@@ -74,6 +74,11 @@ def decimal(value: float, digits: int = 2) -> str:
     return format_decimal(round(value, digits), locale=locale())
 
 
+def times(value: float) -> str:
+    """A ratio, to two decimals."""
+    return f"{format_decimal(value, '#,##0.00', locale=locale())}\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
+
+
 def day(value: date) -> str:
     return format_date(value, "medium", locale=locale())
 
@@ -106,6 +111,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "amount": amount,
     "percent": percent,
     "decimal": decimal,
+    "times": times,
     "signed_percent": signed_percent,
     "signed_points": signed_points,
     "interval": interval,
