@@ -15,6 +15,7 @@ from web.dashboard.page import View
 from web.dashboard.shop_forms import COLUMNS, FormLine, form_lines
 from web.dashboard.sorting import sorted_table
 from web.dashboard.statistics import Interval
+from web.http.parameters import quoted
 
 # Forms of one page of the list, and of the lists to choose two of.
 _PAGE: Final = 50
@@ -81,7 +82,7 @@ def forms(view: View) -> str:
     search, status = request.args.get("q", "").strip(), request.args.get("status", "")
     status_problem = ""
     if status and status not in statuses:
-        status_problem = f"No form has the status {status!r}. Choose one of the list."
+        status_problem = f"No form has the status {quoted(status)}. Choose one of the list."
         status = ""
     found = [
         line
@@ -126,7 +127,7 @@ def _list_page(rows: list[ListedForm]) -> ListPage:
     text, pages, problem = request.args.get("page", "1"), max(1, -(-len(rows) // _PAGE)), ""
     numbers = {str(number): number for number in range(1, pages + 1)}
     if text not in numbers:
-        problem = f"There is no page {text!r} of this list. Choose one from 1 to {pages}."
+        problem = f"There is no page {quoted(text)} of this list. Choose one from 1 to {pages}."
     number = numbers.get(text, 1)
     first = (number - 1) * _PAGE
     return ListPage(number, pages, first + 1, rows[first : first + _PAGE], problem)

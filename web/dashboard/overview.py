@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from web.api.rounding import percent
-from web.dashboard.ad_return import spend_by_currency
+from web.dashboard.ads import by_currency
 from web.dashboard.campaigns import campaign_rows, campaigns
 from web.dashboard.comparison import Amount, Rate, sum_of
 from web.dashboard.page import View
@@ -30,10 +30,11 @@ def overview(view: View) -> str:
         cards=_revenue_cards(revenue, former_revenue)
         | _submission_cards(by_campaign, former_by_campaign),
         shares=[_credited_share(rows) for rows in (revenue, former_revenue) if rows],
-        spend=spend_by_currency(ads),
-        former_spend={
-            former.currency: former for former in spend_by_currency(former_ads or _NO_ADS)
-        },
+        spent=[
+            total
+            for total in by_currency(ads, former_ads, view.shop.currency)
+            if total.line.spend or total.spend.before
+        ],
         **days_of(view),
         forms=forms,
         shown=forms.rows[:_FORMS],
@@ -48,9 +49,6 @@ def overview(view: View) -> str:
             view.data("/forms/funnel") or by_campaign or _sum(revenue, "orders") or ads["rows"]
         ),
     )
-
-
-_NO_ADS: Final[dict[str, Any]] = {"rows": [], "unavailableProviders": []}
 
 
 def _revenue_cards(rows: Rows, before: Rows | None) -> dict[str, Amount]:

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from web.auth.permissions import VIEW_DISCOUNTS
-from web.dashboard.ads import REASONS
+from web.dashboard.ads import LOW_COVERAGE, REASONS
 from web.dashboard.discounts import used_by_others
 from web.dashboard.page import View
 from web.dashboard.shop_forms import FormLine
 from web.dashboard.step_changes import RisenStep, risen_steps
 
-# Below, ads bring submissions whose campaign is not known.
-_LOW_COVERAGE: Final = 80
 # Steps and codes that are named; the pages behind the links have all.
 _NAMED: Final = 3
 
@@ -46,7 +44,7 @@ def worth_a_look(view: View, ads: dict[str, Any], forms: Sequence[FormLine]) -> 
         coverage=[
             (provider, coverage)
             for provider, coverage in sorted(ads["attributionCoverage"].items())
-            if coverage is not None and coverage < _LOW_COVERAGE
+            if coverage is not None and coverage < LOW_COVERAGE
         ],
         forms=[line for line in forms if _is_worse(line)],
         steps=_steps(view, forms),

@@ -7,16 +7,13 @@ from typing import Any
 
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.page_text import Section
+from tests.web.dashboard.written import Write, cell, former, money, nothing, points
 from warehouse.domain.time import local_day
 from web.api.rounding import cents, percent
 from web.dashboard import formatting, statistics
 from web.dashboard.selection import select
 
 Rows = list[dict[str, Any]]
-
-
-def nothing(reason: str) -> str:
-    return f"\N{EM DASH} ({reason})"
 
 
 @dataclass
@@ -40,33 +37,36 @@ class Asked:
     def before(self, path: str, **query: str) -> Any:
         if self.query["compare"] == "none":
             return None
-        length, last = self.selection.last - self.selection.first, self.selection.first - timedelta(1)
+        length, last = (
+            self.selection.last - self.selection.first,
+            self.selection.first - timedelta(1),
+        )
         return self.seen.api(path, range=f"{last - length}..{last}", **query)
 
     def money(self, now: int, before: int | None = None, *, exact: bool = False) -> str:
         """With the amount before, if it is compared."""
         text = formatting.money(now, self.currency, exact=exact)
-        return _with(text, now, before, lambda: formatting.money(before or 0, self.currency))
+        return _with(text, now, before, money(self.currency))
 
 
 def count(now: int, before: int | None = None) -> str:
-    return _with(formatting.count(now), now, before, lambda: formatting.count(before or 0))
+    return _with(formatting.count(now), now, before, formatting.count)
 
 
 def rate(
-    hits: int, trials: int, former: tuple[int, int] | None = None, *, interval: bool = False
+    hits: int, trials: int, then: tuple[int, int] | None = None, *, interval: bool = False
 ) -> str:
-    """`former`: hits and trials before."""
+    """`then`: hits and trials before."""
     if not trials:
         return nothing("no one yet")
     texts = [formatting.percent(percent(hits, trials))]
     if interval:
         texts.append(formatting.interval(statistics.of_rate(hits, trials)))
-    if former and former[1]:
-        value = percent(*former)
+    if then and then[1]:
+        value = percent(*then)
         change = round(percent(hits, trials) - value, 2)
-        texts.append(f"before {formatting.percent(value)}, {formatting.signed_points(change)}")
-        if statistics.of_difference(hits, trials, *former).has_zero:
+        texts.append(f"before {formatting.percent(value)}, {points(change)}")
+        if statistics.of_difference(hits, trials, *then).has_zero:
             texts.append("within chance")
     if trials < 30:
         texts.append("few")
@@ -86,10 +86,10 @@ def form_row(asked: Asked, form_id: str, name: str) -> list[str]:
 
     each = nothing("no submissions")
     if now["submissions"]:
-        former = None
+        then = None
         if before and before["submissions"]:
-            former = cents(before["netRevenueCents"], before["submissions"])
-        each = asked.money(cents(now["netRevenueCents"], now["submissions"]), former)
+            then = cents(before["netRevenueCents"], before["submissions"])
+        each = asked.money(cents(now["netRevenueCents"], now["submissions"]), then)
     return [
         name,
         count(*pair("views")),
@@ -121,8 +121,6 @@ def joined(section: Section) -> Section:
     return section
 
 
-def _with(text: str, now: int, before: int | None, former: Any) -> str:
-    if before is None or not (now or before):
-        return text
-    change = f", {formatting.signed_percent(percent(now - before, before))}" if before else ""
-    return f"{text} before {former()}{change}"
+def _with(text: str, now: int, before: int | None, write: Write) -> str:
+    """Nothing before is said only of something."""
+    return cell(text, former(now, before, write) if now or before else [])

@@ -1,15 +1,13 @@
 """Every number of the overview is the API's; and what is worth a look."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pytest
 
 from tests.support.people import Browser, add_member
-from tests.support.product import Product
 from tests.support.shop_builder import ShopBuilder
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.figure_texts import (
@@ -19,16 +17,14 @@ from tests.web.dashboard.figure_texts import (
     day_rows,
     form_row,
     joined,
-    nothing,
     rate,
     total,
 )
 from tests.web.dashboard.page_text import sections
-from tests.web.dashboard.test_pages import in_english
-from warehouse.connections.engine import open_engine
-from warehouse.migrations.migrate import migrate
+from tests.web.dashboard.written import cell, english, money, nothing
+from tests.web.dashboard.written import former as was
+from warehouse.domain.currencies import minor_units
 from web.api.rounding import percent
-from web.app import close_app, create_app
 from web.dashboard import formatting
 from web.dashboard.ads import REASONS
 from web.dashboard.charts.columns import line
@@ -44,7 +40,7 @@ TODAY = datetime.now(UTC).date()
 def test_every_number(seen: Seen, query: dict[str, str]) -> None:
     asked = Asked(seen, query)
     page = sections(seen.page("/", **query))
-    with in_english(seen):
+    with english(seen.browser.client):
         check_page(asked, page)
 
 
@@ -102,46 +98,45 @@ def credited_of(rows: Rows) -> Rows:
 
 
 def share_of(rows: Rows) -> float:
-    return percent(total(credited_of(rows), "netRevenueCents") or 0, total(rows, "netRevenueCents") or 0)
+    return percent(
+        total(credited_of(rows), "netRevenueCents") or 0, total(rows, "netRevenueCents") or 0
+    )
 
 
 def ad_card(asked: Asked) -> str:
-    spent, former = spend_of(asked.now("/ads/spend")), spend_of(asked.before("/ads/spend"))
+    spent, before = spend_of(asked.now("/ads/spend")), asked.before("/ads/spend")
+    former = spend_of(before) if before else {}
     texts = []
-    for currency, (spend, back) in sorted(spent.items(), key=lambda item: -item[1][0]):
-        texts.append(formatting.amount(spend, currency))
-        if currency in former:
-            then = former[currency][0]
-            texts.append(f"before {formatting.amount(then, currency)}")
-            if then > 0:
-                texts[-1] += f", {formatting.signed_percent(100 * (spend / then - 1))}"
-        known = nothing("no exchange rate, or no spend")
-        texts.append(f"return {known if back is None else f'{formatting.decimal(back)} ×'}")
-        if currency in former and former[currency][1] is not None:
-            texts[-1] += f", before {formatting.decimal(former[currency][1] or 0)} ×"
+    for currency in sorted(spent, key=lambda name: (name != asked.currency, name)):
+        (spend, back), then = spent[currency], former.get(currency, (0, None))
+        if not spend and not then[0]:
+            continue
+        known = spend, then[0] if before else None
+        texts.append(cell(money(currency)(spend), was(*known, money(currency)), "return"))
+        if back is None:
+            texts.append(nothing(f"no spend, or revenue in {asked.currency} is not converted"))
+            continue
+        texts.append(formatting.times(back).replace("\N{NO-BREAK SPACE}", " "))
+        if then[1] is not None:
+            texts[-1] += f", before {formatting.times(then[1])}".replace("\N{NO-BREAK SPACE}", " ")
     return " ".join(texts) or nothing("no ad spend in these days")
 
 
-def spend_of(data: Any) -> dict[str, tuple[float, float | None]]:
-    """By currency: spend, and the return of the campaigns with spend."""
-    without_rate = [
-        entry["provider"]
-        for entry in (data or {"unavailableProviders": []})["unavailableProviders"]
-        if entry["reason"] == "no_exchange_rate"
-    ]
+def spend_of(data: Any) -> dict[str, tuple[int, float | None]]:
+    """By currency: spend in minor units, and what came back of each unit."""
     found = {}
-    rows = [row for row in data["rows"] if row["spend"]] if data else []
+    rows = [row for row in data["rows"] if row["provider"]]
     for currency in {row["currency"] for row in rows}:
-        own = [row for row in rows if row["currency"] == currency]
-        spend = sum(row["spend"] for row in own)
-        is_unknown = any(
-            row["provider"] in without_rate
-            and row["roas"] == 0
-            and row["attributedNetRevenueCents"] > 0
+        own, units = [row for row in rows if row["currency"] == currency], minor_units(currency)
+        spend = sum((Decimal(str(row["spend"])) for row in own), Decimal(0)) * units
+        back: list[int | None] = [
+            row["attributedNetRevenueCents"]
+            if currency == row["revenueCurrency"] or not row["attributedNetRevenueCents"]
+            else round(row["roas"] * row["spend"] * units) or None
             for row in own
-        )
-        back = sum(row["roas"] * row["spend"] for row in own)
-        found[currency] = spend, None if is_unknown or spend <= 0 else back / spend
+        ]
+        whole = None if None in back or spend <= 0 else float(sum(filter(None, back)) / spend)
+        found[currency] = int(spend.quantize(Decimal(1), ROUND_HALF_UP)), whole
     return found
 
 
@@ -154,7 +149,9 @@ def forms(asked: Asked) -> list[list[str]]:
 def top_campaigns(asked: Asked) -> list[list[str]]:
     utm = {"path": "/revenue/by-utm", "dimension": "campaign"}
     before = asked.before(**utm)
-    former = {(row["utmSource"], row["utmCampaign"]): row for row in before["rows"]} if before else {}
+    former = (
+        {(row["utmSource"], row["utmCampaign"]): row for row in before["rows"]} if before else {}
+    )
     rows = []
     for row in asked.now(**utm)["rows"]:
         then = former.get((row["utmSource"], row["utmCampaign"]), {})
@@ -195,7 +192,9 @@ def ad_notes(asked: Asked) -> list[str]:
 
 
 def code_notes(asked: Asked) -> list[str]:
-    codes = [row for row in asked.now("/discounts/performance") if 0 < row["issued"] < row["orders"]]
+    codes = [
+        row for row in asked.now("/discounts/performance") if 0 < row["issued"] < row["orders"]
+    ]
     texts = [
         f"{row['code'] or row['discountId']} is used by others: orders that used it {row['orders']}, "
         f"submissions that got it {row['issued']}. Discounts"
@@ -233,21 +232,6 @@ def test_sorted_by_the_address(seen: Seen) -> None:
 FORM, OTHER_FORM = (f"8f0e0000-0000-4000-8000-00000000000{number}" for number in (1, 2))
 
 
-@pytest.fixture
-def by_hand(tmp_path: Path) -> Iterator[tuple[Seen, ShopBuilder, Any]]:
-    """A shop without figures, and an application that shows it."""
-    url = f"sqlite:///{tmp_path / 'warehouse.db'}"
-    engine = open_engine(url)
-    migrate(engine)
-    shop = ShopBuilder(engine)
-    app = create_app(url)
-    add_member(engine, shop)
-    seen = Seen(Browser(app.test_client()).signed_in(), Product(url), None, shop.shop_id)  # type: ignore[arg-type]
-    yield seen, shop, engine
-    close_app(app)
-    engine.dispose()
-
-
 def days_ago(days: int) -> str:
     return str(TODAY - timedelta(days))
 
@@ -267,7 +251,14 @@ def worth_a_look(shop: ShopBuilder) -> None:
             shop.daily("events", on, form=form_id, events=1000)
             step = {"views": 400, "completions": 100, "dropoffs": 200 if worse else 100}
             shop.daily("step", on, form=form_id, step="s1", **step)
-    issued = {"OPEN": (50, 80), "A": (1, 7), "B": (1, 6), "C": (1, 5), "OWN": (0, 9), "FINE": (9, 9)}
+    issued = {
+        "OPEN": (50, 80),
+        "A": (1, 7),
+        "B": (1, 6),
+        "C": (1, 5),
+        "OWN": (0, 9),
+        "FINE": (9, 9),
+    }
     for code, (issues, orders) in issued.items():
         shop.code(code, code)
         shop.daily("discount", days_ago(2), discount=code, issued=issues, orders=orders)
@@ -335,13 +326,14 @@ def test_return_of_ads(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
         shop.daily("utm_order", days_ago(2), type="visitor", utm=source, orders=1, gross=10_000)
     shop.rate(days_ago(30), "EUR", "USD", "1.25")
     asked = Asked(seen, query)
-    with in_english(seen):
+    with english(seen.browser.client):
         text = ad_card(asked)
         assert joined(sections(seen.page("/", **query))["Overview"]).cards["Ad spend"] == [text]
     assert text == (
-        "$40.00 before $50.00, -20% return 2.5 ×, before 0 × €20.00 return 4 × "
-        "CHF1.00 return \N{EM DASH} (no exchange rate, or no spend) "
-        "-£5.00 return \N{EM DASH} (no exchange rate, or no spend)"
+        "$40.00 before $50.00, -20% return 2.50 ×, before 0.00 × "
+        "CHF1.00 none before return — (no spend, or revenue in USD is not converted) "
+        "€20.00 none before return 4.00 × "
+        "-£5.00 none before return — (no spend, or revenue in USD is not converted)"
     )
 
 
