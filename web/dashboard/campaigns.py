@@ -14,7 +14,7 @@ _DIMENSION: Final = {"dimension": "campaign"}
 
 
 @dataclass(frozen=True)
-class Campaign:
+class CampaignLine:
     """Submissions and how many of them bought are on the submission clock; orders and net revenue, in minor
     units, are those credited on the order clock. "" stands for no source or no campaign."""
 
@@ -32,19 +32,19 @@ def campaign_rows(view: View) -> tuple[Rows, Rows | None]:
     return view.data(_PATH, **_DIMENSION)["rows"], before and before["rows"]
 
 
-def campaigns(rows: Rows, before: Rows | None) -> list[Campaign]:
+def campaigns(rows: Rows, before: Rows | None) -> list[CampaignLine]:
     """Each row beside its former one, in the order of the rows: most net revenue first."""
     former = {_key(row): row for row in before or []}
     # A campaign that is not among the former rows can be in their sum of others.
     missing = None if before is None or (OTHER, OTHER) in former else 0
 
-    def compared(row: dict[str, Any]) -> Campaign:
+    def compared(row: dict[str, Any]) -> CampaignLine:
         def amount(name: str) -> Amount:
             known = former.get(_key(row))
             return Amount(row[name], known[name] if known else missing)
 
         submissions, converted = amount("submissionCount"), amount("convertedSubmissions")
-        return Campaign(
+        return CampaignLine(
             source=row["utmSource"],
             name=row["utmCampaign"],
             submissions=submissions,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class StackPart:
     """A part of the bar, in per cent of its length. `part` chooses its colour."""
 
     part: int
@@ -13,14 +13,14 @@ class Segment:
     width: float
 
 
-def stack(values: Sequence[int]) -> list[Segment]:
+def stack(values: Sequence[int]) -> list[StackPart]:
     """The segments of the values above 0, from left to right."""
     whole = sum(value for value in values if value > 0)
     segments, end = [], 0
     for part, value in enumerate(values):
         if value > 0:
             segments.append(
-                Segment(part, round(100 * end / whole, 3), round(100 * value / whole, 3))
+                StackPart(part, round(100 * end / whole, 3), round(100 * value / whole, 3))
             )
             end += value
     return segments
