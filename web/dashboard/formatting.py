@@ -18,6 +18,7 @@ from web.dashboard.statistics import Interval
 NOTHING: Final = "\N{EM DASH}"
 """Stands where a figure is not known; a 0 is one that is."""
 
+_DEFAULT: Final = Locale("en", "US")
 # From here on the cents of an amount say nothing at a glance.
 _WHOLE_FROM: Final = 1_000
 
@@ -27,7 +28,7 @@ def locale() -> Locale:
     for language, _ in request.accept_languages:
         if found := _locale(language):
             return found
-    return Locale("en", "US")
+    return _DEFAULT
 
 
 @lru_cache(maxsize=256)

@@ -38,7 +38,6 @@ class ListedForm(FormLine):
 
 _COLUMNS: Final[dict[str, Callable[[Any], Any]]] = {
     **COLUMNS,
-    "status": lambda line: line.status.casefold() or None,
     "updated": lambda line: line.updated,
 }
 

@@ -60,8 +60,7 @@ def list_row(asked: Asked, form: dict[str, Any]) -> list[str]:
     zone = ZoneInfo(asked.timezone)
     updated = datetime.fromisoformat(form["updatedAt"]).astimezone(zone).date()
     name = form["name"] + (" draft" if form["status"] == "draft" else "")
-    status = form["status"] or nothing("no status")
-    return [*form_row(asked, form["id"], name), status, formatting.day(updated)]
+    return [*form_row(asked, form["id"], name), f"{formatting.day(updated)} {form['status']}"]
 
 
 def check_pair(
