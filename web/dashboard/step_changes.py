@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from web.dashboard.compared_rows import compared_rows
 from web.dashboard.comparison import Rate
 from web.dashboard.page import View
 
@@ -18,15 +19,13 @@ class RisenStep:
 def risen_steps(view: View, form_id: str) -> list[RisenStep]:
     """The steps whose drop-off rose beyond chance, the greatest rise first; none where nothing is
     compared."""
-    before = {row["stepId"]: row for row in view.before("/forms/{id}/steps/dropoff", form_id) or ()}
     steps = [
         RisenStep(
-            row["stepId"],
-            row["stepName"] or row["stepId"],
-            Rate(row["dropoffs"], row["views"], earlier["dropoffs"], earlier["views"]),
+            step.row["stepId"],
+            step.row["stepName"] or step.row["stepId"],
+            step.rate("dropoffs", "views"),
         )
-        for row in view.data("/forms/{id}/steps/dropoff", form_id)
-        if (earlier := before.get(row["stepId"]))
+        for step in compared_rows(view, "/forms/{id}/steps/dropoff", form_id, "stepId")
     ]
     risen = [step for step in steps if (step.rate.change or 0) > 0 and not step.rate.is_chance]
     return sorted(risen, key=lambda step: -(step.rate.change or 0))
