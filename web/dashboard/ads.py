@@ -26,7 +26,7 @@ REASONS: Final = {
     "no_exchange_rate": "A day of its orders has no exchange rate. Import the rates of that day.",
 }
 # Below it, in per cent, too many submissions cannot be set against the spend that won them.
-_LOW_COVERAGE: Final = 80
+LOW_COVERAGE: Final = 80
 # Campaigns of the chart, for each currency of spend; the table has more.
 _DRAWN: Final = 8
 _ROAS_DIGITS: Final = 4
@@ -87,7 +87,7 @@ def ads(view: View) -> str:
     by_campaign = by(lambda line: (line.currency, line.provider, line.campaign_id))
     return view.render(
         "ads.html",
-        totals=sorted(by(lambda line: (line.currency,)), key=lambda each: _rank(each.line, home)),
+        totals=by_currency(data, data_before, home),
         net=Amount(_net(campaigns), None if former is None else _net(former)),
         orders=Amount(_orders(campaigns), None if former is None else _orders(former)),
         unattributed=next((row for row in data["rows"] if not row["provider"]), None),
@@ -97,7 +97,7 @@ def ads(view: View) -> str:
         compares=former is not None,
         table=_sorted(by_campaign, home),
         coverage=_coverage(data, data_before),
-        low_coverage=_LOW_COVERAGE,
+        low_coverage=LOW_COVERAGE,
         unavailable=[
             {
                 **entry,
@@ -107,6 +107,18 @@ def ads(view: View) -> str:
             for entry in data["unavailableProviders"]
         ],
     )
+
+
+def by_currency(
+    data: dict[str, Any], data_before: dict[str, Any] | None, home: str
+) -> list[Compared]:
+    """All campaigns of an answer, summed by the currency of their spend: the shop's first."""
+
+    def sums(answer: dict[str, Any]) -> dict[Key, Line]:
+        return _summed(_campaigns(answer["rows"]), lambda line: (line.currency,))
+
+    totals = _compared(sums(data), None if data_before is None else sums(data_before))
+    return sorted(totals, key=lambda each: _rank(each.line, home))
 
 
 def _campaigns(rows: list[dict[str, Any]]) -> list[Line]:

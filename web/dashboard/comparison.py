@@ -1,10 +1,14 @@
 """A figure beside the same figure of the days before, and whether chance explains the difference."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from web.api.rounding import percent
 from web.dashboard import statistics
 from web.dashboard.statistics import FEW, Interval
+
+Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,14 @@ class Amount:
     def change(self) -> float | None:
         """In per cent of the figure before; None where that is 0 or missing."""
         return percent(self.now - self.before, self.before) if self.before else None
+
+
+def sum_of(name: str, rows: Rows, before: Rows | None) -> Amount:
+    """The sum of a column of an answer, beside that of the days before, if they are compared."""
+    return Amount(
+        sum(row[name] for row in rows),
+        None if before is None else sum(row[name] for row in before),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +54,18 @@ class Rate:
         return self.trials < FEW
 
     @property
+    def value_before(self) -> float | None:
+        """None where nothing is compared, or nobody was there."""
+        if not self.trials_before or self.hits_before is None:
+            return None
+        return percent(self.hits_before, self.trials_before)
+
+    @property
     def change(self) -> float | None:
         """In points; None where there is nothing to compare with."""
-        if not self.trials or not self.trials_before or self.hits_before is None:
+        if not self.trials or self.value_before is None:
             return None
-        return round(self.value - percent(self.hits_before, self.trials_before), 2)
+        return round(self.value - self.value_before, 2)
 
     @property
     def is_chance(self) -> bool:

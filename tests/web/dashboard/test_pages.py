@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
 from html.parser import HTMLParser
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -99,33 +98,6 @@ def test_every_csv_of_a_page_is_the_api_s(seen: Seen) -> None:
     assert len(looked_at) >= 13
 
 
-def test_revenue(seen: Seen) -> None:
-    tables = Tables(seen.page("/revenue", **RANGE)).found
-    currency = seen.product.get("/v1/attribution", {}, seen.shop_id)[1]["meta"]["currency"]
-    credited = next(table for heading, table in tables.items() if "came from" in heading)
-    campaigns = seen.api("/revenue/by-utm", range="90d", dimension="campaign")["rows"]
-    with in_english(seen):
-
-        def money(row: Any) -> str:
-            return formatting.money(row["netRevenueCents"], currency, exact=True)
-
-        assert [row[1:3] for row in credited[:4]] == [
-            [formatting.count(row["orders"]), money(row)]
-            for row in seen.api("/attribution", range="90d")
-        ]
-        assert [[row[2], row[4], row[5]] for row in tables["Campaigns"]] == [
-            [
-                formatting.count(row["submissionCount"]),
-                formatting.count(row["attributedOrders"]),
-                money(row),
-            ]
-            for row in campaigns
-        ]
-        assert [cell for row in tables["Net revenue by day"] for cell in row[1:]] == [
-            money(row) for row in seen.api("/attribution/daily", range="90d")
-        ]
-
-
 # On the page of one form: a section, its endpoint, and the columns that are counts.
 COUNTS = (
     ("Steps", "steps/dropoff", {"views": 1, "completions": 2, "dropoffs": 3}),
@@ -156,13 +128,6 @@ def test_one_form(seen: Seen) -> None:
                 assert [[row[place] for place in columns.values()] for row in table] == [
                     [formatting.count(row[name]) for name in columns] for row in rows
                 ], heading
-
-
-def test_the_cards_add_up(seen: Seen) -> None:
-    page = seen.page("/", range="90d", compare="none")
-    orders = sum(row["orders"] for row in seen.api("/attribution", range="90d"))
-    with in_english(seen):
-        assert f'<h2>Orders</h2><p class="figure">{formatting.count(orders)}</p>' in page
 
 
 def test_pages_have_the_policy_and_no_script(seen: Seen) -> None:
@@ -233,5 +198,5 @@ def test_a_shop_without_data_says_the_next_step(seen: Seen) -> None:
     for path in SHOP_PAGES:
         answer = browser.get(path, headers={"Accept": "text/html"})
         assert answer.status_code == 200, path
-    assert "No figures in these days" in browser.get("/", headers={"Accept": "text/html"}).text
+    assert "No figures yet" in browser.get("/", headers={"Accept": "text/html"}).text
     engine.dispose()
