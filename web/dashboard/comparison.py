@@ -1,10 +1,14 @@
 """A figure beside the same figure of the days before, and whether chance explains the difference."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from web.api.rounding import percent
 from web.dashboard import statistics
 from web.dashboard.statistics import FEW, Interval
+
+Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,14 @@ class Amount:
     def change(self) -> float | None:
         """In per cent of the figure before; None where that is 0 or missing."""
         return percent(self.now - self.before, self.before) if self.before else None
+
+
+def sum_of(name: str, rows: Rows, before: Rows | None) -> Amount:
+    """The sum of a column of an answer, beside that of the days before, if they are compared."""
+    return Amount(
+        sum(row[name] for row in rows),
+        None if before is None else sum(row[name] for row in before),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from web.dashboard.statistics import Interval
 NOTHING: Final = "\N{EM DASH}"
 """Stands where a figure is not known; a 0 is one that is."""
 
+_DEFAULT: Final = Locale("en", "US")
 # From here on the cents of an amount say nothing at a glance.
 _WHOLE_FROM: Final = 1_000
 
@@ -27,7 +28,7 @@ def locale() -> Locale:
     for language, _ in request.accept_languages:
         if found := _locale(language):
             return found
-    return Locale("en", "US")
+    return _DEFAULT
 
 
 @lru_cache(maxsize=256)
@@ -44,11 +45,17 @@ def count(number: int) -> str:
 
 def money(cents: int, currency: str, *, exact: bool = False) -> str:
     """An amount in minor units; at a glance without them, from 1,000 on."""
+    return _money(cents, currency, exact, locale())
+
+
+# A page has hundreds of amounts, and the next one has most of them again.
+@lru_cache(maxsize=8192)
+def _money(cents: int, currency: str, exact: bool, locale: Locale) -> str:
     amount = Decimal(cents) / minor_units(currency)
     if exact or abs(amount) < _WHOLE_FROM:
-        return format_currency(amount, currency, locale=locale())
-    pattern = _with_digits(locale().currency_formats["standard"], 0, 0)
-    return str(pattern.apply(amount, locale(), currency=currency, currency_digits=False))
+        return format_currency(amount, currency, locale=locale)
+    pattern = _with_digits(locale.currency_formats["standard"], 0, 0)
+    return str(pattern.apply(amount, locale, currency=currency, currency_digits=False))
 
 
 def percent(value: float) -> str:
@@ -66,6 +73,11 @@ def _with_digits(pattern: NumberPattern, least: int, most: int) -> NumberPattern
 
 def decimal(value: float, digits: int = 2) -> str:
     return format_decimal(round(value, digits), locale=locale())
+
+
+def times(value: float) -> str:
+    """A ratio, to two decimals."""
+    return f"{format_decimal(value, '#,##0.00', locale=locale())}\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
 
 
 def day(value: date) -> str:
@@ -113,6 +125,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "amount": amount,
     "percent": percent,
     "decimal": decimal,
+    "times": times,
     "signed_percent": signed_percent,
     "signed_points": signed_points,
     "interval": interval,

@@ -1,124 +1,84 @@
 """`/`: the shop at a glance."""
 
-from collections import defaultdict
-from collections.abc import Sequence
 from typing import Any, Final
 
 from web.api.rounding import percent
-from web.dashboard.ads import REASONS
-from web.dashboard.comparison import Amount, Rate
+from web.dashboard.ads import by_currency
+from web.dashboard.campaigns import campaign_rows, campaigns
+from web.dashboard.comparison import Amount, Rate, sum_of
 from web.dashboard.page import View
 from web.dashboard.revenue import days_of
-from web.dashboard.shop_forms import FormLine, active_forms, form_line
+from web.dashboard.shop_forms import COLUMNS, active_forms, form_lines
+from web.dashboard.sorting import sorted_table
+from web.dashboard.worth_a_look import worth_a_look
 
 # Forms and campaigns at a glance; their own pages have all.
 _FORMS: Final = 8
 _CAMPAIGNS: Final = 6
-# Below, ads bring submissions whose campaign is not known.
-_LOW_COVERAGE: Final = 80
 
 Rows = list[dict[str, Any]]
 
 
 def overview(view: View) -> str:
-    revenue = view.data("/attribution")
-    forms = active_forms(view)
-    lines = [form_line(view, *form) for form in forms[:_FORMS]]
-    campaigns = view.data("/revenue/by-utm", dimension="campaign")["rows"]
-    ads = view.data("/ads/spend")
+    revenue, former_revenue = view.data("/attribution"), view.before("/attribution")
+    by_campaign, former_by_campaign = campaign_rows(view)
+    ads, former_ads = view.data("/ads/spend"), view.before("/ads/spend")
+    lines = form_lines(view, active_forms(view))
+    forms = sorted_table("forms", lines, COLUMNS, "-views")
     return view.render(
         "overview.html",
-        cards=_cards(view, revenue, campaigns),
-        credited_share=percent(
-            _sum(_credited(revenue), "netRevenueCents"), _sum(revenue, "netRevenueCents")
-        ),
-        ads=_ads(ads["rows"]),
+        cards=_revenue_cards(revenue, former_revenue)
+        | _submission_cards(by_campaign, former_by_campaign),
+        shares=[_credited_share(rows) for rows in (revenue, former_revenue) if rows],
+        spent=[
+            total
+            for total in by_currency(ads, former_ads, view.shop.currency)
+            if total.line.spend or total.spend.before
+        ],
         **days_of(view),
-        forms=lines,
-        more_forms=len(forms) - len(lines),
-        campaigns=[row for row in campaigns if row["netRevenueCents"]][:_CAMPAIGNS],
-        notes=_notes(ads, lines),
-        is_empty=not any(line.figures["views"] for line in lines) and not _orders(revenue),
+        forms=forms,
+        shown=forms.rows[:_FORMS],
+        more_forms=len(lines) - _FORMS,
+        campaigns=[
+            campaign
+            for campaign in campaigns(by_campaign, former_by_campaign)
+            if campaign.orders.now
+        ][:_CAMPAIGNS],
+        notes=worth_a_look(view, ads, lines[:_FORMS]),
+        is_empty=not (
+            view.data("/forms/funnel") or by_campaign or _sum(revenue, "orders") or ads["rows"]
+        ),
     )
 
 
-def _cards(view: View, revenue: Rows, campaigns: Rows) -> dict[str, Amount | Rate]:
-    """The figures at the top, each with the one before. Submissions and conversion are on the submission
-    clock, revenue and orders on the order clock."""
-    old_revenue = view.before("/attribution")
-    by_utm = view.before("/revenue/by-utm", dimension="campaign")
-    old_campaigns = by_utm["rows"] if by_utm else None
-
-    def amount(name: str, now: Rows, before: Rows | None) -> Amount:
-        return Amount(_sum(now, name), None if before is None else _sum(before, name))
-
-    submissions = amount("submissionCount", campaigns, old_campaigns)
-    converted = amount("convertedSubmissions", campaigns, old_campaigns)
+def _revenue_cards(rows: Rows, before: Rows | None) -> dict[str, Amount]:
+    """On the order clock."""
+    credited = _credited(rows)
     return {
-        "net": amount("netRevenueCents", revenue, old_revenue),
-        "credited": amount(
-            "netRevenueCents", _credited(revenue), old_revenue and _credited(old_revenue)
-        ),
-        "orders": amount("orders", revenue, old_revenue),
+        "net": sum_of("netRevenueCents", rows, before),
+        "credited": sum_of("netRevenueCents", credited, before and _credited(before)),
+        "orders": sum_of("orders", rows, before),
+    }
+
+
+def _submission_cards(rows: Rows, before: Rows | None) -> dict[str, Amount | Rate]:
+    """On the submission clock: each submission has one campaign, or none, which is a row as well."""
+    submissions = sum_of("submissionCount", rows, before)
+    converted = sum_of("convertedSubmissions", rows, before)
+    return {
         "submissions": submissions,
         "conversion": Rate(converted.now, submissions.now, converted.before, submissions.before),
     }
 
 
-def _ads(rows: Rows) -> list[dict[str, Any]]:
-    """Spend by currency, most first, and the credited net revenue of its campaigns in minor units of the
-    shop's currency."""
-    spend: dict[str, float] = defaultdict(float)
-    net: dict[str, int] = defaultdict(int)
-    for row in rows:
-        if row["spend"]:
-            spend[row["currency"]] += row["spend"]
-            net[row["currency"]] += row["attributedNetRevenueCents"]
-    return [
-        {"currency": name, "spend": amount, "net": net[name]}
-        for name, amount in sorted(spend.items(), key=lambda item: -item[1])
-    ]
-
-
-def _notes(ads: dict[str, Any], lines: Sequence[FormLine]) -> list[tuple[str, str]]:
-    """Worth a look: (what, why)."""
-    notes = [
-        (f"Ad spend of {entry['provider']} is incomplete", REASONS[entry["reason"]])
-        for entry in ads["unavailableProviders"]
-    ]
-    notes += [
-        (
-            f"Only {entry['coverage']:.0f} % of the submissions from {entry['provider']} name a campaign",
-            "The others cannot be set against its spend. Check the UTM values of its links.",
-        )
-        for entry in _low_coverage(ads)
-    ]
-    for line in lines:
-        rate = line.submission_rate
-        if rate.change is not None and rate.change < 0 and not rate.is_chance:
-            notes.append(
-                (
-                    f"“{line.name}” is submitted less often: {rate.change:+.1f} points",
-                    "Chance alone does not explain it.",
-                )
-            )
-    return notes
-
-
-def _low_coverage(ads: dict[str, Any]) -> Rows:
-    return [
-        {"provider": provider, "coverage": coverage}
-        for provider, coverage in ads["attributionCoverage"].items()
-        if coverage is not None and coverage < _LOW_COVERAGE
-    ]
+def _credited_share(rows: Rows) -> float | None:
+    """Of the net revenue, in per cent; None where there is none."""
+    net = _sum(rows, "netRevenueCents")
+    return percent(_sum(_credited(rows), "netRevenueCents"), net) if net > 0 else None
 
 
 def _credited(rows: Rows) -> Rows:
     return [row for row in rows if row["attributionType"] != "unattributed"]
-
-
-def _orders(rows: Rows) -> int:
-    return _sum(rows, "orders")
 
 
 def _sum(rows: Rows, name: str) -> int:

@@ -3,44 +3,81 @@
 from datetime import date
 from typing import Any, Final
 
+from warehouse.settings import ATTRIBUTION_WINDOW_DAYS
+from web.dashboard.campaigns import campaign_rows, campaigns
 from web.dashboard.charts.columns import columns
-from web.dashboard.comparison import Amount
+from web.dashboard.charts.stack import stack
+from web.dashboard.comparison import sum_of
 from web.dashboard.page import View
+from web.dashboard.sorting import sorted_table
+from web.dashboard.utm_tree import utm_tree
 
 # By attribution type, in the order of the API's rows: its name, and its rule in a sentence.
 CREDITS: Final = (
-    ("by a code", "The order used a discount code that a form had issued."),
-    ("by the customer", "The buyer had submitted a form as the same customer."),
-    ("by the visitor", "The buyer's browser had submitted a form."),
-    ("not credited", "No submission came before the order, or too long before it."),
+    ("by a code", "The order used a discount code that a form had issued in the {days} before it."),
+    (
+        "by the customer",
+        "It used no such code, but the same customer had submitted a form in the {days} before it.",
+    ),
+    (
+        "by the visitor",
+        "Neither, but the same browser had submitted a form in the {days} before the order.",
+    ),
+    ("not credited", "No submission of the buyer is known from the {days} before the order."),
 )
 CREDIT_NAMES: Final = tuple(name for name, _ in CREDITS)
-# The levels of the tree, from the root.
-_LEVELS: Final = ("utmSource", "utmCampaign", "utmMedium", "utmTerm", "utmContent")
+# Campaigns on the page; the CSV has all.
+_CAMPAIGNS: Final = 50
+
+_TOTALS: Final = ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents")
 
 Rows = list[dict[str, Any]]
 
 
 def revenue(view: View) -> str:
     rows, before = view.data("/attribution"), view.before("/attribution")
-    parts = [
+    table = sorted_table("campaigns", campaigns(*campaign_rows(view)), _COLUMNS, "-net")
+    days = view.shop.window_days or ATTRIBUTION_WINDOW_DAYS.get()
+    return view.render(
+        "revenue.html",
+        parts=_parts(rows, before, f"{days} days" if days > 1 else "24 hours"),
+        bar=stack([row["netRevenueCents"] for row in rows]),
+        total={name: sum_of(name, rows, before) for name in _TOTALS},
+        **days_of(view),
+        tree=utm_tree(*_hierarchy(view)),
+        campaigns=table,
+        shown=table.rows[:_CAMPAIGNS],
+    )
+
+
+_COLUMNS: Final = {
+    "source": lambda row: row.source.casefold() or None,
+    "campaign": lambda row: row.name.casefold() or None,
+    "submissions": lambda row: row.submissions.now,
+    "bought": lambda row: row.bought.value if row.bought.trials else None,
+    "orders": lambda row: row.orders.now,
+    "net": lambda row: row.net.now,
+}
+
+
+def _parts(rows: Rows, before: Rows | None, days: str) -> Rows:
+    """By attribution type: its figures, its name, its rule, and its net revenue with the one before."""
+    return [
         {
             **row,
             "name": name,
-            "rule": rule,
-            "net": Amount(row["netRevenueCents"], before and before[place]["netRevenueCents"]),
+            "rule": rule.format(days=days),
+            "net": sum_of("netRevenueCents", [row], before and [before[place]]),
+            "count": sum_of("orders", [row], before and [before[place]]),
         }
         for place, (row, (name, rule)) in enumerate(zip(rows, CREDITS, strict=True))
     ]
-    hierarchy = view.data("/revenue/by-utm", dimension="hierarchy")["rows"]
-    return view.render(
-        "revenue.html",
-        parts=parts,
-        total=sum(row["netRevenueCents"] for row in rows),
-        **days_of(view),
-        tree=_tree(hierarchy, _LEVELS),
-        campaigns=view.data("/revenue/by-utm", dimension="campaign")["rows"],
-    )
+
+
+def _hierarchy(view: View) -> tuple[Rows, Rows | None]:
+    asked = {"path": "/revenue/by-utm", "dimension": "hierarchy"}
+    before = view.before(**asked)
+    return view.data(**asked)["rows"], before and before["rows"]
 
 
 def days_of(view: View) -> dict[str, Any]:
@@ -53,27 +90,3 @@ def days_of(view: View) -> dict[str, Any]:
         "day_rows": [(date.fromisoformat(day), cells) for day, cells in by_day.items()],
         "credit_names": CREDIT_NAMES,
     }
-
-
-def _tree(rows: Rows, levels: tuple[str, ...]) -> Rows:
-    """The rows as a tree: by the first level, with orders and net revenue of all below, most first."""
-    if not levels:
-        return []
-    branches: dict[str, Rows] = {}
-    for row in rows:
-        branches.setdefault(row[levels[0]], []).append(row)
-    nodes = [
-        {
-            "level": levels[0].removeprefix("utm").lower(),
-            "value": value,
-            "orders": sum(row["orders"] for row in below),
-            "netRevenueCents": sum(row["netRevenueCents"] for row in below),
-            "below": _tree(below, levels[1:]) if _has_more(below, levels[1:]) else [],
-        }
-        for value, below in branches.items()
-    ]
-    return sorted(nodes, key=lambda node: (-node["netRevenueCents"], node["value"]))
-
-
-def _has_more(rows: Rows, levels: tuple[str, ...]) -> bool:
-    return any(row[level] for row in rows for level in levels)

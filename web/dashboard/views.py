@@ -8,6 +8,7 @@ from flask.blueprints import BlueprintSetupState
 
 from web.auth.permissions import require_discounts
 from web.dashboard import formatting
+from web.dashboard.address import address
 from web.dashboard.ads import ads
 from web.dashboard.customers import customers
 from web.dashboard.discounts import discounts
@@ -47,7 +48,7 @@ _MOST_ROWS: Final = 100
 
 @blueprint.record_once
 def _share_with_templates(state: BlueprintSetupState) -> None:
-    state.app.jinja_env.globals.update(dashboard_pages=PAGES, most_rows=_MOST_ROWS)
+    state.app.jinja_env.globals.update(dashboard_pages=PAGES, most_rows=_MOST_ROWS, address=address)
 
 
 def _add(path: str, name: str, show: Callable[..., Any]) -> None:

@@ -26,6 +26,7 @@ class Shop:
     `edition` is the one that answers are read from, 0 before the first rollup: then no daily row
     matches. `timezone` is the one in whose days those rows are kept. `data_version` moves with
     everything that can change an answer; `data_changed_at` is the instant at which it last did.
+    `window_days` is how long after a submission an order is credited to it; None before the first rollup.
     """
 
     timezone: str
@@ -35,6 +36,7 @@ class Shop:
     edition: int
     data_version: int
     data_changed_at: int
+    window_days: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ def _shop(row: Any) -> Shop:
         edition=row.edition,
         data_version=row.data_version,
         data_changed_at=row.data_changed_at,
+        window_days=row.window_days,
     )
 
 
@@ -118,6 +121,7 @@ _SHOP_COLUMNS: Final = (
     shop.c.edition,
     shop.c.data_version,
     shop.c.data_changed_at,
+    edition.c.window_days,
 )
 _SHOP: Final = (
     select(*_SHOP_COLUMNS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from jobs.landing.folder import ORDER
 from tests.support.people import Browser, add_member
 from tests.support.product import Product
-from tests.support.shop_builder import known_shop
+from tests.support.shop_builder import ShopBuilder, known_shop
 from tests.support.worlds import World, world
 from warehouse.connections.engine import open_engine
+from warehouse.migrations.migrate import migrate
 from web.app import close_app, create_app
 
 
@@ -58,5 +60,20 @@ def seen(rolled_up: tuple[str, World]) -> Iterator[Seen]:
     add_member(engine, known_shop(engine, shop_id), email)
     browser.sign_in(email)
     yield Seen(browser, Product(url), some, shop_id)
+    close_app(app)
+    engine.dispose()
+
+
+@pytest.fixture
+def by_hand(tmp_path: Path) -> Iterator[tuple[Seen, ShopBuilder, Any]]:
+    """A shop without figures, and an application that shows it."""
+    url = f"sqlite:///{tmp_path / 'warehouse.db'}"
+    engine = open_engine(url)
+    migrate(engine)
+    shop = ShopBuilder(engine)
+    app = create_app(url)
+    add_member(engine, shop)
+    seen = Seen(Browser(app.test_client()).signed_in(), Product(url), None, shop.shop_id)  # type: ignore[arg-type]
+    yield seen, shop, engine
     close_app(app)
     engine.dispose()

@@ -1,7 +1,5 @@
 """The page of one form as it follows from the API's answers: a check of each section."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date, timedelta
 from typing import Any
 
@@ -14,13 +12,6 @@ from web.dashboard.formatting import money as formatted_money
 FEW = 30
 
 Rows = list[dict[str, Any]]
-
-
-@contextmanager
-def in_english(seen: Seen) -> Iterator[None]:
-    """Formats as the pages do for the browser of the tests."""
-    with seen.browser.client.application.test_request_context(headers={"Accept-Language": "en"}):
-        yield
 
 
 def form_ids(seen: Seen) -> list[str]:

@@ -53,9 +53,9 @@ def test_pages_stay_light(tmp_path: Path) -> None:
         assert len(answer.data) < MAX_BYTES, path
         pages[path] = answer.get_data(as_text=True)
     assert "192 more" in pages["/"]
-    assert "The 100 with most views of 200" in pages["/forms"]
-    assert "The first 100 of 2,000 rows; the CSV has all." in pages["/revenue"]
+    assert "1 to 50 of 200 forms." in pages["/forms"]
+    assert "The first 50 of 2,000 campaigns in this order; the CSV has all." in pages["/revenue"]
     found = browser.get("/forms?q=form+19", headers={"Accept": "text/html"}).text
-    assert found.count('<th scope="row">') == 10
+    assert "1 to 10 of 10 forms." in found
     close_app(app)
     engine.dispose()

@@ -22,10 +22,10 @@ from tests.web.dashboard.form_page import (
     check_times,
     check_visitors,
     form_ids,
-    in_english,
 )
 from tests.web.dashboard.page_text import sections
 from tests.web.dashboard.quiz_shop import EMPTY, QUIZ, SHOP, SKINS, answer, load_quiz, session, step
+from tests.web.dashboard.written import english
 from warehouse.connections.engine import open_engine
 from web.app import close_app, create_app
 
@@ -52,7 +52,7 @@ def check_all(page: str, expected: Expected) -> None:
 def test_every_number_of_a_random_shop(seen: Seen, days: int, compare: str) -> None:
     for form_id in form_ids(seen):
         page = seen.page(f"/forms/{form_id.upper()}", range=f"{days}d", compare=compare)
-        with in_english(seen):
+        with english(seen.browser.client):
             check_all(page, Expected(seen, form_id, days, compared=compare == "previous"))
 
 
@@ -87,7 +87,7 @@ def shop(quiz_url: str) -> Iterator[Seen]:
 
 def test_every_number_of_the_quiz(shop: Seen) -> None:
     page = shop.page(f"/forms/{QUIZ}", range="7d")
-    with in_english(shop):
+    with english(shop.browser.client):
         expected = Expected(shop, QUIZ, 7)
         check_all(page, expected)
         # The first step loses nobody, and the second one loses more than before.
@@ -97,14 +97,14 @@ def test_every_number_of_the_quiz(shop: Seen) -> None:
 
 def test_steps_that_always_lost_as_much_are_not_named(shop: Seen) -> None:
     page = shop.page(f"/forms/{QUIZ}", range="7d", compare="none")
-    with in_english(shop):
+    with english(shop.browser.client):
         assert check_steps(page, Expected(shop, QUIZ, 7, compared=False)) == []
     assert "loses more than before" not in page
 
 
 def test_a_form_without_events(shop: Seen) -> None:
     page = shop.page(f"/forms/{EMPTY}", range="7d")
-    with in_english(shop):
+    with english(shop.browser.client):
         check_all(page, Expected(shop, EMPTY, 7))
     for sentence in (
         "No session saw a step",
@@ -119,7 +119,7 @@ def test_a_form_without_events(shop: Seen) -> None:
 @pytest.mark.parametrize("device", ["all", "desktop", "mobile"])
 def test_times_of_a_device(shop: Seen, device: str) -> None:
     page = shop.page(f"/forms/{QUIZ}", range="7d", device=device)
-    with in_english(shop):
+    with english(shop.browser.client):
         check_times(page, Expected(shop, QUIZ, 7), device)
     name = "All devices" if device == "all" else device.capitalize()
     switch = page.partition('aria-label="Device"')[2].partition("</nav>")[0]
@@ -141,7 +141,7 @@ def test_times_of_a_device(shop: Seen, device: str) -> None:
 @pytest.mark.parametrize("sign", ["", "-"])
 def test_answers_are_sorted(shop: Seen, column: str, value: Any, sign: str) -> None:
     page = shop.page(f"/forms/{QUIZ}", range="7d", sort=f"answers.{sign}{column}")
-    with in_english(shop):
+    with english(shop.browser.client):
         expected = Expected(shop, QUIZ, 7)
         rows = expected.rows("response-revenue")
         known = [row for row in rows if value(row) is not None]
@@ -162,7 +162,7 @@ def test_answers_are_sorted(shop: Seen, column: str, value: Any, sign: str) -> N
 )
 def test_two_questions(shop: Seen, asked: dict[str, str], crossed: Sequence[str]) -> None:
     page = shop.page(f"/forms/{QUIZ}", range="7d", **asked)
-    with in_english(shop):
+    with english(shop.browser.client):
         check_crossed(page, Expected(shop, QUIZ, 7), *crossed)
     for name, field in zip(("field", "by"), crossed, strict=True):
         select = page.partition(f'<select id="{name}"')[2].partition("</select>")[0]
@@ -210,7 +210,7 @@ def test_a_bad_value_is_told_beside_its_control(
     shop: Seen, asked: dict[str, str], heading: str, told: str
 ) -> None:
     page = shop.page(f"/forms/{QUIZ}", range="7d", **asked)
-    with in_english(shop):
+    with english(shop.browser.client):
         check_all(page, Expected(shop, QUIZ, 7))
     assert page.count('class="error"') == 1
     assert told in " ".join(sections(page)[heading].others)
@@ -247,7 +247,7 @@ def test_very_many_answers(tmp_path: Path) -> None:
     )
     product.rollup()
     product.close()
-    with opened(url) as shop, in_english(shop):
+    with opened(url) as shop, english(shop.browser.client):
         page = shop.page(f"/forms/{QUIZ}", range="7d")
         assert len(page.encode()) < MAX_BYTES
         expected = Expected(shop, QUIZ, 7)

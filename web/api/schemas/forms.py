@@ -136,6 +136,14 @@ class Funnel(PerForm, FunnelFigures):
     stages: Annotated[list[Stage], Meta(description="The four stages, from view to order.")]
 
 
+class FormFunnel(PerForm, FunnelFigures):
+    """A form over the whole window, among all forms: for pages."""
+
+    submissionsByDay: Annotated[
+        list[int], Meta(description="Submissions on each day; empty if the form has no figures.")
+    ]
+
+
 class RatedFigures(FormFigures, FormRates):
     """The figures of a device type or a day."""
 

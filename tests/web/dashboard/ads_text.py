@@ -1,0 +1,293 @@
+"""The page `/ads` as it follows from the API's answers, section by section."""
+
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import groupby
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from tests.web.dashboard.page_text import Row, sections
+from tests.web.dashboard.written import (
+    cell,
+    former,
+    money,
+    nothing,
+    points,
+    signed,
+    with_digit,
+)
+from warehouse.domain.currencies import minor_units
+from web.dashboard import formatting
+from web.dashboard.ads import REASONS
+
+Data = dict[str, Any]
+Rows = list[Data]
+NO_SPEND = nothing("no spend in these days")
+NAMES = ("provider", "campaignId", "currency")
+
+
+def check(page: str, now: Data, before: Data | None, currency: str, timezone: str = "UTC") -> None:
+    """State the whole page, from the answers for its days and for those before."""
+    found, home = sections(page), currency
+    rows = campaigns(now)
+    earlier = None if before is None else campaigns(before)
+    if rows:
+        found["Ads"].check(cards=cards(rows, earlier, home))
+        providers = grouped(rows, ("currency", "provider"), home)
+        sums = sum_rows(now, earlier, home)
+        found["Providers"].check(
+            [
+                [
+                    group[0]["provider"],
+                    *result_cells(group, earlier, ("currency", "provider"), home),
+                ]
+                for group in providers
+            ]
+            + sums,
+            others=with_digit(
+                [text for group in providers for text in bar_texts(group, home, False)]
+            ),
+        )
+        each = grouped(rows, NAMES, home)
+        drawn = [
+            row
+            for _, members in groupby(each, key=lambda group: group[0]["currency"])
+            for row in list(members)[:8]
+        ]
+        # The shop's currency first, then by spend.
+        by_spend = sorted(
+            each,
+            key=lambda group: (
+                group[0]["spend"] != 0,
+                group[0]["currency"] == home,
+                group[0]["currency"],
+                group[0]["spend"],
+            ),
+            reverse=True,
+        )
+        texts = [text for group in drawn for text in bar_texts(group, home, True)]
+        if len(rows) > 8:
+            many = len({row["currency"] for row in rows}) > 1
+            texts.append(
+                f"Drawn: the 8 campaigns with most spend{' in each currency' if many else ''}."
+            )
+        if len(rows) > 100:
+            texts.append(f"The first 100 of {formatting.count(len(rows))} rows; the CSV has all.")
+        found["Campaigns"].check(
+            [
+                [
+                    group[0]["provider"],
+                    group[0]["campaignName"] or group[0]["campaignId"],
+                    *result_cells(group, earlier, NAMES, home),
+                ]
+                for group in by_spend[:100]
+            ]
+            + sums,
+            others=with_digit(texts),
+        )
+    else:
+        found["Ads"].check()
+        assert "No campaigns in these days" in found
+    check_coverage(found, now, before)
+    pulls = [
+        f": {REASONS[entry['reason']]} {pulled(entry['lastSyncedAt'], timezone)}"
+        for entry in now["unavailableProviders"]
+    ]
+    if pulls:
+        found["Incomplete"].check(others=with_digit(pulls))
+    else:
+        assert "Incomplete" not in found
+
+
+def pulled(text: str | None, timezone: str) -> str:
+    if text is None:
+        return "No pull of its spend is known."
+    local = datetime.fromisoformat(text).astimezone(ZoneInfo(timezone))
+    return " ".join(f"Last pulled: {formatting.instant(local)}.".split())
+
+
+def check_coverage(found: dict[str, Any], now: Data, before: Data | None) -> None:
+    if not now["attributionCoverage"]:
+        assert "Coverage" not in found
+        return
+    texts = []
+    for provider, value in now["attributionCoverage"].items():
+        texts.append(provider)
+        if value is None:
+            continue
+        texts.append(formatting.percent(value))
+        old = before["attributionCoverage"].get(provider) if before else None
+        if old is not None:
+            texts.append(f"{formatting.percent(old)}, {points(value - old)}")
+    found["Coverage"].check(
+        others=with_digit(
+            [
+                *texts,
+                "The share of a provider’s submissions that name one of its campaigns. The others, and "
+                "their orders, are set against no spend: below 80 %, the provider’s return is too low on "
+                "this page.",
+                "Submissions of these days. The line in each bar marks 80 %.",
+            ]
+        )
+    )
+
+
+def campaigns(data: Data) -> Rows:
+    return [row for row in data["rows"] if row["provider"]]
+
+
+def grouped(rows: Rows, names: tuple[str, ...], home: str) -> list[Rows]:
+    """Rows with the same values, in the order of the charts: the shop's currency first, most spend first."""
+    groups: dict[tuple[str, ...], Rows] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return sorted(
+        groups.values(),
+        key=lambda group: (
+            group[0]["currency"] != home,
+            group[0]["currency"],
+            -spend_of(group),
+        ),
+    )
+
+
+def total(rows: Rows, name: str) -> Any:
+    return sum(row[name] for row in rows)
+
+
+def minor(rows: Rows) -> int:
+    return int(half_up(spend_of(rows) * minor_units(rows[0]["currency"]), "1"))
+
+
+def spend_of(rows: Rows) -> Decimal:
+    return sum((Decimal(str(row["spend"])) for row in rows), Decimal(0))
+
+
+def half_up(value: Decimal, step: str) -> Decimal:
+    return value.quantize(Decimal(step), ROUND_HALF_UP)
+
+
+def return_of(rows: Rows) -> float | None:
+    """The return of rows in one currency, by the API's returns: None where one of them is missing."""
+    spend = float(spend_of(rows))
+    if spend <= 0:
+        return None
+    if rows[0]["currency"] == rows[0]["revenueCurrency"]:
+        units = minor_units(rows[0]["currency"])
+        return float(total(rows, "attributedNetRevenueCents") / (spend * units))
+    if any(row["attributedNetRevenueCents"] and not row["roas"] for row in rows):
+        return None
+    return float(sum(row["roas"] * row["spend"] for row in rows) / spend)
+
+
+def same_before(rows: Rows, earlier: Rows | None, names: tuple[str, ...]) -> Rows | None:
+    if earlier is None:
+        return None
+    return [row for row in earlier if all(row[name] == rows[0][name] for name in names)]
+
+
+def return_texts(rows: Rows, old: Rows | None) -> list[str]:
+    value = return_of(rows)
+    if value is None:
+        spent = total(rows, "spend") > 0
+        home = rows[0]["revenueCurrency"]
+        return [nothing(f"revenue in {home} is not converted") if spent else NO_SPEND]
+    value = float(round(value, 4))
+    texts = [formatting.times(value)]
+    value_before = round(return_of(old) or 0, 4) if old else 0
+    if value_before:
+        change = round(100 * (value - value_before) / value_before, 2)
+        texts += ["before", f"{formatting.times(value_before)}, {signed(change)}"]
+    return [" ".join(text.split()) for text in texts]
+
+
+def result_cells(rows: Rows, earlier: Rows | None, names: tuple[str, ...], home: str) -> list[str]:
+    currency, old = rows[0]["currency"], same_before(rows, earlier, names)
+    net = total(rows, "attributedNetRevenueCents")
+    spend_before = None if old is None else minor(old) if old else 0
+    net_before = None if old is None else total(old, "attributedNetRevenueCents")
+
+    def cost(count: int, noun: str) -> str:
+        spend = spend_of(rows)
+        if spend <= 0:
+            return NO_SPEND
+        if not count:
+            return nothing(f"no {noun}")
+        return formatting.amount(float(half_up(spend / count, ".01")), currency)
+
+    def submissions_and_orders(name: str, noun: str) -> list[str]:
+        count = total(rows, name)
+        return [formatting.count(count), cost(count, noun)]
+
+    spend = money(currency, exact=True)(minor(rows)) if total(rows, "spend") else NO_SPEND
+    return [
+        cell(spend, former(minor(rows), spend_before, money(currency))),
+        *submissions_and_orders("attributedSubmissions", "submissions"),
+        *submissions_and_orders("attributedOrders", "orders"),
+        cell(money(home, exact=True)(net), former(net, net_before, money(home))),
+        cell(return_texts(rows, old)),
+    ]
+
+
+def sum_rows(now: Data, earlier: Rows | None, home: str) -> list[Row]:
+    rows = campaigns(now)
+    exact = money(home, exact=True)
+    lines = [
+        [
+            f"All with spend in {group[0]['currency']}",
+            *result_cells(group, earlier, ("currency",), home),
+        ]
+        for group in grouped(rows, ("currency",), home)
+    ]
+    lines += [
+        [
+            "Orders from no known campaign",
+            formatting.count(row["attributedOrders"]),
+            "",
+            exact(row["attributedNetRevenueCents"]),
+            "",
+        ]
+        for row in now["rows"]
+        if not row["provider"]
+    ]
+    orders, net = (
+        total(now["rows"], name) for name in ("attributedOrders", "attributedNetRevenueCents")
+    )
+    return [*lines, ["All orders of the shop", formatting.count(orders), "", exact(net), ""]]
+
+
+def cards(rows: Rows, earlier: Rows | None, home: str) -> dict[str, list[str]]:
+    spend, returns = [], []
+    for group in grouped(rows, ("currency",), home):
+        currency, old = group[0]["currency"], same_before(group, earlier, ("currency",))
+        before = None if old is None else minor(old) if old else 0
+        some = bool(total(group, "spend"))
+        shown = [money(currency)(minor(group))] if some else ["—", "(no spend in these days)"]
+        spend += [*shown, *former(minor(group), before, money(currency))]
+        [first, *rest] = return_texts(group, old)
+        returns += [*first.replace(" (", "\n(").split("\n"), *rest]
+        returns.append(f"net revenue per {currency} of spend")
+
+    def card(name: str, write: Any) -> list[str]:
+        value, old = total(rows, name), None if earlier is None else total(earlier, name)
+        return [write(value), *former(value, old, write), "orders of these days"]
+
+    return {
+        "Spend": [*spend, "of these days, by the platforms’ date"],
+        "Net revenue credited": card("attributedNetRevenueCents", money(home)),
+        "Orders credited": card("attributedOrders", formatting.count),
+        "Return": returns,
+    }
+
+
+def bar_texts(rows: Rows, home: str, by_campaign: bool) -> list[str]:
+    """The texts beside the two bars of a provider or a campaign."""
+    row, value = rows[0], return_of(rows)
+    names = [row["provider"]]
+    if by_campaign:
+        names.append(row["campaignName"] or row["campaignId"])
+    spent = [f"{money(row['currency'])(minor(rows))} spent"] if total(rows, "spend") else []
+    credited = f"{money(home)(total(rows, 'attributedNetRevenueCents'))} credited"
+    if value is not None:
+        credited += f", {formatting.times(value)}"
+    return [*names, *spent, " ".join(credited.split())]

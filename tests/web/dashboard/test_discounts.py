@@ -1,0 +1,254 @@
+"""Every number of `/discounts` is the API's, or the sum of those that the API gives."""
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.support.people import Browser, add_member
+from tests.support.shop_builder import ShopBuilder
+from tests.web.conftest import Ask
+from tests.web.dashboard.conftest import Seen
+from tests.web.dashboard.page_text import Row, sections
+from tests.web.dashboard.written import (
+    cell,
+    english,
+    former,
+    money,
+    nothing,
+    points,
+    shop_of,
+    with_digit,
+)
+from web.dashboard import formatting
+from web.dashboard.discounts import used_by_others
+
+Rows = list[dict[str, Any]]
+HTML = {"Accept": "text/html"}
+NOT_ISSUED = nothing("no code was issued in these days")
+
+
+def check(page: str, now: Rows, before: Rows | None, currency: str) -> None:
+    """State the whole page, from the answers for its days and for those before."""
+    found = sections(page)
+    found["Discounts"].check(cards=cards(now, before, currency))
+    table = [code_row(row, before, currency) for row in now[:100]]
+    rest = f"The first 100 of {len(now)} rows; the CSV has all."
+    found["Codes"].check([*table, sums_row(now, currency)], others=[rest] if len(now) > 100 else [])
+    others = [row for row in now if row["issued"] and row["orders"] > row["issued"]]
+    if not others:
+        assert "Used by others" not in found
+        return
+    warned = [
+        text
+        for row in others[:5]
+        for text in (
+            row["code"] or row["discountId"],
+            f": {row['orders']} orders for {row['issued']} issued "
+            f"({formatting.percent(row['redemptionRate'])}).",
+        )
+    ]
+    more = [f"and {len(others) - 5} more."] if len(others) > 5 else []
+    found["Used by others"].check(others=with_digit([*warned, *more]))
+
+
+def cards(now: Rows, before: Rows | None, currency: str) -> dict[str, list[str]]:
+    def card(name: str, write: Any, clock: str) -> list[str]:
+        value = sum(row[name] for row in now)
+        earlier = None if before is None else sum(row[name] for row in before)
+        return [write(value), *former(value, earlier, write), clock]
+
+    rate, rate_before = redeemed(now), redeemed(before or [])
+    compared = []
+    if rate_before is not None:
+        change = f", {points(rate - rate_before)}" if rate is not None else ""
+        compared = ["before", formatting.percent(rate_before) + change]
+    none = ["—", "(no code was issued in these days)"]
+    return {
+        "Issued": card("issued", formatting.count, "to submissions of these days"),
+        "Used": card("orders", formatting.count, "in orders of these days"),
+        "Redeemed": [
+            *(none if rate is None else [formatting.percent(rate)]),
+            *compared,
+            "of the codes issued in these days",
+        ],
+        "Cost": card("discountCents", money(currency), "taken off orders of these days"),
+        "Net revenue": card(
+            "netRevenueCents", money(currency), "orders of these days that used a code"
+        ),
+    }
+
+
+def redeemed(rows: Rows) -> float | None:
+    issued = sum(row["issued"] for row in rows)
+    orders = sum(row["orders"] for row in rows if row["issued"])
+    return round(100 * orders / issued, 2) if issued else None
+
+
+def code_row(row: dict[str, Any], before: Rows | None, currency: str) -> Row:
+    exact = money(currency, exact=True)
+    earlier: dict[str, Any] = {"orders": None, "netRevenueCents": None}
+    if before is not None:
+        same = [each for each in before if each["discountId"] == row["discountId"]]
+        earlier = same[0] if same else {"orders": 0, "netRevenueCents": 0}
+    rate = nothing("not issued in these days")
+    if row["issued"]:
+        rate = formatting.percent(row["redemptionRate"])
+        rate += " used by others" if row["orders"] > row["issued"] else ""
+    return [
+        row["discountId"],
+        row["code"] or nothing("several codes"),
+        formatting.count(row["issued"]),
+        cell(
+            formatting.count(row["orders"]),
+            former(row["orders"], earlier["orders"], formatting.count),
+        ),
+        rate,
+        exact(row["discountCents"]),
+        cell(
+            exact(row["netRevenueCents"]),
+            former(row["netRevenueCents"], earlier["netRevenueCents"], money(currency)),
+        ),
+        exact(row["averageOrderValueCents"]) if row["orders"] else nothing("no orders"),
+    ]
+
+
+def sums_row(rows: Rows, currency: str) -> Row:
+    exact, rate = money(currency, exact=True), redeemed(rows)
+    gross, orders = (sum(row[name] for row in rows) for name in ("grossRevenueCents", "orders"))
+    if any(row["orders"] and not row["issued"] for row in rows) and rate is not None:
+        redemption = nothing("some orders used codes that were not issued in these days")
+    else:
+        redemption = NOT_ISSUED if rate is None else formatting.percent(rate)
+    return [
+        "All codes",
+        formatting.count(sum(row["issued"] for row in rows)),
+        formatting.count(orders),
+        redemption,
+        exact(sum(row["discountCents"] for row in rows)),
+        exact(sum(row["netRevenueCents"] for row in rows)),
+        exact(int(gross / orders + 0.5)) if orders else nothing("no orders"),
+    ]
+
+
+@pytest.mark.parametrize("days", ["30d", "90d"])
+def test_a_random_shop(seen: Seen, days: str) -> None:
+    currency, _, earlier = shop_of(seen, days)
+    now, before = (seen.api("/discounts/performance", range=each) for each in (days, earlier))
+    assert now
+    with english(seen.browser.client):
+        check(seen.page("/discounts", range=days), now, before, currency)
+        check(seen.page("/discounts", range=days, compare="none"), now, None, currency)
+
+
+def page_of(browser: Browser, **query: str) -> str:
+    answer = browser.signed_in().get("/discounts", query_string=query, headers=HTML)
+    assert answer.status_code == 200
+    return answer.get_data(as_text=True)
+
+
+def used(shop: ShopBuilder, on: str, code: str, cost: int = 0, **figures: int) -> None:
+    shop.daily("discount", on, discount=code, discounted=cost, **figures)
+
+
+def check_days(client: FlaskClient, browser: Browser, ask: Ask, currency: str) -> str:
+    """The last 30 days of a shop made by hand; now is 2026-03-31."""
+    page = page_of(browser)
+    with english(client):
+        now, before = (
+            ask("/v1/discounts/performance", range=each)
+            for each in ("30d", "2026-01-31..2026-03-01")
+        )
+        check(page, now, before, currency)
+    return page
+
+
+def test_codes_of_every_kind(
+    client: FlaskClient, browser: Browser, ask: Ask, shop: ShopBuilder
+) -> None:
+    shop.code("SHARED", "shared")
+    shop.code("OWN", "own")
+    used(shop, "2026-03-10", "shared", issued=3, orders=7, gross=7_000, cost=700)
+    # All of it came back.
+    used(shop, "2026-03-11", "pool", issued=40, orders=4, gross=4_000, refunded=4_000, cost=9)
+    used(shop, "2026-03-11", "own", orders=2, gross=200_000, cost=1)
+    used(shop, "2026-03-11", "unused", issued=1)
+    used(shop, "2026-02-10", "shared", issued=30, orders=2, gross=1_000, cost=100)
+    used(shop, "2026-02-10", "earlier", issued=5)
+    page = check_days(client, browser, ask, "USD")
+    assert [row["discountId"] for row in used_by_others(ask("/v1/discounts/performance"))] == [
+        "shared"
+    ]
+    assert "A coupon site may list the code" in page
+    # A sample of three says little.
+    assert "(233.3%).</li>" not in page
+    assert '(233.3%). <span class="few">few</span></li>' in page
+
+
+def test_only_codes_that_no_form_issued(
+    client: FlaskClient, browser: Browser, ask: Ask, shop: ShopBuilder
+) -> None:
+    used(shop, "2026-03-10", "own", orders=1, gross=500, cost=50)
+    check_days(client, browser, ask, "USD")
+
+
+def test_more_codes_than_the_page_names(
+    client: FlaskClient, browser: Browser, ask: Ask, shop: ShopBuilder
+) -> None:
+    for number in range(120):
+        used(shop, "2026-03-10", f"code {number:03}", issued=1, orders=2, gross=100)
+    page = check_days(client, browser, ask, "USD")
+    assert "The first 100 of 120 rows; the CSV has all." in page
+    assert len(page) < 150_000
+
+
+def test_yen(client: FlaskClient, browser: Browser, ask: Ask, engine: Any) -> None:
+    shop = ShopBuilder(engine, "yen.example", currency="JPY")
+    add_member(engine, shop, "yen@example.com")
+    used(shop, "2026-03-10", "code", issued=2, orders=1, gross=1_234, cost=123)
+    key = shop.mint()
+    rows = client.get(
+        "/v1/discounts/performance", headers={"Authorization": f"Bearer {key}"}
+    ).get_json()["data"]
+    yen = Browser(client)
+    yen.sign_in("yen@example.com")
+    page = yen.get("/discounts", query_string={"compare": "none"}, headers=HTML).text
+    with english(client):
+        check(page, rows, None, "JPY")
+    assert "¥1,234" in page
+
+
+def test_a_shop_without_codes_says_where_they_come_from(browser: Browser) -> None:
+    page = sections(page_of(browser, compare="none"))
+    [[[text]]] = page["Codes"].tables
+    assert text.startswith("No code was issued or used in these days.")
+    assert page["Discounts"].cards["Used"] == ["0", "in orders of these days"]
+    assert page["Discounts"].cards["Redeemed"][0] == "—"
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("codes.discount", ["a", "b", "c"]),
+        ("codes.-issued", ["c", "a", "b"]),
+        ("codes.rate", ["c", "a", "b"]),
+        ("codes.-rate", ["a", "c", "b"]),
+        ("codes.-net", ["b", "c", "a"]),
+        ("codes.average", ["a", "b", "c"]),
+    ],
+)
+def test_sorted_by_the_address(
+    browser: Browser, shop: ShopBuilder, sort: str, order: list[str]
+) -> None:
+    """What has no value comes last, whichever way."""
+    used(shop, "2026-03-10", "a", issued=1, orders=1, gross=10)
+    used(shop, "2026-03-10", "b", orders=1, gross=90)
+    used(shop, "2026-03-10", "c", issued=2, orders=0, gross=20)
+    [table] = sections(page_of(browser, sort=sort))["Codes"].tables
+    assert [row[0] for row in table[:-1]] == order
+
+
+def test_a_column_that_does_not_exist(browser: Browser, shop: ShopBuilder) -> None:
+    used(shop, "2026-03-10", "a", issued=1)
+    page = page_of(browser, sort="codes.price")
+    assert "cannot be sorted by &#39;price&#39;" in page

@@ -1,0 +1,225 @@
+"""Every number of the list of forms is the API's; search, order, pages, and two forms side by side."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.support.shop_builder import ShopBuilder
+from tests.web.dashboard.conftest import Seen
+from tests.web.dashboard.figure_texts import Asked, form_row, rate
+from tests.web.dashboard.page_text import Section, sections
+from tests.web.dashboard.written import english, nothing, points
+from web.api.rounding import cents, percent
+from web.dashboard import formatting, statistics
+
+QUERIES = (
+    {"range": "30d", "compare": "previous"},
+    {"range": "90d", "compare": "none"},
+)
+RATES = (
+    ("Started, of those who saw it", "starts", "views"),
+    ("Submitted, of those who saw it", "submissions", "views"),
+    ("Bought, of those who submitted", "convertedSubmissions", "submissions"),
+)
+CLOCK = (
+    "Views and submissions in these days; orders and revenue of these submissions, to date. A verdict "
+    "stands only where chance does not explain the difference (95 % interval)."
+)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_every_number(seen: Seen, query: dict[str, str]) -> None:
+    asked = Asked(seen, query)
+    page = sections(seen.page("/forms", **query))
+    listed = seen.api("/forms", limit="200")
+    views = {row["formId"]: row["views"] for row in asked.now("/forms/funnel")}
+    by_views = sorted(listed, key=lambda form: -views.get(form["id"], 0))
+    with english(seen.browser.client):
+        rows = [list_row(asked, form) for form in by_views]
+        count = len(rows)
+        page["All forms"].check(rows, others=[f"1 to {count} of {count} forms."])
+        check_pair(page["Two forms side by side"], asked, by_views[0], by_views[1])
+        unknown = [
+            [row["formId"], *(formatting.count(row[name]) for name in COUNTS)]
+            for row in asked.now("/forms/funnel")
+            if row["formName"] is None
+        ]
+        assert unknown
+        page["Forms that only events know"].check(unknown)
+
+
+COUNTS = ("views", "subscriptions", "completions")
+
+
+def list_row(asked: Asked, form: dict[str, Any]) -> list[str]:
+    zone = ZoneInfo(asked.timezone)
+    updated = datetime.fromisoformat(form["updatedAt"]).astimezone(zone).date()
+    name = form["name"] + (" draft" if form["status"] == "draft" else "")
+    return [*form_row(asked, form["id"], name), f"{formatting.day(updated)} {form['status']}"]
+
+
+def check_pair(
+    section: Section, asked: Asked, one: dict[str, Any], other: dict[str, Any]
+) -> list[str]:
+    """The verdicts."""
+    funnels = [asked.now(f"/forms/{form['id']}/funnel") for form in (one, other)]
+    rows = []
+    for name, hits, trials in RATES:
+        counts = [(funnel[hits], funnel[trials]) for funnel in funnels]
+        cells = [
+            f"{rate(*pair).removesuffix(' few')} "
+            f"{formatting.count(pair[0])} of {formatting.count(pair[1])}"
+            for pair in counts
+        ]
+        if not all(trials for _, trials in counts):
+            rows.append([name, *cells, nothing("nobody to compare"), "", ""])
+            continue
+        interval = statistics.of_difference(*counts[0], *counts[1])
+        difference = round(percent(*counts[0]) - percent(*counts[1]), 2)
+        reach = [formatting.decimal(100 * end, 1) for end in (interval.low, interval.high)]
+        verdict = "within chance: these days do not tell them apart"
+        if not interval.has_zero:
+            better = one if interval.low > 0 else other
+            verdict = f"“ {better['name']} ” is better"
+        if min(trials for _, trials in counts) < 30:
+            verdict += " few"
+        rows.append([name, *cells, f"{points(difference)} {reach[0]} to {reach[1]}", "", verdict])
+    rows.append(revenue_row(asked, funnels))
+    section.check(rows, others=[CLOCK])
+    return [row[-1] for row in rows]
+
+
+def revenue_row(asked: Asked, funnels: list[dict[str, Any]]) -> list[str]:
+    each = [
+        cents(funnel["netRevenueCents"], funnel["submissions"]) if funnel["submissions"] else None
+        for funnel in funnels
+    ]
+    cells = [
+        f"{nothing('no submissions') if amount is None else asked.money(amount)} "
+        f"{asked.money(funnel['netRevenueCents'])} of {formatting.count(funnel['submissions'])}"
+        for amount, funnel in zip(each, funnels, strict=True)
+    ]
+    difference = nothing("no submissions")
+    if each[0] is not None and each[1] is not None:
+        difference = asked.money(each[0] - each[1])
+    verdict = "no verdict: a few large orders can make the difference"
+    return ["Net revenue per submission", *cells, difference, "", verdict]
+
+
+FORMS = [f"8f0e0000-0000-4000-8000-{number:012}" for number in range(120)]
+WEEK = {"range": "7d", "compare": "previous"}
+
+
+@pytest.fixture
+def many(by_hand: tuple[Seen, ShopBuilder, Any]) -> Seen:
+    """120 forms, of which 110 have views: the most in the first."""
+    seen, shop, _ = by_hand
+    on = str(datetime.now(UTC).date() - timedelta(1))
+    for number, form_id in enumerate(FORMS):
+        status = "draft" if number % 2 else "live"
+        shop.form(form_id, name=f"Form {number:03}", status=status, created_at=number)
+        if number < 110:
+            shop.daily("events", on, form=form_id, events=1)
+            views = 1000 - number
+            shop.daily("all_forms", on, form=form_id, views=views)
+            shop.daily(
+                "funnel", on, form=form_id, views=views, submissions=2 * number, gross=100 * number
+            )
+    return seen
+
+
+def names(page: str) -> list[str]:
+    return [row[0].removesuffix(" draft") for row in sections(page)["All forms"].tables[0]]
+
+
+def test_pages_of_the_list(many: Seen) -> None:
+    every = [f"Form {number:03}" for number in range(120)]
+    first = many.page("/forms", **WEEK)
+    assert names(first) == every[:50]
+    assert "1 to 50 of 120 forms." in first
+    assert names(many.page("/forms", **WEEK, page="2")) == every[50:100]
+    # Forms without a view come last, newest first as the API has them.
+    last = many.page("/forms", **WEEK, page="3")
+    assert names(last) == every[100:110] + every[110:][::-1]
+    assert "101 to 120 of 120 forms." in last
+    assert 'rel="next"' not in last
+    address = re.search(r'<a href="([^"]*)" rel="prev"', last)
+    assert address
+    query = dict(parse_qsl(urlsplit(unescape(address[1])).query))
+    assert names(many.page("/forms", **query)) == every[50:100]
+    for wrong in ("0", "4", "two", "²", "9" * 5000):
+        page = many.page("/forms", **WEEK, page=wrong)
+        assert "Choose one from 1 to 3." in page
+        assert len(page) < 150_000
+        assert names(page) == every[:50]
+
+
+def test_sorted_over_all_pages(many: Seen) -> None:
+    by_revenue = many.page("/forms", **WEEK, sort="forms.-revenue")
+    assert names(by_revenue)[:2] == ["Form 109", "Form 108"]
+    assert names(many.page("/forms", **WEEK, sort="forms.-name"))[0] == "Form 119"
+    # A form without views has no rate: it comes last either way.
+    for sign, first in (("", "Form 000"), ("-", "Form 109")):
+        query = WEEK | {"sort": f"forms.{sign}rate"}
+        assert names(many.page("/forms", **query))[0] == first
+        assert names(many.page("/forms", **query, page="3"))[-1] >= "Form 110"
+    assert "cannot be sorted by" in many.page("/forms", sort="forms.colour")
+
+
+def test_search_and_status(many: Seen) -> None:
+    assert names(many.page("/forms", **WEEK, q=" fORM 01 ")) == [
+        f"Form {number:03}" for number in range(10, 20)
+    ]
+    drafts = many.page("/forms", **WEEK, q="form 01", status="draft")
+    assert names(drafts) == [f"Form {number:03}" for number in range(11, 20, 2)]
+    assert drafts.count('<span class="draft">draft</span>') == 5
+    assert "No form of the shop matches this search." in many.page("/forms", q="nothing")
+    wrong = many.page("/forms", **WEEK, status="asleep")
+    assert "No form has the status" in wrong
+    assert "1 to 50 of 120 forms." in wrong
+
+
+def test_two_forms_that_were_chosen(many: Seen) -> None:
+    asked = Asked(many, WEEK)
+    one, other = ({"id": FORMS[number], "name": f"Form {number:03}"} for number in (100, 3))
+    page = many.page("/forms", **WEEK, one=one["id"], other=other["id"])
+    with english(many.browser.client):
+        verdicts = check_pair(sections(page)["Two forms side by side"], asked, one, other)
+    assert verdicts[0] == "within chance: these days do not tell them apart"
+    assert verdicts[1] == "“ Form 100 ” is better"
+    # The other way round it is the same form that is better.
+    page = many.page("/forms", **WEEK, one=other["id"], other=one["id"])
+    with english(many.browser.client):
+        assert check_pair(sections(page)["Two forms side by side"], asked, other, one) == verdicts
+    # One without views has no rates.
+    page = many.page("/forms", **WEEK, one=one["id"], other=FORMS[115])
+    unseen = {"id": FORMS[115], "name": "Form 115"}
+    with english(many.browser.client):
+        check_pair(sections(page)["Two forms side by side"], asked, one, unseen)
+
+
+def test_two_forms_that_cannot_be_compared(many: Seen) -> None:
+    for one, other, problem in (
+        (FORMS[0], FORMS[0], "These are the same form."),
+        (FORMS[0], "8f0e0000-0000-4000-8000-999999999999", "not in the shop&#39;s list"),
+        ("x", "", "not in the shop&#39;s list"),
+    ):
+        page = many.page("/forms", **WEEK, one=one, other=other)
+        assert problem in page
+        assert "Verdict" not in page
+
+
+def test_a_shop_without_forms(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    seen, _, _ = by_hand
+    page = sections(seen.page("/forms"))
+    page["All forms"].check([[NO_FORMS]])
+    page["Two forms side by side"].check()
+    assert "Forms that only events know" not in page
+
+
+NO_FORMS = "The shop has no forms yet. Import them (kind forms), or create them with the API."

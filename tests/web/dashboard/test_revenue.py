@@ -1,0 +1,267 @@
+"""Every number of the page of revenue is the API's, and its parts add up to the shop."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.shop_builder import ShopBuilder
+from tests.web.dashboard.conftest import Seen
+from tests.web.dashboard.figure_texts import Asked, Rows, count, day_rows, rate, total
+from tests.web.dashboard.page_text import sections
+from tests.web.dashboard.written import english, nothing, with_digit
+from warehouse.tables import edition
+from web.api.rounding import percent
+from web.dashboard import formatting
+
+QUERIES = (
+    {"range": "30d", "compare": "previous"},
+    {"range": "90d", "compare": "none"},
+)
+LEVELS = ("utmSource", "utmCampaign", "utmMedium", "utmTerm", "utmContent")
+NAMES = ("by a code", "by the customer", "by the visitor", "not credited")
+RULES = (
+    "The order used a discount code that a form had issued in the 30 days before it.",
+    "It used no such code, but the same customer had submitted a form in the 30 days before it.",
+    "Neither, but the same browser had submitted a form in the 30 days before the order.",
+    "No submission of the buyer is known from the 30 days before the order.",
+)
+WEEK = {"range": "7d", "compare": "previous"}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_every_number(seen: Seen, query: dict[str, str]) -> None:
+    asked = Asked(seen, query)
+    page = sections(seen.page("/revenue", **query))
+    with english(seen.browser.client):
+        page["Where the revenue came from"].check(parts(asked), others=bar_texts(asked))
+        days = asked.now("/attribution/daily")
+        page["Net revenue by day"].check(
+            day_rows(asked), others=sorted({row["date"] for row in days})
+        )
+        assert with_digit(page["By UTM"].others) == with_digit(tree(asked))
+        page["Campaigns"].check(campaigns(asked))
+
+
+def parts(asked: Asked) -> list[list[str]]:
+    rows, before = asked.now("/attribution"), asked.before("/attribution")
+    cells = [
+        [
+            f"{name} {rule}",
+            asked.money(row["netRevenueCents"], then and then["netRevenueCents"], exact=True),
+            formatting.percent(row["shareOfRevenue"]),
+            count(row["orders"], then and then["orders"]),
+            asked.money(row["grossRevenueCents"], exact=True),
+            asked.money(-row["totalRefundedCents"], exact=True),
+        ]
+        for row, then, name, rule in zip(rows, before or [None] * 4, NAMES, RULES, strict=True)
+    ]
+    sums = {
+        name: (total(rows, name) or 0, total(before, name))
+        for name in ("netRevenueCents", "orders", "grossRevenueCents", "totalRefundedCents")
+    }
+    cells.append(
+        [
+            "All orders",
+            asked.money(*sums["netRevenueCents"], exact=True),
+            "",
+            count(*sums["orders"]),
+            asked.money(sums["grossRevenueCents"][0], exact=True),
+            asked.money(-sums["totalRefundedCents"][0], exact=True),
+        ]
+    )
+    return cells
+
+
+def bar_texts(asked: Asked) -> list[str]:
+    """The sentence above the bar, and the texts in it."""
+    rows, before = asked.now("/attribution"), asked.before("/attribution")
+    gross, refunded, net, orders = (
+        total(rows, name) or 0
+        for name in ("grossRevenueCents", "totalRefundedCents", "netRevenueCents", "orders")
+    )
+    assert gross - refunded == net
+    texts = [
+        asked.money(net, exact=True),
+        f"net revenue of {orders} orders in these days: {asked.money(gross, exact=True)} before refunds, "
+        f"less {asked.money(refunded, exact=True)} that was refunded or cancelled since.",
+    ]
+    if before and (then := total(before, "netRevenueCents")):
+        change = formatting.signed_percent(percent(net - then, then))
+        texts.append(f"{asked.money(then)}, {change}")
+    for row, name in zip(rows, NAMES, strict=True):
+        share = 100 * row["netRevenueCents"] / net
+        if share:
+            texts.append(f"{name}: {formatting.percent(round(share, 3))}")
+        if share >= 12:
+            texts.append(formatting.percent(round(share, 3)))
+    return texts
+
+
+def tree(asked: Asked) -> list[str]:
+    """The texts of the tree, from the top down."""
+    hierarchy = {"path": "/revenue/by-utm", "dimension": "hierarchy"}
+    rows, before = asked.now(**hierarchy)["rows"], asked.before(**hierarchy)
+    texts = branches(asked, rows, before and before["rows"], 0)
+    sums = total(rows, "orders") or 0, total(rows, "netRevenueCents") or 0
+    return [*texts, formatting.count(sums[0]), asked.money(sums[1], exact=True)]
+
+
+def branches(asked: Asked, rows: Rows, before: Rows | None, level: int) -> list[str]:
+    if level == len(LEVELS) or (
+        level and not any(row[key] for row in rows for key in LEVELS[level:])
+    ):
+        return []
+    key, texts = LEVELS[level], []
+
+    def net(value: str) -> int:
+        return sum(row["netRevenueCents"] for row in rows if row[key] == value)
+
+    for value in sorted({row[key] for row in rows}, key=lambda value: (-net(value), value)):
+        own = [row for row in rows if row[key] == value]
+        then = None if before is None else [row for row in before if row[key] == value]
+        texts += [value or f"no {key.removeprefix('utm').lower()}"]
+        texts += [formatting.count(total(own, "orders") or 0), asked.money(net(value), exact=True)]
+        former = total(then, "netRevenueCents")
+        if former:
+            change = formatting.signed_percent(percent(net(value) - former, former))
+            texts.append(f"{asked.money(former)}, {change}")
+        texts += branches(asked, own, then, level + 1)
+    return texts
+
+
+def campaigns(asked: Asked) -> list[list[str]]:
+    utm = {"path": "/revenue/by-utm", "dimension": "campaign"}
+    before = asked.before(**utm)
+    former = (
+        {(row["utmSource"], row["utmCampaign"]): row for row in before["rows"]} if before else {}
+    )
+    rows = []
+    for row in asked.now(**utm)["rows"]:
+        then = former.get((row["utmSource"], row["utmCampaign"]), {})
+
+        def pair(name: str, row: Any = row, then: Any = then) -> tuple[int, int | None]:
+            return row[name], then.get(name, 0) if before else None
+
+        bought = nothing("no submissions")
+        if row["submissionCount"]:
+            earlier = (then["convertedSubmissions"], then["submissionCount"]) if then else None
+            bought = rate(row["convertedSubmissions"], row["submissionCount"], earlier)
+        rows.append(
+            [
+                row["utmSource"] or "no source",
+                row["utmCampaign"] or "no campaign",
+                count(*pair("submissionCount")),
+                bought,
+                count(*pair("attributedOrders")),
+                asked.money(*pair("netRevenueCents"), exact=True),
+            ]
+        )
+    return rows
+
+
+def test_the_bar_is_the_whole(seen: Seen) -> None:
+    """Its segments follow each other from 0 to 100 per cent, as wide as their shares."""
+    asked = Asked(seen, QUERIES[0])
+    page = seen.page("/revenue", **QUERIES[0])
+    bar = page.partition('<svg class="stack"')[2].partition("</svg>")[0]
+    drawn = [
+        (int(part), float(x), float(width))
+        for part, x, width in re.findall(r'class="part-(\d)" x="([\d.]+)%" width="([\d.]+)%"', bar)
+    ]
+    rows = asked.now("/attribution")
+    net, end = total(rows, "netRevenueCents") or 0, 0.0
+    expected: list[Any] = []
+    for part, row in enumerate(rows):
+        width = 100 * row["netRevenueCents"] / net
+        if width:
+            expected.append((part, pytest.approx(end, abs=1e-3), pytest.approx(width, abs=1e-3)))
+        end += width
+    assert drawn == expected
+    assert end == pytest.approx(100)
+
+
+def on(days: int) -> str:
+    return str(datetime.now(UTC).date() - timedelta(days))
+
+
+def order(shop: ShopBuilder, gross: int, *values: str, ago: int = 1) -> None:
+    names = ("source", "campaign", "medium", "term", "content")
+    utm = {name: value for name, value in zip(names, values, strict=False) if value}
+    shop.daily("utm_order", on(ago), type="visitor", utm=utm, orders=1, gross=gross)
+
+
+def texts_of(seen: Seen, **query: str) -> str:
+    return " ".join(sections(seen.page("/revenue", **query))["By UTM"].others)
+
+
+def test_a_tree_that_opens(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    """Level by level; a level that nobody filled in is not one, unless there is more below it."""
+    seen, shop, _ = by_hand
+    order(shop, 500, "mail", "spring", "email", "t", "c")
+    order(shop, 300, "mail", "", "email")
+    order(shop, 200, "blog")
+    order(shop, 100)
+    order(shop, 1000, "blog", ago=8)
+    shown = texts_of(seen, **WEEK).partition("Net revenue ")[2]
+    assert shown == (
+        "mail 2 orders, $8.00 none before spring 1 order, $5.00 none before "
+        "email 1 order, $5.00 none before t 1 order, $5.00 none before c 1 order, $5.00 none before "
+        "no campaign 1 order, $3.00 none before email 1 order, $3.00 none before "
+        "blog 1 order, $2.00 before $10.00, -80% no source 1 order, $1.00 none before "
+        "All orders 4 $11.00"
+    )
+
+
+def test_a_tree_of_very_many(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    """Branches with most revenue are shown; the others are summed where they grow, so that all adds up."""
+    seen, shop, _ = by_hand
+    for number in range(400):
+        order(shop, 100 + number, "mail" if number % 2 else "blog", f"c{number}")
+    page = seen.page("/revenue", range="7d", compare="none")
+    text = " ".join(sections(page)["By UTM"].others)
+    shown = sum(100 + number for number in range(252, 400))
+    assert "c252 " in text
+    assert "c251 " not in text
+    assert text.count("126 more; the CSV has all") == 2
+    rest = [
+        100 * int(a) + int(b)
+        for a, b in re.findall(r"126 more; the CSV has all 126 \$(\d+)\.(\d\d)", text)
+    ]
+    assert sum(rest) + shown == sum(100 + number for number in range(400))
+    assert len(page) < 150_000
+    # Campaigns are cut as well, in the order of the address.
+    assert "The first 50 of 400 campaigns" in page
+    rows = sections(seen.page("/revenue", **WEEK, sort="campaigns.net"))["Campaigns"].tables[0]
+    assert [row[1] for row in rows] == [f"c{number}" for number in range(50)]
+
+
+def test_the_window_of_the_figures(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    """It is the one that they were computed with, whatever the setting says now."""
+    seen, _, engine = by_hand
+    with engine.begin() as connection:
+        connection.execute(edition.update().values(window_days=7))
+    assert "in the 7 days before it" in seen.page("/revenue")
+    with engine.begin() as connection:
+        connection.execute(edition.update().values(window_days=1))
+    assert "in the 24 hours before it" in seen.page("/revenue")
+
+
+def test_all_was_refunded(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    seen, shop, _ = by_hand
+    shop.daily("attribution", on(1), type="visitor", orders=1, gross=500, refunded=500)
+    found = sections(seen.page("/revenue", range="7d", compare="none"))[
+        "Where the revenue came from"
+    ]
+    texts = " ".join(found.others)
+    assert "$0.00 net revenue of 1 order in" in texts
+    assert "less $5.00 that was refunded or cancelled since." in texts
+    assert found.tables[0][2][1:] == ["$0.00", nothing("no net revenue"), "1", "$5.00", "-$5.00"]
+
+
+def test_a_shop_without_orders(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    seen, _, _ = by_hand
+    page = sections(seen.page("/revenue"))
+    assert page["By UTM"].others[-1] == "No order in these days."
+    page["Campaigns"].check([["No submission and no credited order in these days."]])

@@ -1,0 +1,66 @@
+"""Figures as the pages of the dashboard write them in English, and the answers behind those of a page."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from flask.testing import FlaskClient
+
+from tests.web.dashboard.conftest import Seen
+from web.dashboard import formatting
+
+Write = Callable[[int], str]
+
+
+@contextmanager
+def english(client: FlaskClient) -> Iterator[None]:
+    """Formats as the pages do for the browser of the tests."""
+    with client.application.test_request_context(headers={"Accept-Language": "en"}):
+        yield
+
+
+def nothing(reason: str) -> str:
+    return f"— ({reason})"
+
+
+def money(currency: str, *, exact: bool = False) -> Write:
+    return lambda cents: formatting.money(cents, currency, exact=exact)
+
+
+def former(now: int, before: int | None, write: Write) -> list[str]:
+    """The texts of a figure of the days before, below the one of these days."""
+    if before is None:
+        return []
+    if not before:
+        return ["none before"]
+    return ["before", f"{write(before)}, {signed(round(100 * (now - before) / before, 2))}"]
+
+
+def signed(per_cent: float) -> str:
+    return f"{'+' if per_cent > 0 else ''}{formatting.percent(per_cent)}"
+
+
+def points(difference: float) -> str:
+    return f"{'+' if difference > 0 else ''}{formatting.decimal(difference, 1)} points"
+
+
+def cell(*texts: str | list[str]) -> str:
+    return " ".join(text for each in texts for text in ([each] if isinstance(each, str) else each))
+
+
+def with_digit(texts: list[str]) -> list[str]:
+    """Those that `Section.check` asks for: a name can have a digit, too."""
+    return [text for text in texts if re.search(r"\d", text)]
+
+
+def shop_of(seen: Seen, days: str) -> tuple[str, str, str]:
+    """Currency and timezone of the shop, and the range before the last so many days."""
+    meta = seen.product.get("/v1/attribution", {"range": days}, seen.shop_id)[1]["meta"]
+    zone = ZoneInfo(meta["timezone"])
+    first, last = (
+        datetime.fromisoformat(meta["range"][end]).astimezone(zone).date() for end in ("from", "to")
+    )
+    length = last - first + timedelta(1)
+    return meta["currency"], meta["timezone"], f"{first - length}..{first - timedelta(1)}"
