@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any, Final
 
-from web.dashboard.charts.columns import columns
+from web.dashboard.charts.stacked_days import stacked_days
 from web.dashboard.comparison import Amount
 from web.dashboard.page import View
 
@@ -45,13 +45,12 @@ def revenue(view: View) -> str:
 
 def days_of(view: View) -> dict[str, Any]:
     """Net revenue by day and attribution type: `days` as a chart, `day_rows` as a table."""
-    by_day: dict[str, list[int]] = {}
+    by_day: dict[date, list[int]] = {}
     for row in view.data("/attribution/daily"):
-        by_day.setdefault(row["date"], []).append(row["netRevenueCents"])
+        by_day.setdefault(date.fromisoformat(row["date"]), []).append(row["netRevenueCents"])
     return {
-        "days": columns(by_day.items()),
-        "day_rows": [(date.fromisoformat(day), cells) for day, cells in by_day.items()],
-        "credit_names": CREDIT_NAMES,
+        "days": stacked_days(list(by_day), CREDIT_NAMES, list(by_day.values()), view.shop.currency),
+        "day_rows": by_day.items(),
     }
 
 
