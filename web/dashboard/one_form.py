@@ -1,12 +1,12 @@
 """`/forms/<id>`: one form in full."""
 
-from datetime import date
 from typing import Any, Final
 
 from flask import request
 
 from web.dashboard.charts.columns import columns
 from web.dashboard.comparison import Amount, Rate
+from web.dashboard.form_days import form_days
 from web.dashboard.page import View
 from web.http.errors import Refusal, not_found
 
@@ -49,7 +49,7 @@ def one_form(view: View, form_id: str) -> str:
             before and before["submissions"],
         ),
         net=Amount(funnel["netRevenueCents"], before and before["netRevenueCents"]),
-        **_days(view, form_id),
+        **form_days(view, form_id),
         steps=view.data("/forms/{id}/steps/dropoff", form_id),
         **_times(view, form_id),
         devices=view.data("/forms/{id}/devices", form_id),
@@ -57,18 +57,6 @@ def one_form(view: View, form_id: str) -> str:
         answers=view.data("/forms/{id}/response-revenue", form_id),
         **_crossed(view, form_id),
     )
-
-
-def _days(view: View, form_id: str) -> dict[str, Any]:
-    days = view.data("/forms/{id}/trends", form_id)
-    return {
-        "day_rows": [{**row, "date": date.fromisoformat(row["date"])} for row in days],
-        "day_charts": [
-            (name, columns((f"{row['date']}: {row[figure]}", [row[figure]]) for row in days))
-            for name, figure in (("Views", "views"), ("Submissions", "submissions"))
-        ],
-        "day_revenue": columns((row["date"], [row["netRevenueCents"]]) for row in days),
-    }
 
 
 def _times(view: View, form_id: str) -> dict[str, Any]:

@@ -17,8 +17,10 @@ from flask import render_template, request, url_for
 from warehouse.domain.time import local_day
 from web.api.forms_table import form_names
 from web.dashboard.answers import Answers
+from web.dashboard.day_links import day_links
 from web.dashboard.selection import COMPARISONS, RANGES, Selection, select
 from web.http.api_key_auth import Shop, find_shop
+from web.http.date_range import parse_range
 from web.http.parameters import UUID_TEXT
 from web.pages.page_request import MemberRequest, member_request
 
@@ -41,6 +43,11 @@ class View:
         if self.selection.before is None:
             return None
         return self.answers.data(path, self.selection.before, form_id, **parameters)
+
+    def on(self, path: str, day: str, form_id: str = "", **parameters: str) -> Any:
+        """The same on one day (`2026-01-31`)."""
+        window = parse_range(day, self.answers.today, self.shop.timezone)
+        return self.answers.data(path, window, form_id, **parameters)
 
     def form(self, form_id: str) -> dict[str, Any] | None:
         """A form of the shop; None where the id is none of them."""
@@ -77,6 +84,7 @@ class View:
             currency=self.shop.currency,
             ranges=RANGES,
             comparisons=COMPARISONS,
+            links=day_links(self.selection, self.answers.today, self.shop.timezone),
             **values,
         )
 
