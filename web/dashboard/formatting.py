@@ -2,13 +2,19 @@
 
 from collections.abc import Callable
 from copy import copy
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
 from babel import Locale, UnknownLocaleError
-from babel.dates import format_date, format_datetime, format_skeleton
+from babel.dates import (
+    format_date,
+    format_datetime,
+    format_skeleton,
+    format_time,
+    format_timedelta,
+)
 from babel.numbers import (
     NumberPattern,
     format_compact_currency,
@@ -25,6 +31,7 @@ NOTHING: Final = "\N{EM DASH}"
 """Stands where a figure is not known; a 0 is one that is."""
 
 _DEFAULT: Final = Locale("en", "US")
+_SECOND: Final = timedelta(seconds=1)
 # From here on the cents of an amount say nothing at a glance.
 _WHOLE_FROM: Final = 1_000
 # From here on an axis has "1.5M" in place of all digits.
@@ -131,6 +138,21 @@ def instant(value: datetime) -> str:
     return format_datetime(value, "medium", tzinfo=value.tzinfo, locale=locale())
 
 
+def moment(value: datetime, now: datetime) -> str:
+    """The time of an instant, and its day where that is not today. Both in the same time zone."""
+    time = format_time(value, "short", tzinfo=value.tzinfo, locale=locale())
+    return time if value.date() == now.date() else f"{day(value)}, {time}"
+
+
+def ago(value: datetime, now: datetime) -> str:
+    """How long ago an instant is: `3 min ago`."""
+    age = value - now
+    if -_SECOND < age <= timedelta(0):
+        # A difference of 0 would be said to lie ahead.
+        age = -_SECOND
+    return format_timedelta(age, add_direction=True, format="short", threshold=1, locale=locale())
+
+
 def amount(value: float, currency: str) -> str:
     """An amount in major units, as ad spend has them."""
     return money(round(value * minor_units(currency)), currency)
@@ -161,4 +183,6 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "interval": interval,
     "day": day,
     "instant": instant,
+    "moment": moment,
+    "ago": ago,
 }
