@@ -5,8 +5,6 @@ from dataclasses import asdict
 import click
 
 from jobs.commands.import_files import print_counts
-from jobs.importing.kinds import KINDS
-from jobs.importing.kinds.base import Counts
 from jobs.importing.rejects import Reject, list_rejects, purge_rejects, retry_rejects
 from jobs.run.clock import now_micros
 from jobs.run.console import json_line, printable
@@ -29,9 +27,7 @@ def rejects_command(retry: bool, as_json: bool) -> None:
             for reject in list_rejects(connection):
                 click.echo(_as_json(reject) if as_json else _as_text(reject))
             return
-        counts = Counts()
-        for kind in KINDS.values():
-            retry_rejects(connection, kind, counts)
+        counts = retry_rejects(connection)
     print_counts(counts.report(), as_json)
 
 

@@ -3,6 +3,7 @@
 import click
 
 from jobs.commands.options import scheduled_as_option, shop_option
+from jobs.importing.rejects import retry_asked
 from jobs.pipeline import plan
 from jobs.run.console import bar, report
 from jobs.run.job_run import JobRun
@@ -28,6 +29,9 @@ def rollup_command(shop: str | None, refresh: bool, scheduled_as: str | None) ->
         with bar("rollup", " rows", total) as shown:
             run.on_rows = shown.advance
             plan.roll_up(run, shop, only_due=refresh)
+            # After what is new: figures must not wait for rows that were rejected before.
+            if refresh and retry_asked(run):
+                plan.roll_up(run, shop, only_due=True)
         # A scheduler's log tells what happened, not that nothing did.
         if run.record.rows or not scheduled_as:
             report(f"rolled up {run.record.rows} rows")

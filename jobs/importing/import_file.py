@@ -58,8 +58,9 @@ def import_chunks(
 ) -> None:
     """Import chunks of a file of this name and add to the counts."""
     connection.tune_for_import()
-    kept = KeptRejects(connection, kind, file)
-    with closing(background_iter(checked(kind, chunks, load_shops(connection)))) as ready:
+    shops = load_shops(connection)
+    kept = KeptRejects(connection, kind, file, shops)
+    with closing(background_iter(checked(kind, chunks, shops))) as ready:
         for columns, rows in ready:
             write_chunk(connection, kind, kept, columns, rows, counts)
             progress(columns.chunk.position)

@@ -26,6 +26,13 @@ class ImportedShops:
             SHOP_ID, type=replace(ID, read=self._key, missing=0, arrow=pa.int64(), read_clean=None)
         )
 
+    def find(self, value: object) -> int:
+        """The key of the shop that a cell of `shop_id` names, 0 if it names none."""
+        try:
+            return self.keys.get(identifier(value), 0)
+        except InvalidValue:
+            return 0
+
     def _key(self, value: object) -> int:
         key = self.keys.get(identifier(value))
         if key is None:

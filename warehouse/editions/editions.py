@@ -147,6 +147,17 @@ def mark_rolled_up(connection: ArrowConnection, numbers: list[int], now: int) ->
     )
 
 
+def mark_verified(connection: ArrowConnection, edition: int, differing_rows: int, now: int) -> None:
+    """Record how many rows of an edition differ from what the raw rows give. Commits."""
+    connection.execute(
+        "UPDATE edition SET verified_at = $1, differing_rows = $2 WHERE edition = $3",
+        now,
+        differing_rows,
+        edition,
+    )
+    connection.commit()
+
+
 def publish(connection: ArrowConnection, finished: list[Edition], now: int) -> list[Edition]:
     """Have answers read these editions, and retire those that they read before. The editions have
     been fenced just before. Commits.

@@ -30,8 +30,9 @@ WHERE e.edition IN ({editions}) AND NOT EXISTS (SELECT 1 FROM edition_batch d
 """
 
 
-def is_applied(edition: int, column: str = "batch_id") -> str:
-    """The SQL condition that a row of the edition's shop is of a batch that the edition has applied."""
+def is_applied(edition: int | str, column: str = "batch_id") -> str:
+    """The SQL condition that a row of the edition's shop is of a batch that the edition has applied.
+    `edition`: its number, or a parameter."""
     return (
         f"({column} <= (SELECT applied_through FROM edition WHERE edition = {edition}) "
         f"OR {column} IN (SELECT batch_id FROM edition_batch WHERE edition = {edition}))"

@@ -98,20 +98,29 @@ def forget_work(connection: ArrowConnection, record: Record, item: str) -> None:
     connection.commit()
 
 
+LAST_OF_EACH: Final = (
+    "SELECT * FROM job_run WHERE run_id IN (SELECT MAX(run_id) FROM job_run GROUP BY job) "
+    "ORDER BY job"
+)
+"""The last run of each job, as it is stored."""
+
+
 def last_of_each(connection: ArrowConnection, now: int) -> list[dict[str, Any]]:
-    """The last run of each job, by job: the columns of `job_run`, with `owner` as `host:pid`, `phases`
-    as a dict, and the state at `now`. Commits."""
-    rows = connection.table(
-        "SELECT * FROM job_run WHERE run_id IN (SELECT MAX(run_id) FROM job_run GROUP BY job) ORDER BY job"
-    ).to_pylist()
+    """The last run of each job, by job: see `at`. Commits."""
+    rows = connection.table(LAST_OF_EACH).to_pylist()
     connection.commit()
-    for row in rows:
-        if row["state"] == RUNNING and (
-            is_dead(row["owner"]) or not now - LEASE_MICROS <= row["seen_at"] <= now + CLOCK_SKEW
-        ):
-            row["state"], row["ended_at"] = DIED, row["seen_at"]
-        row["owner"], row["phases"] = display_name(row["owner"]), json.loads(row["phases"] or "{}")
-    return rows
+    return [at(row, now) for row in rows]
+
+
+def at(row: dict[str, Any], now: int) -> dict[str, Any]:
+    """The columns of a stored run, with `owner` as `host:pid`, `phases` as a dict, and the state at
+    `now`."""
+    if row["state"] == RUNNING and (
+        is_dead(row["owner"]) or not now - LEASE_MICROS <= row["seen_at"] <= now + CLOCK_SKEW
+    ):
+        row["state"], row["ended_at"] = DIED, row["seen_at"]
+    row["owner"], row["phases"] = display_name(row["owner"]), json.loads(row["phases"] or "{}")
+    return row
 
 
 def purge(connection: ArrowConnection, now: int, days: int) -> int:

@@ -29,7 +29,7 @@ from warehouse.tables.members import (
     sign_in,
 )
 from warehouse.tables.operations import failed_batch, job_lease, job_run
-from warehouse.tables.queue import edition, edition_batch, import_batch, reject
+from warehouse.tables.queue import edition, edition_batch, import_batch, reject, reject_retry
 from warehouse.tables.raw import raw_event, raw_order
 from warehouse.tables.shops import api_key, form, form_creation, shop
 
@@ -70,6 +70,7 @@ __all__ = [
     "raw_event",
     "raw_order",
     "reject",
+    "reject_retry",
     "secret",
     "shop",
     "sign_in",

@@ -31,6 +31,9 @@ edition: Final = Table(
     # The next serial number of a session id.
     integer("next_session", 1),
     integer("rolled_up_at"),
+    # The last comparison with the raw rows, 0 before the first, and the rows that differed in it.
+    integer("verified_at"),
+    integer("differing_rows"),
     # All of the shop's batches up to this one are applied; later ones are listed in `edition_batch`.
     integer("applied_through"),
     # Two rollups at once must not rebuild the same shop twice.
@@ -48,12 +51,27 @@ reject: Final = Table(
     # For a row in a foreign format: the format's name, and the shop of the import.
     text("format"),
     text("shop_id"),
+    # The shop whose row it certainly is, 0 where that is not known: only its members may see it.
+    integer("shop_key"),
     text("file"),
     integer("line"),
     text("reason"),
     text("text"),
     integer("rejected_at"),
     index("rejected_at"),
+    index("shop_key", "rejected_at"),
     # An import looks up by it whether a row was rejected before.
     index("file", "line"),
+)
+
+# The last retry of its rejects that a shop asked for (`operations/reject_retries.py`).
+reject_retry: Final = Table(
+    "reject_retry",
+    metadata,
+    key("shop_key"),
+    integer("asked_at"),
+    # When it was done; 0 while some of them, with greater ids than `tried_through`, are to be tried.
+    integer("tried_at"),
+    integer("tried_through"),
+    integer("accepted"),
 )

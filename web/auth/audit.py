@@ -29,6 +29,7 @@ ACTIONS: Final = {
     "member_added": "Added a member",
     "member_disabled": "Disabled a member",
     "permissions_set": "Set permissions",
+    "rejects_retried": "Asked to import rejected rows again",
 }
 
 

@@ -45,6 +45,13 @@ def require_manage(permissions: Collection[str]) -> None:
         raise NotAllowed(f"Only a member with the {name} permission can change keys.")
 
 
+def require_data(permissions: Collection[str]) -> None:
+    """Raises NotAllowed where a member with these permissions cannot see how data come in."""
+    if MANAGE_CONNECTIONS not in permissions:
+        name = PERMISSION_NAMES[MANAGE_CONNECTIONS]
+        raise NotAllowed(f"Only a member with the {name} permission can see the Data page.")
+
+
 def require_discounts(permissions: Collection[str]) -> None:
     """Raises NotAllowed where a member with these permissions cannot see discounts."""
     if VIEW_DISCOUNTS not in permissions:

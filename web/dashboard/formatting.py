@@ -2,14 +2,26 @@
 
 from collections.abc import Callable
 from copy import copy
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
 from babel import Locale, UnknownLocaleError
-from babel.dates import format_date, format_datetime
-from babel.numbers import NumberPattern, format_currency, format_decimal
+from babel.dates import (
+    format_date,
+    format_datetime,
+    format_skeleton,
+    format_time,
+    format_timedelta,
+)
+from babel.numbers import (
+    NumberPattern,
+    format_compact_currency,
+    format_compact_decimal,
+    format_currency,
+    format_decimal,
+)
 from flask import request
 
 from warehouse.domain.currencies import minor_units
@@ -19,8 +31,11 @@ NOTHING: Final = "\N{EM DASH}"
 """Stands where a figure is not known; a 0 is one that is."""
 
 _DEFAULT: Final = Locale("en", "US")
+_SECOND: Final = timedelta(seconds=1)
 # From here on the cents of an amount say nothing at a glance.
 _WHOLE_FROM: Final = 1_000
+# From here on an axis has "1.5M" in place of all digits.
+_COMPACT_FROM: Final = 1_000_000
 
 
 def locale() -> Locale:
@@ -39,6 +54,11 @@ def _locale(language: str) -> Locale | None:
         return None
 
 
+def language_tag() -> str:
+    """The language for a browser's own formatting, with the digits that Babel writes."""
+    return f"{str(locale()).replace('_', '-')}-u-nu-latn"
+
+
 def count(number: int) -> str:
     return format_decimal(number, locale=locale())
 
@@ -54,8 +74,29 @@ def _money(cents: int, currency: str, exact: bool, locale: Locale) -> str:
     amount = Decimal(cents) / minor_units(currency)
     if exact or abs(amount) < _WHOLE_FROM:
         return format_currency(amount, currency, locale=locale)
+    return _whole_money(amount, currency, locale)
+
+
+def _whole_money(amount: Decimal, currency: str, locale: Locale) -> str:
     pattern = _with_digits(locale.currency_formats["standard"], 0, 0)
     return str(pattern.apply(amount, locale, currency=currency, currency_digits=False))
+
+
+def short_money(cents: int, currency: str) -> str:
+    """A round amount on an axis."""
+    amount = Decimal(cents) / minor_units(currency)
+    if abs(amount) >= _COMPACT_FROM:
+        return format_compact_currency(amount, currency, locale=locale(), fraction_digits=1)
+    if amount % 1:
+        return format_currency(amount, currency, locale=locale())
+    return _whole_money(amount, currency, locale())
+
+
+def short_count(number: int) -> str:
+    """A round number on an axis."""
+    if abs(number) >= _COMPACT_FROM:
+        return format_compact_decimal(number, locale=locale(), fraction_digits=1)
+    return count(number)
 
 
 def percent(value: float) -> str:
@@ -84,8 +125,32 @@ def day(value: date) -> str:
     return format_date(value, "medium", locale=locale())
 
 
+def short_day(value: date) -> str:
+    """Without the year."""
+    return str(format_skeleton("MMMd", value, locale=locale()))
+
+
+def month(value: date) -> str:
+    return str(format_skeleton("yMMM", value, locale=locale()))
+
+
 def instant(value: datetime) -> str:
     return format_datetime(value, "medium", tzinfo=value.tzinfo, locale=locale())
+
+
+def moment(value: datetime, now: datetime) -> str:
+    """The time of an instant, and its day where that is not today. Both in the same time zone."""
+    time = format_time(value, "short", tzinfo=value.tzinfo, locale=locale())
+    return time if value.date() == now.date() else f"{day(value)}, {time}"
+
+
+def ago(value: datetime, now: datetime) -> str:
+    """How long ago an instant is: `3 min ago`."""
+    age = value - now
+    if -_SECOND < age <= timedelta(0):
+        # A difference of 0 would be said to lie ahead.
+        age = -_SECOND
+    return format_timedelta(age, add_direction=True, format="short", threshold=1, locale=locale())
 
 
 def amount(value: float, currency: str) -> str:
@@ -131,4 +196,6 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "interval": interval,
     "day": day,
     "instant": instant,
+    "moment": moment,
+    "ago": ago,
 }

@@ -1,18 +1,17 @@
 """`/forms/<id>`: one form in full.
 
-Funnel, days, steps, devices and visitors are here; the times to complete, the answers and two questions
+Funnel, steps, devices and visitors are here; the days, the times to complete, the answers and two questions
 crossed each have a module of their own.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Final
 
 from web.dashboard.charts import losses
-from web.dashboard.charts.columns import columns
 from web.dashboard.compared_rows import ComparedRow, compared_rows
 from web.dashboard.comparison import Amount, Rate
+from web.dashboard.form_days import form_days
 from web.dashboard.one_form_answers import answers
 from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import times
@@ -55,7 +54,7 @@ def one_form(view: View, form_id: str) -> str:
         form=form,
         funnel=funnel,
         stages=_stages(funnel),
-        **_days(view, form_id),
+        **form_days(view, form_id),
         **_steps(view, form_id),
         **times(view, form_id),
         devices=[
@@ -84,18 +83,6 @@ def _stages(figures: ComparedRow) -> list[FunnelStage]:
             _STAGES, [measures[0], *measures], bars, strict=False
         )
     ]
-
-
-def _days(view: View, form_id: str) -> dict[str, Any]:
-    days = view.data("/forms/{id}/trends", form_id)
-    return {
-        "day_rows": [{**row, "date": date.fromisoformat(row["date"])} for row in days],
-        "day_charts": [
-            (name, columns((f"{row['date']}: {row[figure]}", [row[figure]]) for row in days))
-            for name, figure in (("Views", "views"), ("Submissions", "submissions"))
-        ],
-        "day_revenue": columns((row["date"], [row["netRevenueCents"]]) for row in days),
-    }
 
 
 def _steps(view: View, form_id: str) -> dict[str, Any]:

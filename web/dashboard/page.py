@@ -14,11 +14,15 @@ from zoneinfo import ZoneInfo
 
 from flask import render_template, request, url_for
 
-from warehouse.domain.time import local_day
+from warehouse.domain.time import from_micros, local_day
+from warehouse.operations.shop_state import ShopState, read_state
 from web.api.forms_table import form_names
 from web.dashboard.answers import Answers
+from web.dashboard.attention import attention
+from web.dashboard.day_links import day_links
 from web.dashboard.selection import COMPARISONS, RANGES, Selection, select
 from web.http.api_key_auth import Shop, find_shop
+from web.http.date_range import parse_range
 from web.http.parameters import UUID_TEXT
 from web.pages.page_request import MemberRequest, member_request
 
@@ -41,6 +45,11 @@ class View:
         if self.selection.before is None:
             return None
         return self.answers.data(path, self.selection.before, form_id, **parameters)
+
+    def on(self, path: str, day: str, form_id: str = "", **parameters: str) -> Any:
+        """The same on one day (`2026-01-31`)."""
+        window = parse_range(day, self.answers.today, self.shop.timezone)
+        return self.answers.data(path, window, form_id, **parameters)
 
     def form(self, form_id: str) -> dict[str, Any] | None:
         """A form of the shop; None where the id is none of them."""
@@ -65,6 +74,18 @@ class View:
             datetime.fromisoformat(text).astimezone(ZoneInfo(self.shop.timezone)) if text else None
         )
 
+    @cached_property
+    def state(self) -> ShopState:
+        return read_state(self.answers.connection, self.shop.key, self.shop.edition)
+
+    @property
+    def local_now(self) -> datetime:
+        return self.local(self.member.now)
+
+    def local(self, instant: int) -> datetime:
+        """An instant in the shop's time."""
+        return from_micros(instant).astimezone(ZoneInfo(self.shop.timezone))
+
     def how(self, path: str) -> list[str]:
         """How an endpoint counts, in the paragraphs of the OpenAPI document."""
         return self.answers.description(path)
@@ -77,6 +98,8 @@ class View:
             currency=self.shop.currency,
             ranges=RANGES,
             comparisons=COMPARISONS,
+            links=day_links(self.selection, self.answers.today, self.shop.timezone),
+            attention=attention(self.state, self.member.now),
             **values,
         )
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from warehouse.settings import ATTRIBUTION_WINDOW_DAYS
 from web.dashboard.campaigns import campaign_rows, campaigns
-from web.dashboard.charts.columns import columns
 from web.dashboard.charts.stack import stack
+from web.dashboard.charts.stacked_days import stacked_days
 from web.dashboard.comparison import sum_of
 from web.dashboard.page import View
 from web.dashboard.sorting import sorted_table
@@ -41,6 +41,7 @@ def revenue(view: View) -> str:
     return view.render(
         "revenue.html",
         parts=_parts(rows, before, f"{days} days" if days > 1 else "24 hours"),
+        credit_names=CREDIT_NAMES,
         bar=stack([row["netRevenueCents"] for row in rows]),
         total={name: sum_of(name, rows, before) for name in _TOTALS},
         **days_of(view),
@@ -82,11 +83,10 @@ def _hierarchy(view: View) -> tuple[Rows, Rows | None]:
 
 def days_of(view: View) -> dict[str, Any]:
     """Net revenue by day and attribution type: `days` as a chart, `day_rows` as a table."""
-    by_day: dict[str, list[int]] = {}
+    by_day: dict[date, list[int]] = {}
     for row in view.data("/attribution/daily"):
-        by_day.setdefault(row["date"], []).append(row["netRevenueCents"])
+        by_day.setdefault(date.fromisoformat(row["date"]), []).append(row["netRevenueCents"])
     return {
-        "days": columns(by_day.items()),
-        "day_rows": [(date.fromisoformat(day), cells) for day, cells in by_day.items()],
-        "credit_names": CREDIT_NAMES,
+        "days": stacked_days(list(by_day), CREDIT_NAMES, list(by_day.values()), view.shop.currency),
+        "day_rows": by_day.items(),
     }

@@ -35,7 +35,7 @@ _DEFAULT_RANGE: Final = "30d"
 @dataclass(frozen=True)
 class Selection:
     """`window` is shown; `before` is compared with it, None where nothing is. `range` and `compare` are
-    as in the address; `problem` says what could not be read."""
+    as in the address; `is_unfinished` whether the days have today; `problem` says what could not be read."""
 
     range: str
     compare: str
@@ -43,6 +43,7 @@ class Selection:
     before: Window | None
     first: date
     last: date
+    is_unfinished: bool
     problem: str = ""
 
     @property
@@ -58,7 +59,7 @@ def select(asked: Mapping[str, str], today: int, timezone: str) -> Selection:
         text = f"{asked.get('from', '')}..{asked.get('to', '')}"
     problem = ""
     try:
-        window = parse_range(_as_days(text, day_date(today)), today, timezone)
+        window = window_of(text, today, timezone)
     except Refusal as refusal:
         problem, text = refusal.message.replace("`range`", "The range"), _DEFAULT_RANGE
         window = parse_range(text, today, timezone)
@@ -75,7 +76,13 @@ def select(asked: Mapping[str, str], today: int, timezone: str) -> Selection:
         except (OverflowError, ValueError):
             # There are no days before the calendar's first.
             before = None
-    return Selection(text, compare, window, before, first, last, problem)
+    is_unfinished = window.first <= today <= window.last
+    return Selection(text, compare, window, before, first, last, is_unfinished, problem)
+
+
+def window_of(text: str, today: int, timezone: str) -> Window:
+    """The days of a value of `range`. Raises the API's refusal."""
+    return parse_range(_as_days(text, day_date(today)), today, timezone)
 
 
 def _as_days(text: str, today: date) -> str:

@@ -11,6 +11,7 @@ from web.dashboard import formatting
 from web.dashboard.address import address
 from web.dashboard.ads import ads
 from web.dashboard.customers import customers
+from web.dashboard.data import data, retry
 from web.dashboard.discounts import discounts
 from web.dashboard.forms import forms
 from web.dashboard.one_form import one_form
@@ -81,4 +82,8 @@ _add("/revenue", "revenue", revenue)
 _add("/discounts", "discounts", discounts)
 _add("/ads", "ads", ads)
 _add("/customers", "customers", customers)
+_add("/data", "data", data)
+blueprint.add_url_rule(
+    "/data/retry", "retry", retry, methods=["POST"], provide_automatic_options=False
+)
 _add("/data/csv", "csv", _csv)

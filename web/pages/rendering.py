@@ -11,8 +11,6 @@ from web.auth.permissions import PERMISSION_NAMES, SCOPE_DESCRIPTIONS
 from web.http.errors import Refusal
 from web.http.request_id import request_id
 
-STATIC: Final = "sign_in.static"
-
 HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -50,7 +48,7 @@ def register(app: Flask) -> None:
 def add_headers(response: Response) -> Response:
     for name, value in HEADERS.items():
         # Browsers may keep static files, and ask whether they have changed.
-        if name != "Cache-Control" or request.endpoint != STATIC:
+        if name != "Cache-Control" or not (request.endpoint or "").endswith(".static"):
             response.headers[name] = value
     return response
 

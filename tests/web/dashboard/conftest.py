@@ -12,6 +12,7 @@ from tests.support.people import Browser, add_member
 from tests.support.product import Product
 from tests.support.shop_builder import ShopBuilder, known_shop
 from tests.support.worlds import World, world
+from tests.web.dashboard.two_shops import ZONES, TwoShops
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
 from web.app import close_app, create_app
@@ -75,5 +76,19 @@ def by_hand(tmp_path: Path) -> Iterator[tuple[Seen, ShopBuilder, Any]]:
     add_member(engine, shop)
     seen = Seen(Browser(app.test_client()).signed_in(), Product(url), None, shop.shop_id)  # type: ignore[arg-type]
     yield seen, shop, engine
+    close_app(app)
+    engine.dispose()
+
+
+@pytest.fixture
+def two(warehouse_url: str, tmp_path: Path) -> Iterator[TwoShops]:
+    engine, app = open_engine(warehouse_url), create_app(warehouse_url)
+    shops = TwoShops(warehouse_url, tmp_path, engine, app)
+    shops.load("shops", [{"shop_id": id, "currency": "EUR", "timezone": ZONES[id]} for id in ZONES])
+    for shop in ZONES:
+        email = f"ada@{shop}"
+        add_member(engine, known_shop(engine, shop), email)
+        shops.browsers[shop] = Browser(app.test_client()).signed_in(email)
+    yield shops
     close_app(app)
     engine.dispose()

@@ -10,9 +10,10 @@ from html.parser import HTMLParser
 
 Row = list[str]
 _VOID = frozenset(("meta", "link", "input", "br", "img", "rect", "hr"))
-# Texts that are no figures of the section: its controls, and how it is counted.
+# Texts that are no figures of the section: its controls, and how it is counted. test_days.py looks at charts
+# of days.
 _LEFT_OUT = frozenset(("select", "script", "datalist"))
-_LEFT_OUT_CLASSES = frozenset(("how", "source", "sort-problem"))
+_LEFT_OUT_CLASSES = frozenset(("how", "source", "sort-problem", "day-chart"))
 
 
 @dataclass

@@ -88,3 +88,52 @@ def test_an_exact_amount_has_its_minor_units() -> None:
 def test_durations(ms: float, text: str) -> None:
     with APP.test_request_context(headers={"Accept-Language": "en"}):
         assert formatting.duration(ms) == text
+
+
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    [
+        (
+            "en-US",
+            [
+                "0",
+                "250,000",
+                "1.5M",
+                "$0",
+                "$2,500",
+                "-$5",
+                "$0.50",
+                "$2M",
+                "¥500",
+                "Mar 9",
+                "Mar 2026",
+            ],
+        ),
+        (
+            "de-DE",
+            ["0", "250.000", "1,5 Mio.", "0 $", "2.500 $", "-5 $", "0,50 $", "2 Mio. $", "500 ¥"]
+            + ["9. März", "März 2026"],
+        ),
+    ],
+)
+def test_round_values_of_an_axis(language: str, texts: list[str]) -> None:
+    with APP.test_request_context(headers={"Accept-Language": language}):
+        said = [
+            *(formatting.short_count(number) for number in (0, 250_000, 1_500_000)),
+            *(
+                formatting.short_money(cents, "USD")
+                for cents in (0, 250_000, -500, 50, 200_000_000)
+            ),
+            formatting.short_money(500, "JPY"),
+            formatting.short_day(date(2026, 3, 9)),
+            formatting.month(date(2026, 3, 9)),
+        ]
+    assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in said] == texts
+
+
+@pytest.mark.parametrize(
+    ("language", "tag"), [("de-AT", "de-AT-u-nu-latn"), ("zh-Hans-CN", "zh-Hans-CN-u-nu-latn")]
+)
+def test_the_language_for_a_browser(language: str, tag: str) -> None:
+    with APP.test_request_context(headers={"Accept-Language": language}):
+        assert formatting.language_tag() == tag

@@ -48,7 +48,7 @@ def check_page(asked: Asked, page: Any) -> None:
     joined(page["Overview"]).check(cards=cards(asked))
     page["Forms"].check(forms(asked))
     page["Top campaigns"].check(top_campaigns(asked))
-    page["Net revenue by day"].check(day_rows(asked), others=titles_of_days(asked))
+    page["Net revenue by day"].check(day_rows(asked))
     notes = page.get("Worth a look")
     texts = " ".join(notes.others) if notes else ""
     assert texts == " ".join([*ad_notes(asked), *code_notes(asked)])
@@ -172,10 +172,6 @@ def top_campaigns(asked: Asked) -> list[list[str]]:
     return rows[:6] or [["No order in these days is credited to a submission."]]
 
 
-def titles_of_days(asked: Asked) -> list[str]:
-    return sorted({row["date"] for row in asked.now("/attribution/daily")})
-
-
 def ad_notes(asked: Asked) -> list[str]:
     ads = asked.now("/ads/spend")
     texts = [
@@ -263,7 +259,7 @@ def test_return_of_ads(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
 def test_a_shop_without_figures(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     seen, _, engine = by_hand
     page = sections(seen.page("/"))
-    assert list(page) == ["", "Overview", "No figures in these days"]
+    assert list(page) == ["", "Overview", "No figures in these days", "Keys"]
     texts = " ".join(page["No figures in these days"].others)
     assert "Look at the last 90 days" in texts
     assert "See all forms" in texts

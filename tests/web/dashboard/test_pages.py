@@ -43,13 +43,27 @@ def test_every_csv_of_a_page_is_the_api_s(seen: Seen) -> None:
     assert len(looked_at) >= 13
 
 
-def test_pages_have_the_policy_and_no_script(seen: Seen) -> None:
+# A block of data is no script. Its texts hold no `<`.
+INLINE = re.compile(
+    r'<style|style=|\son\w+=|javascript:|<script(?! src="/|(?: type="application/json")>[^<]*</script>)'
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<script>", '<script type="application/json"><b></script>', '<p style="">', "<a onx=1>"],
+)
+def test_inline_scripts_and_styles_are_seen(text: str) -> None:
+    assert INLINE.search(text)
+
+
+def test_pages_have_the_policy_and_no_inline_script(seen: Seen) -> None:
     for path in all_pages(seen):
         answer = seen.browser.get(path, headers={"Accept": "text/html"})
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
         assert answer.headers["Cache-Control"] == "no-store"
         page = answer.get_data(as_text=True)
-        assert not re.search(r"<style|style=|<script(?! src=)|\son\w+=|javascript:", page)
+        assert not INLINE.search(page)
         assert not re.search(r'(src|href|action)="(https?:)?//', page)
 
 

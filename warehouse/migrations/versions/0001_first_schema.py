@@ -326,7 +326,7 @@ table(
     texts("state lease_owner"),
     integers("lease_until"),
     integers("next_session", default=1),
-    integers("rolled_up_at applied_through"),
+    integers("rolled_up_at verified_at differing_rows applied_through"),
     index("shop_key"),
     index("shop_key", where="state = 'building'", unique=True, name="uq_edition_building"),
 )
@@ -334,13 +334,17 @@ table("edition_batch", keys("edition batch_id"))
 table(
     "reject",
     serial("reject_id"),
-    texts("kind format shop_id file"),
+    texts("kind format shop_id"),
+    integers("shop_key"),
+    texts("file"),
     integers("line"),
     texts("reason text"),
     integers("rejected_at"),
     index("file line"),
     index("rejected_at"),
+    index("shop_key rejected_at"),
 )
+table("reject_retry", keys("shop_key"), integers("asked_at tried_at tried_through accepted"))
 table(
     "raw_event",
     integers("shop_key"),

@@ -1,0 +1,175 @@
+"""The Data page and the line of all pages: what is certainly of the shop, and nothing of another one.
+
+Rejected rows are in `test_data_rejects.py`.
+"""
+
+import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from tests.support.import_files import event, form, order
+from tests.support.shop_builder import known_shop
+from tests.web.dashboard.two_shops import EARLIER, HTML, NOW, UNKNOWN, ZONES, A, B, TwoShops, fill
+from warehouse.domain.time import MICROS_PER_SECOND, NEVER, to_micros
+from web.dashboard import formatting
+
+
+def nothing(reason: str) -> str:
+    return f"\N{EM DASH} ({reason})"
+
+
+def test_sources(two: TwoShops) -> None:
+    fill(two)
+    key = known_shop(two.engine, A).key
+    imported = {
+        row.kind: row
+        for row in two.rows(
+            f"SELECT kind, rows, imported_at FROM import_batch WHERE shop_key = {key} "
+            "ORDER BY batch_id"
+        )
+    }
+    (newest,) = two.rows(f"SELECT MAX(created_at) AS at FROM form WHERE shop_key = {key}")
+    local = EARLIER.astimezone(ZoneInfo(ZONES[A]))
+    with two.app.test_request_context(headers=HTML):
+        event_day = formatting.day(local.date())
+    order_at = two.text(A, to_micros(EARLIER))
+    last = {
+        kind: f"{two.text(A, row.imported_at)} , {row.rows} row{'s' * (row.rows != 1)}"
+        for kind, row in imported.items()
+    }
+    two.section(A, "Sources").check(
+        [
+            ["Forms", f"2 forms, the newest of {two.text(A, newest.at)}", nothing("not recorded")],
+            ["Events", event_day, last["events"]],
+            ["Orders", order_at, last["orders"]],
+            ["Ad spend, meta", "Jan 4, 2026", "Jan 5, 2026, 7:07:08 AM"],
+            ["Ad spend, x", "Jan 2, 2026", nothing("not recorded")],
+        ]
+    )
+    two.section(B, "Sources").check(
+        [
+            ["Forms", nothing("no form yet"), nothing("not recorded")],
+            *(
+                [
+                    name,
+                    nothing(f"no {one} in the figures yet"),
+                    nothing("none imported yet"),
+                ]
+                for name, one in (("Events", "event"), ("Orders", "order"))
+            ),
+            ["Ad spend", nothing("no spend yet"), nothing("none imported yet")],
+        ]
+    )
+    assert "Not imported yet: forms, events, orders, ad spend." in two.page(B)
+    assert "Not imported yet" not in two.page(A)
+
+
+def test_last_imports_and_those_that_fail(two: TwoShops) -> None:
+    fill(two)
+    two.load("events", [event(event_id=f"w{number}") for number in range(5)])
+    two.load("orders", [order(order_id="w1"), order(order_id="w2")])
+    events, orders = two.rows("SELECT * FROM import_batch ORDER BY batch_id DESC LIMIT 2")[::-1]
+    retry_at = int(NOW.timestamp() + 600) * MICROS_PER_SECOND
+    columns = "INSERT INTO failed_batch (edition, batch_id, attempts, failed_at, retry_at, error)"
+    edition = f"(SELECT edition FROM shop WHERE shop_id = '{A}')"
+    two.change(f"{columns} VALUES ({edition}, {orders.batch_id}, 5, 1, {NEVER}, 'secret')")
+    two.change(f"{columns} VALUES ({edition}, {events.batch_id}, 1, 1, {retry_at}, 'secret')")
+    failed = [
+        [
+            two.text(A, events.imported_at),
+            "Events",
+            "5",
+            f"failed, to be tried again from {two.text(A, retry_at)}",
+        ],
+        [two.text(A, orders.imported_at), "Orders", "2", "set aside after 5 attempts"],
+    ]
+    applied = two.rows(
+        "SELECT * FROM import_batch WHERE batch_id < "
+        f"{events.batch_id} ORDER BY batch_id DESC LIMIT 8"
+    )
+    names = {"events": "Events", "orders": "Orders"}
+    done = [
+        [two.text(A, row.imported_at), names[row.kind], str(row.rows), "in the figures"]
+        for row in applied
+    ]
+    two.section(A, "Last imports").check([*failed[::-1], *done])
+    backlog = two.section(A, "Refresh and backlog")
+    backlog.check(
+        failed,
+        others=["7 rows of 2 imports, the oldest since", two.text(A, events.imported_at)],
+    )
+    page = two.page(A)
+    assert "secret" not in page
+    assert "Some imports fail and are in no figure." in page
+    two.change("DELETE FROM failed_batch")
+    waits = [row[-1] for row in two.section(A, "Last imports").tables[0][:3]]
+    assert waits == ["waits for the next refresh"] * 2 + ["in the figures"]
+    two.section(B, "Last imports").check([["No events or orders were imported yet."]])
+    two.section(B, "Refresh and backlog").check()
+
+
+def test_the_last_runs(two: TwoShops) -> None:
+    two.jobs("run", "refresh")
+    two.jobs("run", "nightly")
+    two.change("UPDATE job_run SET error = 'of b.example', arguments = 'b.csv'")
+    two.change("UPDATE job_run SET state = 'failed' WHERE job = 'nightly'")
+    runs = {row.job: row.started_at for row in two.rows("SELECT job, started_at FROM job_run")}
+    two.section(A, "Refresh and backlog").check(
+        others=[two.text(A, runs["refresh"]), two.text(A, runs["nightly"])]
+    )
+    page = two.page(A)
+    assert ", finished</dd>" in page
+    assert ", failed</dd>" in page
+    assert "of b.example" not in page
+    assert "b.csv" not in page
+
+
+def test_forms_that_only_events_know(two: TwoShops) -> None:
+    fill(two)
+    section = two.section(A, "Forms that only events know")
+    assert section.tables == [[[UNKNOWN, "7"]]]
+    assert f'{{"form_id": "{UNKNOWN}", "shop_id": "{A}"' in "".join(section.others)
+    assert "are in the shop's list" in two.page(B)
+    assert UNKNOWN not in two.page(B)
+    two.load("forms", [form(form_id=UNKNOWN)])
+    assert UNKNOWN not in two.page(A)
+
+
+def test_the_last_check(two: TwoShops) -> None:
+    fill(two)
+    two.section(A, "Last check").check()
+    two.jobs("verify", "--all")
+    (row,) = two.rows(f"SELECT verified_at FROM edition WHERE edition = {edition_of(two, A)}")
+    at = two.text(A, row.verified_at)
+    two.section(A, "Last check").check(others=[at])
+    assert "Recomputed from raw: no differences." in two.page(A)
+    two.change(f"UPDATE edition SET differing_rows = 12 WHERE edition = {edition_of(two, A)}")
+    two.section(A, "Last check").check(others=["Recomputed from raw: 12 rows differ.", at])
+    assert "Some figures differ from the imported rows." in two.page(A, "/")
+    assert "Recomputed from raw: no differences." in two.page(B)
+    assert "Some figures differ" not in two.page(B, "/")
+
+
+def edition_of(two: TwoShops, shop: str) -> int:
+    (row,) = two.rows(f"SELECT edition FROM shop WHERE shop_id = '{shop}'")
+    return int(row.edition)
+
+
+def test_the_strip_of_every_page(two: TwoShops) -> None:
+    fill(two)
+    through = strip_of(two.page(A, "/forms"))
+    assert re.search(r"Data through \d+:\d\d.[AP]M , last order 2 hr\. ago$", through), through
+    german = strip_of(two.page(A, "/forms", **{"Accept-Language": "de"}))
+    assert re.search(r"Data through \d\d:\d\d , last order vor 2 Std\.$", german), german
+    assert strip_of(two.page(B, "/forms")).endswith(", no order yet")
+    attribute = re.search(r'last order <time datetime="([^"]+)"', two.page(A, "/forms"))
+    assert attribute
+    assert datetime.fromisoformat(attribute[1]) == EARLIER
+    assert attribute[1].endswith(EARLIER.astimezone(ZoneInfo(ZONES[A])).isoformat()[-6:])
+    assert 'class="attention"' not in two.page(A, "/forms")
+
+
+def strip_of(page: str) -> str:
+    found = re.search(r'<p class="through">(.*?)</p>', page, re.DOTALL)
+    assert found
+    return " ".join(re.sub(r"<[^>]*>", " ", found[1]).split())

@@ -1,0 +1,84 @@
+"""The state of one shop's data, and what of it needs a person.
+
+Every page of the dashboard asks for it, so it is one statement, each part of which is a look-up in an
+index. A new condition is a field of `ShopState`, its part of the statement, and a line in `needs`.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection, text
+
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
+from warehouse.editions.pending_batches import from_pending
+
+# What needs a person, by name.
+SET_ASIDE: Final = "set-aside"
+NO_REFRESH: Final = "no-refresh"
+BACKLOG: Final = "backlog"
+REJECTS: Final = "rejects"
+DIFFERENCES: Final = "differences"
+
+# Refreshes that may be missing before somebody should look, and the least time for that.
+_MISSED_REFRESHES: Final = 3
+_LEAST_MINUTES: Final = 10
+# Older rejects are on the Data page, and are no news any more.
+_NEWS: Final = 7 * MICROS_PER_DAY
+
+_STATE: Final = text(f"""
+SELECT
+  (SELECT MAX(o.created_at) FROM fact_order o WHERE o.edition = :edition) AS last_order_at,
+  CASE WHEN :edition = 0
+    THEN (SELECT MIN(b.imported_at) FROM import_batch b WHERE b.shop_key = :shop_key)
+    ELSE (SELECT MIN(b.imported_at) {from_pending(":edition")}) END AS waiting_since,
+  (SELECT COUNT(DISTINCT f.batch_id) FROM edition e JOIN failed_batch f ON f.edition = e.edition
+    WHERE e.shop_key = :shop_key AND f.retry_at = {NEVER}) AS set_aside,
+  (SELECT MAX(r.rejected_at) FROM reject r WHERE r.shop_key = :shop_key) AS rejected_at,
+  (SELECT j.seen_at FROM job_run j WHERE j.job = 'refresh' ORDER BY j.run_id DESC LIMIT 1)
+    AS refreshed_at,
+  (SELECT e.verified_at FROM edition e WHERE e.edition = :edition) AS verified_at,
+  (SELECT e.differing_rows FROM edition e WHERE e.edition = :edition) AS differing_rows
+""")
+
+
+@dataclass(frozen=True)
+class ShopState:
+    """Instants are in microseconds, 0 where there is none.
+
+    `last_order_at`: when the newest order in the figures was made. `waiting_since`: when the oldest import
+    came that is not in the figures. `set_aside`: imports that are set aside. `rejected_at`: when the newest
+    reject was rejected. `refreshed_at`: the last sign of life of a refresh of the schedule. `verified_at`,
+    `differing_rows`: the last comparison of these figures with the raw rows.
+    """
+
+    last_order_at: int
+    waiting_since: int
+    set_aside: int
+    rejected_at: int
+    refreshed_at: int
+    verified_at: int
+    differing_rows: int
+
+
+def read_state(connection: Connection, shop_key: int, edition: int) -> ShopState:
+    """`edition`: the one that answers are read from, 0 before the first rollup."""
+    row = connection.execute(_STATE, {"shop_key": shop_key, "edition": edition}).one()
+    return ShopState(*(int(value or 0) for value in row))
+
+
+def needs(state: ShopState, now: int, refresh_minutes: int) -> list[str]:
+    """The names of what needs a person. `refresh_minutes`: the setting of the schedule.
+
+    A service whose rollups are started by hand has no refreshes to miss. Without refreshes a backlog is
+    no news.
+    """
+    patience = max(_MISSED_REFRESHES * refresh_minutes, _LEAST_MINUTES) * 60 * MICROS_PER_SECOND
+    missing = 0 < state.refreshed_at < now - patience
+    conditions = {
+        SET_ASIDE: state.set_aside > 0,
+        DIFFERENCES: state.differing_rows > 0,
+        NO_REFRESH: missing,
+        BACKLOG: 0 < state.waiting_since < now - patience and not missing,
+        REJECTS: state.rejected_at > now - _NEWS,
+    }
+    return [name for name, holds in conditions.items() if holds]

@@ -1,0 +1,217 @@
+"""`/data`: how the shop's data come in, and what to do where something does not.
+
+It shows only what is certainly of this shop, and only to members who manage its connections. Of a rejected
+row it shows what finds the row again, and no customer, code or address.
+"""
+
+import json
+from typing import Any, Final
+
+from flask import flash, redirect, url_for
+from sqlalchemy import text
+
+from warehouse import settings
+from warehouse.daily import reader
+from warehouse.domain.hash_ids import text_id
+from warehouse.domain.time import day_date
+from warehouse.operations import job_runs, reject_retries, shop_inputs
+from warehouse.operations.reject_reasons import without_values
+from warehouse.operations.shop_inputs import RejectExample
+from web.auth.permissions import require_data
+from web.dashboard.page import View
+from web.http.state import services
+from web.pages.page_request import member_request
+
+# The rows of a table; the rest is counted.
+MAX_ROWS: Final = 20
+
+KINDS: Final = {
+    "events": "Events",
+    "orders": "Orders",
+    "forms": "Forms",
+    "ad-spend": "Ad spend",
+    "ad-accounts": "Ad accounts",
+}
+_RUN_STATES: Final = {
+    job_runs.DONE: "finished",
+    job_runs.RUNNING: "running now",
+    job_runs.FAILED: "failed",
+    job_runs.STOPPED: "stopped by a signal",
+    job_runs.DIED: "ended before it was done",
+}
+_LAST_RUNS: Final = text(job_runs.LAST_OF_EACH)
+
+# The fields by which a row is found again, by kind.
+_KEYS: Final = {
+    "events": ("event_id",),
+    "orders": ("order_id",),
+    "forms": ("form_id",),
+    "ad-spend": ("provider", "campaign_id", "date"),
+    "ad-accounts": ("provider", "account_id"),
+}
+# The fields whose refused value is shown. Those of customers, visitors and codes are not among them.
+_SHOWN_VALUES: Final = frozenset(
+    (
+        *("event_id", "order_id", "form_id", "form_session_id", "type", "occurred_at"),
+        *("step_index", "created_at", "updated_at", "cancelled_at", "currency"),
+        *("total_cents", "discount_cents", "test", "status", "schema", "provider"),
+        *("account_id", "campaign_id", "date", "spend", "impressions", "clicks", "synced_at"),
+    )
+)
+_LONGEST: Final = 200
+# The advice about a reason that ends or begins so.
+_REMEDIES: Final = (
+    (": missing", "Add this field to the rows, and import the file again."),
+    (
+        "not kept: ",
+        "Too many rows of one file were refused. Correct the file, and import it again.",
+    ),
+    ("currency: ", "Send these rows in the shop's currency, and import the file again."),
+)
+_REMEDY: Final = "Correct the rows in their file, and import the file again."
+
+
+def data(view: View) -> str:
+    require_data(view.member.member.permissions)
+    connection, shop = view.member.connection, view.shop
+    rejects = shop_inputs.rejects_by_reason(connection, shop.key)
+    runs = _runs(view)
+    return view.render(
+        "data.html",
+        max_rows=MAX_ROWS,
+        kinds=KINDS,
+        rejects_days=settings.REJECTS_DAYS.get(),
+        **_sources(view),
+        imports=shop_inputs.last_imports(connection, shop.key, shop.edition),
+        reasons=[
+            {
+                "kind": KINDS[reason.kind],
+                "reason": reason.reason,
+                "rows": reason.rows,
+                "newest_at": reason.newest_at,
+                "what_to_do": _remedy(reason.reason),
+                "examples": [_example(reason.kind, one) for one in reason.examples],
+            }
+            for reason in rejects
+        ],
+        rejected=sum(reason.rows for reason in rejects),
+        max_rejects=shop_inputs.MAX_REJECTS,
+        retry=reject_retries.last(connection, shop.key),
+        unknown_forms=_unknown_forms(view),
+        refresh=runs.get("refresh"),
+        nightly=runs.get("nightly"),
+        waiting=shop_inputs.read_waiting(connection, shop.key),
+        failed=shop_inputs.failed_imports(connection, shop.key, shop.edition),
+    )
+
+
+def retry() -> Any:
+    """Ask for another import of the shop's rejects, which the next refresh makes."""
+    member = member_request()
+    require_data(member.member.permissions)
+    if reject_retries.ask(member.connection, member.member.shop_key, member.now):
+        member.record("rejects_retried")
+        member.connection.commit()
+        flash("The next refresh imports the rejected rows again.")
+    else:
+        flash("The rejected rows already wait for the next refresh.")
+    return redirect(url_for("dashboard.data", _anchor="rejects"))
+
+
+def _sources(view: View) -> dict[str, Any]:
+    """What came, and what has not come yet."""
+    connection, shop = view.member.connection, view.shop
+    sources = shop_inputs.read_sources(connection, shop.key, shop.edition)
+    # The last days are looked for among all spend, so only when the shop's data have changed.
+    days: dict[str, int] = services().shop_cache.get(
+        "last spend days",
+        shop.key,
+        shop.data_version,
+        lambda: shop_inputs.last_spend_days(connection, shop.key),
+    )
+    synced = dict(sources.accounts)
+    there = {
+        "forms": sources.forms,
+        "events": sources.events,
+        "orders": sources.orders,
+        "ad spend": days,
+    }
+    return {
+        "sources": sources,
+        "last_event_day": None if sources.last_day is None else day_date(sources.last_day),
+        "spend": [
+            (provider, day_date(days[provider]) if provider in days else None, synced.get(provider))
+            for provider in sorted(days | synced)
+        ],
+        "missing_sources": [name for name, came in there.items() if not came],
+    }
+
+
+def _runs(view: View) -> dict[str, dict[str, Any]]:
+    """The last run of each job: when it began, and its state in words. Its error may be about any shop."""
+    rows = view.member.connection.execute(_LAST_RUNS).mappings()
+    runs = [job_runs.at(dict(row), view.member.now) for row in rows]
+    return {
+        run["job"]: {"started_at": run["started_at"], "state": _RUN_STATES[run["state"]]}
+        for run in runs
+    }
+
+
+def _unknown_forms(view: View) -> list[tuple[str, int]]:
+    """(form id, events of these days) of the forms that the shop's list does not have."""
+    ids = [row["formId"] for row in view.data("/forms/funnel") if row["formName"] is None]
+    window = view.selection.window
+    events = reader.read(
+        view.member.connection,
+        "events",
+        view.shop.edition,
+        window.first,
+        window.last,
+        by=("form",),
+    )
+    counts = dict(zip(events["form"].tolist(), events["events"].tolist(), strict=True))
+    return sorted(((id, counts[text_id(id)]) for id in ids), key=lambda form: (-form[1], form[0]))
+
+
+def _remedy(reason: str) -> str:
+    for part, remedy in _REMEDIES:
+        if reason.startswith(part) or reason.endswith(part):
+            return remedy
+    return _REMEDY
+
+
+def _example(kind: str, reject: RejectExample) -> dict[str, str]:
+    """Where a row is, and why it was refused.
+
+    The name of a file is shown where the whole file is of this shop, as another system's export is. The
+    other files may have rows of several shops: their rows are found by their keys.
+    """
+    if reject.format:
+        name = _visible(reject.file.replace("\\", "/").rpartition("/")[2])
+        return {"place": f"{name}, record {reject.line}", "reason": without_values(reject.reason)}
+    keys = _keys(kind, reject.text)
+    field = reject.reason.partition(":")[0]
+    reason = reject.reason if field in _SHOWN_VALUES else without_values(reject.reason)
+    return {"place": ", ".join((f"line {reject.line}", *keys)), "reason": _visible(reason)}
+
+
+def _keys(kind: str, kept: str) -> list[str]:
+    """`order_id 17`: the fields by which a row is found again, as far as it has them."""
+    try:
+        row = json.loads(kept)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(row, dict):
+        return []
+    keys = ((name, row.get(name)) for name in _KEYS[kind])
+    return [
+        f"{name} {_visible(str(value))}"
+        for name, value in keys
+        if isinstance(value, str | int) and value != ""
+    ]
+
+
+def _visible(text: str) -> str:
+    """A text of anyone's: cut, and without characters that do not show or turn others round."""
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in cut)
