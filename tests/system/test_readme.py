@@ -129,7 +129,8 @@ def test_the_link_that_the_demo_prints_signs_in_once(demo: demo_service.Demo) ->
         assert f"{demo.key[:13]}…" in answer.read().decode()
     with pytest.raises(HTTPError) as again:
         build_opener().open(demo.link, timeout=30)
-    assert again.value.code == 404
+    with again.value as answer:
+        assert answer.code == 404
 
 
 def test_the_demo_run_again_keeps_its_key_and_its_member(demo: demo_service.Demo) -> None:
