@@ -136,8 +136,9 @@ migration: $(READY_TO_CHECK) ## NAME=...: write a revision with what warehouse/t
 	@$(PYTHON) -m ruff format --quiet warehouse/migrations/versions
 
 .PHONY: screenshots
-screenshots: $(READY_TO_CHECK) ## take the README's pictures of the demo anew
-	@$(PYTHON) -m tests.system.browser.screenshots
+screenshots: $(READY_TO_CHECK) ## take the README's pictures of the demo anew [ALL=folder for every page] [LANGUAGE=de]
+	@$(PYTHON) -m tests.system.browser.screenshots $(if $(ALL),--all $(call quoted,$(ALL))) \
+	  $(if $(LANGUAGE),--language $(call quoted,$(LANGUAGE)))
 
 .PHONY: bench
 bench: $(READY_TO_CHECK) ## [SIZE=50k|1M|5M|20M] [DB=sqlite|postgresql|both]: how fast it is here

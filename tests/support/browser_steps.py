@@ -1,7 +1,7 @@
 """Steps that people take on the pages, in a real browser."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -85,24 +85,28 @@ def ask_often(service: Service, key: str) -> set[int]:
 
 @contextmanager
 def watched(page: Page, base: str) -> Iterator[None]:
-    """Fail where the page sends a request to another host, or the browser reports an error (such as
-    a breach of the content security policy)."""
+    """Fail where the page sends a request to another host, opens a dialog, or the browser reports an error
+    (such as a breach of the content security policy)."""
     hosts: set[str] = set()
     messages: list[str] = []
     page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("dialog", lambda dialog: messages.append(dialog.message))
     yield
     assert hosts == {urlsplit(base).netloc}
     # Chromium reports the status of each page that is an error.
     assert [text for text in messages if "responded with a status of 4" not in text] == []
 
 
+Look = tuple[ViewportSize, Literal["light", "dark"]]
+
+_PHONE: ViewportSize = {"width": 390, "height": 844}
+_DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 # Contrast depends on the colour scheme, order and sizes on the width: two looks cover both.
-LOOKS: tuple[tuple[ViewportSize, Literal["light", "dark"]], ...] = (
-    ({"width": 390, "height": 844}, "light"),
-    ({"width": 1280, "height": 800}, "dark"),
-)
+LOOKS: tuple[Look, ...] = ((_PHONE, "light"), (_DESKTOP, "dark"))
+# Charts have colours of their own, and are drawn anew for each width.
+ALL_LOOKS: tuple[Look, ...] = (*LOOKS, (_DESKTOP, "light"), (_PHONE, "dark"))
 
 
 # The elements that make a page wider than the screen, with their right edges.
@@ -112,13 +116,13 @@ _TOO_WIDE = """width => document.documentElement.scrollWidth <= width ? [] :
         .map(e => [e.tagName, e.className, e.getBoundingClientRect().right])"""
 
 
-def look_at(page: Page, heading: str, text: str = "") -> None:
+def look_at(page: Page, heading: str, text: str = "", looks: Sequence[Look] = LOOKS) -> None:
     """Check that the page has this heading and text, breaks no rule of axe, and fits the screen."""
     expect(page.get_by_role("heading", level=1)).to_have_text(heading)
     expect(page.get_by_role("main")).to_contain_text(text)
     page.wait_for_load_state()
     name = (heading, text)
-    for size, scheme in LOOKS:
+    for size, scheme in looks:
         page.set_viewport_size(size)
         page.emulate_media(color_scheme=scheme)
         broken = {

@@ -19,8 +19,12 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Demo:
+    """`url` is that of the warehouse; `link` signs in to the overview, once."""
+
+    url: str
     port: int
     key: str
+    link: str
     output: str
 
 
@@ -49,8 +53,10 @@ def running(url: str, days: int, seconds: int = 180) -> Iterator[Demo]:
         _wait_until_it_answers(port, process, output_lines, monotonic() + seconds)
         output = "".join(output_lines)
         key = re.search(r"export KEY=(\S+)", output)
+        link = re.search(r"^  (http\S+/sign-in/\S+)$", output, re.MULTILINE)
         assert key, output
-        yield Demo(port, key[1], output)
+        assert link, output
+        yield Demo(url, port, key[1], link[1], output)
     finally:
         process.terminate()
         process.wait(30)

@@ -5,9 +5,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.error import HTTPError
 from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from jobs.commands.fields import table_of
 from jobs.importing.kinds import KINDS
 from tests.conftest import WITHOUT_NODE
-from tests.support import demo_service
+from tests.support import demo_service, serving
 from warehouse.settings import SETTINGS
 from web.openapi.responses import EXAMPLES
 
@@ -116,21 +117,31 @@ def test_the_calls_that_the_demo_prints_answer(demo: demo_service.Demo) -> None:
         assert ask(call.replace("curl ", "curl -s "), demo), call
 
 
-def test_the_sign_in_that_the_demo_prints_works(demo: demo_service.Demo) -> None:
-    said = dict(re.findall(r"^  (e-mail|password) +(\S+)$", demo.output, re.MULTILINE))
-    (page,) = re.findall(r"^  (http\S+/)$", demo.output, re.MULTILINE)
+def test_the_link_that_the_demo_prints_signs_in_once(demo: demo_service.Demo) -> None:
+    """It is the last address that is printed, but for the server's own."""
+    assert "localhost" not in demo.output.partition(demo.link)[2]
     opener = build_opener(HTTPCookieProcessor())
     opener.addheaders = [("Accept", "text/html")]
-    form = opener.open(page, timeout=30).read().decode()
-    token = re.search(r'name="csrf_token" value="([^"]+)"', form)
-    assert token
-    fields = {"csrf_token": token[1], "email": said["e-mail"], "password": said["password"]}
-    sign_in = f"{page}settings/sign-in"
-    with opener.open(sign_in, urlencode(fields).encode(), timeout=30) as answer:
-        assert answer.url == page
+    with opener.open(demo.link, timeout=30) as answer:
+        assert answer.url == f"http://localhost:{demo.port}/"
         assert "Net revenue" in answer.read().decode()
-    with opener.open(f"{page}settings/connections", timeout=30) as answer:
+    with opener.open(f"{answer.url}settings/connections", timeout=30) as answer:
         assert f"{demo.key[:13]}…" in answer.read().decode()
+    with pytest.raises(HTTPError) as again:
+        build_opener().open(demo.link, timeout=30)
+    with again.value as answer:
+        assert answer.code == 404
+
+
+def test_the_demo_run_again_keeps_its_key_and_its_member(demo: demo_service.Demo) -> None:
+    with demo_service.running(demo.url, DAYS) as again:
+        assert again.key == demo.key
+        assert again.link != demo.link
+        trail = serving.run(demo.url, "audit", "--json").stdout.splitlines()
+    done = Counter(json.loads(line)["action"] for line in trail)
+    # The member may have followed the first link.
+    del done["signed_in"]
+    assert done == {"key_minted": 1, "member_added": 1, "sign_in_link_created": 2}
 
 
 def test_the_printed_answer_is_the_demo_shops() -> None:

@@ -27,6 +27,7 @@ from warehouse.tables.members import (
     rate_bucket,
     secret,
     sign_in,
+    sign_in_link,
 )
 from warehouse.tables.operations import failed_batch, job_lease, job_run
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject, reject_retry
@@ -74,6 +75,7 @@ __all__ = [
     "secret",
     "shop",
     "sign_in",
+    "sign_in_link",
 ]
 
 # The tables that an edition owns, daily rows last.

@@ -56,6 +56,17 @@ password_link: Final = Table(
     index("member_key"),
 )
 
+# A one-time link that signs a member in to one shop. Deleting the row uses it up.
+sign_in_link: Final = Table(
+    "sign_in_link",
+    metadata,
+    text_key("token_hash"),
+    integer("member_key"),
+    integer("shop_key"),
+    integer("expires_at"),
+    index("member_key"),
+)
+
 # Attempts to sign in, by account, network and browser (web/auth/sign_in_limits.py).
 rate_bucket: Final = Table(
     "rate_bucket",

@@ -116,6 +116,16 @@ def find_shop_key(connection: Connection, shop_id: str) -> int:
     return int(shop_key)
 
 
+def opens(
+    connection: Connection, text: str, shop_id: str, scopes: Collection[str], now: int
+) -> bool:
+    """Whether the text is an active key of the shop with these scopes, at least."""
+    statement = _SELECT_KEYS.where(api_key.c.key_hash == key_hash(text), shop.c.shop_id == shop_id)
+    row = connection.execute(statement).one_or_none()
+    key = None if row is None else _from_row(row)
+    return key is not None and key.state(now) == "active" and set(scopes) <= set(key.scopes)
+
+
 def list_keys(connection: Connection, shop_id: str | None = None) -> list[ApiKey]:
     """The keys of a shop, or of all shops: by shop, the oldest first."""
     statement = _SELECT_KEYS.order_by(shop.c.shop_id, api_key.c.created_at, api_key.c.credential_id)

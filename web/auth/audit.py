@@ -20,6 +20,7 @@ ACTIONS: Final = {
     "key_revoked": "Revoked a key",
     "signed_in": "Signed in",
     "signed_out": "Signed out",
+    "sign_in_link_created": "Created a link to sign in",
     "sign_in_refused": "Refused a sign-in",
     "sign_ins_ended": "Signed out elsewhere",
     "password_set": "Set a password",

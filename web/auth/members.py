@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 from warehouse import tables
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import PERMISSIONS
-from web.auth import password_links, sessions, sign_in_limits
+from web.auth import password_links, sessions, sign_in_limits, sign_in_links
 from web.auth.audit import Actor, record
 
 _EMAIL: Final = re.compile(r"[^@\s\x00-\x1f<>,;]+@[^@\s\x00-\x1f<>,;]+\.[^@\s\x00-\x1f<>,;]+")
@@ -37,6 +37,13 @@ class AlreadyMember(ValueError):
             f"{email!r} is already a member of the shop; `members set-permissions` changes "
             "their permissions"
         )
+
+
+class MemberDisabled(ValueError):
+    """The member cannot enter the shop."""
+
+    def __init__(self, email: str) -> None:
+        super().__init__(f"{email!r} is disabled in the shop; `members add` enables them again")
 
 
 @dataclass(frozen=True)
@@ -147,7 +154,16 @@ def disable(connection: Connection, member: Member, *, by: Actor, now: int) -> N
     """Keep a member out of the shop from their next request on. Their keys keep working."""
     _update_membership(connection, member, disabled_at=now)
     sessions.end_all(connection, member.member_key, member.shop_key)
+    sign_in_links.end_all(connection, member.member_key, member.shop_key)
     record(connection, member.shop_key, by, "member_disabled", member.email, now)
+
+
+def create_sign_in_link(connection: Connection, member: Member, *, by: Actor, now: int) -> str:
+    """The token of a new one-time link that signs a member in to the shop. Raises MemberDisabled."""
+    if member.disabled_at is not None:
+        raise MemberDisabled(member.email)
+    record(connection, member.shop_key, by, "sign_in_link_created", member.email, now)
+    return sign_in_links.create(connection, member.member_key, member.shop_key, now)
 
 
 def reset_password(connection: Connection, member: Member, *, by: Actor, now: int) -> str:
@@ -189,6 +205,7 @@ def _store_password(connection: Connection, member_key: int, password_hash: str)
         .returning(tables.member.c.email)
     ).scalar_one()
     sessions.end_all(connection, member_key)
+    sign_in_links.end_all(connection, member_key)
     return str(email)
 
 

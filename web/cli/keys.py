@@ -1,5 +1,6 @@
 """The commands `keys ...`."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -7,6 +8,7 @@ import click
 from warehouse.domain.vocabulary import SCOPES
 from web.app import wall_clock
 from web.auth import api_keys
+from web.auth.api_key_format import is_well_formed
 from web.cli.options import (
     ChoiceList,
     EndOfDay,
@@ -38,12 +40,23 @@ def keys() -> None:
 )
 @click.option("--name", default="", help="The tool or person that uses the key.")
 @click.option("--expires", type=EndOfDay(), help="Last day (UTC) on which the key works.")
-def mint(shop: str, scopes: tuple[str, ...], name: str, expires: int | None) -> None:
+@click.option(
+    "--file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep the key in this file, for its user alone. While the key in it works, it is printed "
+    "instead of a new one.",
+)
+def mint(
+    shop: str, scopes: tuple[str, ...], name: str, expires: int | None, file: Path | None
+) -> None:
     """Create a key. It is printed alone on the last line, and never shown again."""
+    change = as_operator()
     with transaction() as connection:
-        key = api_keys.mint(
-            connection, shop, scopes, name=name, **as_operator(), expires_at=expires
-        )
+        key = _read_key(file) if file else ""
+        if not key or not api_keys.opens(connection, key, shop, scopes, change["now"]):
+            key = api_keys.mint(connection, shop, scopes, name=name, **change, expires_at=expires)
+            if file:
+                _write_private(file, key)
     click.echo(key)
 
 
@@ -91,6 +104,24 @@ def rotate(credential_id: str, old_works: str, expires: int | None) -> None:
             expires_at=expires,
         )
     click.echo(key)
+
+
+def _read_key(file: Path) -> str:
+    """The key in a file, "" where there is none. Any other content is not ours to replace."""
+    text = file.read_text("utf-8", "replace").strip() if file.exists() else ""
+    if text and not is_well_formed(text):
+        raise click.ClickException(f"{file} holds no key; name another file")
+    return text
+
+
+def _write_private(file: Path, text: str) -> None:
+    """Put a file that only its user may read in the place of what is there."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    partial = file.with_name(f"{file.name}.new")
+    partial.unlink(missing_ok=True)
+    partial.touch(mode=0o600, exist_ok=False)
+    partial.write_text(f"{text}\n", "utf-8")
+    partial.replace(file)
 
 
 def _json_row(key: api_keys.ApiKey, now: int) -> dict[str, Any]:

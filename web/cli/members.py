@@ -110,6 +110,20 @@ def reset_password(shop: str, email: str) -> None:
     _print_link(pages, token)
 
 
+@members.command("sign-in-link")
+@_shop
+@_email
+def sign_in_link(shop: str, email: str) -> None:
+    """Print a link that signs a member in to the shop without a password. It works once, within an hour;
+    a new one ends the previous one. It is printed alone on the last line."""
+    with transaction() as connection:
+        member = accounts.find(connection, shop, email)
+        token = accounts.create_sign_in_link(connection, member, **as_operator())
+        pages = _pages_url()
+    click.echo("This link signs the member in. It works once, within an hour:")
+    click.echo(f"{pages}/sign-in/{token}")
+
+
 @members.command("set-password")
 @_shop
 @_email

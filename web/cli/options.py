@@ -17,11 +17,11 @@ from warehouse.settings import WAREHOUSE_URL, SettingError
 from web.app import wall_clock
 from web.auth.api_keys import KeyNotActive, KeyNotFound, ShopNotFound, end_of_day
 from web.auth.audit import OPERATOR
-from web.auth.members import AlreadyMember, MemberNotFound, normalize_email
+from web.auth.members import AlreadyMember, MemberDisabled, MemberNotFound, normalize_email
 
 # Errors whose own message tells the operator what to do.
 _OPERATOR_ERRORS: Final = (
-    *(ShopNotFound, KeyNotFound, KeyNotActive, MemberNotFound, AlreadyMember),
+    *(ShopNotFound, KeyNotFound, KeyNotActive, MemberNotFound, MemberDisabled, AlreadyMember),
     *(SettingError, OSError),
 )
 

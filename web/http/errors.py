@@ -89,7 +89,18 @@ def is_page(path: str) -> bool:
 
 def asks_for_page() -> bool:
     """Whether the request at hand comes from a browser that shows pages; at `/`, programs get JSON."""
-    return request.path != "/" or "text/html" in request.headers.get("Accept", "")
+    return request.path != "/" or _is_browser()
+
+
+def _is_browser() -> bool:
+    return "text/html" in request.headers.get("Accept", "")
+
+
+def _wants_page() -> bool:
+    """Whether an error is told as a page: on pages, and to a browser where there is nothing."""
+    if request.url_rule is None and not request.path.startswith("/v1"):
+        return _is_browser() or is_page(request.path)
+    return is_page(request.path) and asks_for_page()
 
 
 def register(app: Flask, error_page: Callable[[Refusal], Response]) -> None:
@@ -97,8 +108,7 @@ def register(app: Flask, error_page: Callable[[Refusal], Response]) -> None:
 
     def answer_refusal(refusal: Refusal) -> Response:
         state().error = refusal.code
-        wants_page = is_page(request.path) and asks_for_page()
-        return error_page(refusal) if wants_page else _json(refusal)
+        return error_page(refusal) if _wants_page() else _json(refusal)
 
     app.register_error_handler(Refusal, answer_refusal)
     app.register_error_handler(

@@ -12,6 +12,7 @@ from web.http.errors import not_found
 from web.pages import browser_cookie, page_request
 from web.pages.forms import ChangePasswordForm
 from web.pages.page_request import MemberRequest, member_request, members_blueprint
+from web.pages.return_address import same_view
 
 blueprint: Final = members_blueprint("account", __name__)
 
@@ -62,7 +63,7 @@ def end_other_sign_ins() -> Any:
 
 @blueprint.post("/shop", provide_automatic_options=False)
 def switch_shop() -> Any:
-    """Continue in another shop of the member."""
+    """Continue in another shop of the member, on the same page over the same days."""
     page = member_request()
     shop_key = {shop_id: key for key, shop_id in page.shops}.get(request.form.get("shop", ""))
     if shop_key is None:
@@ -70,7 +71,7 @@ def switch_shop() -> Any:
     sessions.switch_shop(page.connection, page.member.token, shop_key)
     page.record("signed_in", f"from the shop {page.member.shop_id}", shop_key)
     page.connection.commit()
-    return redirect(url_for("dashboard.overview"))
+    return redirect(same_view(request.form.get("next", "")))
 
 
 @blueprint.post("/sign-out", provide_automatic_options=False)

@@ -149,7 +149,7 @@ def _redirect_to_sign_in() -> Response:
     page = request.full_path.rstrip("?") if request.method == "GET" else None
     if "_user_id" in session:
         session.clear()
-        flash("You were signed out. Sign in again to continue.")
+        flash("You were signed out. Sign in again to continue.", "note")
     return redirect(url_for("sign_in.sign_in_form", next=page))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Flask, Response, make_response, render_template, request
+from flask import Flask, Response, make_response, render_template, request, session
 from markupsafe import Markup
 
 from warehouse.domain.time import from_micros, iso_millis
@@ -30,8 +30,14 @@ _ERROR_TITLES: Final = {
     405: "Not found",
     413: "The form is too large",
     500: "Something went wrong",
-    503: "Try again in a moment",
+    429: "Too many requests",
+    503: "Not available right now",
 }
+
+# Errors that go away by themselves.
+_PASSING: Final = (429, 503)
+# Seconds after which a page that the service cannot show is asked for again.
+_RETRY_SECONDS: Final = 5
 
 
 def register(app: Flask) -> None:
@@ -54,13 +60,23 @@ def add_headers(response: Response) -> Response:
 
 
 def error_page(refusal: Refusal) -> Response:
-    """The page of an error. It shows the refusal's message and nothing else, and reads nothing from
-    the warehouse, which may be down."""
-    title = _ERROR_TITLES.get(refusal.status, "That did not work")
+    """The page of an error. It shows the refusal's message and a way on, and reads nothing from the
+    warehouse, which may be down. Where that is the reason, the browser asks for the page again after a
+    while; never for a form, which would be sent twice."""
+    can_repeat = request.method == "GET" and refusal.status in _PASSING
+    retries = can_repeat and refusal.status == 503
     body = render_template(
-        "error.html", title=title, message=refusal.message, request_id=request_id()
+        "error.html",
+        title=_ERROR_TITLES.get(refusal.status, "That did not work"),
+        message=refusal.message,
+        can_repeat=can_repeat,
+        retry_seconds=_RETRY_SECONDS if retries else None,
+        # The cookie says so without the warehouse.
+        is_signed_in="_user_id" in session,
+        request_id=request_id(),
     )
-    return add_headers(make_response(body, refusal.status, dict(refusal.headers)))
+    headers = {"Refresh": str(_RETRY_SECONDS)} if retries else {}
+    return add_headers(make_response(body, refusal.status, {**refusal.headers, **headers}))
 
 
 def time_element(instant: int) -> Markup:

@@ -15,9 +15,11 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from warehouse.settings import SECRET_KEY, is_public_https
 from warehouse.tables import secret
 from web.db.database import Database
-from web.http.errors import is_page
+from web.http.errors import SETTINGS, is_page
 
 _SECRET_NAME: Final = "cookie key"
+# The page of an error loads these, which must not wait for a warehouse that does not answer.
+_STATIC: Final = f"{SETTINGS}/static/"
 
 
 class PageSessions(SecureCookieSessionInterface):
@@ -27,7 +29,7 @@ class PageSessions(SecureCookieSessionInterface):
         self._database = database
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        if not is_page(request.path):
+        if not is_page(request.path) or request.path.startswith(_STATIC):
             return None
         if not app.secret_key:
             try:

@@ -1,6 +1,5 @@
-"""Sign in, and set a password with a link."""
+"""Sign in with a password or a link, and set a password with a link."""
 
-import re
 from contextlib import closing
 from functools import partial
 from typing import Any, Final
@@ -9,18 +8,17 @@ from flask import flash, make_response, redirect, render_template, request, url_
 from flask_login import current_user
 from sqlalchemy import Connection
 
-from web.auth import audit, members, password_links, passwords, sessions
+from web.auth import audit, members, password_links, passwords, sessions, sign_in_links
 from web.auth import sign_in as auth
 from web.auth.sign_in_limits import Attempt
+from web.auth.sign_in_links import SignInLink
 from web.http.errors import Refusal
 from web.http.state import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import PasswordForm, SignInForm
+from web.pages.return_address import is_own_page
 
 blueprint: Final = page_request.public_blueprint("sign_in", __name__)
-
-# The pages that a sign-in may lead to. Nothing here can be read as an address of another site.
-_NEXT_PAGE: Final = re.compile(r"(/|(/[A-Za-z0-9_-]+)+)(\?[A-Za-z0-9_.=&%+-]*)?")
 
 
 @blueprint.get("", provide_automatic_options=False)
@@ -58,6 +56,25 @@ def sign_in() -> Any:
         return make_response(_sign_in_page(form, str(error)), 429, headers)
     page_request.start_session(page_request.open_connection(write=False), token)
     return redirect(_next_page())
+
+
+@blueprint.get("/sign-in/<token>", provide_automatic_options=False)
+def follow_link(token: str) -> Any:
+    """A link signs in at once, unless somebody else is signed in here: they are asked. Else a link that a
+    stranger sends would have them look at, and work on, another account without noticing."""
+    if request.method != "GET":
+        # Programs look at links ahead of people, and a link works once.
+        return ""
+    link = _find_link(token)
+    if current_user.is_authenticated and current_user.member.member_key != link.member_key:
+        return render_template("sign_in_link.html", link=link, present=current_user.member)
+    return _follow(link)
+
+
+@blueprint.post("/sign-in/<token>", provide_automatic_options=False)
+def follow_link_instead(token: str) -> Any:
+    """Follow a link in place of the sign-in that the browser has."""
+    return _follow(_find_link(token))
 
 
 @blueprint.get("/password/<token>", provide_automatic_options=False)
@@ -101,6 +118,32 @@ def _sign_in_page(form: SignInForm, failure: str = "") -> str:
     return render_template("sign_in.html", form=form, failure=failure)
 
 
+def _find_link(token: str) -> SignInLink:
+    """Raises the 404."""
+    connection = page_request.open_connection(write=False)
+    link = sign_in_links.find(connection, token, page_request.now())
+    if link is None:
+        raise _dead_link()
+    return link
+
+
+def _follow(link: SignInLink) -> Any:
+    """Sign the link's member in, in place of whoever is signed in in this browser."""
+    now, address = page_request.now(), page_request.client_address()
+    present = current_user.member if current_user.is_authenticated else None
+    with page_request.database().write() as connection:
+        token = sign_in_links.follow(connection, link, address, browser_cookie.name(), now)
+        if token is None:
+            raise _dead_link()
+        if present:
+            sessions.end(connection, present.token)
+            by = audit.Actor(present.email, address)
+            audit.record(connection, present.shop_key, by, "signed_out", "", now)
+        connection.commit()
+        page_request.start_session(connection, token)
+    return redirect(url_for("dashboard.overview"))
+
+
 def _link_owner(connection: Connection, token: str) -> tuple[int, str]:
     """(member_key, e-mail address) of a valid link. Raises the 404, also for a member who has no shop
     to sign in to."""
@@ -121,4 +164,4 @@ def _dead_link() -> Refusal:
 
 def _next_page() -> str:
     page = request.args.get("next", "")
-    return page if _NEXT_PAGE.fullmatch(page) else url_for("dashboard.overview")
+    return page if is_own_page(page) else url_for("dashboard.overview")

@@ -90,7 +90,7 @@ def test_member_without_permissions(page: Page, service: Service) -> None:
     page.get_by_role("button", name="Create the key").click()
     expect(page.get_by_role("heading", name="Not allowed")).to_be_visible()
     expect(page.get_by_text("You cannot grant forms:write.")).to_be_visible()
-    page.get_by_role("link", name="Go to Connections").click()
+    page.get_by_role("link", name="Connections").click()
     expect(page.get_by_text("There are no active keys.")).to_be_visible()
     create_key(page, "Allowed", "analytics:read")
     page.get_by_role("button", name="Sign out").click()

@@ -1,5 +1,6 @@
 """Sign in, sign out, and the events that end a sign-in."""
 
+import re
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from sqlalchemy import Connection, Engine, select
 from tests.support.people import (
     CONNECTIONS,
     HOME,
+    NEW,
     PASSWORD,
     SIGN_IN,
     Browser,
@@ -188,7 +190,11 @@ def test_sign_in_redirects_only_to_pages(browser: Browser, client: FlaskClient) 
         ("/settings/activity", "/settings/activity"),
         ("/revenue?range=2026-01-01..2026-01-31", "/revenue?range=2026-01-01..2026-01-31"),
         ("/settings/connections/new", "/settings/connections/new"),
+        ("/revenue?sort=utm.-orders&q=a+b%20*~:/?@", "/revenue?sort=utm.-orders&q=a+b%20*~:/?@"),
         ("https://evil.example/settings", "/"),
+        ("/?next=/\\evil.example", "/"),
+        ("/%2Fevil.example", "/"),
+        ("/revenue#//evil.example", "/"),
         ("//evil.example/settings", "/"),
         ("/\\evil.example", "/"),
         ("/settings/../../evil", "/"),
@@ -207,6 +213,71 @@ def test_sign_in_returns_to_the_wanted_page(browser: Browser) -> None:
     redirect = browser.get("/settings/activity")
     assert redirect.location == "/settings/sign-in?next=/settings/activity"
     assert browser.sign_in(path=redirect.location).location == "/settings/activity"
+
+
+def test_a_session_that_ends_goes_on_at_the_same_view(browser: Browser, clock: Clock) -> None:
+    """However the address was made: by a link, which quotes more, or by a form, which quotes less."""
+    form = "8f0e0000-0000-4000-8000-000000000001"
+    for query in (
+        "range=2026-01-01..2026-01-31&compare=year&sort=answers.-orders&field=Wie%20alt%3F&by=a%2Bb",
+        "range=&from=2026-01-01&to=2026-01-31&compare=none&q=*+%C3%A4~",
+        "field=%E2%80%AE%D7%90%3Cb%3E%22%27%5C&range=90d",
+    ):
+        view = f"/forms/{form}?{query}"
+        browser.signed_in()
+        clock.now += sessions.IDLE_LIMIT
+        ended = browser.get(view)
+        assert ended.status_code == 302
+        page = browser.get(ended.location).text
+        assert "You were signed out. Sign in again to continue." in page
+        assert "Done:" not in page
+        assert browser.sign_in(path=ended.location).location == view
+
+
+def test_another_shop_is_entered_on_the_same_page(
+    browser: Browser, engine: Engine, shop: ShopBuilder
+) -> None:
+    other = ShopBuilder(engine, "other.myshopify.com")
+    add_member(engine, other)
+    browser.signed_in()
+    days = "range=2026-01-01..2026-01-31&compare=year"
+    for page, leads_to in (
+        ("/", "/"),
+        (f"/?{days}", f"/?{days}"),
+        ("/revenue?", "/revenue"),
+        (f"/revenue?{days}&sort=campaigns.-orders&campaign=spring", f"/revenue?{days}"),
+        ("/ads?from=2026-01-01&to=&range=", "/ads?from=2026-01-01"),
+        # A form of one shop is none of another's.
+        (f"/forms/8f0e0000-0000-4000-8000-000000000001?{days}&field=x", f"/forms?{days}"),
+        ("/settings/account?", "/settings/account"),
+        ("/settings/activity?before=7", "/settings/activity"),
+        ("/settings/connections/cred_1/rotate?", "/settings/connections"),
+        ("/settings/shop?", "/"),
+        ("/settings", "/"),
+        ("//evil.example/forms", "/"),
+        ("https://evil.example/", "/"),
+        ("/v1/forms", "/"),
+        ("", "/"),
+    ):
+        entered = browser.post("/settings/shop", CONNECTIONS, shop=other.shop_id, next=page)
+        assert entered.location == leads_to, page
+
+
+def test_every_page_has_the_shops_of_its_member(
+    browser: Browser, engine: Engine, shop: ShopBuilder
+) -> None:
+    add_member(engine, ShopBuilder(engine, "other.myshopify.com"))
+    browser.signed_in()
+    for path in (
+        *("/", "/forms", "/revenue", "/discounts", "/ads", "/customers"),
+        *(CONNECTIONS, NEW, "/settings/activity", "/settings/account"),
+    ):
+        page = browser.get(f"{path}?range=7d", headers={"Accept": "text/html"}).text
+        assert f'name="next" value="{path}?range=7d"' in page, path
+        assert re.findall(r"<option[^>]*>([^<]+\.myshopify\.com)</option>", page) == [
+            shop.shop_id,
+            "other.myshopify.com",
+        ]
 
 
 def test_member_of_two_shops(client: FlaskClient, engine: Engine, shop: ShopBuilder) -> None:

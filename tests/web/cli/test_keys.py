@@ -14,6 +14,7 @@ from tests.support.shop_builder import ShopBuilder
 from web.auth.api_key_format import is_well_formed
 from web.cli import main
 
+LIST = ("keys", "list", "--json")
 BODY = {"Content-Type": "application/json"}
 
 
@@ -63,6 +64,45 @@ def test_mint_list_and_revoke(warehouse_url: str, shop: ShopBuilder) -> None:
     columns = {name: line[header.index(name) :].split("  ")[0] for name in ("CREDENTIAL", "STATE")}
     assert columns == {"CREDENTIAL": row["credentialId"], "STATE": "revoked"}
     assert line.endswith("analytics:read,forms:write  never      A tool")
+
+
+def test_a_key_in_a_file_is_used_as_long_as_it_opens_what_is_asked(
+    warehouse_url: str, shop: ShopBuilder, engine: Engine, tmp_path: Path
+) -> None:
+    other, file = ShopBuilder(engine, "other.myshopify.com"), tmp_path / "new" / "the.key"
+
+    def mint(scopes: str, to: ShopBuilder = shop) -> str:
+        words = ("keys", "mint", "--shop", to.shop_id, "--scopes", scopes, "--file", str(file))
+        done = invoke(warehouse_url, *words)
+        assert done.exit_code == 0, done.output
+        key = done.stdout.splitlines()[-1]
+        assert file.read_text() == f"{key}\n"
+        assert file.stat().st_mode & 0o777 == 0o600
+        return key
+
+    def keys() -> list[dict[str, str]]:
+        return [json.loads(line) for line in invoke(warehouse_url, *LIST).stdout.splitlines()]
+
+    first = mint("analytics:read,forms:write")
+    assert mint("forms:write,analytics:read") == mint("forms:write") == first
+    assert len(keys()) == 1
+    more = mint("customers:read")
+    assert (more == first, mint("customers:read") == more) == (False, True)
+    invoke(warehouse_url, "keys", "revoke", keys()[1]["credentialId"])
+    again = mint("customers:read")
+    assert again != more
+    assert mint("customers:read", other) != again
+    assert len(keys()) == 4
+    # What is no key is not replaced.
+    file.write_text("notes of mine")
+    words = ("keys", "mint", "--shop", shop.shop_id, "--scopes", "forms:write", "--file", str(file))
+    refused = invoke(warehouse_url, *words)
+    assert (refused.exit_code, refused.stderr) == (
+        1,
+        f"Error: {file} holds no key; name another file\n",
+    )
+    assert file.read_text() == "notes of mine"
+    assert len(keys()) == 4
 
 
 def test_failures_and_wrong_usage(warehouse_url: str, shop: ShopBuilder) -> None:

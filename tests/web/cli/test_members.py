@@ -88,6 +88,25 @@ def test_each_change_to_a_member(warehouse_url: str, shop: ShopBuilder) -> None:
     assert run(warehouse_url, "audit", "--shop", "other").stdout == ""
 
 
+def test_sign_in_link(warehouse_url: str, shop: ShopBuilder) -> None:
+    run(warehouse_url, "members", "add", *ADA, "--permissions", "")
+    made = ("members", "sign-in-link", *ADA)
+    done = run(warehouse_url, *made, PUBLIC_URL="https://stats.example/")
+    address = r"https://stats\.example/settings/sign-in/[\w-]{43}"
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert re.fullmatch(address, done.stdout.splitlines()[-1])
+    assert run(warehouse_url, *made).stdout != done.stdout
+    run(warehouse_url, "members", "disable", *ADA)
+    refused = run(warehouse_url, *made)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        "Error: 'ada@example.com' is disabled in the shop; `members add` enables them again\n"
+    )
+    trail = run(warehouse_url, "audit", "--json").stdout.splitlines()
+    actions = [json.loads(line)["action"] for line in trail]
+    assert actions == ["member_disabled", *["sign_in_link_created"] * 2, "member_added"]
+
+
 def test_member_of_a_second_shop_keeps_their_password(
     warehouse_url: str, engine: Engine, shop: ShopBuilder
 ) -> None:
@@ -114,6 +133,7 @@ def test_failures_and_wrong_usage(warehouse_url: str, shop: ShopBuilder) -> None
         (["add", *ADA[:2], "--email", "a b@example.com", "--permissions", ""], 2),
         (["disable", *nobody], 1),
         (["reset-password", *nobody], 1),
+        (["sign-in-link", *nobody], 1),
         (["set-permissions", *nobody, "--permissions", ""], 1),
         (["set-password", *nobody], 1),
         (["set-password", *ADA], 1),

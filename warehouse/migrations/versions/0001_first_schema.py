@@ -280,6 +280,12 @@ table(
 table(
     "password_link", text_keys("token_hash"), integers("member_key expires_at"), index("member_key")
 )
+table(
+    "sign_in_link",
+    text_keys("token_hash"),
+    integers("member_key shop_key expires_at"),
+    index("member_key"),
+)
 table("rate_bucket", text_keys("subject"), integers("full_at"), index("full_at"))
 table(
     "audit_event",

@@ -1,0 +1,204 @@
+"""One-time links that sign a member in without a password."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import Connection, Engine, select
+
+from tests.support.people import CONNECTIONS, HOME, SIGN_IN, Browser, add_member, token_of
+from tests.support.shop_builder import ShopBuilder, writing
+from tests.web.conftest import Clock
+from warehouse.tables import sign_in, sign_in_link
+from web.auth import audit, members, sign_in_links
+from web.auth.audit import OPERATOR
+
+ADA, BOB = "ada@example.com", "bob@example.com"
+
+
+def new_link(engine: Engine, clock: Clock, shop: ShopBuilder, email: str = ADA) -> str:
+    """The path of a new link, as the operator makes it."""
+    with writing(engine) as connection:
+        member = members.find(connection, shop.shop_id, email)
+        token = members.create_sign_in_link(connection, member, by=OPERATOR, now=clock.now)
+    return f"{SIGN_IN}/{token}"
+
+
+def assert_dead(browser: Browser, link: str) -> None:
+    """A page that says so and leads to the sign-in."""
+    answer = browser.get(link)
+    assert (answer.status_code, answer.mimetype) == (404, "text/html")
+    assert "has expired or was used before" in answer.text
+    assert f'href="{SIGN_IN}"' in answer.text
+
+
+def test_a_link_signs_in_once(
+    client: FlaskClient, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    """Also a member without a password."""
+    add_member(engine, shop, password=False)
+    link = new_link(engine, clock, shop)
+    browser = Browser(client, REMOTE_ADDR="198.51.100.7")
+    answer = browser.get(link)
+    assert (answer.status_code, answer.location) == (302, HOME)
+    assert browser.is_in()
+    stranger = Browser(client)
+    assert_dead(stranger, link)
+    assert not stranger.is_in()
+    with engine.connect() as connection:
+        last, before, *_ = audit.list_events(connection, shop.shop_id)
+        (session,) = connection.execute(select(sign_in))
+        assert connection.execute(select(sign_in_link)).all() == []
+    assert (before.actor, before.title, before.detail) == (
+        *("operator", "Created a link to sign in"),
+        ADA,
+    )
+    assert (last.actor, last.source_ip) == (ADA, "198.51.100.7")
+    assert (last.action, last.detail) == ("signed_in", "with a one-time link")
+    assert (session.started_at, session.address) == (clock.now, "198.51.100.7")
+
+
+def test_the_browser_is_known_from_then_on(
+    client: FlaskClient, engine: Engine, shop: ShopBuilder, clock: Clock, ada: str
+) -> None:
+    browser = Browser(client)
+    planted = browser.get(SIGN_IN) and token_of(browser)
+    browser.get(new_link(engine, clock, shop))
+    assert browser.client.get_cookie("browser")
+    assert token_of(browser) != planted
+
+
+def test_a_link_expires(browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock) -> None:
+    link = new_link(engine, clock, shop)
+    clock.now += sign_in_links.LIFETIME
+    assert_dead(browser, link)
+    clock.now -= 1
+    assert browser.get(link).location == HOME
+
+
+def test_unknown_links(browser: Browser) -> None:
+    for token in ("x", "x" * 43, "%FF", "a b", "x" * 5_000):
+        assert_dead(browser, f"{SIGN_IN}/{token}")
+
+
+def test_looking_at_a_link_does_not_use_it_up(
+    browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    link = new_link(engine, clock, shop)
+    looked = browser.client.head(link)
+    assert (looked.status_code, looked.headers.get("Set-Cookie")) == (200, None)
+    assert browser.get(link).location == HOME
+
+
+def test_a_new_link_ends_the_previous_one(
+    browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    first, second = (new_link(engine, clock, shop) for _ in range(2))
+    assert_dead(browser, first)
+    assert browser.get(second).location == HOME
+
+
+def test_of_two_that_follow_a_link_at_once_one_is_signed_in(
+    engine: Engine, shop: ShopBuilder, ada: str, clock: Clock
+) -> None:
+    token = new_link(engine, clock, shop).rpartition("/")[2]
+    with writing(engine) as connection:
+        link = sign_in_links.find(connection, token, clock.now)
+        assert link
+        signed_in = [
+            sign_in_links.follow(connection, link, "192.0.2.1", "Firefox", clock.now)
+            for _ in range(2)
+        ]
+    assert signed_in[0]
+    assert signed_in[1] is None
+
+
+def _disable(connection: Connection, person: members.Member, now: int) -> None:
+    members.disable(connection, person, by=OPERATOR, now=now)
+    members.add(connection, person.shop_key, person.email, (), by=OPERATOR, now=now)
+
+
+def _reset(connection: Connection, person: members.Member, now: int) -> None:
+    members.reset_password(connection, person, by=OPERATOR, now=now)
+
+
+def _set(connection: Connection, person: members.Member, now: int) -> None:
+    members.set_password(connection, person.member_key, "x", by=OPERATOR, now=now)
+
+
+@pytest.mark.parametrize("ending", [_disable, _reset, _set])
+def test_what_ends_sign_ins_ends_links(
+    browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock, ending: Callable[..., object]
+) -> None:
+    """For good: a disabled member who is enabled again needs a new link."""
+    link = new_link(engine, clock, shop)
+    with writing(engine) as connection:
+        ending(connection, members.find(connection, shop.shop_id, ADA), clock.now)
+    assert_dead(browser, link)
+
+
+def test_a_disabled_member_gets_no_link_and_follows_none(
+    browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    with writing(engine) as connection:
+        ada = members.find(connection, shop.shop_id, ADA)
+        members.disable(connection, ada, by=OPERATOR, now=clock.now)
+        token = sign_in_links.create(connection, ada.member_key, ada.shop_key, clock.now)
+    assert_dead(browser, f"{SIGN_IN}/{token}")
+    with pytest.raises(members.MemberDisabled):
+        new_link(engine, clock, shop)
+
+
+def test_a_link_leads_to_its_shop(
+    browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    other = ShopBuilder(engine, "other.myshopify.com")
+    add_member(engine, other, ADA)
+    browser.get(new_link(engine, clock, other))
+    assert "<option selected>other.myshopify.com</option>" in browser.get(CONNECTIONS).text
+    # The same member, elsewhere: no question, and no sign-in that is left over.
+    assert browser.get(new_link(engine, clock, shop)).location == HOME
+    assert f"<option selected>{shop.shop_id}</option>" in browser.get(CONNECTIONS).text
+    with engine.connect() as connection:
+        assert len(connection.execute(select(sign_in)).all()) == 1
+
+
+def test_another_member_is_asked_first(
+    browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    add_member(engine, shop, BOB)
+    browser.signed_in()
+    link = new_link(engine, clock, shop, BOB)
+    for _ in range(2):  # the question does not use the link up
+        page = browser.get(link)
+        assert page.status_code == 200
+        asked = re.sub(r"<wbr>|\s+", " ", page.text).replace("@ ", "@")
+        assert f"signed in as <strong>{ADA}</strong>" in asked
+        assert f"Continue as {BOB}" in asked
+    assert browser.client.post(link).status_code == 400  # without the form's token
+    assert ADA.replace("@", "@<wbr>") in browser.get("/settings/account").text
+    before = token_of(browser)
+    assert browser.post(link).location == HOME
+    assert BOB.replace("@", "@<wbr>") in browser.get("/settings/account").text
+    old = Browser(browser.client)
+    old.client.set_cookie("member", before)
+    assert not old.is_in()
+    with engine.connect() as connection:
+        events = audit.list_events(connection, shop.shop_id)
+    assert [(event.actor, event.action) for event in events[:2]] == [
+        (ADA, "signed_out"),
+        (BOB, "signed_in"),
+    ]
+    assert browser.post(link, CONNECTIONS).status_code == 404
+
+
+def test_the_token_is_stored_as_a_hash_and_sets_no_password(
+    browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    token = new_link(engine, clock, shop).rpartition("/")[2]
+    with engine.connect() as connection:
+        (row,) = connection.execute(select(sign_in_link))
+    assert len(token) == 43
+    assert token not in str(row)
+    assert browser.get(f"/settings/password/{token}").status_code == 404
