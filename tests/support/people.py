@@ -71,8 +71,8 @@ class Browser:
         return self.client.get(path, environ_overrides=self.environ, **options)
 
     def form(self, path: str) -> dict[str, str]:
-        """The hidden fields of the last form on a page."""
-        form = self.get(path).get_data(as_text=True).rpartition("<form")[2]
+        """The hidden fields of the last form on a page that is sent by POST."""
+        form = self.get(path).get_data(as_text=True).rpartition('method="post"')[2]
         fields = {}
         for tag in re.findall(r'<input[^>]*type="hidden"[^>]*>', form):
             name, value = re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)
@@ -82,7 +82,7 @@ class Browser:
         return fields
 
     def post(self, path: str, page: str = "", **data: Any) -> TestResponse:
-        """Fill in the last form on `page` (default: `path`) and send it to `path`."""
+        """Fill in the last such form on `page` (default: `path`) and send it to `path`."""
         return self.client.post(
             path, data={**self.form(page or path), **data}, environ_overrides=self.environ
         )

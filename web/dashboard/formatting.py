@@ -32,6 +32,7 @@ NOTHING: Final = "\N{EM DASH}"
 
 _DEFAULT: Final = Locale("en", "US")
 _SECOND: Final = timedelta(seconds=1)
+_TENTH: Final = Decimal("0.1")
 # From here on the cents of an amount say nothing at a glance.
 _WHOLE_FROM: Final = 1_000
 # From here on an axis has "1.5M" in place of all digits.
@@ -158,12 +159,17 @@ def amount(value: float, currency: str) -> str:
     return money(round(value * minor_units(currency)), currency)
 
 
+# A change that is too small to be shown has no sign: adding 0 makes 0.0 of -0.0.
+
+
 def signed_percent(value: float) -> str:
-    return f"{'+' if value > 0 else ''}{percent(value)}"
+    shown = float(Decimal(str(value)).quantize(_TENTH)) + 0.0
+    return f"{'+' if shown > 0 else ''}{percent(shown)}"
 
 
 def signed_points(value: float) -> str:
-    return f"{'+' if value > 0 else ''}{decimal(value, 1)} points"
+    shown = round(value, 1) + 0.0
+    return f"{'+' if shown > 0 else ''}{decimal(shown, 1)} points"
 
 
 def interval(value: Interval) -> str:

@@ -50,16 +50,16 @@ def rolled_up(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, World]:
     return url, some
 
 
-@pytest.fixture
+# One for all tests, which only read: a network can sign in so often and no more.
+@pytest.fixture(scope="session")
 def seen(rolled_up: tuple[str, World]) -> Iterator[Seen]:
     url, some = rolled_up
     engine = open_engine(url)
     shop_id = next(iter(some.casts))
     app = create_app(url)
     browser = Browser(app.test_client())
-    email = f"ada{id(app)}@example.com"
-    add_member(engine, known_shop(engine, shop_id), email)
-    browser.sign_in(email)
+    add_member(engine, known_shop(engine, shop_id))
+    browser.sign_in()
     yield Seen(browser, Product(url), some, shop_id)
     close_app(app)
     engine.dispose()

@@ -79,7 +79,7 @@ def quiz_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     return url
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shop(quiz_url: str) -> Iterator[Seen]:
     with opened(quiz_url) as shop:
         yield shop
