@@ -33,7 +33,8 @@ class SortedTable:
         """
         assert column in self.columns, column
         down = not self.is_descending if column == self.column else is_number
-        return address(sort=f"{self.name}.{_DOWN if down else ''}{column}")
+        order = f"{self.name}.{_DOWN if down else ''}{column}"
+        return f"{address(sort=order)}#{self.name}"
 
 
 def sorted_table(
