@@ -7,7 +7,6 @@ import click
 
 from jobs.commands.options import scheduled_as_option, shop_option
 from jobs.pipeline import plan, recompute
-from jobs.run.clock import now_micros
 from jobs.run.console import bar, report, say
 from jobs.run.job_run import JobRun
 from jobs.run.shops import shop_keys
@@ -91,7 +90,7 @@ def _verify_days(run: JobRun, held: Claim, edition: Edition, count: int) -> dict
             for name, rows in recompute.compare_days(connection, edition, day, day).items():
                 differences[f"{name} on {day_date(day)}"] = rows
             connection.commit()
-            leases.fence(connection, held, [edition.edition], now_micros())
+            leases.fence(connection, held, [edition.edition], connection.now_micros())
             connection.commit()
             shown.advance(1)
             run.raise_if_stopped()

@@ -27,7 +27,6 @@ from warehouse.editions import editions, failed_batches, leases, pending_batches
 from warehouse.editions.editions import BUILDING, Edition
 from warehouse.editions.leases import Claim
 from warehouse.editions.pending_batches import Batch
-from warehouse.operations.process_id import own_id
 
 # Between two checks whether another process has released a lease.
 PAUSE_SECONDS: Final = 0.5
@@ -90,7 +89,8 @@ class Drain:
         self._release_finished(set(self._held) - wanted)
         free = [plan[number] for number in sorted(wanted - set(self._held))]
         if free:
-            claimed = leases.claim(self._connection, free, now_micros()).editions
+            now = self._connection.now_micros()
+            claimed = leases.claim(self._connection, self._run.owner, free, now).editions
             self._held |= {edition.edition: edition for edition in claimed}
             # The former holder may have applied some of the batches meanwhile.
             pending = self._pending([number for number in usable if number in self._held])
@@ -117,7 +117,7 @@ class Drain:
         return pending
 
     def _claim(self) -> Claim:
-        return Claim(own_id(), tuple(self._held.values()))
+        return Claim(self._run.owner, tuple(self._held.values()))
 
     def _release_finished(self, numbers: set[int]) -> None:
         if numbers:
@@ -127,7 +127,7 @@ class Drain:
     def _release(self, numbers: set[int]) -> None:
         released = [self._held.pop(number) for number in sorted(numbers)]
         if released:
-            leases.release(self._connection, Claim(own_id(), tuple(released)))
+            leases.release(self._connection, Claim(self._run.owner, tuple(released)))
 
     def _apply_next(self, pending: list[Batch]) -> bool:
         """Apply the next group of the pending batches; whether there is one."""
@@ -198,7 +198,8 @@ class Drain:
         self._connection.commit()
         if not complete:
             return False
-        leases.fence(self._connection, self._claim(), sorted(complete), now_micros())
+        now = self._connection.now_micros()
+        leases.fence(self._connection, self._claim(), sorted(complete), now)
         finished = [self._held[number] for number in sorted(complete)]
         published = editions.publish(self._connection, finished, now_micros())
         self._release({edition.edition for edition in published})

@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from jobs.pipeline import apply_batch, batching, recompute
 from jobs.pipeline.drain import PAUSE_SECONDS, Drain
-from jobs.run.clock import now_micros
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from jobs.run.shops import shop_keys
@@ -16,7 +15,7 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions import editions, leases, pending_batches
 from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Edition
 from warehouse.editions.leases import Claim
-from warehouse.operations.process_id import LEASE_MICROS, own_id
+from warehouse.operations.process_id import LEASE_MICROS
 
 Result = TypeVar("Result")
 
@@ -73,7 +72,7 @@ def _hold(run: JobRun, edition: Edition) -> Claim:
     """Claim one edition, waiting until it is free. The claim of an edition that is gone is empty."""
     connection = run.connection
     while True:
-        held = leases.claim(connection, [edition], now_micros())
+        held = leases.claim(connection, run.owner, [edition], connection.now_micros())
         # An edition that was retired meanwhile cannot be claimed.
         if held.editions or editions.state_of(connection, edition.edition) in ("", RETIRED):
             return held
@@ -88,12 +87,12 @@ def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[st
     table."""
     connection = run.connection
     # Leased from its first moment: others drop the scratch editions that nobody holds.
-    lease = own_id(), now_micros() + LEASE_MICROS
+    lease = run.owner, connection.now_micros() + LEASE_MICROS
     shop_key, window_days = edition.shop_key, edition.window_days
     editions.create(connection, [shop_key], window_days, LOGIC_VERSION, SCRATCH, lease)
     scratch = editions.list_editions(connection, SCRATCH, edition.shop_id)[-1]
     connection.commit()
-    own = Claim(own_id(), (scratch,))
+    own = Claim(run.owner, (scratch,))
     try:
         pending = pending_batches.applied_batches(connection, edition.edition, scratch.edition)
         connection.commit()
@@ -102,7 +101,7 @@ def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[st
             pending = [batch for batch in pending if batch["batch_id"] not in ids]
             apply_batch.apply(connection, own, apply_batch.read(connection, own.editions, batches))
             phase("compare")
-            leases.fence(connection, held, [edition.edition], now_micros())
+            leases.fence(connection, held, [edition.edition], connection.now_micros())
             connection.commit()
             run.batches_done(batches)
         return recompute.compare_editions(connection, edition, scratch)
@@ -175,6 +174,6 @@ def _clean(connection: ArrowConnection) -> None:
     for state in (RETIRED, SCRATCH):
         for edition in editions.list_editions(connection, state):
             connection.commit()
-            if not leases.is_held(connection, edition.edition, now_micros()):
+            if not leases.is_held(connection, edition.edition, connection.now_micros()):
                 editions.drop(connection, edition.edition)
     connection.commit()

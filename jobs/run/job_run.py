@@ -83,6 +83,11 @@ class JobRun:
         if error is None and self.record.error:
             raise CommandFailed(self.record.error)
 
+    @property
+    def owner(self) -> str:
+        """The owner of the run's leases."""
+        return self.record.owner
+
     def batches_done(self, batches: list[Batch]) -> None:
         """Count batches as rolled up. Raises Stopped after a signal."""
         rows = sum(batch["rows"] for batch in batches)
@@ -105,7 +110,8 @@ class JobRun:
 
     def _take_lease(self) -> None:
         job = self.record.job
-        if self._leased and not job_leases.take(self.connection, job, now_micros()):
+        now = self.connection.now_micros()
+        if self._leased and not job_leases.take(self.connection, job, self.owner, now):
             holder = job_leases.holder(self.connection, job)
             raise AlreadyRunning(f"{job} is already running ({holder})")
 
@@ -129,7 +135,7 @@ class JobRun:
                     self._close(another, state)
 
     def _close(self, connection: ArrowConnection, state: str) -> None:
-        job_leases.release(connection, self.record.job)
+        job_leases.release(connection, self.record.job, self.owner)
         if self.record.run_id:
             job_runs.update(connection, self.record, now_micros(), state)
 

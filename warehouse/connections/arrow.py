@@ -163,6 +163,11 @@ class ArrowConnection:
         """During the block a table may be without its secondary indexes (SQLite)."""
         return self.backend.without_indexes(self, table)
 
+    def now_micros(self) -> int:
+        """The present instant in microseconds, by the clock that all who use the warehouse share: the
+        database server's, or on SQLite this machine's."""
+        return self.backend.now_micros(self)
+
     def blocker(self, server_pid: int) -> str | None:
         """The process ("host:pid") that the connection of that server process waits for. Commits."""
         return self.backend.blocker(self, server_pid)

@@ -5,6 +5,7 @@ that take an `ArrowConnection` are documented there, under the same names.
 """
 
 import re
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,8 @@ import adbc_driver_postgresql.dbapi
 import adbc_driver_sqlite.dbapi
 from sqlalchemy import URL, Connection, Engine, event, make_url, text
 
-from warehouse.operations.process_id import display_name, own_id
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.operations.process_id import own_name
 
 if TYPE_CHECKING:
     from warehouse.connections.arrow import ArrowConnection
@@ -40,6 +42,8 @@ class Backend(ABC):
     name: str
     # The end of `INSERT INTO ... SELECT ... FROM staged {}` that keeps the order of a column `place`.
     ordered_by_place: str
+    # The end of a SELECT of rows to write to, which leaves out those that another transaction has locked.
+    skip_locked: str = ""
 
     def __init__(self, url: URL) -> None:
         self.url = url
@@ -59,6 +63,9 @@ class Backend(ABC):
     def is_busy(self, _error: Exception) -> bool:
         """Whether a statement failed because of a lock that the database did not wait for."""
         return False
+
+    def now_micros(self, _connection: "ArrowConnection") -> int:
+        return int(time.time() * MICROS_PER_SECOND)
 
     def server_pid(self, _connection: "ArrowConnection") -> int | None:
         """The server's process that serves the connection."""
@@ -224,6 +231,7 @@ class PostgresBackend(Backend):
 
     name = "postgresql"
     ordered_by_place = "ORDER BY place"
+    skip_locked = "FOR UPDATE SKIP LOCKED"
 
     # Any number, the same in every process.
     _MIGRATION_LOCK: Final = 7_305_811
@@ -234,27 +242,42 @@ class PostgresBackend(Backend):
     _API_TIMEOUTS: Final = (
         "-c statement_timeout=30s -c lock_timeout=3s -c idle_in_transaction_session_timeout=5min"
     )
-    # A server that has vanished is noticed within half a minute.
+    # Two hosts between which the link is cut notice it within so many milliseconds: the client by its own
+    # parameters, the server by the settings of its session. Until then a job that has been cut off keeps
+    # its transaction open, and so its locks.
+    _CUT_OFF_MS: Final = 12_000
     _KEEPALIVES: Final = (
-        ("keepalives_idle", 10),
-        ("keepalives_interval", 5),
-        ("keepalives_count", 4),
-        ("tcp_user_timeout", 30_000),
+        ("keepalives_idle", 5),
+        ("keepalives_interval", 2),
+        ("keepalives_count", 3),
+        ("tcp_user_timeout", _CUT_OFF_MS),
     )
 
     def adbc_connect(self) -> Any:
         return adbc_driver_postgresql.dbapi.connect(self.libpq_uri())
 
     def libpq_uri(self) -> str:
-        return self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        # The operator's own parameters count.
+        keepalives = {name: str(value) for name, value in self._KEEPALIVES}
+        url = self.url.set(drivername="postgresql", query=keepalives | dict(self.url.query))
+        return url.render_as_string(hide_password=False)
 
     def session_statements(self, *, wait_for_locks: bool) -> Sequence[str]:
         return (
             # By it, a process that waits for this one can name it (`blocker`).
-            f"SET application_name = '{display_name(own_id())}'",
+            f"SET application_name = '{own_name()}'",
+            # The server's names of the same, but for the last, begin with `tcp_`.
+            *(f"SET tcp_{name.removeprefix('tcp_')} = {value}" for name, value in self._KEEPALIVES),
             # To compile a statement takes longer than any of these run.
             "SET jit = off",
             *([] if wait_for_locks else [f"SET lock_timeout = {_NO_WAIT_MS}"]),
+        )
+
+    def now_micros(self, connection: "ArrowConnection") -> int:
+        return int(
+            connection.value(
+                "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+            )
         )
 
     def server_pid(self, connection: "ArrowConnection") -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY
-from warehouse.operations.process_id import LEASE_MICROS, display_name, is_dead, own_id
+from warehouse.operations.process_id import LEASE_MICROS, display_name, is_dead, new_owner
 
 RUNNING: Final = "running"
 DONE: Final = "done"
@@ -25,10 +25,11 @@ _MAX_LENGTH: Final = 500
 
 @dataclass
 class Record:
-    """A run while it lasts. `seconds`: by phase."""
+    """A run while it lasts. `owner` holds its leases; `seconds`: by phase."""
 
     job: str
     arguments: str
+    owner: str = field(default_factory=new_owner)
     run_id: int = 0
     shops: set[int] = field(default_factory=set)
     batches: int = 0
@@ -44,7 +45,7 @@ def begin(connection: ArrowConnection, record: Record, now: int) -> None:
         "VALUES ($1, $2, $3, $4, $4, $5) RETURNING run_id",
         record.job,
         record.arguments[:_MAX_LENGTH],
-        own_id(),
+        record.owner,
         now,
         RUNNING,
     )
