@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from jobs.pipeline import apply_batch
 from jobs.pipeline.apply_batch import BatchGroup
-from jobs.pipeline.batching import next_groups
+from jobs.pipeline.batching import next_claims, next_groups
 from jobs.pipeline.prefetch import READERS, Prefetch
 from jobs.run.clock import now_micros
 from jobs.run.console import say
@@ -87,16 +87,16 @@ class Drain:
         wanted = {batch["edition"] for batch in pending}
         wanted |= {number for number, edition in plan.items() if edition.state == BUILDING}
         self._release_finished(set(self._held) - wanted)
-        free = [plan[number] for number in sorted(wanted - set(self._held))]
-        if free:
+        if more := next_claims(pending, wanted, set(self._held)):
             now = self._connection.now_micros()
+            free = [plan[number] for number in more]
             claimed = leases.claim(self._connection, self._run.owner, free, now).editions
             self._held |= {edition.edition: edition for edition in claimed}
             # The former holder may have applied some of the batches meanwhile.
             pending = self._pending([number for number in usable if number in self._held])
         pending = [batch for batch in pending if batch["edition"] in self._held]
         try:
-            if self._apply_next(pending) or self._publish():
+            if self._publish({batch["edition"] for batch in pending}) or self._apply_next(pending):
                 return True
         except leases.LeaseLost:
             self._release(set(self._held))
@@ -188,9 +188,14 @@ class Drain:
             f"{text}"
         )
 
-    def _publish(self) -> bool:
-        """Let answers read the new editions that have become complete; whether there are any."""
-        building = [number for number, edition in self._held.items() if edition.state == BUILDING]
+    def _publish(self, unfinished: set[int]) -> bool:
+        """Let answers read the new editions that have become complete, which none of the unfinished
+        ones is; whether there are any."""
+        building = [
+            number
+            for number, edition in self._held.items()
+            if edition.state == BUILDING and number not in unfinished
+        ]
         if not building:
             return False
         phase("publish")

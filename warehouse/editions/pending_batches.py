@@ -16,7 +16,7 @@ Batch = dict[str, int]
 
 # The most batches that `pending` returns: of one edition, and of all.
 _MAX_PER_EDITION: Final = 500
-_MAX_BATCHES: Final = 10_000
+MAX_BATCHES: Final = 10_000
 # The turn of a batch among those of its edition: one turn is the batches that begin within 20,000 rows.
 _TURN: Final = "CAST(SUM(b.rows) OVER earlier - b.rows AS BIGINT) / 20000 AS turn"
 # The rows of `edition_batch` from which an edition is compacted.
@@ -79,7 +79,7 @@ def pending(
         f"AND (f.batch_id IS NULL OR (f.failed_at < $1 {condition})) "
         "WINDOW earlier AS (PARTITION BY e.edition ORDER BY b.batch_id)) q "
         f"WHERE position <= {_MAX_PER_EDITION} "
-        f"ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {_MAX_BATCHES}",
+        f"ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {MAX_BATCHES}",
         *values,
     ).to_pylist()
 
