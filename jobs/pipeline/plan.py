@@ -5,6 +5,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
+from jobs.executors.driver import share_out
+from jobs.executors.engines import INLINE
 from jobs.pipeline import apply_batch, batching, recompute
 from jobs.pipeline.drain import PAUSE_SECONDS, Drain
 from jobs.run.job_run import JobRun
@@ -20,19 +22,23 @@ from warehouse.operations.process_id import LEASE_MICROS
 Result = TypeVar("Result")
 
 
-def roll_up(run: JobRun, shop: str | None = None, *, only_due: bool = False) -> None:
+def roll_up(
+    run: JobRun, shop: str | None = None, *, only_due: bool = False, executor: str = INLINE
+) -> None:
     """Apply everything that has been imported; rebuild editions that have outdated settings.
 
-    `only_due` is for refreshes: see `Drain`.
+    `only_due` is for refreshes: failed batches wait for their time, and editions that another process
+    holds are left to it.
     """
     shop_keys(run.connection, shop)
     run.connection.commit()
     plan = partial(_wanted_editions, run.connection, run.window_days, shop)
-    Drain(run, plan, only_due=only_due).drain()
+    left = share_out(run, plan, executor, only_due=only_due)
+    Drain(run, left, only_due=only_due, waits=not only_due).drain()
     _clean(run.connection)
 
 
-def rebuild(run: JobRun, shop: str | None) -> None:
+def rebuild(run: JobRun, shop: str | None, *, executor: str = INLINE) -> None:
     """Derive all facts and daily rows again from the raw rows, into a new edition. Answers read the
     old edition until the new one is complete."""
     connection = run.connection
@@ -49,7 +55,7 @@ def rebuild(run: JobRun, shop: str | None) -> None:
             if edition.edition in numbers
         ]
 
-    Drain(run, still_building).drain()
+    Drain(run, share_out(run, still_building, executor)).drain()
     _clean(connection)
 
 

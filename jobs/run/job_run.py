@@ -1,6 +1,7 @@
 """One run of a job: its warehouse, record, lease and heartbeat, and how it stops after a signal."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
@@ -50,6 +51,8 @@ class JobRun:
     ) -> None:
         self.record = job_runs.Record(scheduled_as or job, arguments)
         self.started_at = now_micros()
+        # By edition, the batches that could not be applied.
+        self.failures = Counter[int]()
         # Called with the raw rows of each batch that is done.
         self.on_rows: Callable[[int], object] = lambda _rows: None
         self._leased = exclusive or scheduled_as is not None
@@ -96,6 +99,16 @@ class JobRun:
         self.record.shops |= {batch["shop_key"] for batch in batches}
         self.on_rows(rows)
         self.raise_if_stopped()
+
+    def batches_failed(self, failures: Mapping[int, int]) -> None:
+        """Count batches, by edition, that could not be applied: the run is a failed one."""
+        self.failures.update(failures)
+        number = sum(self.failures.values())
+        if number:
+            self.record.error = (
+                f"{number} {'batch' if number == 1 else 'batches'} could not be applied; "
+                "`python -m jobs status` lists them"
+            )
 
     def waiting_for(self, holder: str) -> None:
         """Say that the run waits for another process ("host:pid", or ""). Raises Stopped after a

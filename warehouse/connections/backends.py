@@ -4,6 +4,7 @@
 that take an `ArrowConnection` are documented there, under the same names.
 """
 
+import hashlib
 import re
 import time
 from abc import ABC, abstractmethod
@@ -44,9 +45,18 @@ class Backend(ABC):
     ordered_by_place: str
     # The end of a SELECT of rows to write to, which leaves out those that another transaction has locked.
     skip_locked: str = ""
+    # Whether several processes can write at once.
+    has_many_writers: bool = True
 
     def __init__(self, url: URL) -> None:
         self.url = url
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the host and the name of the database, the same in every process that uses it."""
+        host = self.url.host or self.url.query.get("host", "")
+        named = f"{host}:{self.url.port or 5432}/{self.url.database}"
+        return hashlib.sha256(named.encode()).hexdigest()[:16]
 
     @abstractmethod
     def adbc_connect(self) -> Any:
@@ -121,6 +131,7 @@ class SqliteBackend(Backend):
     lost. So within a process the two take turns, which `adbc_connect` enforces."""
 
     name = "sqlite"
+    has_many_writers = False
     # Rows are read in the order in which they were staged; an ORDER BY would sort them again.
     ordered_by_place = "WHERE true"
 

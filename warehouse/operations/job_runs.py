@@ -20,7 +20,12 @@ FAILED: Final = "failed"
 STOPPED: Final = "stopped"
 DIED: Final = "died"
 
+TASK: Final = "task@"
+"""The job of a share of a rollup that a worker does is this and the name of its host."""
+
 _MAX_LENGTH: Final = 500
+# Hosts that have done no task for so long are not shown: containers get a new name at each start.
+_TASKS_SHOWN: Final = MICROS_PER_DAY
 
 
 @dataclass
@@ -101,11 +106,16 @@ def forget_work(connection: ArrowConnection, record: Record, item: str) -> None:
 
 def last_of_each(connection: ArrowConnection, now: int) -> list[dict[str, Any]]:
     """The last run of each job, by job: the columns of `job_run`, with `owner` as `host:pid`, `phases`
-    as a dict, and the state at `now`. Commits."""
+    as a dict, and the state at `now`; of tasks those of the last day. Commits."""
     rows = connection.table(
         "SELECT * FROM job_run WHERE run_id IN (SELECT MAX(run_id) FROM job_run GROUP BY job) ORDER BY job"
     ).to_pylist()
     connection.commit()
+    rows = [
+        row
+        for row in rows
+        if not row["job"].startswith(TASK) or row["started_at"] > now - _TASKS_SHOWN
+    ]
     for row in rows:
         if row["state"] == RUNNING and (
             is_dead(row["owner"]) or not now - LEASE_MICROS <= row["seen_at"] <= now + CLOCK_SKEW
