@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
+import dask
 from distributed import Scheduler, Worker, get_worker
 
 from jobs.executors.errors import WorkerFailed
@@ -23,6 +24,9 @@ READY: Final = "formrevenue"
 _WORKER_TTL_SECONDS: Final = 600.0
 _USAGE: Final = 2
 
+# A scheduler reads this when it is made. The driver submits no task that would have to wait.
+dask.config.set({"distributed.scheduler.work-stealing": False})
+
 _is_set_up = False
 
 
@@ -30,9 +34,8 @@ async def dask_setup(server: Scheduler | Worker) -> None:
     """Dask calls this when a scheduler or a worker starts."""
     global _is_set_up
     if isinstance(server, Scheduler):
-        # A task is an hour's work at times: it never moves. A death is told at once.
-        await server.extensions["stealing"].stop()
         server.worker_ttl = _WORKER_TTL_SECONDS
+        # A death is told at once: only the driver knows how to go on.
         server.allowed_failures = 0
         server.task_metadata[READY] = True
     elif server.state.nthreads != 1:
