@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Final
 
-from distributed import Client, KilledWorker
+from distributed import Client, KilledWorker, Security
 
 from jobs.executors.dask_setup import READY, on_worker
 from jobs.executors.engines import Engine
@@ -21,6 +21,12 @@ class DaskCluster(Engine):
     deaths = (KilledWorker,)
 
     def __init__(self, address: str) -> None:
+        arguments = Security().get_connection_args("client")
+        if address.startswith("tls:") and not arguments.get("ssl_context"):
+            raise EngineUnavailable(
+                f"the Dask scheduler at {address} needs certificates: set "
+                "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..._CLIENT__CERT and ..._CLIENT__KEY"
+            )
         try:
             self._client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except Exception as error:  # of the network, of certificates, of Dask's own configuration

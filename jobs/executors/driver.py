@@ -18,7 +18,7 @@ from typing import Any, Final
 from jobs.executors.engines import INLINE, Engine, open_engine
 from jobs.executors.errors import EngineUnavailable, VersionSkew, WorkerFailed
 from jobs.executors.shares import Share, shares
-from jobs.executors.task import Outcome, Work, own_build, run_task
+from jobs.executors.task import TaskOutcome, Work, own_build, run_task
 from jobs.pipeline.drain import record_failure
 from jobs.run.clock import now_micros
 from jobs.run.console import say
@@ -138,7 +138,7 @@ class _Driver:
 
     def _finish(self, share: Share, future: Future[Any]) -> None:
         try:
-            outcome: Outcome = future.result()
+            outcome: TaskOutcome = future.result()
         except CancelledError:
             # The engine has lost it. It may still be at work: then its editions are held.
             self._try_again(share)
@@ -157,7 +157,7 @@ class _Driver:
             if outcome.left:
                 self._ask_later(share, outcome.left)
 
-    def _add(self, outcome: Outcome) -> None:
+    def _add(self, outcome: TaskOutcome) -> None:
         record = self._run.record
         record.rows += outcome.rows
         record.batches += outcome.batches

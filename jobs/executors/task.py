@@ -15,7 +15,7 @@ from jobs.run.job_run import JobRun
 from jobs.run.signals import Stopped
 from warehouse import settings
 from warehouse.catalogue import LOGIC_VERSION
-from warehouse.connections.backends import backend_of
+from warehouse.connections.engine import fingerprint
 from warehouse.editions.editions import editions_numbered
 from warehouse.migrations.migrate import HEAD
 from warehouse.operations.job_runs import TASK
@@ -28,7 +28,7 @@ _READERS: Final = 1
 Build = dict[str, str]
 
 
-class Outcome(NamedTuple):
+class TaskOutcome(NamedTuple):
     """What became of a share. `failures`: batches that could not be applied, by edition; `left`: editions
     that another process holds, or all if the worker was stopped."""
 
@@ -55,11 +55,13 @@ def own_build() -> Build:
         "schema revision": HEAD,
         "ATTRIBUTION_WINDOW_DAYS": str(settings.ATTRIBUTION_WINDOW_DAYS.get()),
         # Only a hash: the address is nobody else's business.
-        "warehouse (the host, port or name in WAREHOUSE_URL)": _fingerprint(),
+        "warehouse (the host, port or name in WAREHOUSE_URL)": fingerprint(
+            settings.WAREHOUSE_URL.get()
+        ),
     }
 
 
-def run_task(build: Build, work: Work) -> Outcome:
+def run_task(build: Build, work: Work) -> TaskOutcome:
     """Apply the pending batches of a share. Editions that others hold are left to them.
 
     Raises WorkerFailed for errors that no batch caused.
@@ -84,7 +86,7 @@ def _refuse_skew(build: Build) -> None:
         raise VersionSkew(own_name(), ", ".join(differing))
 
 
-def _roll_up(work: Work) -> Outcome:
+def _roll_up(work: Work) -> TaskOutcome:
     run = JobRun(f"{TASK}{socket.gethostname()}", f"{len(work.editions)} shops")
     run.started_at = work.started_at
     left: list[int] | tuple[int, ...] = work.editions
@@ -101,10 +103,6 @@ def _roll_up(work: Work) -> Outcome:
         drain.drain()
         left = drain.left
     record = run.record
-    return Outcome(
+    return TaskOutcome(
         record.rows, record.batches, frozenset(record.shops), dict(run.failures), tuple(left)
     )
-
-
-def _fingerprint() -> str:
-    return backend_of(settings.WAREHOUSE_URL.get()).fingerprint

@@ -4,7 +4,6 @@
 that take an `ArrowConnection` are documented there, under the same names.
 """
 
-import hashlib
 import re
 import time
 from abc import ABC, abstractmethod
@@ -50,13 +49,6 @@ class Backend(ABC):
 
     def __init__(self, url: URL) -> None:
         self.url = url
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of the host and the name of the database, the same in every process that uses it."""
-        host = self.url.host or self.url.query.get("host", "")
-        named = f"{host}:{self.url.port or 5432}/{self.url.database}"
-        return hashlib.sha256(named.encode()).hexdigest()[:16]
 
     @abstractmethod
     def adbc_connect(self) -> Any:

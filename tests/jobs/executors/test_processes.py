@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import psutil
 import pytest
 
-from jobs.executors.task import Outcome, Work, own_build, run_task
+from jobs.executors.task import TaskOutcome, Work, own_build, run_task
 from jobs.run.clock import now_micros
 from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import BATCHES_PER_SHOP, SHOPS, assert_whole, make_shops
@@ -137,9 +137,9 @@ def test_a_task_that_is_started_twice_is_done_once(
     ):
         first = pool.submit(run_task, own_build(), work)
         slow.wait_for_worker()
-        second: Outcome = pool.submit(run_task, own_build(), work).result()
+        second: TaskOutcome = pool.submit(run_task, own_build(), work).result()
         assert second == (0, 0, frozenset(), {}, (edition,))
         slow.release()
-        done: Outcome = first.result()
+        done: TaskOutcome = first.result()
         assert (done.batches, done.left) == (1, ())
     assert_whole(postgres_commands)
