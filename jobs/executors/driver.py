@@ -3,9 +3,9 @@
 It holds the lease of its job, keeps its record and shows its progress; workers keep records of their own.
 It submits as many tasks as there are workers, so that each idle one gets the largest share that waits.
 
-A share whose worker dies is halved, down to one edition and then to one batch of it: a worker that dies
-at one batch counts as a failed attempt of it. A share whose editions others hold is tried again for as
-long as the lease of a dead worker may last. Whatever is left then, or has no workers, is left to the
+A share whose worker dies is halved, down to one edition and then to one batch of it. When a second worker
+dies at this batch, that counts as a failed attempt of it. A share whose editions others hold is tried again
+for as long as the lease of a dead worker may last. Whatever is left then, or has no workers, is left to the
 driver's own drain; but for editions at which workers died, since the driver would die there, too.
 """
 
@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from dataclasses import replace
 from typing import Any, Final
 
 from jobs.executors.engines import INLINE, Engine, open_engine
@@ -199,8 +200,11 @@ class _Driver:
         batches = {batch["batch_id"]: batch for batch in pending}
         if len(batches) > 1:
             self._waiting.extend(share.split_at(sorted(batches)))
-        for batch in pending if len(batches) == 1 else ():
-            record_failure(self._run, self._editions[number], batch, error)
+        elif batches and not share.is_suspect:
+            # Anything may have killed the first worker.
+            self._waiting.append(replace(share, is_suspect=True))
+        elif batches:
+            record_failure(self._run, self._editions[number], pending[0], error)
 
 
 def _reason(error: WorkerFailed) -> str:
