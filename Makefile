@@ -10,7 +10,7 @@ TEST_WORKERS ?= 2
 # requirements.lock has what runs, requirements-dev.lock that and what checks. They are made by
 #   LOCK="uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 #     --no-header --no-annotate --no-emit-index-url pyproject.toml"
-#   $LOCK -o requirements.lock && $LOCK --extra dev -c requirements.lock -o requirements-dev.lock
+#   $LOCK -o requirements.lock && $LOCK --extra dev --extra cluster -c requirements.lock -o requirements-dev.lock
 READY := .venv/.ready
 READY_TO_CHECK := .venv/.ready-to-check
 
@@ -67,6 +67,7 @@ test: $(READY_TO_CHECK) ## run all tests
 test-deep: $(READY_TO_CHECK) ## try many more random examples, faults, requests and a soak (hours)
 	@INVARIANT_EXAMPLES=50 $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 0 \
 	  -m hypothesis --hypothesis-profile deep
+	@$(PYTHON) -m pytest -n $(TEST_WORKERS) --timeout 0 -m deep
 	@REQUEST_EXAMPLES=500 $(PYTHON) -m pytest --timeout 0 tests/web/openapi/test_conformance.py
 	@$(PYTHON) -m tests.system.faults --faults 100
 	@$(PYTHON) -m tests.system.fuzz --requests 100000

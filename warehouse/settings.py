@@ -137,6 +137,21 @@ def _secret_key(text: str) -> str:
     return text
 
 
+def _executor(text: str) -> str:
+    processes = re.fullmatch(r"processes:([1-9][0-9]?)", text)
+    if text == "inline" or processes:
+        return text
+    address = re.fullmatch(r"dask\+(tls|tcp)://(\[[0-9a-fA-F:]+\]|[^:/?#@\s]+):([0-9]{1,5})", text)
+    if not address or not 0 < int(address[3]) <= 65_535:
+        raise ValueError("must be inline, processes:N (N up to 99) or dask+tls://HOST:PORT")
+    if address[1] == "tcp" and address[2] not in ("127.0.0.1", "[::1]", "localhost"):
+        raise ValueError(
+            "must begin with dask+tls:// unless the host is 127.0.0.1: whoever reaches a scheduler "
+            "without certificates can run programs on its workers"
+        )
+    return text
+
+
 WAREHOUSE_URL: Final = Setting(
     "WAREHOUSE_URL",
     "sqlite:///var/warehouse.db",
@@ -207,6 +222,12 @@ BATCH_MAX_ATTEMPTS: Final = Setting(
     _positive,
     "failed attempts after which a batch is set aside",
     former_name="BATCH_TRIES",
+)
+EXECUTOR: Final = Setting(
+    "EXECUTOR",
+    "inline",
+    _executor,
+    "the processes that roll up: `inline`, `processes:N` or `dask+tls://HOST:PORT`",
 )
 RUNS_DAYS: Final = Setting(
     "RUNS_DAYS", "90", _positive, "days after which the records of runs are deleted"
@@ -282,6 +303,7 @@ SETTINGS: Final = (
     PURGE_CRON,
     RUNS_DAYS,
     BATCH_MAX_ATTEMPTS,
+    EXECUTOR,
     IMPORT_DIR,
     LANDING_POLL_SECONDS,
     IMPORT_MEMORY_MB,

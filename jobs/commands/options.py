@@ -6,6 +6,7 @@ import click
 
 from jobs.run.console import log_as
 from warehouse.domain.time import day_number
+from warehouse.settings import EXECUTOR
 
 
 class DayParam(click.ParamType[int]):
@@ -29,7 +30,24 @@ def _log_scheduled(ctx: click.Context, _param: click.Parameter, job: str | None)
     return job
 
 
+def _executor(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str:
+    if text is None:
+        executor: str = EXECUTOR.get()
+        return executor
+    try:
+        return str(EXECUTOR.parse(text))
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} {error}") from None
+
+
 shop_option = click.option("--shop", metavar="ID", help="Only this shop.")
+
+executor_option = click.option(
+    "--executor",
+    metavar="WHERE",
+    callback=_executor,
+    help="Where to compute: inline, processes:N or dask+tls://HOST:PORT (default: EXECUTOR).",
+)
 
 # The scheduler runs its commands with the job's name: they are recorded under it, hold its lease,
 # and print their lines with the time.

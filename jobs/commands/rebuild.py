@@ -2,7 +2,7 @@
 
 import click
 
-from jobs.commands.options import shop_option
+from jobs.commands.options import executor_option, shop_option
 from jobs.pipeline import plan
 from jobs.run.console import bar, report
 from jobs.run.job_run import JobRun
@@ -10,7 +10,8 @@ from jobs.run.job_run import JobRun
 
 @click.command("rebuild")
 @shop_option
-def rebuild_command(shop: str | None) -> None:
+@executor_option
+def rebuild_command(shop: str | None, executor: str) -> None:
     """Compute all facts and daily summaries again from the raw rows.
 
     The API answers from the present ones until the new ones are complete.
@@ -19,5 +20,5 @@ def rebuild_command(shop: str | None) -> None:
         total = plan.waiting_rows(run.connection, run.window_days, shop, rebuild=True)
         with bar("rebuild", " rows", total) as shown:
             run.on_rows = shown.advance
-            plan.rebuild(run, shop)
+            plan.rebuild(run, shop, executor=executor)
         report(f"rebuilt from {run.record.rows} rows")

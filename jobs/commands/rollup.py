@@ -2,11 +2,11 @@
 
 import click
 
-from jobs.commands.options import scheduled_as_option, shop_option
-from jobs.importing.rejects import retry_asked
+from jobs.commands.options import executor_option, scheduled_as_option, shop_option
 from jobs.pipeline import plan
 from jobs.run.console import bar, report
 from jobs.run.job_run import JobRun
+from warehouse.operations import reject_retries
 
 
 @click.command("rollup")
@@ -16,8 +16,11 @@ from jobs.run.job_run import JobRun
     is_flag=True,
     help="Skip failed batches until their retry is due, and batches that another job is processing.",
 )
+@executor_option
 @scheduled_as_option
-def rollup_command(shop: str | None, refresh: bool, scheduled_as: str | None) -> None:
+def rollup_command(
+    shop: str | None, refresh: bool, executor: str, scheduled_as: str | None
+) -> None:
     """Bring the answers up to date with everything imported since the last rollup.
 
     Failed batches are tried again, also those that were set aside. If some still fail, the others are
@@ -28,10 +31,14 @@ def rollup_command(shop: str | None, refresh: bool, scheduled_as: str | None) ->
         total = plan.waiting_rows(run.connection, run.window_days, shop, rebuild=False)
         with bar("rollup", " rows", total) as shown:
             run.on_rows = shown.advance
-            plan.roll_up(run, shop, only_due=refresh)
+            plan.roll_up(run, shop, only_due=refresh, executor=executor)
             # After what is new: figures must not wait for rows that were rejected before.
-            if refresh and retry_asked(run):
-                plan.roll_up(run, shop, only_due=True)
+            if refresh and reject_retries.waiting(run.connection):
+                # The importer is loaded where it is needed: a refresh begins sooner without it.
+                from jobs.importing.rejects import retry_asked
+
+                if retry_asked(run):
+                    plan.roll_up(run, shop, only_due=True, executor=executor)
         # A scheduler's log tells what happened, not that nothing did.
         if run.record.rows or not scheduled_as:
             report(f"rolled up {run.record.rows} rows")

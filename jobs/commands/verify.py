@@ -94,7 +94,7 @@ def _verify_days(run: JobRun, held: Claim, edition: Edition, count: int) -> dict
             for name, rows in recompute.compare_days(connection, edition, day, day).items():
                 differences[f"{name} on {day_date(day)}"] = rows
             connection.commit()
-            leases.fence(connection, held, [edition.edition], now_micros())
+            leases.fence(connection, held, [edition.edition], connection.now_micros())
             connection.commit()
             shown.advance(1)
             run.raise_if_stopped()

@@ -87,7 +87,7 @@ def apply(connection: ArrowConnection, held: Claim, group: BatchGroup) -> None:
     # The writing transaction must begin after the last commit of others, not where reading began.
     connection.commit()
     phase("write")
-    leases.fence(connection, held, numbers, now_micros())
+    leases.fence(connection, held, numbers, connection.now_micros())
     with ThreadPoolExecutor(1) as pool:
         # Worked out while the database stores the facts.
         deltas = pool.submit(deltas_of, units, group.events)

@@ -1,11 +1,12 @@
-"""Which pending batches are applied together, and in which order."""
+"""Which editions are claimed next, and which of their pending batches are applied together."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Final
 
-from warehouse.editions.pending_batches import Batch
+from warehouse.editions.pending_batches import MAX_BATCHES, Batch
 
 # Raw rows of one group of batches. Bounds the memory, as two more groups are read meanwhile, and the
 # length of a writing transaction.
@@ -27,6 +28,26 @@ def next_batches(pending: Sequence[Batch], max_rows: int) -> list[Batch]:
         if not chosen or rows + count <= max_rows:
             chosen += turn
             rows += count
+    return chosen
+
+
+def next_claims(pending: Sequence[Batch], wanted: set[int], held: set[int]) -> list[int]:
+    """The wanted editions to claim now, in the order of their pending batches.
+
+    A run holds editions with about `BATCH_ROWS` pending rows, and leaves the others to runs on other
+    hosts. An edition without a pending batch costs nothing: it waits to be published. (Where the list
+    is cut, it says nothing of the editions that it lacks.)
+    """
+    rows = Counter[int]()
+    for batch in pending:
+        rows[batch["edition"]] += batch["rows"]
+    at_hand = sum(rows[number] for number in held)
+    is_whole = len(pending) < MAX_BATCHES
+    chosen = sorted(wanted - held - rows.keys()) if is_whole else []
+    for number in rows:
+        if at_hand < BATCH_ROWS and number not in held:
+            chosen.append(number)
+            at_hand += rows[number]
     return chosen
 
 

@@ -5,7 +5,6 @@ that no batch caused (an outage of the database, a lost lease) is never counted 
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -15,7 +14,7 @@ import pyarrow as pa
 
 from jobs.pipeline import apply_batch
 from jobs.pipeline.apply_batch import BatchGroup
-from jobs.pipeline.batching import next_groups
+from jobs.pipeline.batching import next_claims, next_groups
 from jobs.pipeline.prefetch import READERS, Prefetch
 from jobs.run.clock import now_micros
 from jobs.run.console import say
@@ -26,8 +25,7 @@ from warehouse.connections.errors import is_collision, is_outage
 from warehouse.editions import editions, failed_batches, leases, pending_batches
 from warehouse.editions.editions import BUILDING, Edition
 from warehouse.editions.leases import Claim
-from warehouse.editions.pending_batches import Batch
-from warehouse.operations.process_id import own_id
+from warehouse.editions.pending_batches import EVERY_BATCH, Batch
 
 # Between two checks whether another process has released a lease.
 PAUSE_SECONDS: Final = 0.5
@@ -42,19 +40,30 @@ class Drain:
     """One drain. `plan` returns the editions that must be up to date. It is called before every group,
     so that a shop that arrives meanwhile does not wait for the backlog of others.
 
-    `only_due` is for refreshes: a failed batch waits until its retry is due, and editions that another
-    process holds are that process's work.
+    - `only_due`: a failed batch waits until its retry is due
+    - `waits`: wait for the editions that another process holds; else they are that process's work
+    - `between`: the first and the last batch to apply
+    - `readers`: how many groups are read ahead, each over a connection of its own
     """
 
     def __init__(
-        self, run: JobRun, plan: Callable[[], list[Edition]], *, only_due: bool = False
+        self,
+        run: JobRun,
+        plan: Callable[[], list[Edition]],
+        *,
+        only_due: bool = False,
+        waits: bool = True,
+        between: tuple[int, int] = EVERY_BATCH,
+        readers: int = READERS,
     ) -> None:
         self._run, self._connection, self._plan = run, run.connection, plan
-        self._only_due = only_due
+        self._only_due, self._waits = only_due, waits
+        self._between, self._readers = between, readers
         self._held: dict[int, Edition] = {}
-        self._failures: Counter[int] = Counter()
+        self._failures = run.failures
         self._collisions = 0
-        self._max_attempts: int = settings.BATCH_MAX_ATTEMPTS.get()
+        # The editions that were left to the process that holds them.
+        self.left: list[int] = []
 
     def drain(self) -> None:
         """Apply all pending batches, and publish the editions that become complete by it.
@@ -65,19 +74,13 @@ class Drain:
         # Arrow's own pool returns memory at once, and the system clears every page of it again.
         pa.set_memory_pool(pa.system_memory_pool())
         try:
-            with Prefetch(self._connection) as self._prefetch:
+            with Prefetch(self._connection, self._readers) as self._prefetch:
                 while self._step():
                     self._run.raise_if_stopped()
         finally:
             # If the connection is lost, the lease ends with the process.
             with suppress(Exception):
                 self._release(set(self._held))
-        if self._failures:
-            number = sum(self._failures.values())
-            self._run.record.error = (
-                f"{number} {'batch' if number == 1 else 'batches'} could not be applied; "
-                "`python -m jobs status` lists them"
-            )
 
     def _step(self) -> bool:
         """Apply one group, or publish, or wait; whether there is more to do."""
@@ -88,21 +91,23 @@ class Drain:
         wanted = {batch["edition"] for batch in pending}
         wanted |= {number for number, edition in plan.items() if edition.state == BUILDING}
         self._release_finished(set(self._held) - wanted)
-        free = [plan[number] for number in sorted(wanted - set(self._held))]
-        if free:
-            claimed = leases.claim(self._connection, free, now_micros()).editions
+        if more := next_claims(pending, wanted, set(self._held)):
+            now = self._connection.now_micros()
+            free = [plan[number] for number in more]
+            claimed = leases.claim(self._connection, self._run.owner, free, now).editions
             self._held |= {edition.edition: edition for edition in claimed}
             # The former holder may have applied some of the batches meanwhile.
             pending = self._pending([number for number in usable if number in self._held])
         pending = [batch for batch in pending if batch["edition"] in self._held]
         try:
-            if self._apply_next(pending) or self._publish():
+            if self._publish({batch["edition"] for batch in pending}) or self._apply_next(pending):
                 return True
         except leases.LeaseLost:
             self._release(set(self._held))
             return True
         elsewhere = sorted(wanted - set(self._held))
-        if not elsewhere or self._only_due:
+        if not elsewhere or not self._waits:
+            self.left = elsewhere
             return False
         holder = leases.holder(self._connection, elsewhere[0])
         self._connection.commit()
@@ -112,12 +117,14 @@ class Drain:
 
     def _pending(self, numbers: list[int]) -> list[Batch]:
         due = now_micros() if self._only_due else None
-        pending = pending_batches.pending(self._connection, numbers, self._run.started_at, due)
+        pending = pending_batches.pending(
+            self._connection, numbers, self._run.started_at, due, self._between
+        )
         self._connection.commit()
         return pending
 
     def _claim(self) -> Claim:
-        return Claim(own_id(), tuple(self._held.values()))
+        return Claim(self._run.owner, tuple(self._held.values()))
 
     def _release_finished(self, numbers: set[int]) -> None:
         if numbers:
@@ -127,11 +134,11 @@ class Drain:
     def _release(self, numbers: set[int]) -> None:
         released = [self._held.pop(number) for number in sorted(numbers)]
         if released:
-            leases.release(self._connection, Claim(own_id(), tuple(released)))
+            leases.release(self._connection, Claim(self._run.owner, tuple(released)))
 
     def _apply_next(self, pending: list[Batch]) -> bool:
         """Apply the next group of the pending batches; whether there is one."""
-        groups = next_groups(pending, self._prefetch.started, READERS)
+        groups = next_groups(pending, self._prefetch.started, self._readers)
         if not groups:
             return False
         self._apply(groups[0], self._prefetch.reader(groups, list(self._held.values())))
@@ -159,7 +166,8 @@ class Drain:
                 return
             self._connection.rollback()
             if len(batches) == 1:
-                self._record_failure(batches[0], error)
+                text = " ".join(f"{type(error).__name__}: {error}".split())
+                record_failure(self._run, self._held[batches[0]["edition"]], batches[0], text)
             else:
                 self._apply_halves(batches)
         else:
@@ -175,22 +183,14 @@ class Drain:
                 held = list(self._held.values())
                 self._apply(usable, partial(apply_batch.read, self._connection, held, usable))
 
-    def _record_failure(self, batch: Batch, error: Exception) -> None:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        set_aside = failed_batches.record(
-            self._connection, batch, text, now_micros(), self._max_attempts
-        )
-        self._failures[batch["edition"]] += 1
-        shop = self._held[batch["edition"]].shop_id
-        say(
-            f"batch {batch['batch_id']} of {shop} ({batch['rows']} rows) "
-            f"{'is SET ASIDE after its last try' if set_aside else 'failed and will be tried again'}: "
-            f"{text}"
-        )
-
-    def _publish(self) -> bool:
-        """Let answers read the new editions that have become complete; whether there are any."""
-        building = [number for number, edition in self._held.items() if edition.state == BUILDING]
+    def _publish(self, unfinished: set[int]) -> bool:
+        """Let answers read the new editions that have become complete, which none of the unfinished
+        ones is; whether there are any."""
+        building = [
+            number
+            for number, edition in self._held.items()
+            if edition.state == BUILDING and number not in unfinished
+        ]
         if not building:
             return False
         phase("publish")
@@ -198,8 +198,22 @@ class Drain:
         self._connection.commit()
         if not complete:
             return False
-        leases.fence(self._connection, self._claim(), sorted(complete), now_micros())
+        now = self._connection.now_micros()
+        leases.fence(self._connection, self._claim(), sorted(complete), now)
         finished = [self._held[number] for number in sorted(complete)]
         published = editions.publish(self._connection, finished, now_micros())
         self._release({edition.edition for edition in published})
         return bool(published)
+
+
+def record_failure(run: JobRun, edition: Edition, batch: Batch, error: str) -> None:
+    """Count a failed attempt of a batch, and say so. Commits."""
+    set_aside = failed_batches.record(
+        run.connection, batch, error, now_micros(), settings.BATCH_MAX_ATTEMPTS.get()
+    )
+    run.batches_failed({batch["edition"]: 1})
+    say(
+        f"batch {batch['batch_id']} of {edition.shop_id} ({batch['rows']} rows) "
+        f"{'is SET ASIDE after its last try' if set_aside else 'failed and will be tried again'}: "
+        f"{error}"
+    )

@@ -3,11 +3,10 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from jobs.pipeline import apply_batch, batching, recompute
 from jobs.pipeline.drain import PAUSE_SECONDS, Drain
-from jobs.run.clock import now_micros
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from jobs.run.shops import shop_keys
@@ -16,24 +15,31 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions import editions, leases, pending_batches
 from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Edition
 from warehouse.editions.leases import Claim
-from warehouse.operations.process_id import LEASE_MICROS, own_id
+from warehouse.operations.process_id import LEASE_MICROS
 
 Result = TypeVar("Result")
 
+INLINE: Final = "inline"
+"""The executor that is this process alone."""
 
-def roll_up(run: JobRun, shop: str | None = None, *, only_due: bool = False) -> None:
+
+def roll_up(
+    run: JobRun, shop: str | None = None, *, only_due: bool = False, executor: str = INLINE
+) -> None:
     """Apply everything that has been imported; rebuild editions that have outdated settings.
 
-    `only_due` is for refreshes: see `Drain`.
+    `only_due` is for refreshes: failed batches wait for their time, and editions that another process
+    holds are left to it.
     """
     shop_keys(run.connection, shop)
     run.connection.commit()
     plan = partial(_wanted_editions, run.connection, run.window_days, shop)
-    Drain(run, plan, only_due=only_due).drain()
+    left = _shared_out(run, plan, executor, only_due=only_due)
+    Drain(run, left, only_due=only_due, waits=not only_due).drain()
     _clean(run.connection)
 
 
-def rebuild(run: JobRun, shop: str | None) -> None:
+def rebuild(run: JobRun, shop: str | None, *, executor: str = INLINE) -> None:
     """Derive all facts and daily rows again from the raw rows, into a new edition. Answers read the
     old edition until the new one is complete."""
     connection = run.connection
@@ -50,8 +56,20 @@ def rebuild(run: JobRun, shop: str | None) -> None:
             if edition.edition in numbers
         ]
 
-    Drain(run, still_building).drain()
+    Drain(run, _shared_out(run, still_building, executor)).drain()
     _clean(connection)
+
+
+def _shared_out(
+    run: JobRun, plan: Callable[[], list[Edition]], executor: str, *, only_due: bool = False
+) -> Callable[[], list[Edition]]:
+    """The plan of what is left to this run after the workers of an executor have done their shares."""
+    if executor == INLINE:
+        return plan
+    # Engines are loaded where one is used: every refresh would begin later.
+    from jobs.executors.driver import share_out
+
+    return share_out(run, plan, executor, only_due=only_due)
 
 
 def while_held(run: JobRun, edition: Edition, work: Callable[[Claim], Result]) -> Result | None:
@@ -73,7 +91,7 @@ def _hold(run: JobRun, edition: Edition) -> Claim:
     """Claim one edition, waiting until it is free. The claim of an edition that is gone is empty."""
     connection = run.connection
     while True:
-        held = leases.claim(connection, [edition], now_micros())
+        held = leases.claim(connection, run.owner, [edition], connection.now_micros())
         # An edition that was retired meanwhile cannot be claimed.
         if held.editions or editions.state_of(connection, edition.edition) in ("", RETIRED):
             return held
@@ -88,12 +106,12 @@ def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[st
     table."""
     connection = run.connection
     # Leased from its first moment: others drop the scratch editions that nobody holds.
-    lease = own_id(), now_micros() + LEASE_MICROS
+    lease = run.owner, connection.now_micros() + LEASE_MICROS
     shop_key, window_days = edition.shop_key, edition.window_days
     editions.create(connection, [shop_key], window_days, LOGIC_VERSION, SCRATCH, lease)
     scratch = editions.list_editions(connection, SCRATCH, edition.shop_id)[-1]
     connection.commit()
-    own = Claim(own_id(), (scratch,))
+    own = Claim(run.owner, (scratch,))
     try:
         pending = pending_batches.applied_batches(connection, edition.edition, scratch.edition)
         connection.commit()
@@ -102,7 +120,7 @@ def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[st
             pending = [batch for batch in pending if batch["batch_id"] not in ids]
             apply_batch.apply(connection, own, apply_batch.read(connection, own.editions, batches))
             phase("compare")
-            leases.fence(connection, held, [edition.edition], now_micros())
+            leases.fence(connection, held, [edition.edition], connection.now_micros())
             connection.commit()
             run.batches_done(batches)
         return recompute.compare_editions(connection, edition, scratch)
@@ -175,6 +193,6 @@ def _clean(connection: ArrowConnection) -> None:
     for state in (RETIRED, SCRATCH):
         for edition in editions.list_editions(connection, state):
             connection.commit()
-            if not leases.is_held(connection, edition.edition, now_micros()):
+            if not leases.is_held(connection, edition.edition, connection.now_micros()):
                 editions.drop(connection, edition.edition)
     connection.commit()

@@ -14,18 +14,18 @@ from warehouse.editions.editions import Edition
 from warehouse.editions.pending_batches import Batch
 
 # Groups that are read at the same time, each over a connection of its own. Most of reading is the
-# driver's work, which lets other threads run.
+# database driver's work, which lets other threads run.
 READERS: Final = 2
 
 
 class Prefetch:
     """Groups of batches that are being read or have been, in the order in which they will be applied."""
 
-    def __init__(self, connection: ArrowConnection) -> None:
+    def __init__(self, connection: ArrowConnection, readers: int) -> None:
         self._connection = connection
         self._thread = local()
         self._opened: list[ArrowConnection] = []
-        self._pool = ThreadPoolExecutor(READERS)
+        self._pool = ThreadPoolExecutor(readers)
         self._started: deque[tuple[list[Batch], Future[BatchGroup]]] = deque()
 
     def __enter__(self) -> Self:

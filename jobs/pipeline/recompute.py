@@ -89,7 +89,7 @@ def backfill(
     changes = derive(connection, edition, first, last)
     units = units_of(connection, changes, calendar_of([edition]))
     connection.commit()
-    leases.fence(connection, held, [edition.edition], now_micros())
+    leases.fence(connection, held, [edition.edition], connection.now_micros())
     write_changes(connection, changes)
     # The changed facts move rows of other days, too. The days themselves are replaced after that.
     no_events = pd.DataFrame({"edition": [], "day": [], "form": []}, dtype="int64")

@@ -44,11 +44,12 @@ def one_line_errors() -> Iterator[None]:
         say(str(error))
         sys.exit(ALREADY_RUNNING)
     except Exception as error:
-        say(f"Error: {_explained(error)}")
+        say(f"Error: {explained(error)}")
         sys.exit(FAILED)
 
 
-def _explained(error: Exception) -> str:
+def explained(error: Exception) -> str:
+    """An error in one line, for the user of a command."""
     if isinstance(error, CommandFailed | SettingError):
         return str(error)
     if is_outage(error):

@@ -66,8 +66,9 @@ class Heartbeat:
 
     def _renew(self, connection: ArrowConnection) -> None:
         if time.monotonic() - self._renewed_at > _RENEW_SECONDS:
-            edition_leases.renew(connection, now_micros())
-            job_leases.renew(connection, now_micros())
+            now, owner = connection.now_micros(), self._record.owner
+            edition_leases.renew(connection, owner, now)
+            job_leases.renew(connection, owner, now)
             if self._record.run_id:
                 job_runs.update(connection, self._record, now_micros())
             self._renewed_at = time.monotonic()

@@ -1,6 +1,7 @@
 """One run of a job: its warehouse, record, lease and heartbeat, and how it stops after a signal."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
@@ -50,6 +51,8 @@ class JobRun:
     ) -> None:
         self.record = job_runs.Record(scheduled_as or job, arguments)
         self.started_at = now_micros()
+        # By edition, the batches that could not be applied.
+        self.failures = Counter[int]()
         # Called with the raw rows of each batch that is done.
         self.on_rows: Callable[[int], object] = lambda _rows: None
         self._leased = exclusive or scheduled_as is not None
@@ -83,6 +86,11 @@ class JobRun:
         if error is None and self.record.error:
             raise CommandFailed(self.record.error)
 
+    @property
+    def owner(self) -> str:
+        """The owner of the run's leases."""
+        return self.record.owner
+
     def batches_done(self, batches: list[Batch]) -> None:
         """Count batches as rolled up. Raises Stopped after a signal."""
         rows = sum(batch["rows"] for batch in batches)
@@ -91,6 +99,16 @@ class JobRun:
         self.record.shops |= {batch["shop_key"] for batch in batches}
         self.on_rows(rows)
         self.raise_if_stopped()
+
+    def batches_failed(self, failures: Mapping[int, int]) -> None:
+        """Count batches, by edition, that could not be applied: the run is a failed one."""
+        self.failures.update(failures)
+        number = sum(self.failures.values())
+        if number:
+            self.record.error = (
+                f"{number} {'batch' if number == 1 else 'batches'} could not be applied; "
+                "`python -m jobs status` lists them"
+            )
 
     def waiting_for(self, holder: str) -> None:
         """Say that the run waits for another process ("host:pid", or ""). Raises Stopped after a
@@ -105,7 +123,8 @@ class JobRun:
 
     def _take_lease(self) -> None:
         job = self.record.job
-        if self._leased and not job_leases.take(self.connection, job, now_micros()):
+        now = self.connection.now_micros()
+        if self._leased and not job_leases.take(self.connection, job, self.owner, now):
             holder = job_leases.holder(self.connection, job)
             raise AlreadyRunning(f"{job} is already running ({holder})")
 
@@ -129,7 +148,7 @@ class JobRun:
                     self._close(another, state)
 
     def _close(self, connection: ArrowConnection, state: str) -> None:
-        job_leases.release(connection, self.record.job)
+        job_leases.release(connection, self.record.job, self.owner)
         if self.record.run_id:
             job_runs.update(connection, self.record, now_micros(), state)
 

@@ -22,6 +22,8 @@ from jobs.run.console import say
 GRACE_SECONDS: Final = 7.0
 # The time that `give_up` may take after that.
 _GIVE_UP_SECONDS: Final = 1.0
+# Between two looks whether the block has ended.
+_LOOK_SECONDS: Final = 0.05
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _ENDED: Final = 0
 
@@ -53,6 +55,19 @@ def raise_if_stopped() -> None:
     """To be called where nothing is half done. Raises Stopped after a signal."""
     if _state.number:
         raise Stopped(_state.number)
+
+
+def stop_in_time(number: int = signal.SIGTERM) -> None:
+    """Ask the block of `graceful_stop` to stop, as this signal would; returns once it has ended or its
+    time is over. For processes whose main thread belongs to another program."""
+    _state.number = number
+    _signalled.set()
+    deadline = time.monotonic() + _state.seconds
+    while (give_up := _state.give_up) is not None:
+        if time.monotonic() > deadline:
+            give_up()
+            return
+        time.sleep(_LOOK_SECONDS)
 
 
 def wait_for_signal() -> None:

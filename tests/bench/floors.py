@@ -17,8 +17,8 @@ from sqlalchemy import make_url
 
 from tests.bench.processes import Took, run
 from warehouse import tables
-from warehouse.connections.backends import SqliteBackend
 from warehouse.connections.engine import open_engine
+from warehouse.connections.sqlite import SqliteBackend
 from warehouse.migrations.migrate import migrate
 
 _BATCH = 100_000

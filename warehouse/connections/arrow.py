@@ -15,7 +15,8 @@ import adbc_driver_manager
 import pyarrow as pa
 from sqlalchemy import Table
 
-from warehouse.connections.backends import BUSY_SECONDS, Backend, backend_of
+from warehouse.connections.backend import BUSY_SECONDS, Backend
+from warehouse.connections.backends import backend_of
 from warehouse.connections.errors import Unavailable
 from warehouse.tables.base import is_text
 
@@ -162,6 +163,11 @@ class ArrowConnection:
     def without_indexes(self, table: str) -> AbstractContextManager[None]:
         """During the block a table may be without its secondary indexes (SQLite)."""
         return self.backend.without_indexes(self, table)
+
+    def now_micros(self) -> int:
+        """The present instant in microseconds, by the clock that all who use the warehouse share: the
+        database server's, or on SQLite this machine's."""
+        return self.backend.now_micros(self)
 
     def blocker(self, server_pid: int) -> str | None:
         """The process ("host:pid") that the connection of that server process waits for. Commits."""

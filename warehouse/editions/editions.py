@@ -13,7 +13,7 @@ lease writes to it (`leases.py`).
 from dataclasses import dataclass
 from typing import Final
 
-from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.arrow import ArrowConnection, Cell
 from warehouse.editions import pending_batches
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
@@ -51,12 +51,21 @@ def list_editions(
     connection: ArrowConnection, state: str, shop: str | None = None
 ) -> list[Edition]:
     """The editions in a state, of all shops or one, the oldest first."""
-    sql, values = f"{_EDITIONS} WHERE e.state = $1", [state]
+    condition, values = "e.state = $1", [state]
     if shop is not None:
-        sql, values = f"{sql} AND s.shop_id = $2", [state, shop]
-    return [
-        Edition(**row) for row in connection.table(f"{sql} ORDER BY e.edition", *values).to_pylist()
-    ]
+        condition, values = f"{condition} AND s.shop_id = $2", [state, shop]
+    return _editions(connection, condition, *values)
+
+
+def editions_numbered(connection: ArrowConnection, numbers: list[int]) -> list[Edition]:
+    """Those of these editions that are being built or that answers read."""
+    condition = f"e.edition IN ({sql_list(numbers)}) AND e.state IN ($1, $2)"
+    return _editions(connection, condition, BUILDING, CURRENT)
+
+
+def _editions(connection: ArrowConnection, condition: str, *values: Cell) -> list[Edition]:
+    sql = f"{_EDITIONS} WHERE {condition} ORDER BY e.edition"
+    return [Edition(**row) for row in connection.table(sql, *values).to_pylist()]
 
 
 def create(

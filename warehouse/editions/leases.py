@@ -1,7 +1,8 @@
-"""Leases of editions: at most one process writes to an edition.
+"""Leases of editions: at most one run writes to an edition.
 
-A process claims an edition, and renews its lease for as long as it works. Every write begins with
-`fence`, which fails unless the process still holds the lease.
+A run claims an edition, and renews its lease for as long as it works. Every write begins with `fence`,
+which fails unless the run still holds the lease. Instants are the database server's,
+`connection.now_micros()`: the clocks of hosts differ.
 """
 
 from dataclasses import dataclass
@@ -9,25 +10,28 @@ from dataclasses import dataclass
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions.editions import RETIRED, Edition
 from warehouse.editions.pending_batches import sql_list
-from warehouse.operations.process_id import LEASE_MICROS, LEASE_REACH, display_name, is_dead, own_id
+from warehouse.operations.process_id import LEASE_MICROS, LEASE_REACH, display_name, is_dead
 
 
 class LeaseLost(RuntimeError):
-    """Another process has claimed the edition; nothing of the batch was written."""
+    """Another run has claimed the edition; nothing of the batch was written."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Editions that this process may write to until the lease expires."""
+    """Editions that an owner may write to until the lease expires."""
 
-    token: str
+    owner: str
     editions: tuple[Edition, ...]
 
 
-def claim(connection: ArrowConnection, wanted: list[Edition], now: int) -> Claim:
+def claim(connection: ArrowConnection, owner: str, wanted: list[Edition], now: int) -> Claim:
     """Lease those of the editions that are free: never leased, released, expired (`LEASE_REACH`), or
-    leased by a process of this machine that has ended. Commits."""
-    token, numbers = own_id(), sql_list(edition.edition for edition in wanted)
+    leased by a process of this machine that has ended. Commits.
+
+    An edition whose row another transaction has locked is not waited for: somebody is at work on it.
+    """
+    numbers = sql_list(edition.edition for edition in wanted)
     owners = connection.table(
         f"SELECT DISTINCT lease_owner FROM edition WHERE edition IN ({numbers}) "
         "AND lease_owner <> ''"
@@ -40,17 +44,17 @@ def claim(connection: ArrowConnection, wanted: list[Edition], now: int) -> Claim
         f"AND (lease_until < $2 OR lease_until > $3 OR lease_owner IN ({placeholders}))"
     )
     values = RETIRED, now, now + LEASE_REACH, "", *dead
-    connection.lock_rows("edition", "edition", is_free, *values)
     claimed = connection.table(
         f"UPDATE edition SET lease_owner = ${len(values) + 1}, lease_until = ${len(values) + 2} "
-        f"WHERE {is_free} RETURNING edition",
+        f"WHERE edition IN (SELECT edition FROM edition WHERE {is_free} "
+        f"ORDER BY edition {connection.backend.skip_locked}) RETURNING edition",
         *values,
-        token,
+        owner,
         now + LEASE_MICROS,
     )
     connection.commit()
     held = set(claimed.column(0).to_pylist())
-    return Claim(token, tuple(edition for edition in wanted if edition.edition in held))
+    return Claim(owner, tuple(edition for edition in wanted if edition.edition in held))
 
 
 def holder(connection: ArrowConnection, edition: int) -> str:
@@ -72,11 +76,11 @@ def is_held(connection: ArrowConnection, edition: int, now: int) -> bool:
     )
 
 
-def renew(connection: ArrowConnection, now: int) -> None:
-    """Extend all leases of this process. Commits."""
-    connection.lock_rows("edition", "edition", "lease_owner = $1", own_id())
+def renew(connection: ArrowConnection, owner: str, now: int) -> None:
+    """Extend all leases of an owner. Commits."""
+    connection.lock_rows("edition", "edition", "lease_owner = $1", owner)
     connection.execute(
-        "UPDATE edition SET lease_until = $2 WHERE lease_owner = $1", own_id(), now + LEASE_MICROS
+        "UPDATE edition SET lease_until = $2 WHERE lease_owner = $1", owner, now + LEASE_MICROS
     )
     connection.commit()
 
@@ -85,9 +89,9 @@ def release(connection: ArrowConnection, held: Claim) -> None:
     """Roll back, and end the leases of a claim. Commits."""
     connection.rollback()
     is_own = _is_own([edition.edition for edition in held.editions])
-    connection.lock_rows("edition", "edition", is_own, held.token)
+    connection.lock_rows("edition", "edition", is_own, held.owner)
     connection.execute(
-        f"UPDATE edition SET lease_owner = '', lease_until = 0 WHERE {is_own}", held.token
+        f"UPDATE edition SET lease_owner = '', lease_until = 0 WHERE {is_own}", held.owner
     )
     connection.commit()
 
@@ -95,13 +99,13 @@ def release(connection: ArrowConnection, held: Claim) -> None:
 def fence(connection: ArrowConnection, held: Claim, numbers: list[int], now: int) -> None:
     """Begin the transaction that writes to these editions: lock their rows and extend their leases.
 
-    Raises LeaseLost if another process holds one of them now.
+    Raises LeaseLost if another run holds one of them now.
     """
     is_own = _is_own(numbers)
-    connection.lock_rows("edition", "edition", is_own, held.token)
+    connection.lock_rows("edition", "edition", is_own, held.owner)
     fenced = connection.table(
         f"UPDATE edition SET lease_until = $2 WHERE {is_own} RETURNING edition",
-        held.token,
+        held.owner,
         now + LEASE_MICROS,
     )
     lost = set(numbers) - set(fenced.column(0).to_pylist())

@@ -16,7 +16,8 @@ Batch = dict[str, int]
 
 # The most batches that `pending` returns: of one edition, and of all.
 _MAX_PER_EDITION: Final = 500
-_MAX_BATCHES: Final = 10_000
+MAX_BATCHES: Final = 10_000
+EVERY_BATCH: Final = (0, NEVER)
 # The turn of a batch among those of its edition: one turn is the batches that begin within 20,000 rows.
 _TURN: Final = "CAST(SUM(b.rows) OVER earlier - b.rows AS BIGINT) / 20000 AS turn"
 # The rows of `edition_batch` from which an edition is compacted.
@@ -60,28 +61,32 @@ OLDEST_PENDING: Final = f"SELECT MIN(b.imported_at) {from_pending(':edition')}"
 
 
 def pending(
-    connection: ArrowConnection, numbers: list[int], started_at: int, due: int | None = None
+    connection: ArrowConnection,
+    numbers: list[int],
+    started_at: int,
+    due: int | None = None,
+    between: tuple[int, int] = EVERY_BATCH,
 ) -> list[Batch]:
     """The next batches to apply, some thousand at most: `edition, shop_key, batch_id, rows, turn`.
 
     Editions take turns of 20,000 rows, the one that was rolled up longest ago first. So the backlog
     of one shop never delays another, and each of many small shops is worked on once. Batches that
     have failed since `started_at` are left out; with `due`, those whose `retry_at` is later are, too.
+    `between`: the first and the last batch that are asked for.
     """
     if not numbers:
         return []
-    condition, values = "", [started_at]
-    if due is not None:
-        condition, values = "AND f.retry_at <= $2", [started_at, due]
     return connection.table(
         "SELECT edition, shop_key, batch_id, rows, turn FROM (SELECT e.edition, e.shop_key, "
         "b.batch_id, b.rows, e.rolled_up_at, ROW_NUMBER() OVER earlier AS position, "
-        f"{_TURN} {from_pending(sql_list(numbers))} "
-        f"AND (f.batch_id IS NULL OR (f.failed_at < $1 {condition})) "
+        f"{_TURN} {from_pending(sql_list(numbers))} AND b.batch_id BETWEEN $3 AND $4 "
+        "AND (f.batch_id IS NULL OR (f.failed_at < $1 AND f.retry_at <= $2)) "
         "WINDOW earlier AS (PARTITION BY e.edition ORDER BY b.batch_id)) q "
         f"WHERE position <= {_MAX_PER_EDITION} "
-        f"ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {_MAX_BATCHES}",
-        *values,
+        f"ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {MAX_BATCHES}",
+        started_at,
+        NEVER if due is None else due,
+        *between,
     ).to_pylist()
 
 
@@ -91,6 +96,15 @@ def pending_rows(connection: ArrowConnection, numbers: list[int]) -> int:
         return 0
     sql = f"SELECT CAST(COALESCE(SUM(b.rows), 0) AS BIGINT) {from_pending(sql_list(numbers))}"
     return int(connection.value(sql))
+
+
+def rows_by_edition(connection: ArrowConnection, numbers: list[int]) -> dict[int, int]:
+    """How many raw rows each of these editions has not applied, those without any left out."""
+    rows = connection.table(
+        f"SELECT e.edition, CAST(SUM(b.rows) AS BIGINT) AS rows {from_pending(sql_list(numbers))} "
+        "GROUP BY e.edition"
+    ).to_pylist()
+    return {row["edition"]: row["rows"] for row in rows}
 
 
 def applied_batches(connection: ArrowConnection, edition: int, other: int) -> list[Batch]:

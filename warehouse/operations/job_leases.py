@@ -1,24 +1,25 @@
 """Job leases: one run of a scheduled job at a time, across processes and machines.
 
-The process that runs the job holds its lease and renews it. A lease is free once it is released or
-expired (`LEASE_REACH`), or its holder was a process of this machine that has ended.
+The run of the job holds its lease and renews it. A lease is free once it is released or expired
+(`LEASE_REACH`), or its holder was a process of this machine that has ended. Instants are the database
+server's, `connection.now_micros()`: the clocks of hosts differ.
 """
 
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.operations.process_id import LEASE_MICROS, LEASE_REACH, display_name, is_dead, own_id
+from warehouse.operations.process_id import LEASE_MICROS, LEASE_REACH, display_name, is_dead
 
 
-def take(connection: ArrowConnection, job: str, now: int) -> bool:
-    """Take the lease of a job for this process; False if another process holds it. Commits."""
+def take(connection: ArrowConnection, job: str, owner: str, now: int) -> bool:
+    """Take the lease of a job; False if another owner holds it. Commits."""
     connection.execute("INSERT INTO job_lease (job) VALUES ($1) ON CONFLICT DO NOTHING", job)
     connection.commit()
-    owner = connection.value("SELECT owner FROM job_lease WHERE job = $1", job)
+    present = connection.value("SELECT owner FROM job_lease WHERE job = $1", job)
     connection.commit()
-    dead_owner = owner if owner and is_dead(owner) else ""
+    dead_owner = present if present and is_dead(present) else ""
     taken = connection.changed(
         "UPDATE job_lease SET owner = $1, until = $2 "
         "WHERE job = $3 AND (owner = '' OR owner = $4 OR until < $5 OR until > $6) RETURNING job",
-        own_id(),
+        owner,
         now + LEASE_MICROS,
         job,
         dead_owner,
@@ -36,17 +37,17 @@ def holder(connection: ArrowConnection, job: str) -> str:
     return display_name(owner)
 
 
-def renew(connection: ArrowConnection, now: int) -> None:
-    """Extend the job leases of this process. Commits."""
+def renew(connection: ArrowConnection, owner: str, now: int) -> None:
+    """Extend the job leases of an owner. Commits."""
     connection.execute(
-        "UPDATE job_lease SET until = $1 WHERE owner = $2", now + LEASE_MICROS, own_id()
+        "UPDATE job_lease SET until = $1 WHERE owner = $2", now + LEASE_MICROS, owner
     )
     connection.commit()
 
 
-def release(connection: ArrowConnection, job: str) -> None:
-    """End the lease of a job, if this process still holds it. Commits."""
+def release(connection: ArrowConnection, job: str, owner: str) -> None:
+    """End the lease of a job, if this owner still holds it. Commits."""
     connection.execute(
-        "UPDATE job_lease SET owner = '', until = 0 WHERE job = $1 AND owner = $2", job, own_id()
+        "UPDATE job_lease SET owner = '', until = 0 WHERE job = $1 AND owner = $2", job, owner
     )
     connection.commit()

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY
-from warehouse.operations.process_id import LEASE_MICROS, display_name, is_dead, own_id
+from warehouse.operations.process_id import LEASE_MICROS, display_name, is_dead, new_owner
 
 RUNNING: Final = "running"
 DONE: Final = "done"
@@ -20,15 +20,21 @@ FAILED: Final = "failed"
 STOPPED: Final = "stopped"
 DIED: Final = "died"
 
+TASK: Final = "task@"
+"""The job of a share of a rollup that a worker does is this and the name of its host."""
+
 _MAX_LENGTH: Final = 500
+# Hosts that have done no task for so long are not shown: containers get a new name at each start.
+_TASKS_SHOWN: Final = MICROS_PER_DAY
 
 
 @dataclass
 class Record:
-    """A run while it lasts. `seconds`: by phase."""
+    """A run while it lasts. `owner` holds its leases; `seconds`: by phase."""
 
     job: str
     arguments: str
+    owner: str = field(default_factory=new_owner)
     run_id: int = 0
     shops: set[int] = field(default_factory=set)
     batches: int = 0
@@ -44,7 +50,7 @@ def begin(connection: ArrowConnection, record: Record, now: int) -> None:
         "VALUES ($1, $2, $3, $4, $4, $5) RETURNING run_id",
         record.job,
         record.arguments[:_MAX_LENGTH],
-        own_id(),
+        record.owner,
         now,
         RUNNING,
     )
@@ -106,10 +112,14 @@ LAST_OF_EACH: Final = (
 
 
 def last_of_each(connection: ArrowConnection, now: int) -> list[dict[str, Any]]:
-    """The last run of each job, by job: see `at`. Commits."""
+    """The last run of each job, by job: see `at`; of tasks those of the last day. Commits."""
     rows = connection.table(LAST_OF_EACH).to_pylist()
     connection.commit()
-    return [at(row, now) for row in rows]
+    return [
+        at(row, now)
+        for row in rows
+        if not row["job"].startswith(TASK) or row["started_at"] > now - _TASKS_SHOWN
+    ]
 
 
 def at(row: dict[str, Any], now: int) -> dict[str, Any]:

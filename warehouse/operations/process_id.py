@@ -1,9 +1,14 @@
-"""The identity of a process, as the owner of leases and of job runs: machine, process number, token.
+"""The identity of a process, as the owner of leases and of job runs: `host:pid:machine:birth:token`.
 
-The token tells a process from a later one with the same number. Whether a process of another machine
-is alive cannot be known; its lease expires if it is not.
+- `machine` is one boot of one machine as one container sees it: two containers can have the same host
+  name, and the same process numbers for different processes
+- `birth` is when the process began: it tells a process from a later one with the same number
+- `token` tells the runs of one process apart
+
+Whether a process of another machine is alive cannot be known; its lease expires if it is not.
 """
 
+import hashlib
 import os
 import secrets
 import socket
@@ -19,43 +24,60 @@ LEASE_REACH: Final = LEASE_MICROS + CLOCK_SKEW
 """The furthest ahead that a lease can end. One that ends later was taken by a clock that was ahead, and
 counts as expired: it would last for as long as that clock was wrong."""
 
-
-def own_id() -> str:
-    """This process: `host:pid:token`."""
-    return _id_of(os.getpid())
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+_PROCESSES: Final = "/proc/self/ns/pid"
 
 
-@cache
-def _id_of(pid: int) -> str:
-    return f"{socket.gethostname()}:{pid}:{secrets.token_hex(8)}"
+def new_owner() -> str:
+    """An owner of leases in this process, another one at each call."""
+    pid = os.getpid()
+    return f"{own_name()}:{_machine()}:{_birth(pid)}:{secrets.token_hex(8)}"
+
+
+def own_name() -> str:
+    """This process as people are shown it: `host:pid`."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def display_name(owner: str) -> str:
     """An owner as people are shown it: `host:pid`, "" for none."""
-    return owner.rsplit(":", 1)[0]
+    return ":".join(owner.split(":", 2)[:2])
 
 
 def is_dead(owner: str) -> bool:
     """Whether an owner is a process of this machine that has ended."""
-    host, pid, _ = owner.rsplit(":", 2)
-    if host != socket.gethostname():
-        return False
+    _host, pid, machine, birth, *_ = [*owner.split(":"), "", "", "", ""]
+    return machine == _machine() and _birth(int(pid)) != birth
+
+
+@cache
+def _machine() -> str:
+    """The boot and the process numbers' namespace (Linux), else the host's name."""
     try:
-        os.kill(int(pid), 0)
+        seen = f"{_BOOT.read_text().strip()} {os.readlink(_PROCESSES)}"
+    except OSError:
+        seen = socket.gethostname()
+    return hashlib.sha256(seen.encode()).hexdigest()[:16]
+
+
+def _birth(pid: int) -> str:
+    """When a process began, in ticks since the boot; "" if it has ended.
+
+    Without `/proc` it is only known whether the number is in use.
+    """
+    try:
+        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return "" if Path("/proc/self/stat").exists() or not _is_in_use(pid) else "0"
+    # A process that has ended and was not collected by its parent is a zombie.
+    return "" if state == "Z" else fields[18]
+
+
+def _is_in_use(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
     except ProcessLookupError:
-        return True
+        return False
     except PermissionError:
-        return False
-    if _is_zombie(pid):
         return True
-    # This process's number with another token: a process of before a restart of the machine.
-    return int(pid) == os.getpid() and owner != own_id()
-
-
-def _is_zombie(pid: str) -> bool:
-    """Whether a process has ended and its parent has not collected it (Linux; elsewhere False)."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (OSError, IndexError):
-        return False
-    return state == "Z"
+    return True

@@ -1,7 +1,7 @@
 """The API's connections: one that reads a snapshot for each request, and others that write.
 
 No request waits for long: neither for a connection, nor for a lock, nor for a statement
-(`warehouse/connections/backends.py` has the times). Longer waits are an error that says so
+(`warehouse/connections/` has the times). Longer waits are an error that says so
 (`is_unavailable` in web/http/errors.py).
 """
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.pipeline.batching import BATCH_ROWS, next_groups
-from warehouse.editions.pending_batches import Batch
+from jobs.pipeline.batching import BATCH_ROWS, next_claims, next_groups
+from warehouse.editions.pending_batches import MAX_BATCHES, Batch
 
 
 def batches(rows: list[int], first: int = 0) -> list[Batch]:
@@ -63,3 +63,27 @@ def test_started_groups_are_dropped_if_one_of_their_batches_is_no_longer_pending
     else:
         assert found[: len(started)] == started
     assert lost not in chain(*ids(found))
+
+
+def shops(rows: int, count: int) -> list[Batch]:
+    """A batch of each of so many editions."""
+    return [
+        {"edition": number, "shop_key": number, "batch_id": number, "rows": rows, "turn": 0}
+        for number in range(1, count + 1)
+    ]
+
+
+def test_a_run_claims_about_a_portion_and_leaves_the_rest_to_others() -> None:
+    half = BATCH_ROWS // 2
+    pending, wanted = shops(half, 6), set(range(1, 7))
+    assert next_claims(pending, wanted, set()) == [1, 2]
+    assert next_claims(pending, wanted, {3}) == [1]
+    assert next_claims(pending, wanted, {1, 2}) == []
+    # A huge shop is claimed alone.
+    assert next_claims(shops(10 * BATCH_ROWS, 3), {1, 2, 3}, set()) == [1]
+
+
+def test_an_edition_that_only_waits_to_be_published_is_claimed() -> None:
+    assert next_claims(shops(BATCH_ROWS, 2), {1, 2, 9}, {1}) == [9]
+    # The list is cut: edition 20,000 may have pending batches that it lacks.
+    assert next_claims(shops(BATCH_ROWS, MAX_BATCHES), {1, 2, 20_000}, {1}) == []

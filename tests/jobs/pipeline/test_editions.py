@@ -10,10 +10,11 @@ from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.editions import editions, leases, pending_batches
 from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, Edition
 from warehouse.editions.leases import Claim, LeaseLost
-from warehouse.operations.process_id import own_id
+from warehouse.operations.process_id import new_owner
 
 NOW = 1_000
-ELSEWHERE = "elsewhere.example:1:token"
+OWNER = new_owner()
+ELSEWHERE = "elsewhere.example:1:machine:1:token"
 
 
 @pytest.fixture
@@ -52,22 +53,35 @@ def owners(connection: ArrowConnection) -> list[object]:
 
 def test_those_that_are_free_are_claimed(connection: ArrowConnection) -> None:
     free, held, expired, abandoned, retired = some = building(connection, "abcde")
-    dead = f"{own_id().split(':')[0]}:{2**22 + 1}:token"  # above the greatest process number
+    host, _, *rest = OWNER.split(":")
+    dead = ":".join((host, str(2**22 + 1), *rest))  # above the greatest process number
     hold(connection, held, ELSEWHERE, NOW + 1)
     hold(connection, expired, ELSEWHERE, NOW - 1)
     hold(connection, abandoned, dead, NOW + 1)
     connection.execute("UPDATE edition SET state = $1 WHERE edition = $2", RETIRED, retired.edition)
     connection.commit()
-    claim = leases.claim(connection, some, NOW)
+    claim = leases.claim(connection, OWNER, some, NOW)
     assert claim.editions == (free, expired, abandoned)
-    assert owners(connection) == [own_id(), ELSEWHERE, own_id(), own_id(), ""]
-    leases.release(connection, Claim(own_id(), tuple(some)))
+    assert owners(connection) == [OWNER, ELSEWHERE, OWNER, OWNER, ""]
+    leases.release(connection, Claim(OWNER, tuple(some)))
     assert owners(connection) == ["", ELSEWHERE, "", "", ""]
+
+
+def test_what_a_transaction_has_locked_is_not_waited_for(
+    connection: ArrowConnection, warehouse_url: str
+) -> None:
+    locked, free = some = building(connection, "ab")
+    with open_arrow(warehouse_url) as another:
+        another.lock_rows("edition", "edition", "edition = $1", locked.edition)
+        claim = leases.claim(connection, OWNER, some, NOW)
+        another.rollback()
+    expected = (free,) if connection.backend.skip_locked else (locked, free)
+    assert claim.editions == expected
 
 
 def test_a_fence_holds_for_all_or_for_none(connection: ArrowConnection) -> None:
     some = building(connection, "abc")
-    claim = leases.claim(connection, some, NOW)
+    claim = leases.claim(connection, OWNER, some, NOW)
     numbers = [one.edition for one in some]
     leases.fence(connection, claim, numbers, NOW + 5)
     connection.commit()

@@ -106,17 +106,6 @@ def test_a_scheduled_run_logs_the_time_and_its_name(commands: Commands) -> None:
     assert commands("rollup", "--refresh") == "rolled up 0 rows\n"
 
 
-def test_a_lease_is_held_renewed_and_released(commands: Commands) -> None:
-    commands.take("shops", [SHOP])
-    with open_arrow(commands.url) as connection:
-        assert job_leases.take(connection, "job", 1)
-        assert not job_leases.take(connection, "job", LEASE_MICROS)
-        job_leases.renew(connection, LEASE_MICROS)
-        assert not job_leases.take(connection, "job", 2 * LEASE_MICROS)
-        job_leases.release(connection, "job")
-        assert job_leases.take(connection, "job", 3)
-
-
 @pytest.mark.parametrize(
     ("text", "first"),
     [

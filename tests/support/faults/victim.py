@@ -31,7 +31,7 @@ from jobs.pipeline import batching
 from jobs.run.signals import run_interruptibly
 from tests.support.faults import servers
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.operations.process_id import display_name, own_id
+from warehouse.operations.process_id import own_name
 
 # Imported before the fork, once for all.
 for _name in cli.COMMANDS:
@@ -183,5 +183,5 @@ def _cut(url: str) -> None:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
             "AND datname = current_database() AND application_name IN (%s, '')",
-            [display_name(own_id())],
+            [own_name()],
         )

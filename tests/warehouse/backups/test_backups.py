@@ -130,7 +130,7 @@ def lease(url: str) -> None:
     """Have another machine hold everything for as long as it can."""
     engine = sa.create_engine(url)
     with engine.begin() as connection:
-        owner, until = "elsewhere:1:token", now_micros() + LEASE_MICROS
+        owner, until = "elsewhere:1:machine:1:token", now_micros() + LEASE_MICROS
         for sql in (
             "UPDATE edition SET lease_owner = :owner, lease_until = :until",
             "INSERT INTO job_lease (job, owner, until) VALUES ('rollup', :owner, :until)",

@@ -6,9 +6,11 @@ from sqlalchemy import make_url
 
 from tests.conftest import NewUrl
 from warehouse.connections.arrow import open_arrow
-from warehouse.connections.backends import PostgresBackend, SqliteBackend, backend_of
+from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import is_outage
+from warehouse.connections.postgresql import PostgresBackend
+from warehouse.connections.sqlite import SqliteBackend
 from warehouse.settings import WAREHOUSE_URL, SettingError
 
 
@@ -39,7 +41,17 @@ def test_a_file_is_the_one_that_sqlalchemy_opens(url: str, file: str) -> None:
 def test_libpq_is_given_the_same_server(url: str) -> None:
     backend = backend_of(url)
     assert isinstance(backend, PostgresBackend)
-    assert make_url(backend.libpq_uri()) == make_url(url).set(drivername="postgresql")
+    given, asked = make_url(backend.libpq_uri()), make_url(url)
+    assert given.set(query={}) == asked.set(drivername="postgresql", query={})
+    # A link that is cut is noticed; the operator's own parameters count.
+    assert given.query["tcp_user_timeout"] == "12000"
+    assert dict(given.query) == dict(given.query) | dict(asked.query)
+
+
+def test_the_operators_own_parameters_count() -> None:
+    backend = backend_of("postgresql+psycopg://db/warehouse?keepalives_idle=99")
+    assert isinstance(backend, PostgresBackend)
+    assert make_url(backend.libpq_uri()).query["keepalives_idle"] == "99"
 
 
 def test_jobs_do_not_open_a_file_that_an_engine_of_the_process_has_open(sqlite_url: str) -> None:

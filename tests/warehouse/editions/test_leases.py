@@ -10,7 +10,9 @@ from warehouse.editions import editions, leases
 from warehouse.editions.data_version import next_version
 from warehouse.editions.editions import BUILDING, Edition
 from warehouse.editions.leases import Claim, LeaseLost
-from warehouse.operations.process_id import LEASE_MICROS, own_id
+from warehouse.operations.process_id import LEASE_MICROS
+
+OWNER, ELSEWHERE = "here:1:machine:1:token", "elsewhere:1:machine:1:token"
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def edition(connection: ArrowConnection) -> Edition:
 
 
 def test_a_claim_holds_until_it_is_released(connection: ArrowConnection, edition: Edition) -> None:
-    held = leases.claim(connection, [edition], 1)
+    held = leases.claim(connection, OWNER, [edition], 1)
     assert held.editions == (edition,)
     assert leases.is_held(connection, edition.edition, 1)
     leases.release(connection, held)
@@ -37,14 +39,13 @@ def test_a_claim_holds_until_it_is_released(connection: ArrowConnection, edition
 
 
 def test_another_process_claims_only_what_has_expired(
-    connection: ArrowConnection, edition: Edition, monkeypatch: pytest.MonkeyPatch
+    connection: ArrowConnection, edition: Edition
 ) -> None:
-    ours = leases.claim(connection, [edition], 0)
-    leases.renew(connection, 10)
-    monkeypatch.setattr(leases, "own_id", lambda: "elsewhere:1:token")
-    assert leases.claim(connection, [edition], LEASE_MICROS + 10).editions == ()
-    theirs = leases.claim(connection, [edition], LEASE_MICROS + 11)
-    assert theirs == Claim("elsewhere:1:token", (edition,))
+    ours = leases.claim(connection, OWNER, [edition], 0)
+    leases.renew(connection, OWNER, 10)
+    assert leases.claim(connection, ELSEWHERE, [edition], LEASE_MICROS + 10).editions == ()
+    theirs = leases.claim(connection, ELSEWHERE, [edition], LEASE_MICROS + 11)
+    assert theirs == Claim(ELSEWHERE, (edition,))
     with pytest.raises(LeaseLost, match="was taken over by another process"):
         leases.fence(connection, ours, [edition.edition], LEASE_MICROS + 12)
     leases.release(connection, ours)
@@ -52,25 +53,24 @@ def test_another_process_claims_only_what_has_expired(
 
 
 def test_a_lease_of_a_clock_that_was_ahead_has_expired(
-    connection: ArrowConnection, edition: Edition, monkeypatch: pytest.MonkeyPatch
+    connection: ArrowConnection, edition: Edition
 ) -> None:
     year = 365 * MICROS_PER_DAY
-    ahead = leases.claim(connection, [edition], year)
-    monkeypatch.setattr(leases, "own_id", lambda: "elsewhere:1:token")
+    ahead = leases.claim(connection, OWNER, [edition], year)
     # The clocks of two machines may differ a little.
     assert leases.is_held(connection, edition.edition, year - CLOCK_SKEW)
-    assert leases.claim(connection, [edition], year - CLOCK_SKEW).editions == ()
+    assert leases.claim(connection, ELSEWHERE, [edition], year - CLOCK_SKEW).editions == ()
     assert not leases.is_held(connection, edition.edition, 1)
-    assert leases.claim(connection, [edition], 1).editions == (edition,)
+    assert leases.claim(connection, ELSEWHERE, [edition], 1).editions == (edition,)
     with pytest.raises(LeaseLost):
         leases.fence(connection, ahead, [edition.edition], year)
 
 
 def test_a_fence_extends_the_lease(connection: ArrowConnection, edition: Edition) -> None:
-    held = leases.claim(connection, [edition], 0)
+    held = leases.claim(connection, OWNER, [edition], 0)
     leases.fence(connection, held, [edition.edition], 50)
     connection.commit()
-    until = connection.value("SELECT lease_until FROM edition WHERE lease_owner = $1", own_id())
+    until = connection.value("SELECT lease_until FROM edition WHERE lease_owner = $1", OWNER)
     assert until == 50 + LEASE_MICROS
 
 

@@ -1,0 +1,209 @@
+"""START HERE: the driver hands out shares of a rollup's work to an engine's workers.
+
+It holds the lease of its job, keeps its record and shows its progress; workers keep records of their own.
+It submits as many tasks as there are workers, so that each idle one gets the largest share that waits.
+
+A share whose worker dies is halved, down to one edition and then to one batch of it. When a second worker
+dies at this batch, that counts as a failed attempt of it. A share whose editions others hold is tried again
+for as long as the lease of a dead worker may last. Whatever is left then, or has no workers, is left to the
+driver's own drain; but for editions at which workers died, since the driver would die there, too.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from dataclasses import replace
+from typing import Any, Final
+
+from jobs.executors.engines import Engine, open_engine
+from jobs.executors.errors import EngineUnavailable, VersionSkew, WorkerFailed
+from jobs.executors.shares import Share, shares
+from jobs.executors.task import TaskOutcome, Work, own_build, run_task
+from jobs.pipeline.drain import record_failure
+from jobs.run.clock import now_micros
+from jobs.run.console import say
+from jobs.run.errors import CommandFailed
+from jobs.run.job_run import JobRun
+from jobs.run.phases import phase
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.editions import pending_batches
+from warehouse.editions.editions import Edition
+from warehouse.operations.process_id import LEASE_MICROS
+
+_LOOK_SECONDS: Final = 0.5
+# How long an engine may be without workers (they may be restarting) before the driver goes on alone.
+_MAX_SECONDS_WITHOUT_WORKERS: Final = 30.0
+# Editions that are held are asked for again after so long, and until the lease of a worker that has died
+# must have ended.
+_HELD_PAUSE_SECONDS: Final = 5.0
+_MAX_HELD_SECONDS: Final = LEASE_MICROS / MICROS_PER_SECOND + 30
+# Workers that may fail at a share, through no fault of a batch, before it is left to the driver.
+_MAX_FAILURES: Final = 3
+
+Plan = Callable[[], list[Edition]]
+
+
+def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False) -> Plan:
+    """Have an engine's workers roll up what a plan says, if it is more than one portion. Returns the plan
+    of what is left to the run itself. `only_due`: see `Drain`."""
+    if not run.connection.backend.has_many_writers:
+        raise CommandFailed(
+            f"EXECUTOR={executor}: SQLite has one writer at a time, so that more processes gain "
+            "nothing. Use inline, or a warehouse on PostgreSQL"
+        )
+    phase("plan")
+    editions = {edition.edition: edition for edition in plan()}
+    rows = pending_batches.rows_by_edition(run.connection, list(editions))
+    run.connection.commit()
+    if not shares(rows, 1):
+        return plan
+    left = plan
+    try:
+        with open_engine(executor) as engine:
+            driver = _Driver(run, engine, editions, only_due=only_due)
+            try:
+                driver.roll_up(rows)
+            finally:
+                left = driver.left(plan)
+    except EngineUnavailable as error:
+        say(f"{error}; this process goes on alone")
+    return left
+
+
+class _Driver:
+    def __init__(
+        self, run: JobRun, engine: Engine, editions: dict[int, Edition], *, only_due: bool
+    ) -> None:
+        self._run, self._engine, self._editions = run, engine, editions
+        self._only_due = only_due
+        self._build = own_build()
+        self._waiting: deque[Share] = deque()
+        self._running: dict[Future[Any], Share] = {}
+        # Suspect shares that are left to nobody.
+        self._given_up: list[Share] = []
+        self._last_worker_at = time.monotonic()
+
+    def roll_up(self, rows: dict[int, int]) -> None:
+        """Have all shares done, but for those that have to be left."""
+        phase("tasks")
+        self._waiting.extend(shares(rows, max(self._engine.workers(), 1)))
+        while self._waiting or self._running:
+            self._submit()
+            if time.monotonic() - self._last_worker_at > _MAX_SECONDS_WITHOUT_WORKERS:
+                raise EngineUnavailable(
+                    f"no worker was there for {_MAX_SECONDS_WITHOUT_WORKERS:.0f} s"
+                )
+            if self._running:
+                done = wait(self._running, _LOOK_SECONDS, FIRST_COMPLETED).done
+            else:
+                done = set()
+                time.sleep(_LOOK_SECONDS)
+            for future in done:
+                self._finish(self._running.pop(future), future)
+            self._run.raise_if_stopped()
+
+    def left(self, plan: Plan) -> Plan:
+        """A plan without the editions at which workers died, if that has not been cleared up."""
+        unclear = {
+            number
+            for share in (*self._given_up, *self._waiting, *self._running.values())
+            if share.is_suspect
+            for number in share.editions
+        }
+        if unclear:
+            self._run.record.error = (
+                f"workers died while they rolled up {len(unclear)} shops, which were left for the "
+                "next run; see the workers' logs"
+            )
+        return lambda: [edition for edition in plan() if edition.edition not in unclear]
+
+    def _submit(self) -> None:
+        free = self._engine.workers() - len(self._running)
+        now = time.monotonic()
+        if free + len(self._running) > 0:
+            self._last_worker_at = now
+        # Two tasks of one edition would only find each other's lease.
+        busy = {number for share in self._running.values() for number in share.editions}
+        for share in list(self._waiting):
+            if free <= 0:
+                break
+            if share.retry_at <= now and busy.isdisjoint(share.editions):
+                work = Work(share.editions, share.between, self._run.started_at, self._only_due)
+                self._waiting.remove(share)
+                self._running[self._engine.submit(run_task, self._build, work)] = share
+                busy.update(share.editions)
+                free -= 1
+
+    def _finish(self, share: Share, future: Future[Any]) -> None:
+        try:
+            outcome: TaskOutcome = future.result()
+        except CancelledError:
+            # The engine has lost it. It may still be at work: then its editions are held.
+            self._try_again(share)
+        except self._engine.deaths as error:
+            self._halve(share, f"{type(error).__name__}: the worker has died")
+        except WorkerFailed as error:
+            say(f"worker {error.worker} gets no more tasks of this run: {_reason(error)}")
+            self._engine.avoid(error.worker)
+            self._try_again(share, failed=not isinstance(error, VersionSkew))
+        except Exception as error:
+            # The program of the worker is so different that it cannot even read the task.
+            say(f"a worker failed: {type(error).__name__}: {error}")
+            self._try_again(share)
+        else:
+            self._add(outcome)
+            if outcome.left:
+                self._ask_later(share, outcome.left)
+
+    def _add(self, outcome: TaskOutcome) -> None:
+        record = self._run.record
+        record.rows += outcome.rows
+        record.batches += outcome.batches
+        record.shops |= outcome.shops
+        self._run.batches_failed(outcome.failures)
+        self._run.on_rows(outcome.rows)
+
+    def _try_again(self, share: Share, *, failed: bool = True) -> None:
+        share = share.failed() if failed else share
+        if share.failures < _MAX_FAILURES:
+            self._waiting.append(share)
+        else:
+            self._give_up(share)
+
+    def _ask_later(self, share: Share, editions: tuple[int, ...]) -> None:
+        now = time.monotonic()
+        share = share.later(editions, now + _HELD_PAUSE_SECONDS, now + _MAX_HELD_SECONDS)
+        if now < share.give_up_at:
+            self._waiting.append(share)
+        else:
+            self._give_up(share)
+
+    def _give_up(self, share: Share) -> None:
+        if share.is_suspect:
+            self._given_up.append(share)
+
+    def _halve(self, share: Share, error: str) -> None:
+        """Go on after a worker has died at a share."""
+        if len(share.editions) > 1:
+            self._waiting.extend(share.halves())
+            return
+        (number,) = share.editions
+        due = now_micros() if self._only_due else None
+        connection = self._run.connection
+        pending = pending_batches.pending(
+            connection, [number], self._run.started_at, due, share.between
+        )
+        connection.commit()
+        batches = {batch["batch_id"]: batch for batch in pending}
+        if len(batches) > 1:
+            self._waiting.extend(share.split_at(sorted(batches)))
+        elif batches and not share.is_suspect:
+            # Anything may have killed the first worker.
+            self._waiting.append(replace(share, is_suspect=True))
+        elif batches:
+            record_failure(self._run, self._editions[number], pending[0], error)
+
+
+def _reason(error: WorkerFailed) -> str:
+    return f"it has {error.reason}" if isinstance(error, VersionSkew) else error.reason

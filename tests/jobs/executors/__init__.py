@@ -1,0 +1,1 @@
+"""Tests of jobs/executors: the same rollup by several processes, and what may happen to them."""

@@ -1,0 +1,148 @@
+"""`processes:N`: the same figures as by one process, whichever of the processes dies."""
+
+import os
+import signal
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import psutil
+import pytest
+
+from jobs.executors.task import TaskOutcome, Work, own_build, run_task
+from jobs.run.clock import now_micros
+from tests.jobs.conftest import Commands
+from tests.jobs.executors.conftest import BATCHES_PER_SHOP, SHOPS, assert_whole, make_shops
+from tests.support.import_files import order
+from tests.support.slow_batch import slow_batch
+from warehouse.editions.pending_batches import EVERY_BATCH
+
+ALL_BATCHES = SHOPS * BATCHES_PER_SHOP
+_STOPPED = 143
+
+
+def first_batch(commands: Commands) -> int:
+    """The batch of orders of the first shop."""
+    batch: int = commands.rows("SELECT MIN(batch_id) FROM import_batch WHERE kind = 'orders'")[0]
+    return batch
+
+
+def test_sqlite_has_one_writer(sqlite_commands: Commands) -> None:
+    said = sqlite_commands("rollup", "--executor", "processes:2", status=1)
+    assert "Error: EXECUTOR=processes:2: SQLite has one writer at a time" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "threads:2",
+            "must be inline, processes:N (N up to 99) or dask+tls://HOST:PORT",
+        ),
+        (
+            "dask+tcp://dask.example:8786",
+            "must begin with dask+tls:// unless the host is 127.0.0.1",
+        ),
+    ],
+)
+def test_a_wrong_executor_is_refused(sqlite_commands: Commands, text: str, message: str) -> None:
+    assert message in sqlite_commands("rollup", "--executor", text, status=2)
+    sqlite_commands.settings["EXECUTOR"] = text
+    assert message in sqlite_commands("rollup", status=1)
+
+
+def test_small_work_is_done_by_the_process_itself(postgres_commands: Commands) -> None:
+    make_shops(postgres_commands)
+    postgres_commands.change("UPDATE import_batch SET rows = 1")
+    postgres_commands("rollup", "--executor", "processes:2")
+    assert postgres_commands.rows("SELECT COUNT(*) FROM job_run WHERE job LIKE 'task%'") == [0]
+    assert_whole(postgres_commands)
+
+
+def test_processes_share_a_rollup_and_a_rebuild(postgres_commands: Commands) -> None:
+    make_shops(postgres_commands)
+    postgres_commands.settings["EXECUTOR"] = "processes:2"
+    postgres_commands.finish(postgres_commands.start("run", "nightly"))
+    assert_whole(postgres_commands)
+    runs = postgres_commands.status()["runs"]
+    (nightly,) = (run for run in runs if run["job"] == "nightly")
+    assert (nightly["batches"], nightly["shops"]) == (ALL_BATCHES, SHOPS)
+    tasks = postgres_commands.rows("SELECT owner, batches FROM job_run WHERE job LIKE 'task@%'")
+    assert len({owner.split(":")[1] for owner, _ in tasks}) == 2
+    assert sum(batches for _, batches in tasks) == ALL_BATCHES
+    (task,) = (run for run in runs if run["job"].startswith("task@"))
+    assert task["job"] == f"task@{nightly['owner'].split(':')[0]}"
+    postgres_commands.finish(postgres_commands.start("rebuild"))
+    assert_whole(postgres_commands)
+    assert len(postgres_commands.rows("SELECT 1 FROM job_run WHERE job LIKE 'task@%'")) == 2 * len(
+        tasks
+    )
+
+
+@pytest.mark.deep
+def test_a_batch_that_kills_its_workers_is_found_and_no_other_suffers(
+    postgres_commands: Commands,
+) -> None:
+    make_shops(postgres_commands)
+    batch = first_batch(postgres_commands)
+    with slow_batch(postgres_commands.url, batch) as slow:
+        with slow.kills_its_workers():
+            driver = postgres_commands.start("rollup", "--executor", "processes:2")
+            said = postgres_commands.finish(driver, status=1)
+        assert f"batch {batch} of shop-" in said
+        assert "BrokenProcessPool: the worker has died" in said
+        # The share of two shops, the shop, the batch.
+        assert len(set(slow.killed)) == 3
+        assert driver.pid not in slow.killed
+    failing = postgres_commands.status()["failing"]
+    assert [(one["batch_id"], one["attempts"]) for one in failing] == [(batch, 1)]
+    assert postgres_commands.rows("SELECT COUNT(*) FROM edition_batch") == [ALL_BATCHES - 1]
+    postgres_commands("rollup")
+    assert_whole(postgres_commands)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_their_driver(postgres_commands: Commands, number: signal.Signals) -> None:
+    make_shops(postgres_commands)
+    batch = first_batch(postgres_commands)
+    with slow_batch(postgres_commands.url, batch) as slow:
+        driver = postgres_commands.start("rollup", "--executor", "processes:2")
+        worker = psutil.Process(slow.wait_for_worker())
+        workers = psutil.Process(driver.pid).children()
+        assert worker in workers
+        os.kill(driver.pid, number)
+        time.sleep(0.5)
+        slow.release()
+        postgres_commands.finish(driver, _STOPPED if number == signal.SIGTERM else -number)
+        assert psutil.wait_procs(workers, 12)[1] == []
+    # The batch that was at work was finished, as after SIGTERM.
+    assert postgres_commands.rows(f"SELECT 1 FROM edition_batch WHERE batch_id = {batch}") == [1]
+    assert postgres_commands.rows("SELECT COUNT(*) FROM edition_batch")[0] < ALL_BATCHES
+    postgres_commands("rollup")
+    assert_whole(postgres_commands)
+
+
+@pytest.mark.deep
+def test_a_task_that_is_started_twice_is_done_once(
+    postgres_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    postgres_commands.make_backlog()
+    postgres_commands("rollup")
+    postgres_commands.take("orders", [order(order_id="late")])
+    (edition,) = postgres_commands.rows("SELECT edition FROM shop")
+    (batch,) = postgres_commands.rows("SELECT MAX(batch_id) FROM import_batch")
+    monkeypatch.setenv("WAREHOUSE_URL", postgres_commands.url)
+    work = Work((edition,), EVERY_BATCH, now_micros(), only_due=False)
+    with (
+        slow_batch(postgres_commands.url, batch) as slow,
+        ProcessPoolExecutor(2, get_context("spawn")) as pool,
+    ):
+        first = pool.submit(run_task, own_build(), work)
+        slow.wait_for_worker()
+        second: TaskOutcome = pool.submit(run_task, own_build(), work).result()
+        assert second == (0, 0, frozenset(), {}, (edition,))
+        slow.release()
+        done: TaskOutcome = first.result()
+        assert (done.batches, done.left) == (1, ())
+    assert_whole(postgres_commands)

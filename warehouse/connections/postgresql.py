@@ -1,0 +1,141 @@
+"""The backend of a server."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import adbc_driver_manager
+import adbc_driver_postgresql.dbapi
+from sqlalchemy import Connection, text
+
+from warehouse.connections.backend import NO_WAIT_MS, Backend
+from warehouse.operations.process_id import own_name
+
+if TYPE_CHECKING:
+    from warehouse.connections.arrow import ArrowConnection
+
+
+class PostgresBackend(Backend):
+    """A server."""
+
+    name = "postgresql"
+    ordered_by_place = "ORDER BY place"
+    skip_locked = "FOR UPDATE SKIP LOCKED"
+
+    # Any number, the same in every process.
+    _MIGRATION_LOCK: Final = 7_305_811
+    # How long the API waits for the server to accept a connection.
+    _CONNECT_SECONDS: Final = 5
+    # The server ends these in a session of the API: a statement, the wait for a lock, and a transaction in
+    # which nothing happens. (While a body comes, nothing happens in its request's snapshot.)
+    _API_TIMEOUTS: Final = (
+        "-c statement_timeout=30s -c lock_timeout=3s -c idle_in_transaction_session_timeout=5min"
+    )
+    # Two hosts between which the link is cut notice it within so many milliseconds: the client by its own
+    # parameters, the server by the settings of its session. Until then a job that has been cut off keeps
+    # its transaction open, and so its locks.
+    _CUT_OFF_MS: Final = 12_000
+    _KEEPALIVES: Final = (
+        ("keepalives_idle", 5),
+        ("keepalives_interval", 2),
+        ("keepalives_count", 3),
+        ("tcp_user_timeout", _CUT_OFF_MS),
+    )
+
+    def adbc_connect(self) -> Any:
+        return adbc_driver_postgresql.dbapi.connect(self.libpq_uri())
+
+    def libpq_uri(self) -> str:
+        # The operator's own parameters count.
+        keepalives = {name: str(value) for name, value in self._KEEPALIVES}
+        url = self.url.set(drivername="postgresql", query=keepalives | dict(self.url.query))
+        return url.render_as_string(hide_password=False)
+
+    def session_statements(self, *, wait_for_locks: bool) -> Sequence[str]:
+        return (
+            # By it, a process that waits for this one can name it (`blocker`).
+            f"SET application_name = '{own_name()}'",
+            # The server's names of the same, but for the last, begin with `tcp_`.
+            *(f"SET tcp_{name.removeprefix('tcp_')} = {value}" for name, value in self._KEEPALIVES),
+            # To compile a statement takes longer than any of these run.
+            "SET jit = off",
+            *([] if wait_for_locks else [f"SET lock_timeout = {NO_WAIT_MS}"]),
+        )
+
+    def now_micros(self, connection: "ArrowConnection") -> int:
+        return int(
+            connection.value(
+                "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+            )
+        )
+
+    def server_pid(self, connection: "ArrowConnection") -> int | None:
+        return int(connection.value("SELECT pg_backend_pid()"))
+
+    def blocker(self, connection: "ArrowConnection", server_pid: int) -> str | None:
+        name: str | None = connection.value(
+            "SELECT application_name FROM pg_stat_activity "
+            "WHERE pid = ANY(pg_blocking_pids(CAST($1 AS INTEGER))) LIMIT 1",
+            server_pid,
+        )
+        connection.commit()
+        return name
+
+    def lock_rows(
+        self, connection: "ArrowConnection", table: str, key: str, where: str, *values: int | str
+    ) -> None:
+        connection.table(
+            f"SELECT {key} FROM {table} WHERE {where} ORDER BY {key} FOR UPDATE", *values
+        )
+
+    def lock_table(self, connection: "ArrowConnection", table: str) -> None:
+        connection.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
+
+    def lock_against_inserts(self, connection: "ArrowConnection", table: str) -> bool:
+        try:
+            connection.execute(f"LOCK TABLE {table} IN SHARE MODE NOWAIT")
+        except adbc_driver_manager.ProgrammingError as error:
+            connection.rollback()
+            if error.sqlstate == "55P03":  # lock_not_available
+                return False
+            raise
+        return True
+
+    def prefer_index_lookups(self, connection: "ArrowConnection") -> None:
+        # The planner knows nothing of the rows of a temporary table: it would read all facts for
+        # every set of staged keys.
+        for plan in ("hashjoin", "mergejoin"):
+            connection.execute(f"SET enable_{plan} = off")
+        connection.commit()
+
+    def analyze(self, connection: "ArrowConnection", table: str) -> None:
+        # The server does it some time after an import. Until then it takes a large table for small,
+        # and may join it with itself row by row.
+        connection.execute(f"ANALYZE {table}")
+
+    def analyze_new(self, connection: "ArrowConnection", tables: Sequence[str]) -> None:
+        listed = ", ".join(f"'{table}'" for table in tables)
+        # A tenth of the usual sample is enough for keys, which are all different.
+        connection.execute("SET LOCAL default_statistics_target = 10")
+        never = f"SELECT relname FROM pg_class WHERE reltuples < 0 AND relname IN ({listed})"
+        for table in connection.table(never).column(0).to_pylist():
+            self.analyze(connection, table)
+        connection.commit()
+
+    def pool_options(self, most: int) -> dict[str, Any]:
+        # The operator's own options come last, so that they count.
+        options = f"{self._API_TIMEOUTS} {self.url.query.get('options', '')}".strip()
+        connect_args: dict[str, Any] = {
+            "connect_timeout": self._CONNECT_SECONDS,
+            "options": options,
+            **dict(self._KEEPALIVES),
+        }
+        return {
+            **super().pool_options(most),
+            "pool_pre_ping": True,
+            "connect_args": connect_args,
+        }
+
+    def lock_migrations(self, connection: Connection) -> None:
+        connection.execute(
+            text("SELECT pg_advisory_xact_lock(:key)"), {"key": self._MIGRATION_LOCK}
+        )
