@@ -57,7 +57,7 @@ def test_a_file_that_cannot_be_read_is_named_but_not_shown(
     file = tmp_path / "url"
     monkeypatch.delenv("WAREHOUSE_URL", raising=False)
     monkeypatch.setenv("WAREHOUSE_URL_FILE", str(file))
-    with pytest.raises(SettingError, match="WAREHOUSE_URL_FILE='.*' cannot be read: "):
+    with pytest.raises(SettingError, match=r"WAREHOUSE_URL_FILE='.*' cannot be read: "):
         settings.WAREHOUSE_URL.get()
     file.write_text("mysql://me:secret@localhost/x")
     with pytest.raises(SettingError) as refused:
