@@ -48,10 +48,16 @@ BOTH_DATABASES = (
 _WITHOUT_POSTGRES = "without PostgreSQL: "
 WITHOUT_CHROMIUM = "without Chromium: "
 WITHOUT_NODE = "without Node: "
+WITHOUT_PROMTOOL = "without promtool: "
+WITHOUT_SYSTEMD = "without systemd-analyze: "
+WITHOUT_DISTRIBUTED = "without distributed: "
 _REMEDIES = {
     _WITHOUT_POSTGRES: "set TEST_POSTGRES_URL to a server where databases may be created",
     WITHOUT_CHROMIUM: "install Chromium, or set CHROMIUM to where it is",
     WITHOUT_NODE: "install Node (nodejs)",
+    WITHOUT_PROMTOOL: "install Prometheus (prometheus)",
+    WITHOUT_SYSTEMD: "install systemd",
+    WITHOUT_DISTRIBUTED: "pip install distributed",
 }
 
 

@@ -20,9 +20,11 @@ FORBIDDEN = {
 
 TOP_LEVEL = {
     "CHANGELOG.md",
+    "Containerfile",
     "LICENSE",
     "Makefile",
     "README.md",
+    "compose.yaml",
     "jobs",
     "pyproject.toml",
     "requirements-dev.lock",

@@ -18,7 +18,9 @@ class SettingError(ValueError):
 
 @dataclass(frozen=True)
 class Setting:
-    """One environment variable: its name, its default as text, its parser, and what it does."""
+    """One environment variable: its name, its default as text, its parser, and what it does.
+
+    The value may be in a file instead, which NAME_FILE names: a secret of a container or of systemd."""
 
     name: str
     default: str
@@ -29,13 +31,22 @@ class Setting:
     former_name: str = ""
 
     def get(self) -> Any:
-        """The value in the environment, or the default. Raises SettingError."""
-        text = os.environ.get(self.name, "").strip() or self.default
+        """The value in the environment, in its file, or the default. Raises SettingError."""
+        text = os.environ.get(self.name, "").strip() or self._in_file() or self.default
         try:
             return self.parse(text)
         except ValueError as error:
             shown = self.name if self.secret else f"{self.name}={text!r}"
             raise SettingError(f"{shown}: {error}") from None
+
+    def _in_file(self) -> str:
+        path = os.environ.get(f"{self.name}_FILE", "").strip()
+        try:
+            return Path(path).read_text().strip() if path else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingError(
+                f"{self.name}_FILE={path!r} cannot be read: {getattr(error, 'strerror', error)}"
+            ) from None
 
 
 _DRIVERS: Final = {

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,30 @@ def test_a_wrong_value_is_quoted_with_what_it_must_be(
     with pytest.raises(SettingError) as refused:
         settings.check_all()
     assert str(refused.value) == message
+
+
+def test_a_value_may_be_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "port"
+    file.write_text("8123\n")
+    monkeypatch.delenv("PORT", raising=False)
+    monkeypatch.setenv("PORT_FILE", str(file))
+    assert settings.PORT.get() == 8123
+    monkeypatch.setenv("PORT", "8124")
+    assert settings.PORT.get() == 8124
+
+
+def test_a_file_that_cannot_be_read_is_named_but_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "url"
+    monkeypatch.delenv("WAREHOUSE_URL", raising=False)
+    monkeypatch.setenv("WAREHOUSE_URL_FILE", str(file))
+    with pytest.raises(SettingError, match=r"WAREHOUSE_URL_FILE='.*' cannot be read: "):
+        settings.WAREHOUSE_URL.get()
+    file.write_text("mysql://me:secret@localhost/x")
+    with pytest.raises(SettingError) as refused:
+        settings.WAREHOUSE_URL.get()
+    assert "secret" not in str(refused.value)
 
 
 def test_every_default_works(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,9 @@ def _program(name: str, engine: Engine) -> str:
 
 def _plain(url: URL) -> str:
     # The password goes by the environment, where other users of the machine do not see it.
-    return url.set(drivername="postgresql", password=None).render_as_string()
+    # `URL.set` leaves a part as it is where it is told None, and a shown `***` would count as the password.
+    parts = (url.username, None, url.host, url.port, url.database, url.query)
+    return URL.create("postgresql", *parts).render_as_string()
 
 
 def _pour(

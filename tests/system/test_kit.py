@@ -1,0 +1,162 @@
+"""The kit to run it: Containerfile, compose.yaml and the units of systemd name what exists.
+
+Without root or a daemon nothing is built here. Each command is asked for its help with all of its options,
+and each variable must be a setting.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conftest import WITHOUT_DISTRIBUTED, WITHOUT_SYSTEMD
+from warehouse.settings import SETTINGS
+
+ROOT = Path(__file__).parents[2]
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+CONTAINERFILE = (ROOT / "Containerfile").read_text().replace("\\\n", " ")
+UNITS = {unit.name: unit.read_text() for unit in sorted((ROOT / "jobs/systemd").iterdir())}
+OURS = {name: of for name, of in COMPOSE["services"].items() if of["image"] == "formrevenue"}
+PYTHON = "/srv/formrevenue/.venv/bin/python"
+# What `systemd-analyze security` says of a unit, in tenths: 15 today, and 96 without any protection.
+MAX_EXPOSURE = 20
+
+
+def words(command: str) -> list[str]:
+    """The arguments of a unit's command after `python -m`, without what systemd puts in."""
+    return re.sub(r"\$\{\w+\}|%\w", "x", command).split()
+
+
+COMMANDS = {name: [str(word) for word in of["command"]] for name, of in OURS.items()} | {
+    name: words(re.findall(rf"^ExecStart={PYTHON} -m (.*)$", unit, re.MULTILINE)[0])
+    for name, unit in UNITS.items()
+}
+
+
+def settings_of(names: list[str]) -> set[str]:
+    """The names that are neither a setting, nor its file, nor Dask's or PostgreSQL's own."""
+    known = {setting.name for setting in SETTINGS}
+    others = ("DASK_", "POSTGRES_")
+    return {
+        name
+        for name in names
+        if name.removesuffix("_FILE") not in known and not name.startswith(others)
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_exists_with_its_options(name: str) -> None:
+    command = COMMANDS[name]
+    if command[0].startswith("distributed.") and find_spec("distributed") is None:
+        pytest.skip(f"{WITHOUT_DISTRIBUTED}it is the extra `cluster`")
+    # An option that does not exist is an error, `--help` or not.
+    done = subprocess.run(
+        [sys.executable, "-m", *command, "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Usage: ")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_variable_of_a_container_is_a_setting(name: str) -> None:
+    assert settings_of(list(OURS[name]["environment"])) == set()
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_every_variable_of_a_unit_is_a_setting(name: str) -> None:
+    assert settings_of(re.findall(r"^Environment=(\w+)=", UNITS[name], re.MULTILINE)) == set()
+
+
+def test_every_variable_of_dask_is_in_its_configuration() -> None:
+    if find_spec("distributed") is None:
+        pytest.skip(f"{WITHOUT_DISTRIBUTED}it is the extra `cluster`")
+    import dask
+    import distributed  # noqa: F401  (it declares the configuration)
+
+    names = {name for of in OURS.values() for name in of["environment"] if name.startswith("DASK_")}
+    assert names
+    for name in names:
+        # Raises KeyError.
+        dask.config.get(name.removeprefix("DASK_").lower().replace("__", "."))
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_every_container_is_hardened_and_has_a_health_check(name: str) -> None:
+    service = COMPOSE["services"][name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    # The image's own asks the API.
+    assert "healthcheck" in service or (service["command"] == ["web", "serve"])
+    assert "HEALTHCHECK" in CONTAINERFILE
+    # Secrets come as files.
+    shown = [key for key in service["environment"] if re.search("PASSWORD|SECRET|URL", key)]
+    assert [key for key in shown if not key.endswith("_FILE") and key != "PUBLIC_URL"] == []
+
+
+def test_every_volume_and_secret_is_declared() -> None:
+    for service in COMPOSE["services"].values():
+        assert set(service.get("secrets", ())) <= set(COMPOSE["secrets"])
+        named = {volume.split(":")[0] for volume in service.get("volumes", ())}
+        assert {name for name in named if name.isidentifier()} <= set(COMPOSE["volumes"])
+
+
+def test_every_file_of_the_image_exists_and_is_sent_to_the_builder() -> None:
+    defaults = dict(re.findall(r"^ARG (\w+)=(\S+)$", CONTAINERFILE, re.MULTILINE))
+    copied = {
+        re.sub(r"\$\{(\w+)\}", lambda match: defaults[match[1]], source)
+        for source in re.findall(r"^COPY (?!--from)(\S+) \S+$", CONTAINERFILE, re.MULTILINE)
+    }
+    assert copied == {"requirements.lock", "warehouse", "jobs", "web"}
+    sent = (ROOT / ".dockerignore").read_text().splitlines()
+    for source in copied:
+        assert (ROOT / source).exists()
+        assert any(Path(source).match(line[1:]) for line in sent if line.startswith("!"))
+
+
+def test_the_image_runs_as_nobody_in_particular() -> None:
+    final = CONTAINERFILE.rpartition("\nFROM ")[2]
+    (user,) = re.findall(r"^USER (\d+):\d+$", final, re.MULTILINE)
+    assert f"--uid {user} " in final
+    assert "--require-hashes" in CONTAINERFILE
+
+
+@pytest.fixture
+def analyze(tmp_path: Path) -> list[str]:
+    """`systemd-analyze`, beside units whose program exists."""
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip(f"{WITHOUT_SYSTEMD}there is no `systemd-analyze` on the PATH")
+    for name, unit in UNITS.items():
+        (tmp_path / name).write_text(unit.replace(PYTHON, sys.executable))
+    return [program]
+
+
+def said(command: list[str]) -> tuple[int, str]:
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**os.environ, "LC_ALL": "C"}
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_systemd_understands_every_line_of_a_unit(analyze: list[str], tmp_path: Path) -> None:
+    units = [str(tmp_path / name) for name in UNITS]
+    assert said([*analyze, "verify", "--man=no", *units]) == (0, "")
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_unit_may_do_little(name: str, analyze: list[str], tmp_path: Path) -> None:
+    options = ["--offline=true", f"--threshold={MAX_EXPOSURE}"]
+    status, text = said([*analyze, "security", *options, str(tmp_path / name)])
+    assert status == 0, text
