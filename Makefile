@@ -7,10 +7,13 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 # Processes that run the tests: two is the fastest on two cores.
 TEST_WORKERS ?= 2
-# requirements.lock has what runs, requirements-dev.lock that and what checks. They are made by
+# requirements.lock has what runs, requirements-cluster.lock that and Dask, requirements-dev.lock both and
+# what checks. They are made by
 #   LOCK="uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 #     --no-header --no-annotate --no-emit-index-url pyproject.toml"
-#   $LOCK -o requirements.lock && $LOCK --extra dev --extra cluster -c requirements.lock -o requirements-dev.lock
+#   $LOCK -o requirements.lock
+#   $LOCK --extra cluster -c requirements.lock -o requirements-cluster.lock
+#   $LOCK --extra dev --extra cluster -c requirements-cluster.lock -o requirements-dev.lock
 READY := .venv/.ready
 READY_TO_CHECK := .venv/.ready-to-check
 

@@ -1,15 +1,12 @@
 """Settings: one declaration each. The environment is read when a setting is used."""
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
+from warehouse import setting_values as values
 
 
 class SettingError(ValueError):
@@ -49,136 +46,22 @@ class Setting:
             ) from None
 
 
-_DRIVERS: Final = {
-    "sqlite": "sqlite",
-    "sqlite+pysqlite": "sqlite",
-    "postgres": "postgresql+psycopg",
-    "postgresql": "postgresql+psycopg",
-    "postgresql+psycopg": "postgresql+psycopg",
-}
-
-
-# As hexadecimal digits, the fewest that are usual, 32 characters still hold 128 random bits.
-_MIN_SECRET_LENGTH: Final = 32
-
-
-def _warehouse_url(text: str) -> str:
-    """The URL, with the driver that this program uses."""
-    try:
-        url = make_url(text)
-        driver = _DRIVERS[url.drivername]
-    except (ArgumentError, KeyError, ValueError):
-        raise ValueError(
-            "must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME"
-        ) from None
-    if "@" in (url.host or ""):
-        raise ValueError("has more than one @: write one in the password as %40")
-    return url.set(drivername=driver).render_as_string(hide_password=False)
-
-
-def _integer(text: str, least: int, most: int, message: str) -> int:
-    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-        raise ValueError(message)
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    return _integer(text, 1, 1_000_000_000, "must be a whole number from 1")
-
-
-def _bytes(text: str) -> int:
-    return _integer(text, 1, 10**15, "must be a whole number of bytes, from 1 to 10^15")
-
-
-def _import_memory(text: str) -> int:
-    # Importing a file of ordinary rows takes this much.
-    return _integer(text, 256, 1_000_000, "must be a whole number of megabytes from 256")
-
-
-def _port(text: str) -> int:
-    return _integer(text, 1, 65_535, "must be a port: a whole number from 1 to 65535")
-
-
-def _optional_port(text: str) -> int | None:
-    return _port(text) if text else None
-
-
-def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
-    try:
-        return tuple(ip_network(part, strict=False) for part in _list(text))
-    except ValueError:
-        raise ValueError("must be addresses or networks such as 10.0.0.0/8") from None
-
-
-def _rate(text: str) -> tuple[int, int] | None:
-    if text.lower() == "off":
-        return None
-    requests, slash, seconds = text.partition("/")
-    message = (
-        "must be requests/seconds such as 600/60, up to 1000000 requests in up to 86400 s, or off"
-    )
-    if not slash:
-        raise ValueError(message)
-    return _integer(requests, 1, 1_000_000, message), _integer(seconds, 1, 86_400, message)
-
-
-def _origins(text: str) -> tuple[str, ...]:
-    origins = tuple(part.lower() for part in _list(text))
-    for origin in origins:
-        if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#\s]+", origin):
-            raise ValueError("must be origins such as https://app.example.com, or *")
-    return origins
-
-
-def _list(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _base_address(text: str) -> str:
-    if text and not text.startswith(("http://", "https://")):
-        raise ValueError("must begin with http:// or https://")
-    return text.rstrip("/")
-
-
-def _secret_key(text: str) -> str:
-    if text and len(text) < _MIN_SECRET_LENGTH:
-        raise ValueError(
-            f"must have at least {_MIN_SECRET_LENGTH} characters, such as `openssl rand -hex 32` prints"
-        )
-    return text
-
-
-def _executor(text: str) -> str:
-    processes = re.fullmatch(r"processes:([1-9][0-9]?)", text)
-    if text == "inline" or processes:
-        return text
-    address = re.fullmatch(r"dask\+(tls|tcp)://(\[[0-9a-fA-F:]+\]|[^:/?#@\s]+):([0-9]{1,5})", text)
-    if not address or not 0 < int(address[3]) <= 65_535:
-        raise ValueError("must be inline, processes:N (N up to 99) or dask+tls://HOST:PORT")
-    if address[1] == "tcp" and address[2] not in ("127.0.0.1", "[::1]", "localhost"):
-        raise ValueError(
-            "must begin with dask+tls:// unless the host is 127.0.0.1: whoever reaches a scheduler "
-            "without certificates can run programs on its workers"
-        )
-    return text
-
-
 WAREHOUSE_URL: Final = Setting(
     "WAREHOUSE_URL",
     "sqlite:///var/warehouse.db",
-    _warehouse_url,
+    values.warehouse_url,
     "the database: `sqlite:///FILE` or `postgresql://USER:PASSWORD@HOST:PORT/NAME`",
     secret=True,
 )
 ATTRIBUTION_WINDOW_DAYS: Final = Setting(
     "ATTRIBUTION_WINDOW_DAYS",
     "30",
-    _positive,
+    values.positive,
     "how many days (of 24 h) after a submission an order can be credited to it; "
     "after a change, the next rollup recomputes everything",
 )
 REJECTS_DAYS: Final = Setting(
-    "REJECTS_DAYS", "30", _positive, "days after which rejected rows are deleted"
+    "REJECTS_DAYS", "30", values.positive, "days after which rejected rows are deleted"
 )
 NIGHTLY_CRON: Final = Setting(
     "NIGHTLY_CRON",
@@ -203,7 +86,7 @@ PURGE_CRON: Final = Setting(
     former_name="PURGE",
 )
 REFRESH_MINUTES: Final = Setting(
-    "REFRESH_MINUTES", "5", _positive, "minutes between two refreshes of the summaries"
+    "REFRESH_MINUTES", "5", values.positive, "minutes between two refreshes of the summaries"
 )
 IMPORT_DIR: Final = Setting(
     "IMPORT_DIR", "var/landing", Path, "the landing folder, with a subfolder for each kind"
@@ -211,94 +94,96 @@ IMPORT_DIR: Final = Setting(
 LANDING_POLL_SECONDS: Final = Setting(
     "LANDING_POLL_SECONDS",
     "10",
-    _positive,
+    values.positive,
     "seconds between two looks into the landing folder",
     former_name="IMPORT_SECONDS",
 )
 IMPORT_MEMORY_MB: Final = Setting(
     "IMPORT_MEMORY_MB",
     "1024",
-    _import_memory,
+    values.import_memory,
     "megabytes of memory that the import of one file may take (on Linux); a file that takes more fails",
 )
 IMPORT_MINUTES: Final = Setting(
     "IMPORT_MINUTES",
     "60",
-    _positive,
+    values.positive,
     "minutes that the import of one file may take; a file that takes longer fails",
 )
 BATCH_MAX_ATTEMPTS: Final = Setting(
     "BATCH_MAX_ATTEMPTS",
     "5",
-    _positive,
+    values.positive,
     "failed attempts after which a batch is set aside",
     former_name="BATCH_TRIES",
 )
 EXECUTOR: Final = Setting(
     "EXECUTOR",
     "inline",
-    _executor,
+    values.executor,
     "the processes that roll up: `inline`, `processes:N` or `dask+tls://HOST:PORT`",
 )
 RUNS_DAYS: Final = Setting(
-    "RUNS_DAYS", "90", _positive, "days after which the records of runs are deleted"
+    "RUNS_DAYS", "90", values.positive, "days after which the records of runs are deleted"
 )
 HOST: Final = Setting("HOST", "127.0.0.1", str, "the address that the API listens on")
-PORT: Final = Setting("PORT", "8000", _port, "the port that the API listens on")
-WORKERS: Final = Setting("WORKERS", "2", _positive, "the number of processes that serve the API")
+PORT: Final = Setting("PORT", "8000", values.port, "the port that the API listens on")
+WORKERS: Final = Setting(
+    "WORKERS", "2", values.positive, "the number of processes that serve the API"
+)
 METRICS_HOST: Final = Setting(
     "METRICS_HOST", "127.0.0.1", str, "the address that metrics are served on"
 )
 METRICS_PORT: Final = Setting(
     "METRICS_PORT",
     "",
-    _optional_port,
+    values.optional_port,
     "the port that metrics for Prometheus are served on; they are off without it",
 )
 PUBLIC_URL: Final = Setting(
     "PUBLIC_URL",
     "",
-    _base_address,
+    values.base_address,
     "the address at which people reach the service, used in links to it "
     "(`http://HOST:PORT` without it); with `https://`, cookies and browsers are for HTTPS alone",
 )
 TRUSTED_PROXIES: Final = Setting(
     "TRUSTED_PROXIES",
     "",
-    _networks,
+    values.networks,
     "addresses or networks, comma-separated, of the proxies whose `X-Forwarded-For` and "
     "`X-Forwarded-Proto` are believed",
 )
 CORS_ORIGINS: Final = Setting(
     "CORS_ORIGINS",
     "",
-    _origins,
+    values.origins,
     "origins, comma-separated, whose pages may read the API from a browser (`*`: all)",
 )
 RATE_LIMIT: Final = Setting(
     "RATE_LIMIT",
     "6000/60",
-    _rate,
+    values.rate,
     "how many requests the keys of a shop may make together on each host, as requests/seconds; "
     "`off`: any number",
 )
 FORMS_PER_SHOP: Final = Setting(
     "FORMS_PER_SHOP",
     "10000",
-    _positive,
+    values.positive,
     "the most forms of a shop; the API creates no further one (an import does)",
 )
 FORM_BYTES_PER_SHOP: Final = Setting(
     "FORM_BYTES_PER_SHOP",
     "1000000000",
-    _bytes,
+    values.as_bytes,
     "the most bytes of a shop's forms, schemas and drafts together; the API stores no more "
     "(an import does)",
 )
 SECRET_KEY: Final = Setting(
     "SECRET_KEY",
     "",
-    _secret_key,
+    values.secret_key,
     "the secret of at least 32 characters that signs members' cookies; without it, the service "
     "creates one and keeps it in the warehouse",
     secret=True,

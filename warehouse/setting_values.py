@@ -1,0 +1,124 @@
+"""How the text of a setting is read: each function takes one kind of value, and says what it must be.
+
+Raises ValueError with a sentence that begins with "must" or "has".
+"""
+
+import re
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Final
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+_DRIVERS: Final = {
+    "sqlite": "sqlite",
+    "sqlite+pysqlite": "sqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
+
+
+# As hexadecimal digits, the fewest that are usual, 32 characters still hold 128 random bits.
+_MIN_SECRET_LENGTH: Final = 32
+
+
+def warehouse_url(text: str) -> str:
+    """The URL, with the driver that this program uses."""
+    try:
+        url = make_url(text)
+        driver = _DRIVERS[url.drivername]
+    except (ArgumentError, KeyError, ValueError):
+        raise ValueError(
+            "must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME"
+        ) from None
+    if "@" in (url.host or ""):
+        raise ValueError("has more than one @: write one in the password as %40")
+    return url.set(drivername=driver).render_as_string(hide_password=False)
+
+
+def integer(text: str, least: int, most: int, message: str) -> int:
+    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+        raise ValueError(message)
+    return int(text)
+
+
+def positive(text: str) -> int:
+    return integer(text, 1, 1_000_000_000, "must be a whole number from 1")
+
+
+def as_bytes(text: str) -> int:
+    return integer(text, 1, 10**15, "must be a whole number of bytes, from 1 to 10^15")
+
+
+def import_memory(text: str) -> int:
+    # Importing a file of ordinary rows takes this much.
+    return integer(text, 256, 1_000_000, "must be a whole number of megabytes from 256")
+
+
+def port(text: str) -> int:
+    return integer(text, 1, 65_535, "must be a port: a whole number from 1 to 65535")
+
+
+def optional_port(text: str) -> int | None:
+    return port(text) if text else None
+
+
+def networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    try:
+        return tuple(ip_network(part, strict=False) for part in as_list(text))
+    except ValueError:
+        raise ValueError("must be addresses or networks such as 10.0.0.0/8") from None
+
+
+def rate(text: str) -> tuple[int, int] | None:
+    if text.lower() == "off":
+        return None
+    requests, slash, seconds = text.partition("/")
+    message = (
+        "must be requests/seconds such as 600/60, up to 1000000 requests in up to 86400 s, or off"
+    )
+    if not slash:
+        raise ValueError(message)
+    return integer(requests, 1, 1_000_000, message), integer(seconds, 1, 86_400, message)
+
+
+def origins(text: str) -> tuple[str, ...]:
+    origins = tuple(part.lower() for part in as_list(text))
+    for origin in origins:
+        if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#\s]+", origin):
+            raise ValueError("must be origins such as https://app.example.com, or *")
+    return origins
+
+
+def as_list(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def base_address(text: str) -> str:
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError("must begin with http:// or https://")
+    return text.rstrip("/")
+
+
+def secret_key(text: str) -> str:
+    if text and len(text) < _MIN_SECRET_LENGTH:
+        raise ValueError(
+            f"must have at least {_MIN_SECRET_LENGTH} characters, such as `openssl rand -hex 32` prints"
+        )
+    return text
+
+
+def executor(text: str) -> str:
+    processes = re.fullmatch(r"processes:([1-9][0-9]?)", text)
+    if text == "inline" or processes:
+        return text
+    address = re.fullmatch(r"dask\+(tls|tcp)://(\[[0-9a-fA-F:]+\]|[^:/?#@\s]+):([0-9]{1,5})", text)
+    if not address or not 0 < int(address[3]) <= 65_535:
+        raise ValueError("must be inline, processes:N (N up to 99) or dask+tls://HOST:PORT")
+    if address[1] == "tcp" and address[2] not in ("127.0.0.1", "[::1]", "localhost"):
+        raise ValueError(
+            "must begin with dask+tls:// unless the host is 127.0.0.1: whoever reaches a scheduler "
+            "without certificates can run programs on its workers"
+        )
+    return text
