@@ -1,8 +1,9 @@
-"""What runs tasks, by the setting EXECUTOR: processes of this machine, or a Dask cluster."""
+"""Engines run tasks. The setting EXECUTOR chooses one: processes of this machine, or a Dask cluster."""
 
 import multiprocessing
 import os
 import signal
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,18 +19,19 @@ from warehouse.settings import SettingError
 _EXIT_STATUS: Final = 128 + signal.SIGTERM
 
 
-class Engine(Executor):
+class Engine(Executor, ABC):
     """An executor whose workers are processes, each with one task at a time."""
 
     # The errors of a task whose worker has died.
     deaths: tuple[type[Exception], ...]
 
+    @abstractmethod
     def workers(self) -> int:
         """How many workers there are now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def avoid(self, worker: str) -> None:
-        """Give a worker no more tasks."""
+        """Give a worker that has failed no more tasks, where others may do better."""
 
 
 @contextmanager
@@ -72,6 +74,9 @@ class Processes(Engine):
 
     def workers(self) -> int:
         return self._count
+
+    def avoid(self, worker: str) -> None:
+        pass  # All of them are alike: the driver's own program and settings.
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Submit a task; waits until a worker is idle."""

@@ -1,4 +1,4 @@
-"""What can be wrong with an engine or a worker. A Dask scheduler loads this, too: it imports nothing."""
+"""The failures of engines and workers. A Dask scheduler loads this, too: it imports nothing."""
 
 
 class EngineUnavailable(Exception):

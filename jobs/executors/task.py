@@ -24,12 +24,12 @@ from warehouse.operations.process_id import own_name
 # A worker has three connections: its run's, the heartbeat's, and this many for reading ahead.
 _READERS: Final = 1
 
-# What must be the same on all workers, by name.
+# The settings and versions that must be the same on all workers, by name.
 Build = dict[str, str]
 
 
 class TaskOutcome(NamedTuple):
-    """What became of a share. `failures`: batches that could not be applied, by edition; `left`: editions
+    """The result of a share. `failures`: batches that could not be applied, by edition; `left`: editions
     that another process holds, or all if the worker was stopped."""
 
     rows: int
@@ -49,7 +49,7 @@ class Work(NamedTuple):
 
 
 def own_build() -> Build:
-    """What this process would make figures with."""
+    """The settings and versions with which this process makes figures."""
     return {
         "logic version": str(LOGIC_VERSION),
         "schema revision": HEAD,

@@ -31,7 +31,7 @@ _ROLLUPS = ("refresh", "rollup", "nightly")
 def status(
     connection: ArrowConnection, window_days: int, jobs: tuple[Job, ...], root: Path, now: int
 ) -> Row:
-    """What `status --json` prints: instants as ISO 8601 texts (null: not yet), `problems` as texts.
+    """The report of `status --json`: instants as ISO 8601 texts (null: not yet), `problems` as texts.
 
     `root` is the landing folder. Commits.
     """

@@ -1,4 +1,4 @@
-"""What came in for one shop, for its Data page: its sources, its last imports, its rejected rows.
+"""The data that came in for one shop, for its Data page: its sources, its last imports, its rejected rows.
 
 Everything here is certainly of the shop: batches, forms and ad spend by their key, rejects by the shop that
 the import found (`reject.shop_key`). Runs, files and errors are of no one shop, and are not here.
@@ -74,7 +74,7 @@ class LastImport:
 
 @dataclass(frozen=True)
 class Sources:
-    """What the shop has had; None or empty where nothing came yet. Days are the shop's.
+    """The sources of the shop; None or empty where nothing came yet. Days are the shop's.
 
     `last_day`: the last day with an event in the figures. `accounts`: (provider, instant of its last
     sync). `form_created_at`: of the newest form, 0 without one.
@@ -108,7 +108,7 @@ class ImportedBatch:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What is imported and not in the figures; `since` is 0 if nothing waits."""
+    """The rows that are imported and not in the figures; `since` is 0 if nothing waits."""
 
     rows: int
     batches: int

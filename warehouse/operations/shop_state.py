@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
 from warehouse.editions.pending_batches import from_pending
 
-# What needs a person, by name.
+# The conditions that need a person, by name.
 SET_ASIDE: Final = "set-aside"
 NO_REFRESH: Final = "no-refresh"
 BACKLOG: Final = "backlog"

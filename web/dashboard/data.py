@@ -119,7 +119,7 @@ def retry() -> Any:
 
 
 def _sources(view: View) -> dict[str, Any]:
-    """What came, and what has not come yet."""
+    """The data that came, and the kinds that have not come yet."""
     connection, shop = view.member.connection, view.shop
     sources = shop_inputs.read_sources(connection, shop.key, shop.edition)
     # The last days are looked for among all spend, so only when the shop's data have changed.

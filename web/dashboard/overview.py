@@ -72,7 +72,7 @@ def _submission_cards(rows: Rows, before: Rows | None) -> dict[str, Amount | Rat
 
 
 def _credited_share(rows: Rows) -> float | None:
-    """Of the net revenue, in per cent; None where there is none."""
+    """The credited share of the net revenue, in per cent; None where there is none."""
     net = _sum(rows, "netRevenueCents")
     return percent(_sum(_credited(rows), "netRevenueCents"), net) if net > 0 else None
 

@@ -26,7 +26,7 @@ class Probe(Generic[Answer]):
         self._asked_at = 0.0
 
     def answer(self) -> Answer:
-        """What `ask` returns or raises. Raises TimeoutError where it takes too long, and at once for as
+        """The result of `ask`, or its error. Raises TimeoutError where it takes too long, and at once for as
         long as it goes on."""
         with self._lock:
             if self._answer is None or self._answer.done():

@@ -66,7 +66,7 @@ def last(warehouse: Warehouse, shop_id: str) -> tuple[bool, int]:
 
 HOSTILE: list[tuple[Any, str]] = [
     (order(order_id="1", **POUNDS), "a.example"),
-    # Of the file of a, and it names b: had it been accepted, it would be an order of b.
+    # The file is a's, and the row names b: if it were accepted, it would be an order of b.
     (order(order_id="2", shop_id="b.example", total_cents="<b>"), "b.example"),
     (order(order_id="3", shop_id="nobody.example"), ""),
     (order(order_id="4", shop_id=None), ""),

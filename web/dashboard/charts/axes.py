@@ -1,4 +1,4 @@
-"""What stands beside a chart of days: the values of its gridlines, and the names of some of its days."""
+"""The labels beside a chart of days: the values of its gridlines, and the names of some of its days."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -70,7 +70,7 @@ def _apart(heights: Mapping[str, float]) -> dict[str, float]:
     above = -float(_NAME_HEIGHT)
     for name, height in sorted(heights.items(), key=lambda item: item[1]):
         above = moved[name] = max(height, above + _NAME_HEIGHT)
-    # What was moved out at the bottom pushes the others up.
+    # A name that would lie below the chart pushes the others up.
     below = 100.0 + _NAME_HEIGHT
     for name in reversed(moved):
         below = moved[name] = min(moved[name], below - _NAME_HEIGHT)

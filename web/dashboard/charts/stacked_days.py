@@ -12,7 +12,7 @@ from web.dashboard import formatting
 from web.dashboard.charts.axes import Axes, axes
 from web.dashboard.charts.scale import Scale, scale
 
-# Of the width of a day.
+# A share of the width of a day.
 _BAR: Final = 0.8
 
 
