@@ -18,8 +18,8 @@ Rows = list[dict[str, Any]]
 
 @dataclass
 class Asked:
-    """What the page of some address asks of the API: `now()` for its days, `before()` for those that it
-    compares them with (None where it compares nothing)."""
+    """The questions of a page to the API: `now()` for its days, `before()` for those that it compares them
+    with (None where it compares nothing)."""
 
     seen: Seen
     query: dict[str, str]
@@ -42,6 +42,17 @@ class Asked:
             self.selection.first - timedelta(1),
         )
         return self.seen.api(path, range=f"{last - length}..{last}", **query)
+
+    def campaigns(self) -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
+        """The campaigns, each with its row of the days before: an empty one where it had none, None where
+        nothing is compared."""
+        utm = {"path": "/revenue/by-utm", "dimension": "campaign"}
+        before = self.before(**utm)
+        former = {_campaign(row): row for row in before["rows"]} if before else {}
+        return [
+            (row, former.get(_campaign(row), {}) if before else None)
+            for row in self.now(**utm)["rows"]
+        ]
 
     def money(self, now: int, before: int | None = None, *, exact: bool = False) -> str:
         """With the amount before, if it is compared."""
@@ -124,3 +135,13 @@ def joined(section: Section) -> Section:
 def _with(text: str, now: int, before: int | None, write: Write) -> str:
     """Nothing before is said only of something."""
     return cell(text, former(now, before, write) if now or before else [])
+
+
+def now_and_before(
+    row: dict[str, Any], then: dict[str, Any] | None, name: str
+) -> tuple[int, int | None]:
+    return row[name], None if then is None else then.get(name, 0)
+
+
+def _campaign(row: dict[str, Any]) -> tuple[str, str]:
+    return row["utmSource"], row["utmCampaign"]

@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.web.dashboard.figure_texts import (
     day_rows,
     form_row,
     joined,
+    now_and_before,
     rate,
     total,
 )
@@ -147,18 +149,9 @@ def forms(asked: Asked) -> list[list[str]]:
 
 
 def top_campaigns(asked: Asked) -> list[list[str]]:
-    utm = {"path": "/revenue/by-utm", "dimension": "campaign"}
-    before = asked.before(**utm)
-    former = (
-        {(row["utmSource"], row["utmCampaign"]): row for row in before["rows"]} if before else {}
-    )
     rows = []
-    for row in asked.now(**utm)["rows"]:
-        then = former.get((row["utmSource"], row["utmCampaign"]), {})
-
-        def pair(name: str, row: Any = row, then: Any = then) -> tuple[int, int | None]:
-            return row[name], then.get(name, 0) if before else None
-
+    for row, then in asked.campaigns():
+        pair = partial(now_and_before, row, then)
         if row["attributedOrders"]:
             rows.append(
                 [

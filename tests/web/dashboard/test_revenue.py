@@ -2,13 +2,22 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.support.shop_builder import ShopBuilder
 from tests.web.dashboard.conftest import Seen
-from tests.web.dashboard.figure_texts import Asked, Rows, count, day_rows, rate, total
+from tests.web.dashboard.figure_texts import (
+    Asked,
+    Rows,
+    count,
+    day_rows,
+    now_and_before,
+    rate,
+    total,
+)
 from tests.web.dashboard.page_text import sections
 from tests.web.dashboard.written import english, nothing, with_digit
 from warehouse.tables import edition
@@ -129,18 +138,9 @@ def branches(asked: Asked, rows: Rows, before: Rows | None, level: int) -> list[
 
 
 def campaigns(asked: Asked) -> list[list[str]]:
-    utm = {"path": "/revenue/by-utm", "dimension": "campaign"}
-    before = asked.before(**utm)
-    former = (
-        {(row["utmSource"], row["utmCampaign"]): row for row in before["rows"]} if before else {}
-    )
     rows = []
-    for row in asked.now(**utm)["rows"]:
-        then = former.get((row["utmSource"], row["utmCampaign"]), {})
-
-        def pair(name: str, row: Any = row, then: Any = then) -> tuple[int, int | None]:
-            return row[name], then.get(name, 0) if before else None
-
+    for row, then in asked.campaigns():
+        pair = partial(now_and_before, row, then)
         bought = nothing("no submissions")
         if row["submissionCount"]:
             earlier = (then["convertedSubmissions"], then["submissionCount"]) if then else None
