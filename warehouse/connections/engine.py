@@ -24,7 +24,7 @@ def open_engine(url: str, *, pooled: bool = False, most: int = _MOST) -> Engine:
     options: dict[str, Any] = {"poolclass": NullPool}
     if pooled:
         options = backend.pool_options(most)
-    engine = create_engine(url, **options)
+    engine = create_engine(backend.url, **options)
     backend.prepare_engine(engine, pooled=pooled)
     return engine
 

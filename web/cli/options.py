@@ -9,6 +9,7 @@ import orjson
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import defect, without_password
 from warehouse.domain.time import iso_millis
@@ -55,6 +56,18 @@ def open_warehouse() -> Iterator[Engine]:
         yield engine
     finally:
         engine.dispose()
+
+
+def require_known_pooler(engine: Engine) -> None:
+    """Raises SettingError where a pooler in transaction mode is before the warehouse and its URL does not
+    say so."""
+    backend = backend_of(WAREHOUSE_URL.get())
+    if not backend.allows_shared_sessions and backend.shares_sessions(engine):
+        raise SettingError(
+            "WAREHOUSE_URL names a pooler in transaction mode (such as pgbouncer): add "
+            "prepare_threshold=None to its query, as in postgresql://USER:PASSWORD@HOST:6432/NAME"
+            "?prepare_threshold=None"
+        )
 
 
 @contextmanager
