@@ -66,6 +66,9 @@ class Backend(ABC):
         """The server's process that serves the connection."""
         return None
 
+    def identity(self, _connection: "ArrowConnection") -> str:
+        return ""
+
     def blocker(self, _connection: "ArrowConnection", _server_pid: int) -> str | None:
         return None
 

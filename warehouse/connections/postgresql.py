@@ -83,6 +83,18 @@ class PostgresBackend(Backend):
     def server_pid(self, connection: "ArrowConnection") -> int | None:
         return int(connection.value("SELECT pg_backend_pid()"))
 
+    def identity(self, connection: "ArrowConnection") -> str:
+        # Any role may read both. Two servers do not start in the same microsecond, also where one is a
+        # copy of the other's files.
+        words = connection.value(
+            "SELECT 'database ' || oid || ' of the server that started at ' || "
+            "to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', "
+            """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') """
+            "FROM pg_database WHERE datname = current_database()"
+        )
+        connection.commit()
+        return str(words)
+
     def blocker(self, connection: "ArrowConnection", server_pid: int) -> str | None:
         name: str | None = connection.value(
             "SELECT application_name FROM pg_stat_activity "
