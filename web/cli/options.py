@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
-from warehouse.connections.errors import defect, without_password
+from warehouse.connections.errors import defect, unanswered
 from warehouse.domain.time import iso_millis
 from warehouse.migrations.migrate import migrate
 from warehouse.settings import WAREHOUSE_URL, SettingError
@@ -40,9 +40,7 @@ def one_line_errors() -> Iterator[None]:
     except _OPERATOR_ERRORS as error:
         raise click.ClickException(str(error)) from None
     except SQLAlchemyError as error:
-        reason = without_password(str(getattr(error, "orig", None) or error).strip())
-        reason = reason.partition("\n")[0]
-        raise click.ClickException(f"the warehouse does not answer: {reason}") from None
+        raise click.ClickException(unanswered(error)) from None
     except Exception as error:
         raise click.ClickException(defect(error)) from None
 
