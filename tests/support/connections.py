@@ -10,6 +10,8 @@ import psycopg
 from sqlalchemy import make_url
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.01
+# A heartbeat opens its connection after two.
+_SETTLE_SECONDS: Final = 4
 _COUNT: Final = """
 SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
 AND backend_type = 'client backend' AND application_name <> 'counter'
@@ -26,10 +28,12 @@ class Counter:
         self.now = self.most = 0
 
     def wait_for(self, count: int) -> None:
+        """Wait until there are so many, and then for as long as any more would take to come."""
         deadline = time.monotonic() + 60
         while self.now < count:
             assert time.monotonic() < deadline, (self.now, self.most)
             time.sleep(_SECONDS_BETWEEN_LOOKS)
+        time.sleep(_SETTLE_SECONDS)
 
     def start(self) -> None:
         self._thread.start()
