@@ -34,6 +34,12 @@ def warehouse_url(text: str) -> str:
         ) from None
     if "@" in (url.host or ""):
         raise ValueError("has more than one @: write one in the password as %40")
+    threshold = url.query.get("prepare_threshold")
+    if threshold not in (None, "None") or (threshold and driver == "sqlite"):
+        raise ValueError(
+            f"has prepare_threshold={threshold}: write prepare_threshold=None where the API reaches "
+            "PostgreSQL through pgbouncer in transaction mode, or leave it out"
+        )
     return url.set(drivername=driver).render_as_string(hide_password=False)
 
 

@@ -13,7 +13,7 @@ import click
 
 from jobs.run.console import say
 from jobs.run.signals import Stopped
-from warehouse.connections.errors import defect, is_outage, without_password
+from warehouse.connections.errors import defect, is_outage, unanswered, without_password
 from warehouse.settings import SettingError
 
 FAILED: Final = 1
@@ -53,7 +53,7 @@ def explained(error: Exception) -> str:
     if isinstance(error, CommandFailed | SettingError):
         return str(error)
     if is_outage(error):
-        return f"the warehouse does not answer: {in_one_line(error)}"
+        return unanswered(error)
     if isinstance(error, adbc_driver_manager.Error):
         return f"the warehouse refuses: {in_one_line(error)}"
     return defect(error)

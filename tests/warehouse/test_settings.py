@@ -26,6 +26,12 @@ from warehouse.settings import SETTINGS, SettingError
             "TRUSTED_PROXIES='nginx': must be addresses or networks such as 10.0.0.0/8",
         ),
         (
+            "WAREHOUSE_URL",
+            "postgresql://db:6432/warehouse?prepare_threshold=5",
+            "WAREHOUSE_URL: has prepare_threshold=5: write prepare_threshold=None where the API reaches "
+            "PostgreSQL through pgbouncer in transaction mode, or leave it out",
+        ),
+        (
             "SECRET_KEY",
             "x" * 31,
             "SECRET_KEY: must have at least 32 characters, such as `openssl rand -hex 32` prints",

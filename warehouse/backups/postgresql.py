@@ -28,7 +28,7 @@ from warehouse.backups.files import (
     require_known,
 )
 from warehouse.connections.engine import open_engine
-from warehouse.migrations.migrate import migrate, revision_of
+from warehouse.migrations.migrate import migrate, require_own_sessions, revision_of
 
 _PORTION: Final = 1 << 20
 
@@ -44,7 +44,7 @@ WHERE datname = current_database() AND usename = current_user AND pid <> pg_back
 
 def back_up(url: URL, file: Path, progress: Progress) -> None:
     """Write the warehouse to a file. Raises BackupError where there is none, or no fitting pg_dump."""
-    engine = open_engine(url.render_as_string(hide_password=False))
+    engine = _open(url)
     program = _program("pg_dump", engine)
     with engine.connect() as connection:
         if revision_of(connection) is None:
@@ -64,7 +64,7 @@ def back_up(url: URL, file: Path, progress: Progress) -> None:
 
 def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     """Put a backup in the place of the warehouse. Raises BackupError."""
-    engine = open_engine(url.render_as_string(hide_password=False))
+    engine = _open(url)
     program = _program("pg_restore", engine)
     require_empty(engine, force=force)
     # Read to its end, into nothing: that it is whole shows nowhere else.
@@ -85,6 +85,13 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     migrate(engine)
     with engine.begin() as connection:
         forget_the_present(connection, time.time_ns() // 1_000_000)
+
+
+def _open(url: URL) -> Engine:
+    address = url.render_as_string(hide_password=False)
+    engine = open_engine(address)
+    require_own_sessions(engine, address)
+    return engine
 
 
 @contextmanager

@@ -169,6 +169,12 @@ class ArrowConnection:
         database server's, or on SQLite this machine's."""
         return self.backend.now_micros(self)
 
+    def identity(self) -> str:
+        """Words for people that are the same for all who use this warehouse now, however they spell its
+        address, and for nobody else: a restored or cloned copy has others. They change when the server
+        starts again. ("" on SQLite, where one machine has it.) Commits."""
+        return self.backend.identity(self)
+
     def blocker(self, server_pid: int) -> str | None:
         """The process ("host:pid") that the connection of that server process waits for. Commits."""
         return self.backend.blocker(self, server_pid)

@@ -37,6 +37,8 @@ class Backend(ABC):
     skip_locked: str = ""
     # Whether several processes can write at once.
     has_many_writers: bool = True
+    # Whether nothing that its engines do depends on a session, only on a transaction.
+    allows_shared_sessions: bool = False
 
     def __init__(self, url: URL) -> None:
         self.url = url
@@ -63,6 +65,9 @@ class Backend(ABC):
     def server_pid(self, _connection: "ArrowConnection") -> int | None:
         """The server's process that serves the connection."""
         return None
+
+    def identity(self, _connection: "ArrowConnection") -> str:
+        return ""
 
     def blocker(self, _connection: "ArrowConnection", _server_pid: int) -> str | None:
         return None
@@ -103,6 +108,11 @@ class Backend(ABC):
 
     def prepare_engine(self, engine: Engine, *, pooled: bool) -> None:
         """Set up the connections that an engine will open."""
+
+    def shares_sessions(self, _engine: Engine) -> bool:
+        """Whether a pooler in transaction mode is between an engine and the database: what one client sets
+        for its session, another may get. (One that is very busy may go unnoticed.)"""
+        return False
 
     def lock_migrations(self, connection: Connection) -> None:
         """Wait until no other process migrates. (SQLite: the transaction is the lock.)"""

@@ -1,9 +1,8 @@
 """SQLAlchemy engines: the API's way into the warehouse, and that of everything that goes row by row."""
 
-import hashlib
 from typing import Any, Final
 
-from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy import Engine, create_engine
 from sqlalchemy.pool import NullPool
 
 from warehouse.connections.backends import backend_of
@@ -24,15 +23,6 @@ def open_engine(url: str, *, pooled: bool = False, most: int = _MOST) -> Engine:
     options: dict[str, Any] = {"poolclass": NullPool}
     if pooled:
         options = backend.pool_options(most)
-    engine = create_engine(url, **options)
+    engine = create_engine(backend.url, **options)
     backend.prepare_engine(engine, pooled=pooled)
     return engine
-
-
-def fingerprint(url: str) -> str:
-    """A hash of the host, the port and the name of a database: the same for all who use it by this host's
-    name. User and password are not in it."""
-    parsed = make_url(url)
-    host = parsed.host or parsed.query.get("host", "")
-    named = f"{host}:{parsed.port or 5432}/{parsed.database}"
-    return hashlib.sha256(named.encode()).hexdigest()[:16]

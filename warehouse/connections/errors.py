@@ -39,6 +39,14 @@ _ROOT: Final = Path(__file__).parents[2]
 _PASSWORD_IN_URL: Final = re.compile(r"(://[^:/@\s]*+:)\S*(?=@)")
 _PACKAGES: Final = ("jobs", "warehouse", "web")
 
+# PostgreSQL's and pgbouncer's words: a connection that is refused has no SQLSTATE.
+_FULL_MESSAGES: Final = (
+    "too many connections",
+    "too many clients",
+    "remaining connection slots",
+    "no more connections allowed",
+)
+
 
 class Unavailable(RuntimeError):
     """The warehouse does not answer."""
@@ -60,6 +68,18 @@ def is_outage(error: BaseException) -> bool:
 def is_damaged(error: BaseException) -> bool:
     """Whether SQLite found that the file of the warehouse is damaged, or is something else."""
     return any(words in str(error) for words in _DAMAGE_MESSAGES)
+
+
+def unanswered(error: BaseException) -> str:
+    """One line for a user whose command the warehouse does not answer."""
+    said = without_password(" ".join(str(getattr(error, "orig", None) or error).split()))
+    line = f"the warehouse does not answer: {said}"
+    if any(words in said for words in _FULL_MESSAGES):
+        line += (
+            ". Raise the limit that it names (max_connections, or the CONNECTION LIMIT of the role), or "
+            "run less at once; jobs/README.md has the sum, under PostgreSQL"
+        )
+    return line
 
 
 def is_collision(error: BaseException) -> bool:

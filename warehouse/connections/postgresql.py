@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import adbc_driver_manager
 import adbc_driver_postgresql.dbapi
-from sqlalchemy import Connection, text
+from sqlalchemy import URL, Connection, Engine, event, text
 
 from warehouse.connections.backend import NO_WAIT_MS, Backend
 from warehouse.operations.process_id import own_name
@@ -13,9 +13,14 @@ from warehouse.operations.process_id import own_name
 if TYPE_CHECKING:
     from warehouse.connections.arrow import ArrowConnection
 
+# In a URL, it says that a pooler hands each transaction to another session of the server.
+_POOLED: Final = "prepare_threshold"
+_PID: Final = text("SELECT pg_backend_pid()")
+
 
 class PostgresBackend(Backend):
-    """A server."""
+    """A server. With `?prepare_threshold=None` in its URL there is a pooler before it, such as pgbouncer in
+    transaction mode: nothing outlives a transaction then, neither a setting nor a prepared statement."""
 
     name = "postgresql"
     ordered_by_place = "ORDER BY place"
@@ -28,7 +33,9 @@ class PostgresBackend(Backend):
     # The server ends these in a session of the API: a statement, the wait for a lock, and a transaction in
     # which nothing happens. (While a body comes, nothing happens in its request's snapshot.)
     _API_TIMEOUTS: Final = (
-        "-c statement_timeout=30s -c lock_timeout=3s -c idle_in_transaction_session_timeout=5min"
+        ("statement_timeout", "30s"),
+        ("lock_timeout", "3s"),
+        ("idle_in_transaction_session_timeout", "5min"),
     )
     # Two hosts between which the link is cut notice it within so many milliseconds: the client by its own
     # parameters, the server by the settings of its session. Until then a job that has been cut off keeps
@@ -40,6 +47,11 @@ class PostgresBackend(Backend):
         ("keepalives_count", 3),
         ("tcp_user_timeout", _CUT_OFF_MS),
     )
+
+    def __init__(self, url: URL) -> None:
+        # The client library does not know this word.
+        super().__init__(url.difference_update_query([_POOLED]))
+        self.allows_shared_sessions = _POOLED in url.query
 
     def adbc_connect(self) -> Any:
         return adbc_driver_postgresql.dbapi.connect(self.libpq_uri())
@@ -70,6 +82,18 @@ class PostgresBackend(Backend):
 
     def server_pid(self, connection: "ArrowConnection") -> int | None:
         return int(connection.value("SELECT pg_backend_pid()"))
+
+    def identity(self, connection: "ArrowConnection") -> str:
+        # Any role may read both. Two servers do not start in the same microsecond, also where one is a
+        # copy of the other's files.
+        words = connection.value(
+            "SELECT 'database ' || oid || ' of the server that started at ' || "
+            "to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', "
+            """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') """
+            "FROM pg_database WHERE datname = current_database()"
+        )
+        connection.commit()
+        return str(words)
 
     def blocker(self, connection: "ArrowConnection", server_pid: int) -> str | None:
         name: str | None = connection.value(
@@ -122,20 +146,48 @@ class PostgresBackend(Backend):
         connection.commit()
 
     def pool_options(self, most: int) -> dict[str, Any]:
-        # The operator's own options come last, so that they count.
-        options = f"{self._API_TIMEOUTS} {self.url.query.get('options', '')}".strip()
         connect_args: dict[str, Any] = {
             "connect_timeout": self._CONNECT_SECONDS,
-            "options": options,
             **dict(self._KEEPALIVES),
         }
+        if not self.allows_shared_sessions:
+            limits = " ".join(f"-c {name}={value}" for name, value in self._API_TIMEOUTS)
+            # The operator's own options come last, so that they count.
+            connect_args["options"] = f"{limits} {self.url.query.get('options', '')}".strip()
         return {
             **super().pool_options(most),
             "pool_pre_ping": True,
             "connect_args": connect_args,
         }
 
+    def prepare_engine(self, engine: Engine, *, pooled: bool) -> None:
+        if self.allows_shared_sessions:
+            event.listen(engine, "connect", _prepare_nothing)
+            if pooled:
+                event.listen(engine, "begin", self._limit_transaction)
+
+    def _limit_transaction(self, connection: Connection) -> None:
+        limits = (f"set_config('{name}', '{value}', true)" for name, value in self._API_TIMEOUTS)
+        connection.exec_driver_sql(f"SELECT {', '.join(limits)}")
+
+    def shares_sessions(self, engine: Engine) -> bool:
+        if self.allows_shared_sessions:
+            return True
+        with engine.connect() as first:
+            pid = first.scalar(_PID)
+            first.commit()
+            # A pooler tells its clients other numbers than those of the server's processes.
+            if pid == first.connection.driver_connection.info.backend_pid:  # type: ignore[union-attr]
+                return False
+            # Its own session would be neither another's meanwhile nor another one later.
+            with engine.connect() as second:
+                return second.scalar(_PID) == pid or first.scalar(_PID) != pid
+
     def lock_migrations(self, connection: Connection) -> None:
         connection.execute(
             text("SELECT pg_advisory_xact_lock(:key)"), {"key": self._MIGRATION_LOCK}
         )
+
+
+def _prepare_nothing(connection: Any, _record: Any) -> None:
+    connection.prepare_threshold = None

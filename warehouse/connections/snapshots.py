@@ -22,11 +22,13 @@ class BinaryCursor(psycopg.Cursor[Any]):
 def open_snapshots(url: str, most: int) -> Engine:
     """A pooled engine on a PostgreSQL warehouse, whose transactions only read; it has at most so many
     connections."""
-    options = backend_of(url).pool_options(most)
+    backend = backend_of(url)
+    options = backend.pool_options(most)
     options["connect_args"]["cursor_factory"] = BinaryCursor
     options["pool_pre_ping"] = False
-    engine = create_engine(url, isolation_level="AUTOCOMMIT", **options)
+    engine = create_engine(backend.url, isolation_level="AUTOCOMMIT", **options)
     event.listen(engine, "begin", _begin)
+    backend.prepare_engine(engine, pooled=True)
     return engine
 
 

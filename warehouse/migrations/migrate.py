@@ -25,10 +25,23 @@ class NewerSchema(SettingError):
 
 @contextmanager
 def open_migrated(url: str) -> Iterator[ArrowConnection]:
-    """A connection for jobs on the warehouse, after `migrate`. Raises as `open_arrow` and `migrate`."""
-    migrate(open_engine(url))
+    """A connection for jobs on the warehouse, after `migrate`. Raises as `open_arrow`, `migrate` and
+    `require_own_sessions`."""
+    engine = open_engine(url)
+    require_own_sessions(engine, url)
+    migrate(engine)
     with open_arrow(url) as connection:
         yield connection
+
+
+def require_own_sessions(engine: Engine, url: str) -> None:
+    """Raises SettingError for a URL at which a job would share its sessions with others: its settings would
+    become theirs, and its temporary tables would get lost."""
+    if backend_of(url).shares_sessions(engine):
+        raise SettingError(
+            "WAREHOUSE_URL names a pooler in transaction mode (such as pgbouncer), through which only the "
+            "API can work: give jobs the host and port of PostgreSQL itself, without prepare_threshold"
+        )
 
 
 def migrate(engine: Engine) -> None:

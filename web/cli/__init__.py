@@ -14,7 +14,7 @@ import click
 from warehouse.settings import HOST, PORT, WORKERS, SettingError, check_names
 from web.cli.keys import keys
 from web.cli.members import audit, members
-from web.cli.options import one_line_errors, open_warehouse
+from web.cli.options import one_line_errors, open_warehouse, require_known_pooler
 
 
 class _MainGroup(click.Group):
@@ -42,8 +42,8 @@ def serve(host: str | None, port: int | None, workers: int | None) -> None:
     from web.server.wsgi_server import run
 
     # Closed before the server forks: its processes must not share a connection.
-    with open_warehouse():
-        pass
+    with open_warehouse() as engine:
+        require_known_pooler(engine)
     run(host or HOST.get(), port or PORT.get(), workers or WORKERS.get())
 
 

@@ -9,8 +9,9 @@ import orjson
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
-from warehouse.connections.errors import defect, without_password
+from warehouse.connections.errors import defect, unanswered
 from warehouse.domain.time import iso_millis
 from warehouse.migrations.migrate import migrate
 from warehouse.settings import WAREHOUSE_URL, SettingError
@@ -39,9 +40,7 @@ def one_line_errors() -> Iterator[None]:
     except _OPERATOR_ERRORS as error:
         raise click.ClickException(str(error)) from None
     except SQLAlchemyError as error:
-        reason = without_password(str(getattr(error, "orig", None) or error).strip())
-        reason = reason.partition("\n")[0]
-        raise click.ClickException(f"the warehouse does not answer: {reason}") from None
+        raise click.ClickException(unanswered(error)) from None
     except Exception as error:
         raise click.ClickException(defect(error)) from None
 
@@ -55,6 +54,18 @@ def open_warehouse() -> Iterator[Engine]:
         yield engine
     finally:
         engine.dispose()
+
+
+def require_known_pooler(engine: Engine) -> None:
+    """Raises SettingError where a pooler in transaction mode is before the warehouse and its URL does not
+    say so."""
+    backend = backend_of(WAREHOUSE_URL.get())
+    if not backend.allows_shared_sessions and backend.shares_sessions(engine):
+        raise SettingError(
+            "WAREHOUSE_URL names a pooler in transaction mode (such as pgbouncer): add "
+            "prepare_threshold=None to its query, as in postgresql://USER:PASSWORD@HOST:6432/NAME"
+            "?prepare_threshold=None"
+        )
 
 
 @contextmanager

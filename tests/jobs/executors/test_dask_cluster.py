@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs.importing.kinds import KINDS
+from tests.conftest import NewUrl
 from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import assert_whole, make_shops
 from tests.support.answers import assert_answers
@@ -110,16 +111,16 @@ def test_a_worker_that_differs_is_named_and_gets_nothing(
 
 @pytest.mark.deep
 def test_where_all_workers_differ_the_driver_goes_on_alone(
-    postgres_commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    postgres_commands: Commands, new_postgres_url: NewUrl, tmp_path: Path
 ) -> None:
     make_shops(postgres_commands)
     with dask_cluster(postgres_commands.url, tmp_path / "dask", workers=0) as cluster:
-        cluster.start_worker(WAREHOUSE_URL="postgresql://db.example/other")
+        cluster.start_worker(WAREHOUSE_URL=new_postgres_url())
         cluster.start_worker("--nthreads", "1")
         cluster.wait_for_workers(2)
         driver = postgres_commands.start("rollup", "--executor", cluster.address)
         said = postgres_commands.finish(driver)
-    assert "(the host, port or name in WAREHOUSE_URL)" in said
+    assert "it has warehouse (the one that WAREHOUSE_URL names) database " in said
     assert "it was started without --preload jobs.executors.dask_setup" in said
     assert "this process goes on alone" in said
     assert owners(postgres_commands) == set()

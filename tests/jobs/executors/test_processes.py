@@ -5,17 +5,23 @@ import signal
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import psutil
 import pytest
+from sqlalchemy import func, make_url, select
 
+from jobs.executors.errors import VersionSkew
 from jobs.executors.task import TaskOutcome, Work, own_build, run_task
 from jobs.run.clock import now_micros
+from tests.conftest import NewUrl
 from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import BATCHES_PER_SHOP, SHOPS, assert_whole, make_shops
 from tests.support.import_files import order
 from tests.support.slow_batch import slow_batch
+from warehouse.connections.engine import open_engine
 from warehouse.editions.pending_batches import EVERY_BATCH
+from warehouse.tables import job_run
 
 ALL_BATCHES = SHOPS * BATCHES_PER_SHOP
 _STOPPED = 143
@@ -121,6 +127,36 @@ def test_workers_end_with_their_driver(postgres_commands: Commands, number: sign
     assert postgres_commands.rows("SELECT COUNT(*) FROM edition_batch")[0] < ALL_BATCHES
     postgres_commands("rollup")
     assert_whole(postgres_commands)
+
+
+def test_a_worker_proves_that_it_reads_the_same_warehouse(
+    postgres_commands: Commands,
+    new_postgres_url: NewUrl,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However it spells the address; another database of the same server is refused."""
+    postgres_commands.make_backlog()
+    monkeypatch.setenv("WAREHOUSE_URL", postgres_commands.url)
+    build = own_build()
+    work = Work((), EVERY_BATCH, now_micros(), only_due=False)
+    url = make_url(postgres_commands.url)
+    if folder := url.query.get("host"):
+        (tmp_path / "socket").symlink_to(str(folder))
+        other = url.set(query={"host": str(tmp_path / "socket")})
+    else:
+        other = url.set(host={"localhost": "127.0.0.1"}.get(url.host or "", "localhost"))
+    assert other != url
+    monkeypatch.setenv("WAREHOUSE_URL", other.render_as_string(hide_password=False))
+    assert run_task(build, work).left == ()
+    empty = new_postgres_url()
+    monkeypatch.setenv("WAREHOUSE_URL", empty)
+    with pytest.raises(VersionSkew) as refused:
+        run_task(build, work)
+    assert refused.value.reason.startswith("warehouse (the one that WAREHOUSE_URL names) database ")
+    # Nothing was written there.
+    with open_engine(empty).connect() as connection:
+        assert connection.scalar(select(func.count()).select_from(job_run)) == 0
 
 
 @pytest.mark.deep

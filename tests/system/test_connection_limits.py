@@ -1,0 +1,146 @@
+"""The sum of connections in jobs/README.md, counted; and a server that has none left.
+
+A lock holds everything up at the place where it has the most connections open.
+"""
+
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+from sqlalchemy import URL, make_url
+
+from tests.jobs.conftest import Commands
+from tests.jobs.executors.conftest import make_shops, postgres_commands
+from tests.support.connections import counted, own
+from tests.support.dask_cluster import dask_cluster
+from tests.support.postgres import administer
+from tests.support.refusals import refused
+from tests.support.serving import WORKERS, ask, served
+from tests.support.shop_builder import ShopBuilder
+from warehouse.connections.engine import open_engine
+from web.app import close_app, create_app
+
+__all__ = ["postgres_commands"]
+
+PER_API_PROCESS: Final = 33
+PER_JOB: Final = 4
+# Of a driver that waits for its workers: its run's, and its heartbeat's.
+PER_DRIVER: Final = 2
+PER_WORKER: Final = 3
+# More than the two processes take in at once.
+CLIENTS: Final = 64
+
+
+@contextmanager
+def locked(url: str, table: str) -> Iterator[None]:
+    """Nobody writes to a table during the block."""
+    with own(url) as connection, connection.transaction():
+        connection.execute(f"LOCK TABLE {table} IN SHARE MODE".encode())
+        yield
+
+
+def test_the_api_keeps_to_its_share(postgres_url: str) -> None:
+    engine = open_engine(postgres_url)
+    keys = [ShopBuilder(engine, shop_id=f"shop-{number}.example").mint() for number in range(4)]
+    with counted(postgres_url) as counter, served(postgres_url) as (_, port):
+
+        def create(number: int) -> int:
+            key = keys[number % len(keys)]
+            body = b'{"name": "x", "schema": {}}'
+            sent = {"Content_Type": "application/json"}
+            return ask(port, "POST", "/v1/forms", key, body, **sent)[0]
+
+        with locked(postgres_url, "form"), ThreadPoolExecutor(CLIENTS) as clients:
+            statuses = set(clients.map(create, range(CLIENTS)))
+        assert 503 in statuses
+        assert statuses <= {429, 503}
+        # Requests read and write at the same time.
+        assert WORKERS * PER_API_PROCESS / 2 < counter.most <= WORKERS * PER_API_PROCESS
+
+
+def test_jobs_of_a_scheduler_keep_to_their_share(postgres_commands: Commands) -> None:
+    postgres_commands.make_backlog()
+    postgres_commands.one_batch_at_a_time()
+    # The refresh is the only job that is due.
+    for name in ("NIGHTLY_CRON", "VERIFY_CRON", "PURGE_CRON"):
+        postgres_commands.settings[name] = "0 0 29 2 *"
+    with counted(postgres_commands.url) as counter:
+        with locked(postgres_commands.url, "edition_batch"):
+            scheduler = postgres_commands.start("scheduler")
+            counter.wait_for(PER_JOB)
+            scheduler.terminate()
+        postgres_commands.finish(scheduler)
+    assert counter.most == PER_JOB
+
+
+def test_processes_keep_to_their_share(postgres_commands: Commands) -> None:
+    make_shops(postgres_commands)
+    postgres_commands.one_batch_at_a_time()
+    with counted(postgres_commands.url) as counter:
+        with locked(postgres_commands.url, "edition_batch"):
+            driver = postgres_commands.start("rollup", "--executor", "processes:2")
+            counter.wait_for(PER_DRIVER + 2 * PER_WORKER)
+        postgres_commands.finish(driver)
+    assert counter.most <= PER_JOB + 2 * PER_WORKER
+
+
+@pytest.mark.deep
+def test_a_dask_worker_keeps_to_its_share(postgres_commands: Commands, tmp_path: Path) -> None:
+    make_shops(postgres_commands)
+    postgres_commands.one_batch_at_a_time()
+    with (
+        dask_cluster(postgres_commands.url, tmp_path / "dask", workers=1) as cluster,
+        counted(postgres_commands.url) as counter,
+    ):
+        with locked(postgres_commands.url, "edition_batch"):
+            driver = postgres_commands.start("rollup", "--executor", cluster.address)
+            counter.wait_for(PER_DRIVER + PER_WORKER)
+        postgres_commands.finish(driver)
+    assert counter.most <= PER_JOB + PER_WORKER
+
+
+@pytest.fixture
+def few_connections(postgres_server: URL, postgres_url: str) -> Iterator[str]:
+    """The database's URL for a role with one connection, which is taken."""
+    role = f"few_{uuid.uuid4().hex}"
+    administer(
+        postgres_server,
+        f"CREATE ROLE {role} LOGIN PASSWORD 'few' CONNECTION LIMIT 1 "
+        "IN ROLE pg_read_all_data, pg_write_all_data",
+    )
+    url = make_url(postgres_url).set(username=role, password="few")
+    try:
+        with own(url.render_as_string(hide_password=False)):
+            yield url.render_as_string(hide_password=False)
+    finally:
+        administer(postgres_server, f"DROP ROLE {role}")
+
+
+def test_a_server_without_a_connection_left_says_so(
+    few_connections: str, postgres_url: str
+) -> None:
+    for command in (("jobs", "rollup"), ("web", "keys", "list")):
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            env={**os.environ, "WAREHOUSE_URL": few_connections},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith("Error: the warehouse does not answer: ")
+        assert "too many connections" in done.stderr
+        assert "Raise the limit that it names" in done.stderr
+        assert done.stderr.count("\n") == 1
+    key = ShopBuilder(open_engine(postgres_url)).mint()
+    app = create_app(few_connections)
+    answer = app.test_client().get("/v1/forms", headers={"Authorization": f"Bearer {key}"})
+    refused(answer, 503, "unavailable")
+    close_app(app)
