@@ -2,7 +2,8 @@
 
 The key is looked up with every request, and nothing about it is remembered, so that a revoked or expired
 key stops at once, in every worker. The shop comes from the key alone, never from the request. The snapshot
-in which the key was found is the one that the whole request reads from.
+in which the key was found is the one that the whole request reads from. Only a request for figures goes on
+in one of the read replica, where there is one, and takes the shop as it is there (`shop_of_figures`).
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from sqlalchemy import Connection, and_, bindparam, select
 
 from warehouse.tables import api_key, edition, form, shop
 from web.auth.api_key_format import is_well_formed, key_hash
+from web.db.database import ReplicaBehind
 from web.http.errors import Refusal, unauthorized
 from web.http.parameters import UUID_TEXT
 from web.http.state import services, state
@@ -88,6 +90,23 @@ def _form_id(text: str) -> str:
 def find_shop(connection: Connection, shop_key: int) -> Shop:
     """The shop that a member is signed in to, in the snapshot of this connection."""
     return _shop(connection.execute(_SHOP, {"shop_key": shop_key}).one())
+
+
+def shop_of_figures(shop_key: int, shop_id: str) -> Shop:
+    """The shop as it is where figures are read. With a read replica, a snapshot of that takes the place of
+    the request's first one. Raises ReplicaBehind where the replica does not have the shop yet."""
+    current, database = state(), services().database
+    connection = current.connection
+    assert connection is not None
+    if database.has_replica:
+        current.connection = None
+        database.release(connection)
+        connection = current.connection = database.read_figures()
+    row = connection.execute(_SHOP, {"shop_key": shop_key}).one_or_none()
+    # The id is compared too: under this number, another warehouse would have another shop.
+    if row is None or row.shop_id != shop_id:
+        raise ReplicaBehind("The read replica does not have this shop yet. Try again in a moment.")
+    return _shop(row)
 
 
 def _caller(row: Any) -> Caller:
