@@ -1,13 +1,14 @@
 """PostgreSQL as the API reads it: each transaction is one snapshot.
 
 The engine sends the BEGIN itself, when `Connection.begin()` is called: that shows whether a pooled
-connection is still alive without a ping, and states the isolation level with it.
+connection is still alive without a ping, and states the isolation level with it. A connection with the
+execution option `one_statement` sends none: its statement is a snapshot by itself, in one round trip.
 """
 
 from typing import Any, Self
 
 import psycopg
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 
 from warehouse.connections.backends import backend_of
 
@@ -30,5 +31,7 @@ def open_snapshots(url: str, most: int) -> Engine:
     return engine
 
 
-def _begin(connection: Any) -> None:
+def _begin(connection: Connection) -> None:
+    if connection.get_execution_options().get("one_statement"):
+        return
     connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

@@ -17,7 +17,7 @@ from warehouse.domain.time import NEVER, day_date, local_day
 from web.api.csv_table import columns_of, rows_of, write_table
 from web.api.query import Query
 from web.api.schemas.envelope import AnswerMeta
-from web.http.api_key_auth import Shop, require_scope, shop_of_figures
+from web.http.api_key_auth import Shop, open_snapshot, require_scope
 from web.http.content_type import csv_response, requested_format
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
 from web.http.envelope import envelope
@@ -147,11 +147,14 @@ class Endpoint:
             parameter.parse(request.args.getlist(parameter.name)) for parameter in self.parameters
         )
         self.rule(*values)
-        if services().database.has_replica and not self.at_primary:
-            shop = shop_of_figures(caller.shop.key, caller.shop.shop_id)
+        shop = caller.shop
+        if services().database.has_replica:
+            shop = open_snapshot(
+                shop.key, shop.shop_id, form_id.lower(), at_primary=self.at_primary
+            )
             caller = replace(caller, shop=shop)
-        today = local_day(now, caller.shop.timezone)
-        window = self._window(caller.shop, today)
+        today = local_day(now, shop.timezone)
+        window = self._window(shop, today)
         return ParsedRequest(caller, self.path, form_id.lower(), values, window, today, now, format)
 
     def _window(self, shop: Shop, today: int) -> Window:
