@@ -26,15 +26,15 @@ class Standby:
         self.primary = primary
         self.url = primary.set(query={"host": str(folder)})
         self._primary_folder, self._folder = primary_folder, folder
-        self._data = folder / "data"
+        self._data, self._log = folder / "data", folder / "log"
         libpq = primary.set(drivername="postgresql").render_as_string(hide_password=False)
         # -R writes what makes it a standby of this primary; a checkpoint that takes its time takes minutes.
         self._run("pg_basebackup", "-d", libpq, "-D", str(self._data), "-R", "-c", "fast")
 
     def start(self) -> None:
         options = f'{_SETTINGS} -h "" -k {self._folder}'
-        log = str(self._folder / "log")
-        self._run("pg_ctl", "-D", str(self._data), "-o", options, "-l", log, "-w", "start")
+        words = ("-o", options, "-l", str(self._log), "-w", "start")
+        self._run("pg_ctl", "-D", str(self._data), *words)
 
     def stop(self) -> None:
         self._run("pg_ctl", "-D", str(self._data), "-m", "immediate", "-w", "stop")
@@ -49,6 +49,9 @@ class Standby:
         written = ask(self.primary, "SELECT pg_current_wal_lsn()")
         self.ask("SELECT pg_wal_replay_resume()")
         self.wait_for(lambda: self.ask(f"SELECT pg_last_wal_replay_lsn() >= '{written}'"))
+
+    def log(self) -> str:
+        return self._log.read_text()
 
     def ask(self, statement: str) -> Any:
         """The value of a statement on the standby."""

@@ -60,7 +60,7 @@ def authenticate() -> Caller:
     }
     current, database = state(), services().database
     if database.has_replica:
-        row = database.find(_LOOKUP, values)
+        row: Any = database.find(_LOOKUP, values)
     else:
         current.connection = database.read()
         row = current.connection.execute(_LOOKUP, values).one_or_none()
