@@ -46,6 +46,7 @@ BOTH_DATABASES = (
 )
 
 _WITHOUT_POSTGRES = "without PostgreSQL: "
+WITHOUT_STANDBY = "without a standby of PostgreSQL: "
 WITHOUT_CHROMIUM = "without Chromium: "
 WITHOUT_NODE = "without Node: "
 WITHOUT_PROMTOOL = "without promtool: "
@@ -54,6 +55,7 @@ WITHOUT_DISTRIBUTED = "without distributed: "
 WITHOUT_PGBOUNCER = "without pgbouncer: "
 _REMEDIES = {
     _WITHOUT_POSTGRES: "set TEST_POSTGRES_URL to a server where databases may be created",
+    WITHOUT_STANDBY: "run them as an account that may start a server",
     WITHOUT_CHROMIUM: "install Chromium, or set CHROMIUM to where it is",
     WITHOUT_NODE: "install Node (nodejs)",
     WITHOUT_PROMTOOL: "install Prometheus (prometheus)",

@@ -43,6 +43,16 @@ def warehouse_url(text: str) -> str:
     return url.set(drivername=driver).render_as_string(hide_password=False)
 
 
+def replica_url(text: str) -> str:
+    """The URL of a read replica, with the driver that this program uses; "" for none."""
+    url = warehouse_url(text) if text else ""
+    if url and not url.startswith("postgresql"):
+        raise ValueError(
+            "must be postgresql://USER:PASSWORD@HOST:PORT/NAME: SQLite has no replicas"
+        )
+    return url
+
+
 def integer(text: str, least: int, most: int, message: str) -> int:
     if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
         raise ValueError(message)

@@ -53,6 +53,14 @@ WAREHOUSE_URL: Final = Setting(
     "the database: `sqlite:///FILE` or `postgresql://USER:PASSWORD@HOST:PORT/NAME`",
     secret=True,
 )
+READ_WAREHOUSE_URL: Final = Setting(
+    "READ_WAREHOUSE_URL",
+    "",
+    values.replica_url,
+    "a read replica of the warehouse (PostgreSQL), which the API reads figures from; "
+    "`WAREHOUSE_URL` without it",
+    secret=True,
+)
 ATTRIBUTION_WINDOW_DAYS: Final = Setting(
     "ATTRIBUTION_WINDOW_DAYS",
     "30",
@@ -191,6 +199,7 @@ SECRET_KEY: Final = Setting(
 
 SETTINGS: Final = (
     WAREHOUSE_URL,
+    READ_WAREHOUSE_URL,
     ATTRIBUTION_WINDOW_DAYS,
     REJECTS_DAYS,
     NIGHTLY_CRON,
@@ -233,6 +242,19 @@ def check_all() -> None:
     check_names()
     for setting in SETTINGS:
         setting.get()
+    replica_url()
+
+
+def replica_url() -> str:
+    """The URL of the read replica, "" without one. Raises SettingError where the warehouse is SQLite's,
+    which has none."""
+    url = str(READ_WAREHOUSE_URL.get())
+    if url and WAREHOUSE_URL.get().startswith("sqlite"):
+        raise SettingError(
+            "READ_WAREHOUSE_URL: a read replica needs PostgreSQL, and WAREHOUSE_URL names an SQLite file; "
+            "unset it, or set WAREHOUSE_URL to the replica's primary"
+        )
+    return url
 
 
 def is_public_https() -> bool:

@@ -8,14 +8,13 @@ headers of CORS, its id and its rate limit, and is logged.
 
 import time
 from collections.abc import Callable
-from functools import partial
 from time import perf_counter
 
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
-from warehouse.settings import TRUSTED_PROXIES, WAREHOUSE_URL
+from warehouse.settings import TRUSTED_PROXIES, WAREHOUSE_URL, replica_url
 from web import pages
 from web.api.endpoint import ROW_LIMITS, VERSION
 from web.api.resources import RESOURCES
@@ -24,7 +23,6 @@ from web.dashboard import views as dashboard
 from web.db.background_writes import BackgroundWrites, LastUse
 from web.db.database import Database
 from web.db.dimensions import Dimensions
-from web.db.probe import Probe
 from web.db.shop_cache import ShopCache
 from web.http import compression, cors, errors, health, request_log, response_headers
 from web.http.api_key_auth import authenticate
@@ -60,8 +58,8 @@ def create_app(
     rate_buckets: str | None = None,
 ) -> Flask:
     """The API over the warehouse at `url` (default: the setting `WAREHOUSE_URL`), which must have
-    been migrated. `clock` gives the present instant in microseconds. `rate_buckets` is the file in which
-    the processes of one server count requests (see `rate_limits.py`)."""
+    been migrated, and its read replica, if it has one. `clock` gives the present instant in microseconds.
+    `rate_buckets` is the file in which the processes of one server count requests (see `rate_limits.py`)."""
     app = Flask(__name__, static_folder=None)
     app.request_class = BoundedRequest
     app.config[ROW_LIMITS] = RowLimits()
@@ -69,7 +67,7 @@ def create_app(
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
     app.url_map.converters["form_id"] = FormIdConverter
-    database = Database(url or WAREHOUSE_URL.get())
+    database = Database(url or WAREHOUSE_URL.get(), replica_url())
     writes = BackgroundWrites(database)
     shared = Services(
         clock=clock,
@@ -81,7 +79,7 @@ def create_app(
         last_use=LastUse(writes),
         rate_limits=RateLimits(rate_buckets),
         concurrency=ConcurrencyLimits(),
-        readiness=Probe(partial(health.readiness, database)),
+        readiness=health.probes(database),
         api_bodies=BodyReader(MAX_BYTES, Turns(at_once=6, queued=4)),
         page_bodies=BodyReader(page_request.MAX_FORM_BYTES, Turns(at_once=2, queued=2)),
         listeners=[request_log.log_request],

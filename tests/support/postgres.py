@@ -43,9 +43,13 @@ def server_url(run: str) -> URL:
         for statement in ("SELECT 1",) if given else _UNSAFE_BUT_FAST:
             administer(url, statement)
     except Exception as error:
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise PostgresUnavailable(reason) from error
+        raise unavailable(error) from error
     return url
+
+
+def unavailable(error: Exception) -> PostgresUnavailable:
+    """The error, in one line."""
+    return PostgresUnavailable(" ".join(str(error).split())[:200] or type(error).__name__)
 
 
 def _start(run: str) -> URL:

@@ -36,11 +36,24 @@ from warehouse.settings import SETTINGS, SettingError
             "x" * 31,
             "SECRET_KEY: must have at least 32 characters, such as `openssl rand -hex 32` prints",
         ),
+        (
+            "READ_WAREHOUSE_URL",
+            "sqlite:///var/warehouse.db",
+            "READ_WAREHOUSE_URL: must be postgresql://USER:PASSWORD@HOST:PORT/NAME: "
+            "SQLite has no replicas",
+        ),
+        (
+            "READ_WAREHOUSE_URL",
+            "postgresql://replica.example/w",
+            "READ_WAREHOUSE_URL: a read replica needs PostgreSQL, and WAREHOUSE_URL names an SQLite "
+            "file; unset it, or set WAREHOUSE_URL to the replica's primary",
+        ),
     ],
 )
 def test_a_wrong_value_is_quoted_with_what_it_must_be(
     name: str, text: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("WAREHOUSE_URL", "sqlite:///var/warehouse.db")
     monkeypatch.setenv(name, text)
     with pytest.raises(SettingError) as refused:
         settings.check_all()

@@ -14,7 +14,7 @@ import adbc_driver_manager
 from sqlalchemy import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from warehouse.settings import WAREHOUSE_URL, SettingError
+from warehouse.settings import READ_WAREHOUSE_URL, WAREHOUSE_URL, SettingError
 
 # PostgreSQL, by class of SQLSTATE: connection, transaction rollback, resources, prerequisite state
 # (locks), operator intervention, system error.
@@ -89,15 +89,16 @@ def is_collision(error: BaseException) -> bool:
 
 
 def without_password(message: str) -> str:
-    """A message of the database's driver, which may quote the URL, without the password in it."""
-    try:
-        password = make_url(WAREHOUSE_URL.get()).password or ""
-    except SettingError:
-        password = ""
-    for written in {password, quote(password), quote(password, safe=""), quote_plus(password)} - {
-        ""
-    }:
-        message = message.replace(written, "***")
+    """A message of the database's driver, which may quote a URL, without the password in it."""
+    for setting in (WAREHOUSE_URL, READ_WAREHOUSE_URL):
+        try:
+            url = setting.get()
+        except SettingError:
+            continue
+        password = (make_url(url).password if url else "") or ""
+        spellings = {password, quote(password), quote(password, safe=""), quote_plus(password)}
+        for written in spellings - {""}:
+            message = message.replace(written, "***")
     return _PASSWORD_IN_URL.sub(r"\1***", message)
 
 

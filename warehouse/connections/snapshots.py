@@ -1,13 +1,15 @@
 """PostgreSQL as the API reads it: each transaction is one snapshot.
 
 The engine sends the BEGIN itself, when `Connection.begin()` is called: that shows whether a pooled
-connection is still alive without a ping, and states the isolation level with it.
+connection is still alive without a ping, and states the isolation level with it. A connection with the
+execution option `one_statement` sends none where it can do without: its statement is a snapshot by itself,
+in one round trip.
 """
 
 from typing import Any, Self
 
 import psycopg
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 
 from warehouse.connections.backends import backend_of
 
@@ -27,10 +29,16 @@ def open_snapshots(url: str, most: int) -> Engine:
     options["connect_args"]["cursor_factory"] = BinaryCursor
     options["pool_pre_ping"] = False
     engine = create_engine(backend.url, isolation_level="AUTOCOMMIT", **options)
-    event.listen(engine, "begin", _begin)
+    # Behind a pooler, a statement has its limits only in a transaction.
+    event.listen(engine, "begin", _begin if backend.allows_shared_sessions else _begin_unless_alone)
     backend.prepare_engine(engine, pooled=True)
     return engine
 
 
-def _begin(connection: Any) -> None:
+def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+
+def _begin_unless_alone(connection: Connection) -> None:
+    if not connection.get_execution_options().get("one_statement"):
+        _begin(connection)

@@ -17,7 +17,7 @@ from warehouse.domain.time import NEVER, day_date, local_day
 from web.api.csv_table import columns_of, rows_of, write_table
 from web.api.query import Query
 from web.api.schemas.envelope import AnswerMeta
-from web.http.api_key_auth import Shop, require_scope
+from web.http.api_key_auth import Shop, open_snapshot, require_scope
 from web.http.content_type import csv_response, requested_format
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
 from web.http.envelope import envelope
@@ -75,6 +75,9 @@ class Endpoint:
     A GET whose ETag the client already has is a 304. The ETag follows the state of one form (`state`) or of
     the whole shop; in the second case `clock` adds how the answer depends on the present instant, and the
     answer is cached (`web/http/response_cache.py`).
+
+    Figures are read from the read replica, where there is one; an endpoint `at_primary` reads what requests
+    write, so that a client sees at once what it has written.
     """
 
     method: str
@@ -92,6 +95,7 @@ class Endpoint:
     rule: Callable[..., None] = no_rule
     clock: Callable[[Query], Clock] = no_clock
     state: Callable[[Query], State] | None = None
+    at_primary: bool = False
 
     def register(self, blueprint: Blueprint) -> None:
         blueprint.add_url_rule(
@@ -143,8 +147,14 @@ class Endpoint:
             parameter.parse(request.args.getlist(parameter.name)) for parameter in self.parameters
         )
         self.rule(*values)
-        today = local_day(now, caller.shop.timezone)
-        window = self._window(caller.shop, today)
+        shop = caller.shop
+        if services().database.has_replica:
+            shop = open_snapshot(
+                shop.key, shop.shop_id, form_id.lower(), at_primary=self.at_primary
+            )
+            caller = replace(caller, shop=shop)
+        today = local_day(now, shop.timezone)
+        window = self._window(shop, today)
         return ParsedRequest(caller, self.path, form_id.lower(), values, window, today, now, format)
 
     def _window(self, shop: Shop, today: int) -> Window:

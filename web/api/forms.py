@@ -170,6 +170,7 @@ blueprint = resource(
         (LIMIT, CURSOR),
         ranged=False,
         meta=ListMeta,
+        at_primary=True,
         response_headers={
             "Link": 'The address of the next page, with `rel="next"`. The last page has none.'
         },
@@ -185,9 +186,18 @@ blueprint = resource(
         status=201,
         request_headers=(IDEMPOTENCY_KEY,),
         response_headers={"Location": "The address of the new form."},
+        at_primary=True,
     ),
     Endpoint("GET", "/forms/funnel", "analytics:read", all_forms_funnel, (FORM_IDS,)),
-    Endpoint("GET", "/forms/{id}", None, get_form, ranged=False, state=form_state),
+    Endpoint(
+        "GET",
+        "/forms/{id}",
+        None,
+        get_form,
+        ranged=False,
+        state=form_state,
+        at_primary=True,
+    ),
     Endpoint(
         "PUT",
         "/forms/{id}",
@@ -197,5 +207,6 @@ blueprint = resource(
         body=DraftReplacement,
         refusals={409: form_quota.CODE},
         request_headers=(IF_MATCH,),
+        at_primary=True,
     ),
 )

@@ -1,7 +1,8 @@
 """START HERE: the parts of every page: the member's shop, the days of its address, answers for both.
 
 Everything is in the address, so that a page can be sent, kept and printed. A page is a GET: nothing on it
-changes anything, and its snapshot is the one in which the member was found.
+changes anything. All of it is from one snapshot: the one in which the member was found, or, for figures and
+where there is one, one of the read replica.
 """
 
 from collections.abc import Mapping
@@ -21,10 +22,10 @@ from web.dashboard.answers import Answers
 from web.dashboard.attention import attention
 from web.dashboard.day_links import day_links
 from web.dashboard.selection import COMPARISONS, RANGES, Selection, select
-from web.http.api_key_auth import Shop, find_shop
+from web.http.api_key_auth import Shop
 from web.http.date_range import parse_range
 from web.http.parameters import UUID_TEXT
-from web.pages.page_request import MemberRequest, member_request
+from web.pages.page_request import MemberRequest, read_figures
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,9 @@ class View:
         )
 
 
-def open_view() -> View:
-    """The page of the request at hand."""
-    member = member_request()
-    shop = find_shop(member.connection, member.member.shop_key)
+def open_view(*, at_primary: bool = False) -> View:
+    """The page of the request at hand; `at_primary` if it shows what members write."""
+    member, shop = read_figures(at_primary=at_primary)
     today = local_day(member.now, shop.timezone)
     return View(
         member=member,

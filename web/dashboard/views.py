@@ -52,11 +52,11 @@ def _share_with_templates(state: BlueprintSetupState) -> None:
     state.app.jinja_env.globals.update(dashboard_pages=PAGES, most_rows=_MOST_ROWS, address=address)
 
 
-def _add(path: str, name: str, show: Callable[..., Any]) -> None:
+def _add(path: str, name: str, show: Callable[..., Any], *, at_primary: bool = False) -> None:
     def view(**values: str) -> Any:
         if not asks_for_page():
             raise not_found()
-        return show(open_view(), **values)
+        return show(open_view(at_primary=at_primary), **values)
 
     blueprint.add_url_rule(path, name, view, provide_automatic_options=False)
 
@@ -82,7 +82,7 @@ _add("/revenue", "revenue", revenue)
 _add("/discounts", "discounts", discounts)
 _add("/ads", "ads", ads)
 _add("/customers", "customers", customers)
-_add("/data", "data", data)
+_add("/data", "data", data, at_primary=True)
 blueprint.add_url_rule(
     "/data/retry", "retry", retry, methods=["POST"], provide_automatic_options=False
 )

@@ -1,19 +1,30 @@
 """The API's connections: one that reads a snapshot for each request, and others that write.
 
+With a read replica, figures are read there, and nothing else: `read()` is always the primary, so that keys,
+members, sign-ins and forms are as they are now, however far the replica lags. A request for figures first
+asks the primary for its caller, and then opens a snapshot of the replica. All that its answer says comes
+from that one snapshot: figures, `dataThrough`, the data version and so the ETag and the caches.
+
 No request waits for long: neither for a connection, nor for a lock, nor for a statement
 (`warehouse/connections/` has the times). Longer waits are an error that says so
 (`is_unavailable` in web/http/errors.py).
 """
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine, Row, Select
 from sqlalchemy.exc import DBAPIError
 
 from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
+from warehouse.connections.errors import Unavailable
+from warehouse.migrations.migrate import is_current
 from web.server.threads import THREADS
+
+Answer = TypeVar("Answer")
 
 # Each request reads on one connection, and so does the probe.
 _READERS: Final = THREADS + 1
@@ -21,16 +32,24 @@ _READERS: Final = THREADS + 1
 # that can read meanwhile.
 _SQLITE_WRITERS: Final = 2
 
+# What is noted of a connection to the replica that was found to have this program's schema.
+_IS_CURRENT: Final = "is_current"
+
+
+class ReplicaBehind(Unavailable):
+    """The read replica answers, and lacks something that the primary has; the message says what."""
+
 
 class Database:
-    """One per process, on the warehouse at `url`.
+    """One per process, on the warehouse at `url` and its read replica at `replica_url`, if it has one.
 
     A request reads several times (the caller, the edition, two summaries that must agree). One snapshot
     answers all of it, also while a rollup commits in between: SQLite's transactions are snapshots
     anyway, PostgreSQL's are with REPEATABLE READ.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, replica_url: str = "") -> None:
+        self._replica: Engine | None = None
         if backend_of(url).name == "sqlite":
             self._reader = open_engine(url, pooled=True, most=_READERS)
             self._writer = open_engine(url, pooled=True, most=_SQLITE_WRITERS)
@@ -40,19 +59,40 @@ class Database:
 
             self._reader = open_snapshots(url, _READERS)
             self._writer = open_engine(url, pooled=True, most=THREADS)
+            if replica_url:
+                self._replica = open_snapshots(replica_url, _READERS)
+
+    @property
+    def has_replica(self) -> bool:
+        return self._replica is not None
 
     def read(self) -> Connection:
         """A connection on which a snapshot is open; close it with `release()`."""
+        return _with_live_connection(partial(_open_snapshot, self._reader))
+
+    def find(self, statement: Select[Any], values: Mapping[str, Any]) -> Row[Any] | None:
+        """The row that one statement finds now, None without one. This takes one round trip, and a
+        snapshot with one statement takes three. (PostgreSQL)"""
+        return _with_live_connection(partial(self._find, statement, values))
+
+    def read_figures(self) -> Connection:
+        """The same, of the read replica where there is one. Raises ReplicaBehind where that does not
+        have the schema of this program."""
+        if self._replica is None:
+            return self.read()
+        connection = _with_live_connection(partial(_open_snapshot, self._replica))
         try:
-            return self._open_snapshot()
-        except DBAPIError as error:
-            if not error.connection_invalidated:
-                raise
-            # It died in the pool, which has dropped all that are as old: the next one is new.
-            return self._open_snapshot()
+            # Once for each connection: a server that was restored or replaced ends them all.
+            if _IS_CURRENT not in connection.info:
+                _require_current(connection)
+                connection.info[_IS_CURRENT] = True
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def release(self, connection: Connection) -> None:
-        """Close a connection of `read()` or `write()`; changes that were not committed are rolled back.
+        """Close a connection of one of the others; changes that were not committed are rolled back.
 
         A snapshot ends by a COMMIT: after a ROLLBACK, psycopg drops all statements that it has prepared,
         and the server would plan each of them again.
@@ -70,12 +110,39 @@ class Database:
         """Close the connections that wait for their next use."""
         self._reader.dispose()
         self._writer.dispose()
+        if self._replica is not None:
+            self._replica.dispose()
 
-    def _open_snapshot(self) -> Connection:
-        connection = self._reader.connect()
+    def _find(self, statement: Select[Any], values: Mapping[str, Any]) -> Row[Any] | None:
+        connection = self._reader.connect().execution_options(one_statement=True)
         try:
-            connection.begin()
-        except BaseException:
-            connection.close()
+            return connection.execute(statement, values).one_or_none()
+        finally:
+            self.release(connection)
+
+
+def _with_live_connection(ask: Callable[[], Answer]) -> Answer:
+    try:
+        return ask()
+    except DBAPIError as error:
+        if not error.connection_invalidated:
             raise
-        return connection
+        # It died in the pool, which has dropped all that are as old: the next one is new.
+        return ask()
+
+
+def _open_snapshot(engine: Engine) -> Connection:
+    connection = engine.connect()
+    try:
+        connection.begin()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _require_current(connection: Connection) -> None:
+    if not is_current(connection):
+        raise ReplicaBehind(
+            "The read replica does not have this program's schema. After an upgrade, try again in a moment."
+        )

@@ -25,16 +25,16 @@ class Probe(Generic[Answer]):
         self._answer: Future[Answer] | None = None
         self._asked_at = 0.0
 
-    def answer(self) -> Answer:
-        """The result of `ask`, or its error. Raises TimeoutError where it takes too long, and at once for as
-        long as it goes on."""
+    def begin(self) -> Callable[[], Answer]:
+        """Begin to ask. Returns a function that waits for the result of `ask`, or its error. That raises
+        TimeoutError where it takes too long, and at once for as long as it goes on."""
         with self._lock:
             if self._answer is None or self._answer.done():
                 self._answer, self._asked_at = Future(), monotonic()
                 # A daemon: a process does not wait for it at its end.
                 Thread(target=self._run, args=(self._answer,), name="probe", daemon=True).start()
-            answer, left = self._answer, self._asked_at + _SECONDS - monotonic()
-        return answer.result(max(left, 0))
+            answer, deadline = self._answer, self._asked_at + _SECONDS
+        return lambda: answer.result(max(deadline - monotonic(), 0))
 
     def _run(self, answer: Future[Answer]) -> None:
         try:

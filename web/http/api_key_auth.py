@@ -2,7 +2,8 @@
 
 The key is looked up with every request, and nothing about it is remembered, so that a revoked or expired
 key stops at once, in every worker. The shop comes from the key alone, never from the request. The snapshot
-in which the key was found is the one that the whole request reads from.
+in which the key was found is the one that the whole request reads from. Where there is a read replica, the
+key is looked up at the primary by itself, and the endpoint opens its snapshot later (`open_snapshot`).
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from sqlalchemy import Connection, and_, bindparam, select
 
 from warehouse.tables import api_key, edition, form, shop
 from web.auth.api_key_format import is_well_formed, key_hash
+from web.db.database import ReplicaBehind
 from web.http.errors import Refusal, unauthorized
 from web.http.parameters import UUID_TEXT
 from web.http.state import services, state
@@ -51,14 +53,17 @@ class Caller:
 
 def authenticate() -> Caller:
     """Find the caller of the request at hand, and whether the form in its address is the caller's: into
-    `state()`, with the snapshot in which they were found. Raises the 401."""
+    `state()`, with the snapshot in which they were found, unless there is a read replica. Raises the 401."""
     values = {
         "key_hash": key_hash(_bearer(request.headers.get("Authorization"))),
         "form_id": _form_id((request.view_args or {}).get("form_id", "")),
     }
-    current = state()
-    current.connection = services().database.read()
-    row = current.connection.execute(_LOOKUP, values).one_or_none()
+    current, database = state(), services().database
+    if database.has_replica:
+        row: Any = database.find(_LOOKUP, values)
+    else:
+        current.connection = database.read()
+        row = current.connection.execute(_LOOKUP, values).one_or_none()
     if row is None or row.expires_at <= current.now or row.revoked_at <= current.now:
         raise unauthorized()
     current.caller = _caller(row)
@@ -87,7 +92,28 @@ def _form_id(text: str) -> str:
 
 def find_shop(connection: Connection, shop_key: int) -> Shop:
     """The shop that a member is signed in to, in the snapshot of this connection."""
-    return _shop(connection.execute(_SHOP, {"shop_key": shop_key}).one())
+    return _shop(connection.execute(_SHOP, {"shop_key": shop_key, "form_id": ""}).one())
+
+
+def open_snapshot(
+    shop_key: int, shop_id: str, form_id: str = "", *, at_primary: bool = False
+) -> Shop:
+    """Open the snapshot that the request at hand reads from: of the read replica, or `at_primary`. It takes
+    the place of an earlier one. Returns the shop as it is there. Raises ReplicaBehind where the replica does
+    not have the shop yet, or the form that is asked about."""
+    current, database = state(), services().database
+    earlier, current.connection = current.connection, None
+    if earlier is not None:
+        database.release(earlier)
+    connection = current.connection = database.read() if at_primary else database.read_figures()
+    values = {"shop_key": shop_key, "form_id": form_id}
+    row = connection.execute(_SHOP, values).one_or_none()
+    # The id is compared too: under this number, another warehouse would have another shop.
+    if row is None or row.shop_id != shop_id:
+        raise ReplicaBehind("The read replica does not have this shop yet. Try again in a moment.")
+    if form_id and row.form_id is None:
+        raise ReplicaBehind("The read replica does not have this form yet. Try again in a moment.")
+    return _shop(row)
 
 
 def _caller(row: Any) -> Caller:
@@ -123,9 +149,14 @@ _SHOP_COLUMNS: Final = (
     shop.c.data_changed_at,
     edition.c.window_days,
 )
+_FORM_OF_SHOP: Final = and_(
+    form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id")
+)
+# A shop, and a form of it.
 _SHOP: Final = (
-    select(*_SHOP_COLUMNS)
+    select(*_SHOP_COLUMNS, form.c.form_id)
     .join_from(shop, edition, edition.c.edition == shop.c.edition, isouter=True)
+    .outerjoin(form, _FORM_OF_SHOP)
     .where(shop.c.shop_key == bindparam("shop_key"))
 )
 # A key, its shop, and a form of the shop, in one statement.
@@ -141,9 +172,6 @@ _LOOKUP: Final = (
     )
     .join_from(api_key, shop, shop.c.shop_key == api_key.c.shop_key)
     .outerjoin(edition, edition.c.edition == shop.c.edition)
-    .outerjoin(
-        form,
-        and_(form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id")),
-    )
+    .outerjoin(form, _FORM_OF_SHOP)
     .where(api_key.c.key_hash == bindparam("key_hash"))
 )

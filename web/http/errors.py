@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
-from warehouse.connections.errors import is_damaged
+from warehouse.connections.errors import Unavailable, is_damaged
 from web.http.request_id import request_id
 from web.http.request_log import log_failure
 from web.http.state import state
@@ -146,13 +146,14 @@ def _refusal_of_flask(error: HTTPException) -> Refusal:
 def _refusal_of_failure(error: Exception) -> Refusal:
     log_failure(request_id(), error)
     if is_unavailable(error):
-        return Refusal(503, CODES[503], MESSAGES[503], RETRY_SOON)
+        message = str(error) if isinstance(error, Unavailable) else MESSAGES[503]
+        return Refusal(503, CODES[503], message, RETRY_SOON)
     return Refusal(500, CODES[500], MESSAGES[500])
 
 
 def is_unavailable(error: Exception) -> bool:
     """Whether an exception says that the warehouse does not answer."""
     if not isinstance(error, DBAPIError):
-        return isinstance(error, PoolTimeout)
+        return isinstance(error, PoolTimeout | Unavailable)
     is_lost = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
     return is_lost or is_damaged(error.orig or error)

@@ -4,14 +4,16 @@ Both are answered within a second, whatever the warehouse does: `/healthz` does 
 asks with a `Probe`.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 
 import orjson
 from flask import Blueprint, Response
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from warehouse.connections.errors import is_damaged
+from warehouse.connections.errors import Unavailable, is_damaged
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER, iso_millis
 from warehouse.migrations.migrate import is_current
 from warehouse.tables import (
@@ -30,7 +32,8 @@ from warehouse.tables import (
     sign_in,
 )
 from web.db.database import Database
-from web.http.errors import CODES, MESSAGES, RETRY_SOON, Refusal
+from web.db.probe import Probe
+from web.http.errors import CODES, RETRY_SOON, Refusal
 from web.http.request_id import request_id
 from web.http.request_log import log_failure
 from web.http.state import services, state
@@ -85,20 +88,22 @@ def healthz() -> Response:
 @blueprint.get("/readyz", provide_automatic_options=False)
 def readyz() -> Response:
     """200 with the age of the last rollup in seconds (null before the first one), and the number of shops
-    and batches that are set aside. 503 while the warehouse does not answer, is damaged, or has another
-    schema than this program.
+    and batches that are set aside. 503 while the warehouse or its read replica does not answer, is damaged,
+    or has another schema than this program; the message says which of the two.
 
-    Batches that are set aside are no reason for a 503: everything else is answered. They are only counted,
-    because anyone may call this; `python -m jobs status` names them.
+    With a replica, all of it is as the replica has it, since figures are read there. Batches that are set
+    aside are no reason for a 503: everything else is answered. They are only counted, because anyone may
+    call this; `python -m jobs status` names them.
     """
-    try:
-        rolled_up_at, shops, batches, current = services().readiness.answer()
-    except (SQLAlchemyError, TimeoutError) as error:
-        log_failure(request_id(), error)
-        message = _DAMAGED if is_damaged(error) else MESSAGES[503]
-        raise Refusal(503, CODES[503], message, RETRY_SOON) from None
-    if not current:
-        raise Refusal(503, CODES[503], "The warehouse is not migrated to this program's schema.")
+    # Both are asked at once, so that they are also answered within a second.
+    begun = {name: probe.begin() for name, probe in services().readiness.items()}
+    answers = [_answer(name, answer) for name, answer in begun.items()]
+    problems = [answer for answer in answers if isinstance(answer, str)]
+    if problems:
+        raise Refusal(503, CODES[503], " ".join(problems), RETRY_SOON)
+    of_figures = answers[-1]
+    assert not isinstance(of_figures, str)
+    rolled_up_at, shops, batches, _ = of_figures
     age = state().now - rolled_up_at if rolled_up_at else None
     return _json(
         {
@@ -110,9 +115,31 @@ def readyz() -> Response:
     )
 
 
-def readiness(database: Database) -> Readiness:
-    """Asks the warehouse. Raises SQLAlchemyError where it does not answer."""
-    with database.read() as connection:
+def probes(database: Database) -> dict[str, Probe[Readiness]]:
+    """A probe of each server, by what people call it; the last one is that which figures are read from."""
+    kinds = {"warehouse": database.read}
+    if database.has_replica:
+        kinds["read replica"] = database.read_figures
+    return {name: Probe(partial(_readiness, read)) for name, read in kinds.items()}
+
+
+def _answer(name: str, answer: Callable[[], Readiness]) -> Readiness | str:
+    """What a server answers, or a sentence that says what is wrong with it."""
+    try:
+        readiness = answer()
+    except Unavailable as error:
+        return str(error)
+    except (SQLAlchemyError, TimeoutError) as error:
+        log_failure(request_id(), error)
+        return _DAMAGED if is_damaged(error) else f"The {name} does not answer."
+    if not readiness.is_current:
+        return f"The {name} is not migrated to this program's schema."
+    return readiness
+
+
+def _readiness(read: Callable[[], Connection]) -> Readiness:
+    """Asks a server. Raises SQLAlchemyError where it does not answer."""
+    with read() as connection:
         rolled_up_at = connection.execute(_ROLLED_UP_AT).scalar()
         connection.execute(_A_ROW_OF_EACH)
         shops, batches = connection.execute(_SET_ASIDE).one()

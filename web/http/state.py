@@ -42,7 +42,7 @@ class Services:
     last_use: LastUse
     rate_limits: RateLimits
     concurrency: ConcurrencyLimits
-    readiness: Probe[Readiness]
+    readiness: dict[str, Probe[Readiness]]
     api_bodies: BodyReader
     page_bodies: BodyReader
     listeners: list[Callable[[HandledRequest], None]] = field(default_factory=list)

@@ -6,7 +6,7 @@ and the change that follows are one transaction, so a member who is disabled in 
 the change.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from web.auth.audit import Actor, record
 from web.auth.permissions import NotAllowed
 from web.auth.sessions import SignedIn
 from web.db.database import Database
+from web.http.api_key_auth import Shop, find_shop, open_snapshot
 from web.http.errors import CODES, SETTINGS, Refusal, asks_for_page, not_found
 from web.http.state import services, state
 from web.pages import browser_cookie
@@ -88,6 +89,19 @@ def members_blueprint(
 def member_request() -> MemberRequest:
     current: MemberRequest = g.member_request
     return current
+
+
+def read_figures(*, at_primary: bool) -> tuple[MemberRequest, Shop]:
+    """The request at hand and its shop, in the snapshot from which the page reads: that of the read replica,
+    where there is one, unless the page shows what its members write."""
+    current = member_request()
+    shop_key, shop_id = current.member.shop_key, current.member.shop_id
+    if at_primary or not database().has_replica:
+        return current, find_shop(current.connection, shop_key)
+    shop, connection = open_snapshot(shop_key, shop_id), state().connection
+    assert connection is not None
+    g.member_request = replace(current, connection=connection)
+    return member_request(), shop
 
 
 def open_connection(*, write: bool) -> Connection:

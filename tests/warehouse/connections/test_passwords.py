@@ -27,6 +27,7 @@ def test_no_command_prints_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None
         assert "S3cret" not in done.output
 
 
+@pytest.mark.parametrize("name", ["WAREHOUSE_URL", "READ_WAREHOUSE_URL"])
 @pytest.mark.parametrize(
     "message",
     [
@@ -36,8 +37,10 @@ def test_no_command_prints_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None
         'invalid percent-encoded token: "S3%2Fc%20ret"',
     ],
 )
-def test_what_drivers_quote_is_hidden(message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WAREHOUSE_URL", "postgresql://user:S3%2Fc%20ret@127.0.0.1/db")
+def test_what_drivers_quote_is_hidden(
+    message: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "postgresql://user:S3%2Fc%20ret@127.0.0.1/db")
     shown = without_password(message)
     assert "***" in shown
     assert "S3" not in shown
