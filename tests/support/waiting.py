@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-PATIENCE_SECONDS: Final = 240
+PATIENCE_SECONDS: Final = 480
 """However slow or busy the machine is, nothing takes that long. Waiting ends earlier in every test that
 passes, so there is no reason to choose a smaller number."""
 
