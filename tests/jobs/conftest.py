@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from sqlalchemy import text
 
 from jobs.cli import main
 from tests.support.import_files import Row, as_ndjson, order
+from tests.support.processes import children
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.connections.engine import open_engine
 
 Process = subprocess.Popen[str]
@@ -46,9 +47,16 @@ class Commands:
         self._started.append(process)
         return process
 
+    def start_scheduler(self) -> Process:
+        """Start a scheduler, and wait until it runs its first job: before that a signal would end it
+        as any program that has not said what it does with signals."""
+        scheduler = self.start("scheduler")
+        wait_until(lambda: children(scheduler.pid))
+        return scheduler
+
     def finish(self, process: Process, status: int = 0) -> str:
         """Wait for the end of a process; returns what it printed."""
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == status, (process.args, process.returncode, output, errors)
         return output + errors
 
@@ -97,10 +105,7 @@ class Commands:
 
     def wait_until(self, sql: str) -> None:
         """Wait until the first value of a query is not 0."""
-        deadline = time.monotonic() + 60
-        while not self.rows(sql)[0]:
-            assert time.monotonic() < deadline, sql
-            time.sleep(0.05)
+        wait_until(lambda: self.rows(sql)[0], lambda: sql)
 
     def change(self, sql: str) -> None:
         engine = open_engine(self.url)

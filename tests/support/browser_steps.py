@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 
 from tests.support.people import PASSWORD
 from tests.support.shop_builder import ShopBuilder
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def read_key(page: Page) -> str:
 
 def ask(service: Service, key: str, path: str = "/v1/forms") -> tuple[int, Any]:
     """Status and body of an API call, on a new connection: either worker may answer."""
-    connection = HTTPConnection("127.0.0.1", service.port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE_SECONDS)
     connection.request("GET", path, headers={"Authorization": f"Bearer {key}"})
     answer = connection.getresponse()
     body = json.loads(answer.read())

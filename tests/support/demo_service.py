@@ -2,17 +2,17 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
-from urllib.error import URLError
 from urllib.request import urlopen
+
+from tests.support.serving import free_port
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,11 +29,9 @@ class Demo:
 
 
 @contextmanager
-def running(url: str, days: int, seconds: int = 180) -> Iterator[Demo]:
+def running(url: str, days: int) -> Iterator[Demo]:
     """The demo service with `days` days of data, in the environment that runs the tests."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     # The variables of the make that runs the tests are not meant for this one.
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     process = subprocess.Popen(
@@ -50,7 +48,7 @@ def running(url: str, days: int, seconds: int = 180) -> Iterator[Demo]:
     listener = threading.Thread(target=lambda: output_lines.extend(iter(stdout.readline, "")))
     listener.start()
     try:
-        _wait_until_it_answers(port, process, output_lines, monotonic() + seconds)
+        _wait_until_it_answers(port, process, output_lines)
         output = "".join(output_lines)
         key = re.search(r"export KEY=(\S+)", output)
         link = re.search(r"^  (http\S+/sign-in/\S+)$", output, re.MULTILINE)
@@ -59,18 +57,18 @@ def running(url: str, days: int, seconds: int = 180) -> Iterator[Demo]:
         yield Demo(url, port, key[1], link[1], output)
     finally:
         process.terminate()
-        process.wait(30)
-        listener.join(30)
+        process.wait(PATIENCE_SECONDS)
+        listener.join(PATIENCE_SECONDS)
         stdout.close()
 
 
 def _wait_until_it_answers(
-    port: int, process: subprocess.Popen[str], output_lines: list[str], deadline: float
+    port: int, process: subprocess.Popen[str], output_lines: list[str]
 ) -> None:
-    while monotonic() < deadline and process.poll() is None:
-        try:
-            with urlopen(f"http://localhost:{port}/healthz", timeout=5):
-                return
-        except (URLError, OSError):
-            sleep(0.2)
-    raise AssertionError(f"the demo does not answer:\n{''.join(output_lines)}")
+    def answers() -> bool:
+        assert process.poll() is None, "".join(output_lines)
+        with suppress(OSError), urlopen(f"http://localhost:{port}/healthz", timeout=5):
+            return True
+        return False
+
+    wait_until(answers, lambda: "".join(output_lines))

@@ -6,7 +6,7 @@
 import os
 from typing import Final
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # An example of an invariant goes through some ten commands and a thousand requests. The first example is
 # always the simplest world.
@@ -22,8 +22,14 @@ _TIMES_DEEPER: Final = 20
 
 def register_profiles() -> None:
     """The profiles of hypothesis: `usual` is loaded, `--hypothesis-profile deep` tries 20 times as much."""
-    settings.register_profile("usual", max_examples=_USUAL, deadline=None)
-    settings.register_profile("deep", max_examples=_USUAL * _TIMES_DEEPER, deadline=None)
+    for name, count in (("usual", _USUAL), ("deep", _USUAL * _TIMES_DEEPER)):
+        # How fast the machine is decides about no test.
+        settings.register_profile(
+            name,
+            max_examples=count,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow],
+        )
     settings.load_profile("usual")
 
 

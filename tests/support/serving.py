@@ -3,10 +3,10 @@
 import http.client
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +15,11 @@ from typing import Any
 
 import psutil
 
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
+
 WORKERS = 2
+# Below those that the system gives to outgoing connections, of which tests open thousands.
+_PORTS = range(20_000, 30_000)
 
 
 def run(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -24,14 +28,17 @@ def run(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "WAREHOUSE_URL": url},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A port on which nothing listens; no other test is likely to choose it before it is used."""
+    while True:
+        port = random.SystemRandom().choice(_PORTS)
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager
@@ -61,18 +68,14 @@ def served(
 
 def await_workers(server: int) -> set[int]:
     """The processes that serve, once all of them take requests."""
-    deadline = time.monotonic() + 60
-    while len(listening := {pid for pid in _children(server) if _listens(pid)}) < WORKERS:
-        assert time.monotonic() < deadline, "the server did not start"
-        time.sleep(0.05)
-    return listening
+    wait_until(lambda: len(_listening(server)) >= WORKERS, lambda: "the server did not start")
+    return _listening(server)
 
 
-def _children(server: int) -> list[int]:
-    try:
-        return [child.pid for child in psutil.Process(server).children()]
-    except psutil.NoSuchProcess:
-        raise AssertionError("the server ended") from None
+def _listening(server: int) -> set[int]:
+    process = psutil.Process(server)
+    assert process.status() != psutil.STATUS_ZOMBIE, "the server ended"
+    return {child.pid for child in process.children() if _listens(child.pid)}
 
 
 def _listens(pid: int) -> bool:
@@ -86,7 +89,7 @@ def _listens(pid: int) -> bool:
 def ask(
     port: int, method: str, path: str, key: str = "", body: Any = None, **headers: str
 ) -> tuple[int, dict]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     if key:
         sent["Authorization"] = f"Bearer {key}"

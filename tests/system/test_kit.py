@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from tests.conftest import WITHOUT_DISTRIBUTED, WITHOUT_SYSTEMD
+from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +63,7 @@ def test_every_command_exists_with_its_options(name: str) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Usage: ")
@@ -145,7 +146,11 @@ def analyze(tmp_path: Path) -> list[str]:
 
 def said(command: list[str]) -> tuple[int, str]:
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, env={**os.environ, "LC_ALL": "C"}
+        command,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        env={**os.environ, "LC_ALL": "C"},
     )
     return done.returncode, done.stdout + done.stderr
 

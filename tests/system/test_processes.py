@@ -6,12 +6,13 @@ from pathlib import Path
 from tests.support.answers import assert_answers
 from tests.support.processes import start_job
 from tests.support.product import Product
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.worlds import world
 
 
 def finish(*running: "subprocess.Popen[str]") -> None:
     for process in running:
-        output = process.communicate(timeout=120)
+        output = process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == 0, output
 
 

@@ -17,6 +17,7 @@ from jobs.commands.fields import table_of
 from jobs.importing.kinds import KINDS
 from tests.conftest import WITHOUT_NODE
 from tests.support import demo_service, serving
+from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.settings import SETTINGS
 from web.openapi.responses import EXAMPLES
 
@@ -59,7 +60,7 @@ def ask(call: str, demo: demo_service.Demo) -> object:
         env={"KEY": demo.key, "PATH": "/usr/bin:/bin:/usr/local/bin"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert finished.returncode == 0, finished.stderr
     answer = json.loads(finished.stdout)
@@ -90,7 +91,7 @@ def said(command: list[str], example: str, demo: demo_service.Demo) -> str:
         env={"KEY": demo.key, "PATH": "/usr/bin:/bin:/usr/local/bin"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert (finished.returncode, finished.stderr) == (0, ""), example
     return finished.stdout
@@ -122,13 +123,13 @@ def test_the_link_that_the_demo_prints_signs_in_once(demo: demo_service.Demo) ->
     assert "localhost" not in demo.output.partition(demo.link)[2]
     opener = build_opener(HTTPCookieProcessor())
     opener.addheaders = [("Accept", "text/html")]
-    with opener.open(demo.link, timeout=30) as answer:
+    with opener.open(demo.link, timeout=PATIENCE_SECONDS) as answer:
         assert answer.url == f"http://localhost:{demo.port}/"
         assert "Net revenue" in answer.read().decode()
-    with opener.open(f"{answer.url}settings/connections", timeout=30) as answer:
+    with opener.open(f"{answer.url}settings/connections", timeout=PATIENCE_SECONDS) as answer:
         assert f"{demo.key[:13]}…" in answer.read().decode()
     with pytest.raises(HTTPError) as again:
-        build_opener().open(demo.link, timeout=30)
+        build_opener().open(demo.link, timeout=PATIENCE_SECONDS)
     with again.value as answer:
         assert answer.code == 404
 

@@ -1,7 +1,6 @@
 """E-mail addresses in texts of strangers: every spelling is hashed, and no text takes long."""
 
 import json
-import time
 from hashlib import sha256
 
 import pytest
@@ -86,8 +85,8 @@ def test_an_address_as_an_id_in_a_reject_can_still_be_told_from_others(
     assert [json.loads(row["text"])["visitor_id"] for row in kept] == [ADA, ADA]
 
 
-# Quadratic time would be minutes for each.
-SIZE = 100_000
+# Quadratic time would be so many minutes for each that pytest ends the test.
+SIZE = 200_000
 NASTY = {
     "almost addresses": "a" * 254 + "@" + "." * 317,
     "letters": "a",
@@ -115,11 +114,9 @@ NASTY = {
 @pytest.mark.parametrize("piece", NASTY.values(), ids=NASTY)
 def test_no_text_takes_long(piece: str) -> None:
     text = (piece * SIZE)[:SIZE]
-    began = time.monotonic()
     for first in ("", '"', "&", "%", '{"event_id": "'):
         kept_text(first + text, KINDS["events"])
     kept_text(json.dumps({"event_id": text}), KINDS["events"])
     device_of(None, None, text)
     with pytest.raises(ValueError):
         exact(text + "x")
-    assert time.monotonic() - began < 20

@@ -10,6 +10,7 @@ import pytest
 from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import account, spend, written
 from tests.support.processes import start_job
+from tests.support.waiting import PATIENCE_SECONDS
 
 SPEND = "SELECT * FROM ad_spend ORDER BY shop_key, provider, account_id, campaign_id, day, segment"
 
@@ -131,7 +132,7 @@ def test_two_imports_at_once(warehouse: Warehouse) -> None:
         for name, some in (("up", rows), ("down", rows[::-1]))
     ]
     running = [start_job(warehouse.url, "import", "ad-spend", path, "--json") for path in paths]
-    said = [process.communicate(timeout=120) for process in running]
+    said = [process.communicate(timeout=PATIENCE_SECONDS) for process in running]
     assert [err for _, err in said] == ["", ""]
     counts = [json.loads(out) for out, _ in said]
     assert sum(count["new"] for count in counts) == 5000

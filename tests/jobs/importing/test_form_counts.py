@@ -2,13 +2,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import monotonic, sleep
 
 from sqlalchemy import insert, text
 
 from tests.jobs.importing.conftest import Warehouse
 from tests.jobs.importing.conftest import _warehouse as new_warehouse
 from tests.support.import_files import FORM, form
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse import tables
 from warehouse.connections.engine import open_engine
 from web.api import form_quota
@@ -53,12 +53,9 @@ def test_an_import_and_the_api_do_not_wait_in_a_circle(postgres_url: str, tmp_pa
     with ThreadPoolExecutor(1) as jobs, engine.connect() as api, engine.connect() as watcher:
         form_quota.use(api, 1, 1, forms=1, size=4)
         imported = jobs.submit(warehouse.take, "forms", [form()])
-        deadline = monotonic() + 30
-        while not watcher.execute(waiting).scalar_one():
-            assert monotonic() < deadline
-            sleep(0.02)
+        wait_until(lambda: watcher.execute(waiting).scalar_one())
         api.execute(insert(tables.form), row)
         api.commit()
-        assert imported.result(30)["new"] == 1
+        assert imported.result(PATIENCE_SECONDS)["new"] == 1
     engine.dispose()
     assert counted(warehouse) == stored(warehouse)

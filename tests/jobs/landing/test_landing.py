@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import threading
 import time
 from contextlib import suppress
@@ -17,6 +18,7 @@ from jobs.landing.land import MAX_TRIES
 from tests.jobs.conftest import Commands
 from tests.support.import_files import as_csv, as_ndjson, event, order
 from tests.support.processes import kill
+from tests.support.waiting import wait_until
 
 SHOP = {"shop_id": "a.example", "currency": "EUR"}
 
@@ -223,6 +225,7 @@ def test_a_file_with_which_processes_die_is_given_up(sqlite_commands: Commands) 
     file = commands.land("orders", "o.ndjson", as_ndjson(rows))
     dying = commands.start("run", "landing")
     commands.wait_until("SELECT COUNT(*) FROM job_run WHERE job = 'landing' AND arguments <> ''")
+    dying.send_signal(signal.SIGSTOP)  # so that it cannot end before status looks at it
     assert commands.status()["landing"]["in_hand"] == [str(file)]
     kill(dying.pid)
     dying.communicate()
@@ -248,7 +251,7 @@ def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
     commands.take("shops", [SHOP])
     names = []
     rng = random.Random(7)
-    running = [commands.start("scheduler") for _ in range(2)]
+    running = [commands.start_scheduler() for _ in range(2)]
     for number in range(12):
         kind, make = ("events", event) if number % 2 else ("orders", order)
         rows = [make(**{f"{kind[:-1]}_id": f"{number}-{row}"}) for row in range(400)]
@@ -259,8 +262,8 @@ def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
             victim = rng.randrange(2)
             kill(running[victim].pid)
             running[victim].communicate()
-            running[victim] = commands.start("scheduler")
-    wait_until(lambda: files(commands.landing) == sorted(names), commands.landing)
+            running[victim] = commands.start_scheduler()
+    wait_until(lambda: files(commands.landing) == sorted(names), lambda: files(commands.landing))
     for scheduler in running:
         scheduler.terminate()
     for scheduler in running:
@@ -270,10 +273,3 @@ def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
     for name in names:
         assert report(commands.landing / name)["counts"]["read"] == 400
     assert commands.status()["landing"]["in_hand"] == []
-
-
-def wait_until(reached: Any, root: Path) -> None:
-    deadline = time.monotonic() + 120
-    while not reached():
-        assert time.monotonic() < deadline, files(root)
-        time.sleep(0.2)

@@ -2,7 +2,6 @@
 
 import re
 import signal
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -32,10 +31,8 @@ def test_files_that_land_are_imported_and_rolled_up(commands: Commands) -> None:
     # A scheduler begins with a refresh.
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM daily_attribution")
-    started = time.monotonic()
     scheduler.send_signal(signal.SIGINT)
     commands.finish(scheduler)
-    assert time.monotonic() - started < 30
     assert {run["job"] for run in commands.status()["runs"]} == {"landing", "refresh"}
 
 
@@ -56,10 +53,8 @@ def test_the_current_job_stops_with_the_scheduler(commands: Commands) -> None:
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM edition_batch")
     (child,) = children(scheduler.pid)
-    started = time.monotonic()
     scheduler.terminate()
     output = commands.finish(scheduler)
-    assert time.monotonic() - started < 30
     assert not child.is_running()
     assert "stopped by SIGTERM" in output
     assert commands.rows("SELECT owner FROM job_lease") == [""]

@@ -9,13 +9,14 @@ import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from sqlalchemy import Engine
 
 from tests.conftest import WITHOUT_CHROMIUM
 from tests.support.browser_steps import Service
 from tests.support.serving import served
 from tests.support.shop_builder import ShopBuilder, writing
+from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
 from warehouse.tables import secret
@@ -43,6 +44,7 @@ def chromium() -> Iterator[Browser]:
     path = chromium_path()
     if path is None:
         pytest.skip(f"{WITHOUT_CHROMIUM}none of {', '.join(NAMES)} is installed")
+    expect.set_options(timeout=PATIENCE_SECONDS * 1_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser
@@ -59,7 +61,7 @@ def new_context(chromium: Browser) -> Iterator[NewContext]:
 
     def new(**options: object) -> BrowserContext:
         contexts.append(chromium.new_context(**options))  # type: ignore[arg-type]
-        contexts[-1].set_default_timeout(20_000)
+        contexts[-1].set_default_timeout(PATIENCE_SECONDS * 1_000)
         return contexts[-1]
 
     yield new
@@ -83,7 +85,7 @@ def served_warehouse(
     with served(url) as (process, port):
         yield port, url, engine
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE_SECONDS)
     engine.dispose()
 
 

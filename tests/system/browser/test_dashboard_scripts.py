@@ -1,7 +1,7 @@
 """Beside the pages, in a real browser: the crosshair of time series, keys, menus and paper."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -10,6 +10,7 @@ from tests.support.browser_steps import Service, ask, look_at, sign_in, watched
 from tests.support.people import add_member
 from tests.support.product import Product
 from tests.support.shop_builder import known_shop
+from tests.support.waiting import wait_until
 from tests.system.browser.conftest import NewContext
 
 SHOP = "week.example"
@@ -127,6 +128,27 @@ _COLOURS = """canvas => {
     return Object.keys(counts).sort((a, b) => counts[b] - counts[a]);
 }"""
 
+_TWO_SERIES: dict[Literal["light", "dark"], list[str]] = {
+    "light": ["11,92,173", "156,74,16"],
+    "dark": ["140,194,248", "237,169,112"],
+}
+
+
+def colours_on(canvas: Locator) -> list[str]:
+    found: list[str] = canvas.evaluate(_COLOURS)
+    return found
+
+
+def await_colours(canvas: Locator, expected: list[str]) -> None:
+    """Until these are the most frequent ones, in any order."""
+    wait_until(lambda: set(colours_on(canvas)[: len(expected)]) == set(expected))
+
+
+def width_of(shown: Locator) -> float:
+    place = shown.bounding_box()
+    assert place is not None
+    return place["width"]
+
 
 def test_series_follow_the_screen(page: Page, service: Service) -> None:
     shop_of_a_week(service)
@@ -134,22 +156,14 @@ def test_series_follow_the_screen(page: Page, service: Service) -> None:
         sign_in(page, service, "ada@example.com")
         page.goto(f"{service.base}/forms/{FORM}?range=7d")
         canvas = days_of(page).locator("canvas").first
-        page.emulate_media(color_scheme="light")
-        expect(canvas).to_be_visible()
-        page.wait_for_timeout(100)
-        assert set(canvas.evaluate(_COLOURS)[:2]) == {"11,92,173", "156,74,16"}
-        page.emulate_media(color_scheme="dark")
-        page.wait_for_timeout(100)
-        assert set(canvas.evaluate(_COLOURS)[:2]) == {"140,194,248", "237,169,112"}
+        for scheme, colours in _TWO_SERIES.items():
+            page.emulate_media(color_scheme=scheme)
+            await_colours(canvas, colours)
+        plot = days_of(page).locator(".plot").first
         for width in (390, 320, 1280):
             page.set_viewport_size({"width": width, "height": 800})
-            page.wait_for_timeout(100)
-            place = days_of(page).locator(".plot").first.bounding_box()
-            drawn = canvas.bounding_box()
-            assert place is not None
-            assert drawn is not None
-            assert drawn["width"] == pytest.approx(place["width"], abs=1)
-            assert place["width"] > 0.4 * width
+            wait_until(lambda: width_of(canvas) == pytest.approx(width_of(plot), abs=1))
+            assert width_of(plot) > 0.4 * width
 
 
 def test_a_range_of_one_day_is_drawn(page: Page, service: Service) -> None:
@@ -158,9 +172,8 @@ def test_a_range_of_one_day_is_drawn(page: Page, service: Service) -> None:
         sign_in(page, service, "ada@example.com")
         page.goto(f"{service.base}/forms/{FORM}?range=yesterday")
         page.emulate_media(color_scheme="light")
-        page.wait_for_timeout(100)
         canvas = days_of(page).locator("canvas").first
-        assert "11,92,173" in canvas.evaluate(_COLOURS)
+        await_colours(canvas, ["11,92,173"])
 
 
 def test_keys(page: Page, service: Service) -> None:

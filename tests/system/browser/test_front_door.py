@@ -78,7 +78,7 @@ def test_a_warehouse_that_does_not_answer(new_context: NewContext, postgres_url:
                 expect(picture).to_have_js_property("complete", True)
                 expect(picture).not_to_have_js_property("naturalWidth", 0)
         for page in pages:
-            expect(page.get_by_role("heading", level=1)).to_have_text("Revenue", timeout=30_000)
+            expect(page.get_by_role("heading", level=1)).to_have_text("Revenue")
             expect(page).to_have_url(view)
     engine.dispose()
 

@@ -11,6 +11,7 @@ from tests.support.clients import Client
 from tests.support.endpoints import FORM
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder, data_version, writing
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.web.conftest import Clock
 from warehouse.tables import form
 from web.app import close_app, create_app
@@ -103,7 +104,7 @@ def test_of_two_at_once_one_replaces_the_draft(
     def put(number: int) -> int:
         client = apps[number % 2].test_client()
         headers = {"Authorization": f"Bearer {key}", "If-Match": tag}
-        together.wait(10)
+        together.wait(PATIENCE_SECONDS)
         body = {"draft_schema": {"number": number}}
         return client.put(PATH, json=body, headers=headers).status_code
 

@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 
 from tests.support.serving import ask, run, served
 from tests.support.shop_builder import ShopBuilder
+from tests.support.waiting import PATIENCE_SECONDS
 from web.auth.api_key_format import is_well_formed
 from web.cli import main
 
@@ -136,7 +137,7 @@ def test_unreachable_warehouse_is_a_one_line_error() -> None:
 
 def test_command_creates_the_warehouse(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'new' / 'warehouse.db'}"
-    assert run(url, "keys", "list").returncode == 0
+    assert invoke(url, "keys", "list").exit_code == 0
 
 
 def test_serve(warehouse_url: str, engine: Engine, shop: ShopBuilder, tmp_path: Path) -> None:
@@ -170,7 +171,7 @@ def test_serve(warehouse_url: str, engine: Engine, shop: ShopBuilder, tmp_path: 
                 connection.sendall(f"{head}\r\nHost: x\r\n\r\n".encode())
                 assert connection.recv(65536).startswith(f"HTTP/1.1 {status} ".encode())
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=PATIENCE_SECONDS) == 0
     log = (tmp_path / "log").read_text()
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     assert {line.get("status") for line in lines} >= {200, 201, 401, 413}

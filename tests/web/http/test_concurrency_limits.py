@@ -1,6 +1,5 @@
 """How many requests are in progress at once: of one shop, and in all."""
 
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 from time import monotonic, sleep
@@ -10,6 +9,8 @@ from flask.testing import FlaskClient
 
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from web.http import concurrency_limits
 from web.http.concurrency_limits import (
     AT_THE_DOOR,
     IN_ALL,
@@ -21,6 +22,8 @@ from web.http.errors import Refusal
 from web.server.threads import THREADS
 
 GREEDY, OTHER = 1, 2
+# Seconds, in place of those that a request may wait: more than a test takes.
+LONG = 3_600.0
 
 
 class Service:
@@ -44,7 +47,7 @@ class Service:
         try:
             admission.enter(shop_key, takes_turns=reads)
             self.working.append(shop_key)
-            self._end.wait(30)
+            self._end.wait(PATIENCE_SECONDS)
             return 200
         except Refusal as refusal:
             return refusal.status
@@ -55,49 +58,45 @@ class Service:
         self._end.set()
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = monotonic() + 20
-    while not condition():
-        assert monotonic() < deadline
-        sleep(0.01)
-
-
 def test_one_shop_holds_half_of_the_threads() -> None:
     service = Service()
     asked = [service.ask(GREEDY) for _ in range(THREADS)]
-    until(lambda: sum(one.done() for one in asked) == THREADS - PER_SHOP)
+    wait_until(lambda: sum(one.done() for one in asked) == THREADS - PER_SHOP)
     assert {one.result() for one in asked if one.done()} == {429}
     # The threads that are left are there for others.
     others = [service.ask(OTHER) for _ in range(IN_ALL - PER_SHOP)]
-    until(lambda: service.working.count(OTHER) == len(others))
+    wait_until(lambda: service.working.count(OTHER) == len(others))
     service.end()
     assert sum(one.result() == 200 for one in asked) == PER_SHOP
     assert {one.result() for one in others} == {200}
 
 
-def test_short_requests_wait_a_moment_and_pass() -> None:
+def test_short_requests_wait_a_moment_and_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concurrency_limits, "_DOOR_SECONDS", PATIENCE_SECONDS)
     service = Service()
     asked = [service.ask(GREEDY) for _ in range(PER_SHOP)]
-    until(lambda: len(service.working) == PER_SHOP)
+    wait_until(lambda: len(service.working) == PER_SHOP)
     asked += [service.ask(GREEDY) for _ in range(AT_THE_DOOR)]
     service.end()
     assert {one.result() for one in asked} == {200}
 
 
-def test_the_last_threads_are_for_health() -> None:
-    """Where no request ends, the next ones are refused at once, and wait in no thread."""
+def test_the_last_threads_are_for_health(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no request has ended for long, the next ones are refused at once, and wait in no thread."""
+    monkeypatch.setattr(concurrency_limits, "_STUCK_SECONDS", LONG)
     service = Service()
     asked = [service.ask(shop_key) for shop_key in range(IN_ALL)]
-    until(lambda: len(service.working) == IN_ALL)
-    sleep(2.1)
-    began = monotonic()
-    assert [service.ask(OTHER).result() for _ in range(20)] == [503] * 20
-    assert monotonic() - began < 10
+    wait_until(lambda: len(service.working) == IN_ALL)
+    monkeypatch.setattr(concurrency_limits, "monotonic", lambda: monotonic() + LONG)
+    assert [service.ask(OTHER).result(PATIENCE_SECONDS) for _ in range(20)] == [503] * 20
     service.end()
     assert {one.result() for one in asked} == {200}
 
 
-def test_the_readers_of_a_shop_take_turns_where_others_ask() -> None:
+def test_the_readers_of_a_shop_take_turns_where_others_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(concurrency_limits, "_TURN_SECONDS", LONG)
     limits = ConcurrencyLimits()
     first = [admitted(limits, GREEDY) for _ in range(3)]
     # Nobody else has asked so far: they work side by side.
@@ -108,7 +107,7 @@ def test_the_readers_of_a_shop_take_turns_where_others_ask() -> None:
         assert not waiting.done()
         for one in first:
             one.end()
-        waiting.result(10).end()
+        waiting.result(PATIENCE_SECONDS).end()
     other.end()
 
 

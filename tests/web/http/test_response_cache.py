@@ -9,6 +9,7 @@ from sqlalchemy import Engine, text, update
 from tests.support.clients import Client, statements
 from tests.support.endpoints import FORM, GETS
 from tests.support.shop_builder import ShopBuilder, writing
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.web.conftest import Clock
 from warehouse.editions.data_version import next_version
 from warehouse.tables import shop as shop_table
@@ -106,7 +107,7 @@ def test_an_answer_is_never_older_than_the_version_that_it_is_kept_under(
     together, written = Barrier(2), [0]
 
     def count_up() -> None:
-        together.wait(10)
+        together.wait(PATIENCE_SECONDS)
         for number in range(1, 60):
             with writing(shop.engine) as connection:
                 figures = "UPDATE daily_attribution SET orders = :n WHERE edition = :edition"
@@ -117,7 +118,7 @@ def test_an_answer_is_never_older_than_the_version_that_it_is_kept_under(
 
     writer = Thread(target=count_up)
     writer.start()
-    together.wait(10)
+    together.wait(PATIENCE_SECONDS)
     while writer.is_alive():
         least = written[0]
         assert orders(one) >= least

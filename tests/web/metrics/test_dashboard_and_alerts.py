@@ -4,17 +4,18 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 import yaml
 
-from tests.conftest import WITHOUT_PROMTOOL
-from tests.support.processes import start_job
+from tests.conftest import WITHOUT_PROMTOOL, NewUrl
+from tests.support.product import Product
 from tests.support.serving import ask, free_port, served
 from tests.support.shop_builder import ShopBuilder
+from tests.support.waiting import PATIENCE_SECONDS
+from warehouse.connections.engine import open_engine
 
 HERE = Path(__file__).parent
 ALERTS = Path("web/metrics/alerts.yml").absolute()
@@ -30,16 +31,19 @@ QUERIES = PANELS | {rule["alert"]: rule["expr"] for rule in RULES}
 OTHER_LABELS = {"instance", "le"}
 
 
-@pytest.fixture
-def exposed(warehouse_url: str, shop: ShopBuilder, tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def exposed(new_shared_url: NewUrl) -> str:
     """What /metrics says, once there are a shop, a run, a reject and a request."""
-    (tmp_path / "orders.ndjson").write_text("{}\n")
-    start_job(warehouse_url, "import", "orders", str(tmp_path / "orders.ndjson")).communicate()
-    metrics = free_port()
-    with served(warehouse_url, {"METRICS_PORT": str(metrics)}) as (_, port):
+    url, metrics = new_shared_url(), free_port()
+    engine = open_engine(url)
+    ShopBuilder(engine)
+    engine.dispose()
+    Product(url).load("orders", [{}], rejected=1)
+    with served(url, {"METRICS_PORT": str(metrics)}) as (_, port):
         ask(port, "GET", "/healthz")
-        with urlopen(f"http://127.0.0.1:{metrics}/metrics", timeout=30) as answer:
-            yield answer.read().decode()
+        with urlopen(f"http://127.0.0.1:{metrics}/metrics", timeout=PATIENCE_SECONDS) as answer:
+            said: str = answer.read().decode()
+    return said
 
 
 def test_every_metric_and_label_is_exposed(exposed: str) -> None:
@@ -84,7 +88,7 @@ def promtool() -> str:
 
 
 def run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

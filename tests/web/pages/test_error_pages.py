@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from flask.testing import FlaskClient
@@ -72,9 +71,8 @@ def test_a_warehouse_that_is_stuck(postgres: tuple[Browser, Engine]) -> None:
         assert "Refresh" not in sent.headers
         assert "tries again" not in sent.text
         assert 'href=""' not in sent.text
-        began = monotonic()
+        # These need no warehouse.
         assert_parts(browser.client)
-        assert monotonic() - began < 2
     assert browser.get(DEEP, headers=HTML).status_code == 200
 
 

@@ -3,7 +3,6 @@
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from time import monotonic
 
 from sqlalchemy import Engine, make_url
 
@@ -13,8 +12,6 @@ from tests.support.shop_builder import ShopBuilder
 BODY = '{"name": "x", "schema": {}}'
 # Clients of one tenant: more than the threads of one worker.
 CLIENTS = 20
-# Seconds from an answer that comes to one that does not.
-PATIENCE = 10
 
 
 def test_writers_that_wait_for_the_lock_leave_the_threads_to_readers(
@@ -32,14 +29,15 @@ def test_writers_that_wait_for_the_lock_leave_the_threads_to_readers(
         closing(sqlite3.connect(file, isolation_level=None)) as holder,
     ):
         holder.execute("BEGIN IMMEDIATE")
-        began = monotonic()
         answers = [clients.submit(create, number) for number in range(CLIENTS)]
+        rounds = 0
         while not all(answer.done() for answer in answers):
-            for path in ("/v1/attribution", "/v1/forms", "/readyz", "/healthz"):
-                asked = monotonic()
+            # New connections: some of them reach either worker.
+            for path in ("/v1/attribution", "/v1/forms", "/readyz", "/healthz") * 2:
                 assert ask(port, "GET", path, other)[0] == 200
-                assert monotonic() - asked < PATIENCE / 2
+            rounds += not all(answer.done() for answer in answers)
+        # Readers are answered while writers wait, not after them.
+        assert rounds
         assert {answer.result() for answer in answers} <= {429, 503}
-        assert monotonic() - began < 3 * PATIENCE
         holder.execute("ROLLBACK")
         assert create(0) == 201

@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 
 from tests.support.serving import ask, served
 from tests.support.shop_builder import ShopBuilder
+from tests.support.waiting import PATIENCE_SECONDS
 
 CHUNKED = "Transfer-Encoding: chunked\r\n"
 HALF = b'{"name": "x", "sch'
@@ -66,7 +67,7 @@ def test_malformed_bodies(warehouse_url: str, engine: Engine, shop: ShopBuilder)
 
 def sent(port: int, request: bytes) -> tuple[HTTPResponse, bytes]:
     """The answer to a request after which the client sends nothing more."""
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         answer = HTTPResponse(connection)

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from tests.support.people import CONNECTIONS, NEW, PASSWORD, SIGN_IN, add_member
 from tests.support.serving import ask, run, served
 from tests.support.shop_builder import ShopBuilder
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 class Person:
@@ -19,7 +20,7 @@ class Person:
         self.cookies: dict[str, str] = {}
 
     def request(self, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookies:
             sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

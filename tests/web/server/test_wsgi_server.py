@@ -4,7 +4,6 @@ import http.client
 import re
 import signal
 import socket
-import time
 from contextlib import ExitStack
 
 import psutil
@@ -14,6 +13,7 @@ from sqlalchemy import Engine
 
 from tests.support.serving import WORKERS, await_workers, free_port, served
 from tests.support.shop_builder import ShopBuilder
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from web.cli import main
 
 Headers = dict[str, str]
@@ -22,7 +22,7 @@ Headers = dict[str, str]
 def answered(port: int, path: str, key: str = "", method: str = "GET") -> tuple[int, Headers, str]:
     """Status, headers (names in lower case) and body of an answer on a connection of its own, so of
     either worker."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     connection.request(method, path, headers={"Authorization": f"Bearer {key}"} if key else {})
     answer = connection.getresponse()
     body = answer.read().decode()
@@ -96,7 +96,9 @@ def test_a_connection_takes_one_request_after_another(
     request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
     with served(warehouse_url) as (_, port), ExitStack() as opened:
         clients = [
-            opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            opened.enter_context(
+                socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
+            )
             for _ in range(40)
         ]
         # One by one, and several that do not wait for an answer.
@@ -121,7 +123,7 @@ def test_sigterm_answers_what_is_in_flight(
         address = ("127.0.0.1", port)
 
         def client() -> socket.socket:
-            return opened.enter_context(socket.create_connection(address, timeout=20))
+            return opened.enter_context(socket.create_connection(address, timeout=PATIENCE_SECONDS))
 
         for _ in range(30):
             client()
@@ -129,25 +131,22 @@ def test_sigterm_answers_what_is_in_flight(
         idle = client()
         idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         assert idle.recv(65_536).startswith(b"HTTP/1.1 200 ")
-        connection = http.client.HTTPConnection(*address, timeout=30)
-        opened.callback(connection.close)
-        connection.putrequest("POST", "/v1/forms")
-        for name, value in (
-            ("Authorization", f"Bearer {key}"),
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(len(body))),
-        ):
-            connection.putheader(name, value)
-        connection.endheaders(body[:10])
-        # Time for a worker to read its head.
-        time.sleep(1)
+        in_flight = client()
+        in_flight.sendall(
+            f"POST /v1/forms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
+            "Content-Type: application/json\r\nExpect: 100-continue\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n".encode()
+        )
+        # The server says so when it begins to read the body.
+        assert in_flight.recv(65_536).startswith(b"HTTP/1.1 100 ")
+        in_flight.sendall(body[:10])
         process.send_signal(signal.SIGTERM)
-        while accepts(port):
-            time.sleep(0.05)
-        connection.send(body[10:])
-        answer = connection.getresponse()
+        wait_until(lambda: not accepts(port))
+        in_flight.sendall(body[10:])
+        answer = http.client.HTTPResponse(in_flight)
+        answer.begin()
         assert (answer.status, bool(answer.read())) == (201, True)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=PATIENCE_SECONDS) == 0
 
 
 def test_no_process_outlives_a_server_that_is_killed(warehouse_url: str, engine: Engine) -> None:
@@ -157,7 +156,7 @@ def test_no_process_outlives_a_server_that_is_killed(warehouse_url: str, engine:
         assert len(children) >= WORKERS
         process.kill()
         process.wait()
-        _, alive = psutil.wait_procs(children, timeout=60)
+        _, alive = psutil.wait_procs(children, timeout=PATIENCE_SECONDS)
         assert alive == []
 
 
