@@ -22,11 +22,6 @@ NewUrl = Callable[[], str]
 
 depth.register_profiles()
 
-# Tests start some two hundred processes. Where Python may not store what it compiles, each would compile the
-# libraries that nobody has compiled: two thirds of its start. Here it may, in the folder of pytest.
-if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).parents[1] / ".pytest_cache/bytecode")
-
 # Tests ask for more than a shop may, at an instant that stands still.
 os.environ["RATE_LIMIT"] = "off"
 
