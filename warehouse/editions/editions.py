@@ -165,13 +165,15 @@ def mark_rolled_up(connection: ArrowConnection, numbers: list[int], now: int) ->
     )
 
 
-def mark_verified(connection: ArrowConnection, edition: int, differing_rows: int, now: int) -> None:
-    """Record how many rows of an edition differ from what the raw rows give. Commits."""
+def mark_verified(
+    connection: ArrowConnection, numbers: list[int], differing_rows: int, now: int
+) -> None:
+    """Record how many rows of each of these editions differ from what the raw rows give. Commits."""
     connection.execute(
-        "UPDATE edition SET verified_at = $1, differing_rows = $2 WHERE edition = $3",
+        "UPDATE edition SET verified_at = $1, differing_rows = $2 "
+        f"WHERE edition IN ({sql_list(numbers)})",
         now,
         differing_rows,
-        edition,
     )
     connection.commit()
 
