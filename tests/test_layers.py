@@ -47,7 +47,7 @@ NARROWER = {
     "jobs/rollups": _CLOCKS | _DATABASES,
 }
 # The modules of jobs/facts that hold a connection.
-READERS = {"fact_table_io", "fact_writer", "facts_of_days", "gather", "read_raw"}
+READERS = {"days_of_raw", "fact_table_io", "fact_writer", "facts_of_days", "gather", "read_raw"}
 
 
 def modules(room: str) -> list[Path]:

@@ -1,11 +1,13 @@
 """`verify`: compare the stored figures with figures computed from the raw rows."""
 
-import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import click
 
 from jobs.commands.options import scheduled_as_option, shop_option
+from jobs.facts.days_of_raw import Days
 from jobs.pipeline import plan, recompute
 from jobs.run.clock import now_micros
 from jobs.run.console import bar, report, say
@@ -45,21 +47,12 @@ def verify_command(
         "verify", arguments + (f" --shop {shop}" if shop else ""), scheduled_as=scheduled_as
     ) as run:
         shop_keys(run.connection, shop)
-        total = 0
-        for edition in editions.list_editions(run.connection, CURRENT, shop):
-            run.connection.commit()
-            if every_day:
-                work = partial(_verify_all, run, edition=edition)
-            else:
-                work = partial(_verify_days, run, edition=edition, count=sample or _SAMPLE_DAYS)
-            differences = plan.while_held(run, edition, work) or {}
-            for name, rows in differences.items():
-                say(f"{edition.shop_id}: {rows} rows of {name} differ")
-            editions.mark_verified(
-                run.connection, edition.edition, sum(differences.values()), now_micros()
-            )
-            total += sum(differences.values())
-            run.record.shops.add(edition.shop_key)
+        current = editions.list_editions(run.connection, CURRENT, shop)
+        run.connection.commit()
+        if every_day:
+            total = sum(_verify_all(run, edition) for edition in current)
+        else:
+            total = _verify_days(run, current, sample or _SAMPLE_DAYS)
         if total:
             run.record.error = (
                 f"{total} rows differ from the raw rows; "
@@ -69,33 +62,78 @@ def verify_command(
             report("no differences")
 
 
-def _verify_all(run: JobRun, held: Claim, edition: Edition) -> dict[str, int]:
-    """Compare a whole shop; returns differing rows by table."""
+def _verify_all(run: JobRun, edition: Edition) -> int:
+    """Compare a whole shop; returns how many rows differ."""
     with bar(edition.shop_id, " rows") as shown:
         run.on_rows = shown.advance
-        return plan.compared_with_rebuild(run, held, edition)
+        work = partial(plan.compared_with_rebuild, run, edition=edition)
+        differences = plan.while_held(run, edition, work) or {}
+    for name, rows in differences.items():
+        say(f"{edition.shop_id}: {rows} rows of {name} differ")
+    _mark(run, [edition], {edition.edition: sum(differences.values())})
+    return sum(differences.values())
 
 
-def _verify_days(run: JobRun, held: Claim, edition: Edition, count: int) -> dict[str, int]:
-    """Compare so many random days of a shop; returns differing rows by summary and day."""
-    connection = run.connection
-    days = (
-        connection.table(
-            "SELECT DISTINCT day FROM daily_events WHERE edition = $1", edition.edition
-        )
-        .column(0)
-        .to_pylist()
-    )
-    connection.commit()
-    chosen = sorted(random.sample(days, min(count, len(days))))
-    differences: dict[str, int] = {}
-    with bar(edition.shop_id, " days", len(chosen)) as shown:
-        for day in chosen:
-            for name, rows in recompute.compare_days(connection, edition, day, day).items():
-                differences[f"{name} on {day_date(day)}"] = rows
-            connection.commit()
-            leases.fence(connection, held, [edition.edition], connection.now_micros())
-            connection.commit()
-            shown.advance(1)
+def _verify_days(run: JobRun, current: list[Edition], count: int) -> int:
+    """Compare so many random days of each shop, many shops at once; returns how many rows differ."""
+    total = 0
+    # A shop without events has no day to compare.
+    left = set(current)
+    with bar("verify", " shops", len(current)) as shown:
+        run.connection.analyze("raw_event")
+        run.connection.commit()
+        for days in recompute.random_days(run.connection, current, count):
+            for held, rows in _compared(run, days):
+                total += sum(rows.values())
+                shown.advance(len(held))
+                _mark(run, held, rows)
+                left.difference_update(held)
             run.raise_if_stopped()
-    return differences
+    _mark(run, sorted(left, key=lambda edition: edition.edition), {})
+    return total
+
+
+def _compared(run: JobRun, days: Days) -> Iterator[tuple[list[Edition], Counter[int]]]:
+    """Compare days of editions under their leases: editions, and how many rows of each differ. Those that
+    others hold are waited for, one by one."""
+    held = leases.claim(run.connection, run.owner, list(days), run.connection.now_micros())
+    done: tuple[Edition, ...] = ()
+    try:
+        if held.editions:
+            rows = _compare(run, held, {edition: days[edition] for edition in held.editions})
+            done = held.editions
+            yield list(done), rows
+    except leases.LeaseLost:
+        pass
+    finally:
+        leases.release(run.connection, held)
+    for edition in days:
+        if edition not in done:
+            work = partial(_compare, run, days={edition: days[edition]})
+            yield [edition], plan.while_held(run, edition, work) or Counter()
+
+
+def _compare(run: JobRun, held: Claim, days: Days) -> Counter[int]:
+    """Compare days of editions, and say what differs; returns how many rows, by edition."""
+    connection = run.connection
+    differences = recompute.compare_days(connection, days) if days else {}
+    connection.commit()
+    numbers = [edition.edition for edition in held.editions]
+    leases.fence(connection, held, numbers, connection.now_micros())
+    connection.commit()
+    shops = {edition.edition: edition.shop_id for edition in days}
+    total = Counter[int]()
+    for (number, name, day), rows in sorted(differences.items()):
+        say(f"{shops[number]}: {rows} rows of {name} on {day_date(day)} differ")
+        total[number] += rows
+    return total
+
+
+def _mark(run: JobRun, compared: list[Edition], rows: Mapping[int, int]) -> None:
+    """Record what was found of these editions."""
+    same = [edition.edition for edition in compared if not rows.get(edition.edition)]
+    editions.mark_verified(run.connection, same, 0, now_micros())
+    for number, differing in rows.items():
+        if differing:
+            editions.mark_verified(run.connection, [number], differing, now_micros())
+    run.record.shops |= {edition.shop_key for edition in compared}

@@ -54,7 +54,9 @@ def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False)
         )
     phase("plan")
     editions = {edition.edition: edition for edition in plan()}
-    rows = pending_batches.rows_by_edition(run.connection, list(editions))
+    due = now_micros() if only_due else None
+    waiting = pending_batches.backlogs(run.connection, list(editions), run.started_at, due)
+    rows = {number: backlog.rows for number, backlog in waiting.items()}
     run.connection.commit()
     if not shares(rows, 1):
         return plan

@@ -1,9 +1,12 @@
 """Stored facts of a range of days, whole in every unit that a rollup of these days must see."""
 
+from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
+from jobs.facts import days_of_raw
 from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.fact_table_io import load
 from jobs.facts.facts import Facts
@@ -13,17 +16,16 @@ from warehouse import tables
 from warehouse.catalogue import MILESTONES
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
-from warehouse.editions.pending_batches import is_applied
 
 _SESSION: Final = ["edition", "session"]
 
 
 def stored_facts(
-    connection: ArrowConnection, calendar: Calendar, edition: int, start: int, end: int
+    connection: ArrowConnection, calendar: Calendar, spans: pd.DataFrame
 ) -> dict[str, Facts]:
-    """By unit (`Summary.unit`), the stored facts that the daily rows of the instants `start` <= t < `end`
-    are sums of. Where a unit reaches beyond, facts of other days are among them."""
-    span = pd.DataFrame({"edition": [edition], "low": [start], "high": [end - 1]})
+    """By unit (`Summary.unit`), the stored facts that the daily rows of some spans of days are sums of
+    (`days_of_raw.spans`). Where a unit reaches beyond, facts of other days are among them."""
+    span = spans[["edition", "low", "high"]]
 
     def within(*names: str) -> str:
         return "(" + " OR ".join(f'f.{name} BETWEEN k."low" AND k."high"' for name in names) + ")"
@@ -64,20 +66,12 @@ def stored_facts(
 
 
 def raw_events_by_day(
-    connection: ArrowConnection,
-    calendar: Calendar,
-    edition: int,
-    shop_key: int,
-    start: int,
-    end: int,
+    connection: ArrowConnection, calendar: Calendar, editions: Mapping[int, int]
 ) -> pd.DataFrame:
-    """The raw events of the instants `start` <= t < `end` that an edition has applied: edition, day,
-    form; a row per event."""
-    rows = connection.rows_of(
-        tables.raw_event,
-        f"SELECT form_id, occurred_at FROM raw_event WHERE shop_key = {shop_key} "
-        f"AND {is_applied(edition)} AND occurred_at >= {start} AND occurred_at < {end}",
-    )
-    frame = pd.DataFrame({"edition": edition, "form": form_ids(rows["form_id"])})
-    at = rows["occurred_at"].to_numpy()
-    return frame.assign(day=calendar.days(frame["edition"].to_numpy(), at))
+    """The raw events of the staged days that editions have applied: edition, day, form; a row per event.
+    `editions`: the edition of each shop key."""
+    rows = connection.rows_of(tables.raw_event, days_of_raw.EVENTS)
+    shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)
+    own = np.array([editions[shop] for shop in shops.tolist()], dtype=np.int64)[index]
+    frame = pd.DataFrame({"edition": own, "form": form_ids(rows["form_id"])})
+    return frame.assign(day=calendar.days(own, rows["occurred_at"].to_numpy()))

@@ -1,19 +1,20 @@
 """Which editions are claimed next, and which of their pending batches are applied together."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Final
 
-from warehouse.editions.pending_batches import MAX_BATCHES, Batch
+from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 
 # Raw rows of one group of batches. Bounds the memory, as two more groups are read meanwhile, and the
 # length of a writing transaction.
 BATCH_ROWS: Final = 400_000
 # The first group of many is 1/6 as large: nothing can be applied until it has been read.
 _FIRST_GROUP_FRACTION: Final = 6
-# A group is at most this many times as large as the one before it.
+# Pending rows of the editions that a run holds: enough for a group to be read while one is applied.
+_CLAIMED_ROWS: Final = 2 * BATCH_ROWS
+# A group is at most this many times as large as the largest before it.
 _MAX_GROWTH: Final = 3
 
 
@@ -31,23 +32,23 @@ def next_batches(pending: Sequence[Batch], max_rows: int) -> list[Batch]:
     return chosen
 
 
-def next_claims(pending: Sequence[Batch], wanted: set[int], held: set[int]) -> list[int]:
-    """The wanted editions to claim now, in the order of their pending batches.
+def next_claims(backlogs: Mapping[int, Backlog], wanted: set[int], held: set[int]) -> list[int]:
+    """The wanted editions to claim now, in the order in which their batches are to be applied.
 
-    A run holds editions with about `BATCH_ROWS` pending rows, and leaves the others to runs on other
-    hosts. An edition without a pending batch costs nothing: it waits to be published. (Where the list
-    is cut, it says nothing of the editions that it lacks.)
+    A run holds editions with about `_CLAIMED_ROWS` pending rows, and leaves the others to runs on
+    other hosts. An edition without a pending batch costs nothing: it waits to be published.
     """
-    rows = Counter[int]()
-    for batch in pending:
-        rows[batch["edition"]] += batch["rows"]
-    at_hand = sum(rows[number] for number in held)
-    is_whole = len(pending) < MAX_BATCHES
-    chosen = sorted(wanted - held - rows.keys()) if is_whole else []
-    for number in rows:
-        if at_hand < BATCH_ROWS and number not in held:
+    at_hand = [backlogs[number] for number in held if number in backlogs]
+    rows, batches = (sum(counts) for counts in zip(*at_hand, strict=True)) if at_hand else (0, 0)
+    chosen = sorted(wanted - held - backlogs.keys())
+    for number, backlog in backlogs.items():
+        # A list of batches that is cut would begin differently after each group.
+        if rows >= _CLAIMED_ROWS or batches + backlog.batches > MAX_BATCHES:
+            break
+        if number not in held:
             chosen.append(number)
-            at_hand += rows[number]
+            rows += backlog.rows
+            batches += backlog.batches
     return chosen
 
 
@@ -74,7 +75,7 @@ def next_groups(
 
 def _max_rows(before: list[list[Batch]], left: int) -> int:
     if before:
-        return min(BATCH_ROWS, _MAX_GROWTH * _rows(before[-1]))
+        return min(BATCH_ROWS, _MAX_GROWTH * max(map(_rows, before)))
     return BATCH_ROWS if left <= BATCH_ROWS else BATCH_ROWS // _FIRST_GROUP_FRACTION
 
 

@@ -87,20 +87,24 @@ class Drain:
         phase("plan")
         plan = {edition.edition: edition for edition in self._plan()}
         usable = [number for number in plan if self._failures[number] < _MAX_FAILURES]
-        pending = self._pending(usable)
-        wanted = {batch["edition"] for batch in pending}
+        backlogs = pending_batches.backlogs(self._connection, usable, *self._ready())
+        self._connection.commit()
+        wanted = set(backlogs)
         wanted |= {number for number, edition in plan.items() if edition.state == BUILDING}
         self._release_finished(set(self._held) - wanted)
-        if more := next_claims(pending, wanted, set(self._held)):
+        if more := next_claims(backlogs, wanted, set(self._held)):
             now = self._connection.now_micros()
             free = [plan[number] for number in more]
             claimed = leases.claim(self._connection, self._run.owner, free, now).editions
             self._held |= {edition.edition: edition for edition in claimed}
-            # The former holder may have applied some of the batches meanwhile.
-            pending = self._pending([number for number in usable if number in self._held])
-        pending = [batch for batch in pending if batch["edition"] in self._held]
+        # Read under the leases: a former holder may have applied some of the batches meanwhile.
+        pending = pending_batches.pending(
+            self._connection, [number for number in usable if number in self._held], *self._ready()
+        )
+        self._connection.commit()
         try:
-            if self._publish({batch["edition"] for batch in pending}) or self._apply_next(pending):
+            has_published = self._publish({batch["edition"] for batch in pending})
+            if self._apply_next(pending) or has_published:
                 return True
         except leases.LeaseLost:
             self._release(set(self._held))
@@ -115,13 +119,9 @@ class Drain:
         time.sleep(PAUSE_SECONDS)
         return True
 
-    def _pending(self, numbers: list[int]) -> list[Batch]:
-        due = now_micros() if self._only_due else None
-        pending = pending_batches.pending(
-            self._connection, numbers, self._run.started_at, due, self._between
-        )
-        self._connection.commit()
-        return pending
+    def _ready(self) -> tuple[int, int | None, tuple[int, int]]:
+        """Which batches may be applied now; see `pending_batches.pending`."""
+        return self._run.started_at, now_micros() if self._only_due else None, self._between
 
     def _claim(self) -> Claim:
         return Claim(self._run.owner, tuple(self._held.values()))

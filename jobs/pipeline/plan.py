@@ -126,7 +126,7 @@ def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[st
         return recompute.compare_editions(connection, edition, scratch)
     finally:
         leases.release(connection, own)
-        editions.drop(connection, scratch.edition)
+        editions.drop(connection, [scratch.edition])
 
 
 def waiting_rows(
@@ -191,8 +191,7 @@ def _clean(connection: ArrowConnection) -> None:
     """Drop editions that nothing reads: retired ones, and scratch ones whose process is gone."""
     phase("clean")
     for state in (RETIRED, SCRATCH):
-        for edition in editions.list_editions(connection, state):
-            connection.commit()
-            if not leases.is_held(connection, edition.edition, connection.now_micros()):
-                editions.drop(connection, edition.edition)
-    connection.commit()
+        numbers = [edition.edition for edition in editions.list_editions(connection, state)]
+        connection.commit()
+        held = leases.held(connection, numbers, connection.now_micros())
+        editions.drop(connection, [number for number in numbers if number not in held])

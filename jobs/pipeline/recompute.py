@@ -1,14 +1,21 @@
 """Days recomputed from the raw rows: `backfill` writes them, `verify` compares them with what is stored."""
 
+import random
+from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from jobs.facts import facts_of_days, read_raw
+from jobs.arrays.group_keys import index_of_rows
+from jobs.facts import days_of_raw, facts_of_days, read_raw
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes
+from jobs.facts.days_of_raw import Days
 from jobs.facts.derive_changes import derive_changes
+from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.fact_writer import write_changes
 from jobs.facts.gather import gather
 from jobs.facts.partials import fold
@@ -19,11 +26,18 @@ from jobs.rollups.funnel import events as roll_up_events
 from jobs.run.clock import now_micros
 from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.daily import writer
-from warehouse.domain.time import day_start
-from warehouse.editions import editions, leases, pending_batches
+from warehouse.daily import group_sum, writer
+from warehouse.editions import editions, leases
 from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
+
+# How many rows differ, by edition, summary and day.
+Differences = Counter[tuple[int, str, int]]
+# Editions whose days are compared together, at most.
+_EDITIONS_AT_ONCE: Final = 1_000
+# After every day that there is.
+_LAST_DAY: Final = 10**6
+_SPAN_DAYS: Final = ("edition", "first", "last")
 
 
 def spans(
@@ -42,43 +56,80 @@ def spans(
     yield begin, last, events
 
 
-def derive(connection: ArrowConnection, edition: Edition, first: int, last: int) -> Changes:
+def random_days(
+    connection: ArrowConnection, wanted: list[Edition], count: int
+) -> Iterator[dict[Edition, list[int]]]:
+    """So many random days with events of each edition, in groups of editions with the same attribution
+    window and of a bounded number of events. An edition without events has no days. Commits."""
+    for window_days in sorted({edition.window_days for edition in wanted}):
+        some = [edition for edition in wanted if edition.window_days == window_days]
+        for begin in range(0, len(some), _EDITIONS_AT_ONCE):
+            part = some[begin : begin + _EDITIONS_AT_ONCE]
+            group: dict[Edition, list[int]] = {}
+            events = 0
+            for edition, of_day in zip(part, _events_of_days(connection, part), strict=True):
+                days = sorted(random.sample(sorted(of_day), min(count, len(of_day))))
+                own = sum(of_day[day] for day in days)
+                if group and events + own > batching.BATCH_ROWS:
+                    yield group
+                    group, events = {}, 0
+                if days:
+                    group[edition] = days
+                    events += own
+            if group:
+                yield group
+
+
+def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[dict[int, int]]:
+    """The events of each day of editions. Commits."""
+    spans = {
+        "edition": [edition.edition for edition in some],
+        "first": [0] * len(some),
+        "last": [_LAST_DAY] * len(some),
+    }
+    rows = writer.rows_of_spans(connection, SUMMARY["events"], pa.table(spans))
+    connection.commit()
+    found: dict[int, dict[int, int]] = {edition.edition: {} for edition in some}
+    summed = group_sum.total(
+        {name: rows[name].to_numpy() for name in ("edition", "day", "events")}, ("edition", "day")
+    )
+    for number, day, events in zip(*(column.tolist() for column in summed.values()), strict=True):
+        found[number][day] = events
+    return list(found.values())
+
+
+def derive(connection: ArrowConnection, days: Days) -> Changes:
     """How the facts stored of the sessions and orders of these days differ from what raw rows say."""
-    start, end = day_start(first, edition.timezone), day_start(last + 1, edition.timezone)
-    connection.analyze("raw_event")
-    by_shop = {edition.shop_key: edition.edition}
-    applied = f"shop_key = {edition.shop_key} AND {pending_batches.is_applied(edition.edition)}"
-    events = read_raw.read_events(
-        connection,
-        f"{applied} AND (form_id, form_session_id) IN (SELECT form_id, form_session_id "
-        f"FROM raw_event WHERE {applied} AND occurred_at >= {start} AND occurred_at < {end})",
-        by_shop,
-    )
-    orders = read_raw.read_orders(
-        connection, f"{applied} AND created_at >= {start} AND created_at < {end}", by_shop
-    )
+    connection.analyze(days_of_raw.stage(connection, days))
+    by_shop = {edition.shop_key: edition.edition for edition in days}
+    events = read_raw.read_events(connection, days_of_raw.IN_SESSIONS, by_shop)
+    orders = read_raw.read_orders(connection, days_of_raw.IN_ORDERS, by_shop)
     partials = fold(events, orders)
-    gathered = gather(connection, partials, edition.window_days, replace=True)
-    return derive_changes(partials, gathered, edition.window_days)
+    window_days = next(iter(days)).window_days
+    gathered = gather(connection, partials, window_days, replace=True)
+    return derive_changes(partials, gathered, window_days)
 
 
-def rows_of_days(
-    connection: ArrowConnection, edition: Edition, first: int, last: int
-) -> Iterator[tuple[Summary, pa.Table]]:
+def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summary, pa.Table]]:
     """Every summary's rows of these days, from the stored facts (`events`: from the raw events)."""
-    start, end = day_start(first, edition.timezone), day_start(last + 1, edition.timezone)
-    calendar: Calendar = calendar_of([edition])
-    facts = facts_of_days.stored_facts(connection, calendar, edition.edition, start, end)
+    calendar: Calendar = calendar_of(days)
+    spans = days_of_raw.spans(days)
+    facts = facts_of_days.stored_facts(connection, calendar, spans)
+    days_of_raw.stage(connection, days)
+    events = facts_of_days.raw_events_by_day(
+        connection, calendar, {edition.shop_key: edition.edition for edition in days}
+    )
+    chosen = [
+        np.concatenate([np.full(len(own), edition.edition) for edition, own in days.items()]),
+        np.concatenate([np.asarray(own, np.int64) for own in days.values()]),
+    ]
     for summary in SUMMARIES:
         if summary.unit == "events":
-            rows = roll_up_events(
-                facts_of_days.raw_events_by_day(
-                    connection, calendar, edition.edition, edition.shop_key, start, end
-                )
-            )
+            rows = roll_up_events(events)
         else:
             rows = ROLLUPS[summary.name](facts[summary.unit])
-        rows = rows[rows["day"].between(first, last)]
+        keys = [rows[name].to_numpy(np.int64) for name in ("edition", "day")]
+        rows = rows[index_of_rows(chosen, keys) >= 0]
         yield summary, difference(summary.name, rows, rows.iloc[:0])
 
 
@@ -86,7 +137,9 @@ def backfill(
     connection: ArrowConnection, held: Claim, edition: Edition, first: int, last: int
 ) -> None:
     """Recompute the facts and daily rows of the days `first`..`last` in one transaction. Commits."""
-    changes = derive(connection, edition, first, last)
+    days = {edition: range(first, last + 1)}
+    connection.analyze("raw_event")
+    changes = derive(connection, days)
     units = units_of(connection, changes, calendar_of([edition]))
     connection.commit()
     leases.fence(connection, held, [edition.edition], connection.now_micros())
@@ -94,26 +147,27 @@ def backfill(
     # The changed facts move rows of other days, too. The days themselves are replaced after that.
     no_events = pd.DataFrame({"edition": [], "day": [], "form": []}, dtype="int64")
     add_deltas(connection, deltas_of(units, no_events))
-    for summary, rows in rows_of_days(connection, edition, first, last):
+    for summary, rows in rows_of_days(connection, days):
         writer.replace(connection, summary, edition.edition, first, last, rows)
     editions.mark_rolled_up(connection, [edition.edition], now_micros())
     connection.commit()
 
 
-def compare_days(
-    connection: ArrowConnection, edition: Edition, first: int, last: int
-) -> dict[str, int]:
-    """How many daily rows of these days differ from what raw rows and facts give, by summary."""
-    units = units_of(connection, derive(connection, edition, first, last), calendar_of([edition]))
-    differences: dict[str, int] = {}
-    for summary, rows in rows_of_days(connection, edition, first, last):
-        stored = writer.stored_rows(connection, summary, edition.edition, first, last)
-        differing = difference(summary.name, rows.to_pandas(), stored.to_pandas()).num_rows
+def compare_days(connection: ArrowConnection, days: Days) -> Differences:
+    """How many daily rows differ between what is stored of these days and what raw rows and facts give.
+    The editions have the same attribution window."""
+    units = units_of(connection, derive(connection, days), calendar_of(days))
+    differences: Differences = Counter()
+    spans = days_of_raw.spans(days)
+    for summary, rows in rows_of_days(connection, days):
+        stored = writer.rows_of_spans(connection, summary, to_arrow(spans, _SPAN_DAYS))
+        parts = [difference(summary.name, rows.to_pandas(), stored.to_pandas())]
         if summary.unit != "events":
             roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
-            differing += difference(summary.name, roll_up(facts.new), roll_up(facts.old)).num_rows
-        if differing:
-            differences[summary.name] = differing
+            parts.append(difference(summary.name, roll_up(facts.new), roll_up(facts.old)))
+        for part in parts:
+            places = zip(part["edition"].to_pylist(), part["day"].to_pylist(), strict=True)
+            differences.update((number, summary.name, day) for number, day in places)
     return differences
 
 

@@ -13,15 +13,17 @@ import pyarrow.compute as pc
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from tests.bench.data import CAMPAIGNS, CODES, DAYS, FIRST, FORM_IDS, SHOP_ID, Data
+from tests.bench.data import CAMPAIGNS, CODES, DAYS, FIRST, FORM_IDS, SHOP_ID, Data, Ints
 
-VERSION: Final = 2  # of the data; raise it when they change
+VERSION: Final = 3  # of the data; raise it when they change
 # Events of one refresh, and how many refreshes there are files for.
 LATE: Final = 1_000
 REFRESHES: Final = 3
-# Shops of the night with many shops, and the events of each (on average).
-SHOPS: Final = 1_000
-OF_SHOP: Final = 1_000
+# Shops of the night with many shops, the events of each (on average), and those of them that have new
+# events in the next night.
+SHOPS: Final = 10_000
+OF_SHOP: Final = 100
+NEXT_SHOPS: Final = SHOPS // 50
 
 
 def prepare(folder: Path, size: int) -> Path:
@@ -64,6 +66,9 @@ def _events(data: Data, target: Path, many: int) -> None:
         pq.ParquetWriter(target / "one-shop.parquet", schema) as one_shop,
         pq.ParquetWriter(target / "many-shops.parquet", schema) as many_shops,
     ):
+        owners = _owners(visitors, many)
+        shops = pa.array([_shop_id(number) for number in range(many)])
+        place = schema.get_field_index("shop_id")
         for table in data.events():
             events.write_table(table)
             ndjson(table, lines)
@@ -71,10 +76,22 @@ def _events(data: Data, target: Path, many: int) -> None:
             some = table.filter(pc.less(visitor, visitors))
             one_shop.write_table(some)
             visitor = pc.filter(visitor, pc.less(visitor, visitors)).to_numpy()
-            shops = pa.array([_shop_id(number) for number in range(many)])
-            owner = shops.take(pa.array(visitor % many))
-            place = schema.get_field_index("shop_id")
+            owner = shops.take(pa.array(owners[visitor]))
             many_shops.write_table(some.set_column(place, "shop_id", owner))
+    next_night = data.late(min(LATE, data.count), REFRESHES)
+    some_shops = np.linspace(0, many - 1, min(many, NEXT_SHOPS)).astype(np.int64)
+    owner = shops.take(pa.array(np.resize(some_shops, next_night.num_rows)))
+    with (target / "many-next.ndjson").open("wb") as file:
+        ndjson(next_night.set_column(place, "shop_id", owner), file)
+
+
+def _owners(visitors: int, shops: int) -> Ints:
+    """The shop of each visitor: one in each shop, the others by the law of Zipf."""
+    draw = np.random.default_rng(shops)
+    shares = 1 / np.arange(1, shops + 1)
+    owners = draw.choice(shops, visitors, p=shares / shares.sum())
+    owners[draw.permutation(visitors)[:shops]] = np.arange(shops)
+    return owners
 
 
 def _shop(shop_id: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ parameters are `$1`, `$2`, ...; sets of keys travel as temporary tables (`stage`
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final, Self
 
@@ -159,10 +159,6 @@ class ArrowConnection:
     def tune_for_import(self) -> None:
         """Trade memory and log size for the speed of large inserts."""
         self.backend.tune_for_import(self)
-
-    def without_indexes(self, table: str) -> AbstractContextManager[None]:
-        """During the block a table may be without its secondary indexes (SQLite)."""
-        return self.backend.without_indexes(self, table)
 
     def now_micros(self) -> int:
         """The present instant in microseconds, by the clock that all who use the warehouse share: the

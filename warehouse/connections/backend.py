@@ -6,8 +6,7 @@ nothing. Those that take an `ArrowConnection` are documented there, under the sa
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import URL, Connection, Engine
@@ -95,10 +94,6 @@ class Backend(ABC):
 
     def tune_for_import(self, connection: "ArrowConnection") -> None:
         pass
-
-    @contextmanager
-    def without_indexes(self, connection: "ArrowConnection", table: str) -> Iterator[None]:
-        yield
 
     def pool_options(self, most: int) -> dict[str, Any]:
         """SQLAlchemy's options for an engine of the API, which keeps connections open and has at most

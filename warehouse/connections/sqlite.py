@@ -1,8 +1,7 @@
 """The backend of a file."""
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -78,21 +77,6 @@ class SqliteBackend(Backend):
         connection.execute(f"PRAGMA wal_autocheckpoint = {self._IMPORT_CHECKPOINT_PAGES}")
         # Pages that are read through the map stay in the process's memory.
         connection.execute("PRAGMA mmap_size = 0")
-
-    @contextmanager
-    def without_indexes(self, connection: "ArrowConnection", table: str) -> Iterator[None]:
-        # Before it reads, since it writes afterwards.
-        self.lock_table(connection, table)
-        indexes = connection.table(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = $1 "
-            "AND sql IS NOT NULL ORDER BY name",
-            table,
-        ).to_pylist()
-        for index in indexes:
-            connection.execute(f"DROP INDEX {index['name']}")
-        yield
-        for index in indexes:
-            connection.execute(index["sql"])
 
     def pool_options(self, most: int) -> dict[str, Any]:
         # Without a file, in memory, each thread has a database of its own.

@@ -70,6 +70,20 @@ def stored_rows(
     return _unpacked(summary, rows)
 
 
+def rows_of_spans(connection: ArrowConnection, summary: Summary, spans: pa.Table) -> pa.Table:
+    """The same for spans of days of several editions: edition, first, last; no day is in two."""
+    staged = connection.stage("staged_days", spans)
+    # The sign keeps SQLite from looking days up in every form of every edition.
+    rows = connection.table(
+        f"SELECT {names(_stored_columns(summary), 'd.')} FROM {staged} k "
+        f"CROSS JOIN {summary.table} d WHERE d.edition = k.edition "
+        "AND +d.day BETWEEN k.first AND k.last"
+    )
+    if not rows.num_rows:
+        return pa.table({name: pa.array([], pa.int64()) for name in summary.columns})
+    return _unpacked(summary, rows)
+
+
 def sum_rows(summary: Summary, rows: pa.Table) -> pa.Table:
     """Rows with equal dimensions summed, without those that are all zero."""
     columns = {name: rows[name].to_numpy() for name in summary.columns}

@@ -10,14 +10,18 @@ The batches that an edition has applied are recorded in the transaction that sto
 lease writes to it (`leases.py`).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from warehouse.connections.arrow import ArrowConnection, Cell
+from sqlalchemy import Table
+
+from warehouse.connections.arrow import ArrowConnection, Cell, names
 from warehouse.editions import pending_batches
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
-from warehouse.tables import OWNED
+from warehouse.tables import OWNED, edition_batch, failed_batch
+from warehouse.tables.base import key_names
 
 # Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
 BUILDING: Final = "building"
@@ -27,6 +31,11 @@ SCRATCH: Final = "scratch"
 
 # Session ids are unique over all editions: the edition in the upper bits, a serial number below.
 SESSION_BITS: Final = 40
+
+# The most rows that one transaction of `drop` deletes: no snapshot and no lock is held for long.
+MAX_DELETED_ROWS: Final = 50_000
+# The most editions whose rows are deleted together.
+_DROPPED_TOGETHER: Final = 500
 
 
 @dataclass(frozen=True)
@@ -156,13 +165,15 @@ def mark_rolled_up(connection: ArrowConnection, numbers: list[int], now: int) ->
     )
 
 
-def mark_verified(connection: ArrowConnection, edition: int, differing_rows: int, now: int) -> None:
-    """Record how many rows of an edition differ from what the raw rows give. Commits."""
+def mark_verified(
+    connection: ArrowConnection, numbers: list[int], differing_rows: int, now: int
+) -> None:
+    """Record how many rows of each of these editions differ from what the raw rows give. Commits."""
     connection.execute(
-        "UPDATE edition SET verified_at = $1, differing_rows = $2 WHERE edition = $3",
+        "UPDATE edition SET verified_at = $1, differing_rows = $2 "
+        f"WHERE edition IN ({sql_list(numbers)})",
         now,
         differing_rows,
-        edition,
     )
     connection.commit()
 
@@ -177,16 +188,8 @@ def publish(connection: ArrowConnection, finished: list[Edition], now: int) -> l
     shops = sql_list(edition.shop_key for edition in finished)
     # With their rows locked, no batch can be applied to the current ones.
     connection.lock_rows("edition", "edition", f"state = $1 AND shop_key IN ({shops})", CURRENT)
-    rows = connection.table(
-        f"SELECT shop_key, edition FROM shop WHERE edition <> 0 AND shop_key IN ({shops})"
-    ).to_pylist()
-    current = {row["shop_key"]: row["edition"] for row in rows}
-    ready = [
-        edition
-        for edition in finished
-        if edition.shop_key not in current
-        or not pending_batches.has_more(connection, current[edition.shop_key], edition.edition)
-    ]
+    behind = pending_batches.behind(connection, [edition.edition for edition in finished])
+    ready = [edition for edition in finished if edition.edition not in behind]
     shops = sql_list(edition.shop_key for edition in ready)
     numbers = sql_list(edition.edition for edition in ready)
     connection.execute(
@@ -195,10 +198,8 @@ def publish(connection: ArrowConnection, finished: list[Edition], now: int) -> l
         CURRENT,
         RETIRED,
     )
-    own = "SELECT e.edition FROM edition e WHERE e.shop_key = shop.shop_key AND e.edition"
-    _change_data_version(
-        connection, f"shop_key IN ({shops})", now, f"edition = ({own} IN ({numbers})), "
-    )
+    own = f"SELECT e.edition FROM edition e WHERE e.shop_key = shop.shop_key AND e.state = '{CURRENT}'"
+    _change_data_version(connection, f"shop_key IN ({shops})", now, f"edition = ({own}), ")
     connection.commit()
     return ready
 
@@ -211,32 +212,60 @@ def _change_data_version(
     connection.execute(f"UPDATE shop SET {assignments}{next_version(now)} WHERE {condition}")
 
 
-def drop(connection: ArrowConnection, edition: int) -> None:
-    """Delete an edition that answers no longer read, table by table. Commits."""
-    is_large = _is_large(connection, edition)
-    # On SQLite, a transaction that has read can no longer write once another one has written.
+def drop(connection: ArrowConnection, numbers: list[int]) -> None:
+    """Delete editions that answers no longer read, table by table. Commits after every portion of at
+    most `MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
+    sizes = connection.table(
+        f"SELECT edition, next_session FROM edition WHERE edition IN ({sql_list(numbers)}) "
+        "ORDER BY edition"
+    ).to_pylist()
     connection.commit()
-    for name in (*(table.name for table in OWNED[::-1]), "edition_batch", "failed_batch"):
-        delete = f"DELETE FROM {name} WHERE edition = $1"
-        if is_large:
-            with connection.without_indexes(name):
-                connection.execute(delete, edition)
-        else:
-            connection.execute(delete, edition)
+    for group in _small_together(sizes):
+        for table in (*OWNED[::-1], edition_batch, failed_batch):
+            _delete_rows(connection, table, sql_list(group))
+        connection.execute(f"DELETE FROM edition WHERE edition IN ({sql_list(group)})")
         connection.commit()
-    connection.execute("DELETE FROM edition WHERE edition = $1", edition)
-    connection.commit()
 
 
-def _is_large(connection: ArrowConnection, edition: int) -> bool:
-    """Whether an edition has at least a third of all form sessions.
+def _small_together(sizes: list[dict[str, int]]) -> Iterator[list[int]]:
+    """Editions in groups: small ones together, a large one alone."""
+    group: list[int] = []
+    sessions = 0
+    for row in sizes:
+        sessions += row["next_session"]
+        if group and (sessions > MAX_DELETED_ROWS or len(group) >= _DROPPED_TOGETHER):
+            yield group
+            group, sessions = [], row["next_session"]
+        group.append(row["edition"])
+    if group:
+        yield group
 
-    SQLite takes each deleted row out of every index, one by one. To index the remaining rows again
-    is faster if so many go. (PostgreSQL leaves the indexes to its vacuum.)
+
+def _delete_rows(connection: ArrowConnection, table: Table, editions: str) -> None:
+    """Delete the rows of editions in the order of their key, in portions. Commits.
+
+    Each portion begins at a key: PostgreSQL would read the deleted rows again, SQLite none.
     """
-    share = connection.value(
-        "SELECT CAST(SUM(CASE WHEN edition = $1 THEN 2 ELSE -1 END * next_session) AS BIGINT) "
-        "FROM edition",
-        edition,
-    )
-    return int(share or 0) >= 0
+    key = key_names(table)
+    place, columns = len(key), names(key)
+    own = f"FROM {table.name} WHERE edition IN ({editions})"
+    low: list[Cell] = []
+    while True:
+        since = f" AND ({columns}) >= ({_parameters(1, place)})" if low else ""
+        following = connection.table(
+            f"SELECT {columns} {own}{since} ORDER BY {columns} LIMIT 1 OFFSET {MAX_DELETED_ROWS}",
+            *low,
+        ).to_pylist()
+        # On SQLite, a transaction that has read can no longer write once another one has written.
+        connection.commit()
+        high: list[Cell] = list(following[0].values()) if following else []
+        until = f" AND ({columns}) < ({_parameters(1 + len(low), place)})" if high else ""
+        connection.execute(f"DELETE {own}{since}{until}", *low, *high)
+        connection.commit()
+        if not high:
+            return
+        low = high
+
+
+def _parameters(first: int, count: int) -> str:
+    return ", ".join(f"${number}" for number in range(first, first + count))

@@ -63,17 +63,18 @@ def holder(connection: ArrowConnection, edition: int) -> str:
     return display_name(str(owner or ""))
 
 
-def is_held(connection: ArrowConnection, edition: int, now: int) -> bool:
-    """Whether a living process holds an edition's lease. Commits."""
+def held(connection: ArrowConnection, numbers: list[int], now: int) -> set[int]:
+    """Those of the editions whose lease a living process holds. Commits."""
     rows = connection.table(
-        "SELECT lease_owner, lease_until FROM edition WHERE edition = $1 AND lease_owner <> ''",
-        edition,
+        "SELECT edition, lease_owner, lease_until FROM edition "
+        f"WHERE edition IN ({sql_list(numbers)}) AND lease_owner <> ''"
     ).to_pylist()
     connection.commit()
-    return any(
-        now <= row["lease_until"] <= now + LEASE_REACH and not is_dead(row["lease_owner"])
+    return {
+        row["edition"]
         for row in rows
-    )
+        if now <= row["lease_until"] <= now + LEASE_REACH and not is_dead(row["lease_owner"])
+    }
 
 
 def renew(connection: ArrowConnection, owner: str, now: int) -> None:

@@ -7,20 +7,28 @@ pending below it any more, and so keeps the list short for years.
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
 
 Batch = dict[str, int]
 
+
+class Backlog(NamedTuple):
+    """The sums of the batches of an edition that `pending` would return, were it not cut for others."""
+
+    rows: int
+    batches: int
+
+
 # The most batches that `pending` returns: of one edition, and of all.
 _MAX_PER_EDITION: Final = 500
-MAX_BATCHES: Final = 10_000
+MAX_BATCHES: Final = 50_000
 EVERY_BATCH: Final = (0, NEVER)
 # The turn of a batch among those of its edition: one turn is the batches that begin within 20,000 rows.
 _TURN: Final = "CAST(SUM(b.rows) OVER earlier - b.rows AS BIGINT) / 20000 AS turn"
-# The rows of `edition_batch` from which an edition is compacted.
+# The rows of `edition_batch` from which editions are compacted.
 _MIN_COMPACTED: Final = 200
 
 _PENDING: Final = """
@@ -29,6 +37,11 @@ LEFT JOIN failed_batch f ON f.edition = e.edition AND f.batch_id = b.batch_id
 WHERE e.edition IN ({editions}) AND NOT EXISTS (SELECT 1 FROM edition_batch d
   WHERE d.edition = e.edition AND d.batch_id = b.batch_id)
 """
+# A batch may be applied now: it is between $3 and $4, and has not failed, or is to be tried again.
+_IS_READY: Final = (
+    "b.batch_id BETWEEN $3 AND $4 "
+    "AND (f.batch_id IS NULL OR (f.failed_at < $1 AND f.retry_at <= $2))"
+)
 
 
 def is_applied(edition: int | str, column: str = "batch_id") -> str:
@@ -79,8 +92,7 @@ def pending(
     return connection.table(
         "SELECT edition, shop_key, batch_id, rows, turn FROM (SELECT e.edition, e.shop_key, "
         "b.batch_id, b.rows, e.rolled_up_at, ROW_NUMBER() OVER earlier AS position, "
-        f"{_TURN} {from_pending(sql_list(numbers))} AND b.batch_id BETWEEN $3 AND $4 "
-        "AND (f.batch_id IS NULL OR (f.failed_at < $1 AND f.retry_at <= $2)) "
+        f"{_TURN} {from_pending(sql_list(numbers))} AND {_IS_READY} "
         "WINDOW earlier AS (PARTITION BY e.edition ORDER BY b.batch_id)) q "
         f"WHERE position <= {_MAX_PER_EDITION} "
         f"ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {MAX_BATCHES}",
@@ -98,13 +110,28 @@ def pending_rows(connection: ArrowConnection, numbers: list[int]) -> int:
     return int(connection.value(sql))
 
 
-def rows_by_edition(connection: ArrowConnection, numbers: list[int]) -> dict[int, int]:
-    """How many raw rows each of these editions has not applied, those without any left out."""
+def backlogs(
+    connection: ArrowConnection,
+    numbers: list[int],
+    started_at: int,
+    due: int | None = None,
+    between: tuple[int, int] = EVERY_BATCH,
+) -> dict[int, Backlog]:
+    """What each of these editions has to apply, in the order of `pending`; those without any batch are
+    left out."""
+    if not numbers:
+        return {}
     rows = connection.table(
-        f"SELECT e.edition, CAST(SUM(b.rows) AS BIGINT) AS rows {from_pending(sql_list(numbers))} "
-        "GROUP BY e.edition"
+        "SELECT e.edition, CAST(SUM(b.rows) AS BIGINT) AS rows, COUNT(*) AS batches "
+        f"{from_pending(sql_list(numbers))} AND {_IS_READY} "
+        "GROUP BY e.edition, e.rolled_up_at ORDER BY e.rolled_up_at, e.edition",
+        started_at,
+        NEVER if due is None else due,
+        *between,
     ).to_pylist()
-    return {row["edition"]: row["rows"] for row in rows}
+    return {
+        row["edition"]: Backlog(row["rows"], min(row["batches"], _MAX_PER_EDITION)) for row in rows
+    }
 
 
 def applied_batches(connection: ArrowConnection, edition: int, other: int) -> list[Batch]:
@@ -118,10 +145,15 @@ def applied_batches(connection: ArrowConnection, edition: int, other: int) -> li
     ).to_pylist()
 
 
-def has_more(connection: ArrowConnection, edition: int, other: int) -> bool:
-    """Whether an edition has applied a batch of its shop that another edition of the shop lacks."""
-    sql = f"SELECT 1 {from_pending(str(other))} AND {is_applied(edition, 'b.batch_id')}"
-    return connection.value(f"{sql} LIMIT 1") is not None
+def behind(connection: ArrowConnection, numbers: list[int]) -> set[int]:
+    """Those of the editions that lack a batch which the one that answers are read from has applied."""
+    rows = connection.table(
+        f"SELECT DISTINCT e.edition {from_pending(sql_list(numbers))} AND EXISTS ("
+        "SELECT 1 FROM shop s JOIN edition c ON c.edition = s.edition "
+        "WHERE s.shop_key = e.shop_key AND (b.batch_id <= c.applied_through OR EXISTS ("
+        "SELECT 1 FROM edition_batch a WHERE a.edition = c.edition AND a.batch_id = b.batch_id)))"
+    )
+    return set(rows.column(0).to_pylist())
 
 
 def incomplete(connection: ArrowConnection, numbers: list[int]) -> set[int]:
@@ -135,33 +167,29 @@ def incomplete(connection: ArrowConnection, numbers: list[int]) -> set[int]:
 
 
 def compact(connection: ArrowConnection, numbers: list[int]) -> None:
-    """Advance `applied_through` of these editions, and delete the list below it. Commits.
+    """Advance `applied_through` of these editions, and delete the lists below it. Commits.
 
-    The caller holds their leases. Nothing happens for short lists, or while an import is writing:
-    its batch has a number already, and cannot be seen yet.
+    The caller holds their leases. Nothing happens while the lists are short, or while an import is
+    writing: its batch has a number already, and cannot be seen yet.
     """
-    long_lists = connection.table(
-        f"SELECT edition FROM edition_batch WHERE edition IN ({sql_list(numbers)}) "
-        f"GROUP BY edition HAVING COUNT(*) >= {_MIN_COMPACTED} ORDER BY edition"
+    editions = sql_list(numbers)
+    listed = f"SELECT edition FROM edition_batch WHERE edition IN ({editions})"
+    is_long = connection.value(f"{listed} LIMIT 1 OFFSET {_MIN_COMPACTED - 1}") is not None
+    connection.commit()
+    # An import takes its lock on the table before it takes a number for its batch.
+    if not is_long or not connection.lock_against_inserts("import_batch"):
+        return
+    connection.execute(
+        "UPDATE edition SET applied_through = COALESCE("
+        f"(SELECT MIN(b.batch_id) - 1 {from_pending('edition.edition')}), "
+        "(SELECT MAX(m.batch_id) FROM import_batch m WHERE m.shop_key = edition.shop_key), "
+        f"applied_through) WHERE edition IN ({listed})"
+    )
+    connection.execute(
+        f"DELETE FROM edition_batch WHERE edition IN ({editions}) AND batch_id <= "
+        "(SELECT e.applied_through FROM edition e WHERE e.edition = edition_batch.edition)"
     )
     connection.commit()
-    for edition in long_lists.column(0).to_pylist():
-        # An import takes its lock on the table before it takes a number for its batch.
-        if not connection.lock_against_inserts("import_batch"):
-            continue
-        connection.execute(
-            "UPDATE edition SET applied_through = COALESCE("
-            f"(SELECT MIN(b.batch_id) - 1 {from_pending(str(edition))}), "
-            "(SELECT MAX(m.batch_id) FROM import_batch m WHERE m.shop_key = edition.shop_key), "
-            "applied_through) WHERE edition = $1",
-            edition,
-        )
-        connection.execute(
-            "DELETE FROM edition_batch WHERE edition = $1 AND batch_id <= "
-            "(SELECT applied_through FROM edition WHERE edition = $1)",
-            edition,
-        )
-        connection.commit()
 
 
 def sql_list(numbers: Iterable[int]) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.pipeline.batching import BATCH_ROWS, next_claims, next_groups
-from warehouse.editions.pending_batches import MAX_BATCHES, Batch
+from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 
 
 def batches(rows: list[int], first: int = 0) -> list[Batch]:
@@ -65,25 +65,27 @@ def test_started_groups_are_dropped_if_one_of_their_batches_is_no_longer_pending
     assert lost not in chain(*ids(found))
 
 
-def shops(rows: int, count: int) -> list[Batch]:
-    """A batch of each of so many editions."""
-    return [
-        {"edition": number, "shop_key": number, "batch_id": number, "rows": rows, "turn": 0}
-        for number in range(1, count + 1)
-    ]
+def shops(rows: int, count: int, batches: int = 1) -> dict[int, Backlog]:
+    """So many editions with such a backlog each."""
+    return {number: Backlog(rows, batches) for number in range(1, count + 1)}
 
 
-def test_a_run_claims_about_a_portion_and_leaves_the_rest_to_others() -> None:
-    half = BATCH_ROWS // 2
-    pending, wanted = shops(half, 6), set(range(1, 7))
-    assert next_claims(pending, wanted, set()) == [1, 2]
-    assert next_claims(pending, wanted, {3}) == [1]
-    assert next_claims(pending, wanted, {1, 2}) == []
+def test_a_run_claims_about_two_portions_and_leaves_the_rest_to_others() -> None:
+    backlogs, wanted = shops(BATCH_ROWS, 6), set(range(1, 7))
+    assert next_claims(backlogs, wanted, set()) == [1, 2]
+    assert next_claims(backlogs, wanted, {3}) == [1]
+    assert next_claims(backlogs, wanted, {1, 2}) == []
     # A huge shop is claimed alone.
     assert next_claims(shops(10 * BATCH_ROWS, 3), {1, 2, 3}, set()) == [1]
 
 
+def test_a_run_claims_no_more_batches_than_one_list_has() -> None:
+    backlogs = shops(1, 200, MAX_BATCHES // 100)
+    claimed = next_claims(backlogs, set(backlogs), set())
+    assert claimed == list(range(1, 101))
+    assert next_claims(backlogs, set(backlogs), set(claimed)) == []
+    assert next_claims(backlogs, set(backlogs), set(claimed[1:])) == [1]
+
+
 def test_an_edition_that_only_waits_to_be_published_is_claimed() -> None:
-    assert next_claims(shops(BATCH_ROWS, 2), {1, 2, 9}, {1}) == [9]
-    # The list is cut: edition 20,000 may have pending batches that it lacks.
-    assert next_claims(shops(BATCH_ROWS, MAX_BATCHES), {1, 2, 20_000}, {1}) == []
+    assert next_claims(shops(2 * BATCH_ROWS, 2), {1, 2, 9}, {1}) == [9]

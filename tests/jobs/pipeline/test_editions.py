@@ -1,6 +1,7 @@
 """Editions by the many: what is done to a portion's editions at once is done to each as if alone."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pyarrow as pa
 import pytest
@@ -11,6 +12,7 @@ from warehouse.editions import editions, leases, pending_batches
 from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, Edition
 from warehouse.editions.leases import Claim, LeaseLost
 from warehouse.operations.process_id import new_owner
+from warehouse.tables import OWNED
 
 NOW = 1_000
 OWNER = new_owner()
@@ -134,34 +136,93 @@ def test_only_answers_that_are_read_have_moved(connection: ArrowConnection) -> N
     assert column(connection, "SELECT data_changed_at FROM shop ORDER BY shop_key") == [NOW + 1, 0]
 
 
-@pytest.mark.parametrize("sessions", [3, 1_000])
-def test_a_dropped_edition_leaves_the_others_and_the_indexes(
-    connection: ArrowConnection, sessions: int
-) -> None:
-    """Whether it had a small part of all sessions, or most."""
-    gone, stays = building(connection, "ab")
-    for edition, count in ((gone, sessions), (stays, 100)):
-        connection.execute(
-            "UPDATE edition SET next_session = $1 WHERE edition = $2", count + 1, edition.edition
+def two_editions(connection: ArrowConnection, sessions: int) -> tuple[Edition, Edition]:
+    """Editions with so many sessions each, and as many packed daily rows."""
+    both = building(connection, "ab")
+    for edition in both:
+        own = [edition.edition] * sessions
+        connection.append(
+            "fact_form_session", pa.table({"edition": own, "session": range(sessions)})
         )
         connection.append(
-            "fact_form_session",
-            pa.table({"edition": [edition.edition] * count, "session": range(count)}),
+            "code_usage",
+            pa.table(
+                {
+                    "edition": own,
+                    "code": [7] * sessions,
+                    "discount_id": [f"discount {number}" for number in range(sessions)],
+                    "form": [1] * sessions,
+                }
+            ),
         )
     connection.commit()
-    before = _indexes(connection)
-    editions.drop(connection, gone.edition)
-    assert _indexes(connection) == before
-    assert column(connection, "SELECT edition FROM edition") == [stays.edition]
-    assert column(connection, "SELECT DISTINCT edition FROM fact_form_session") == [stays.edition]
-    assert column(connection, "SELECT COUNT(*) FROM fact_form_session") == [100]
+    return both[0], both[1]
 
 
-def _indexes(connection: ArrowConnection) -> list[object]:
-    if connection.backend.name == "sqlite":
-        return column(
-            connection, "SELECT sql FROM sqlite_master WHERE type = 'index' ORDER BY name"
+def rows_of(connection: ArrowConnection, edition: Edition) -> int:
+    return sum(
+        int(
+            connection.value(
+                f"SELECT COUNT(*) FROM {table.name} WHERE edition = $1", edition.edition
+            )
         )
-    return column(
-        connection, "SELECT CAST(indexdef AS TEXT) AS d FROM pg_indexes ORDER BY indexname"
+        for table in OWNED
     )
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_no_transaction_of_a_drop_deletes_more_than_the_bound(
+    connection: ArrowConnection, monkeypatch: pytest.MonkeyPatch, together: bool
+) -> None:
+    gone, stays = two_editions(connection, 45)
+    if together:
+        empty = building(connection, "cd")[2:]
+        dropped = [gone.edition, *(edition.edition for edition in empty)]
+    else:
+        connection.execute("UPDATE edition SET next_session = 46")
+        dropped = [gone.edition]
+    connection.commit()
+    monkeypatch.setattr(editions, "MAX_DELETED_ROWS", 10)
+    left, commit = [rows_of(connection, gone)], connection.commit
+
+    def counted() -> None:
+        commit()
+        left.append(rows_of(connection, gone))
+        commit()
+
+    monkeypatch.setattr(connection, "commit", counted)
+    editions.drop(connection, dropped)
+    deleted = [before - after for before, after in pairwise(left)]
+    assert max(deleted) == 10
+    assert sum(deleted) == 90
+    assert rows_of(connection, stays) == 90
+    assert column(connection, "SELECT edition FROM edition") == [stays.edition]
+
+
+def test_a_drop_that_was_killed_goes_on(
+    connection: ArrowConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, stays = two_editions(connection, 45)
+    monkeypatch.setattr(editions, "MAX_DELETED_ROWS", 10)
+    commit = connection.commit
+
+    def killed() -> None:
+        commit()
+        if rows_of(connection, gone) <= 25:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "commit", killed)
+        with pytest.raises(KeyboardInterrupt):
+            editions.drop(connection, [gone.edition])
+    connection.rollback()
+    assert 0 < rows_of(connection, gone) <= 25
+    assert column(connection, "SELECT edition FROM edition ORDER BY edition") == [
+        gone.edition,
+        stays.edition,
+    ]
+    connection.commit()
+    editions.drop(connection, [gone.edition])
+    assert rows_of(connection, gone) == 0
+    assert rows_of(connection, stays) == 90
+    assert column(connection, "SELECT edition FROM edition") == [stays.edition]

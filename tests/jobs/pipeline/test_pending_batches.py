@@ -89,6 +89,24 @@ def test_all_that_is_in_is_forgotten_one_by_one(connection: ArrowConnection) -> 
     ]
 
 
+def test_short_lists_of_many_shops_are_compacted_together(connection: ArrowConnection) -> None:
+    some = [shop(connection, name, 70) for name in "abc"]
+    left = pending_batches.pending(connection, [some[1]], LATER)[-1]
+    batches = pending_batches.pending(connection, some, LATER)
+    batches.remove(next(b for b in batches if b["batch_id"] == left["batch_id"]))
+    take(connection, batches, 1)
+    pending_batches.compact(connection, some[:2])
+    assert connection.value("SELECT COUNT(*) FROM edition_batch") == 209
+    connection.commit()
+    pending_batches.compact(connection, some)
+    assert connection.value("SELECT COUNT(*) FROM edition_batch") == 0
+    connection.commit()
+    assert [
+        (one["edition"], one["batch_id"])
+        for one in pending_batches.pending(connection, some, LATER)
+    ] == [(some[1], left["batch_id"])]
+
+
 def test_nothing_settles_over_what_is_missing(connection: ArrowConnection) -> None:
     one = shop(connection, "one", 450)
     batches = pending_batches.pending(connection, [one], LATER)
