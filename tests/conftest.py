@@ -51,6 +51,7 @@ WITHOUT_NODE = "without Node: "
 WITHOUT_PROMTOOL = "without promtool: "
 WITHOUT_SYSTEMD = "without systemd-analyze: "
 WITHOUT_DISTRIBUTED = "without distributed: "
+WITHOUT_HOSTS = "without hosts of their own: "
 _REMEDIES = {
     _WITHOUT_POSTGRES: "set TEST_POSTGRES_URL to a server where databases may be created",
     WITHOUT_CHROMIUM: "install Chromium, or set CHROMIUM to where it is",
@@ -58,6 +59,7 @@ _REMEDIES = {
     WITHOUT_PROMTOOL: "install Prometheus (prometheus)",
     WITHOUT_SYSTEMD: "install systemd",
     WITHOUT_DISTRIBUTED: "pip install distributed",
+    WITHOUT_HOSTS: "run them as root on Linux, with iproute2 and openssl",
 }
 
 

@@ -63,11 +63,11 @@ def holder(connection: ArrowConnection, edition: int) -> str:
     return display_name(str(owner or ""))
 
 
-def is_held(connection: ArrowConnection, edition: int, now: int) -> bool:
-    """Whether a living process holds an edition's lease. Commits."""
+def are_held(connection: ArrowConnection, numbers: list[int], now: int) -> bool:
+    """Whether a living process holds the lease of one of these editions. Commits."""
     rows = connection.table(
-        "SELECT lease_owner, lease_until FROM edition WHERE edition = $1 AND lease_owner <> ''",
-        edition,
+        "SELECT DISTINCT lease_owner, lease_until FROM edition "
+        f"WHERE edition IN ({sql_list(numbers)}) AND lease_owner <> ''"
     ).to_pylist()
     connection.commit()
     return any(
