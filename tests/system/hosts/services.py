@@ -74,7 +74,14 @@ class Postgres:
         self.start()
 
     def _answers(self) -> bool:
-        ready = [self._programs / "pg_isready", "-q", "-h", self._folder, "-U", "postgres"]
+        ready: list[str | Path] = [
+            self._programs / "pg_isready",
+            "-q",
+            "-h",
+            self._folder,
+            "-U",
+            "postgres",
+        ]
         return subprocess.run(ready).returncode == 0
 
 
