@@ -40,7 +40,8 @@ _MAX_SECONDS_WITHOUT_WORKERS: Final = 30.0
 # must have ended.
 _HELD_PAUSE_SECONDS: Final = 5.0
 _MAX_HELD_SECONDS: Final = LEASE_MICROS / MICROS_PER_SECOND + 30
-# A worker that has held none of its share's editions for so long is not waited for: it takes seconds to begin.
+# A worker that has held none of its share's editions for so long is not waited for. It leases some within
+# seconds where it is well.
 _MAX_SECONDS_WITHOUT_LEASE: Final = LEASE_MICROS / MICROS_PER_SECOND
 # Workers that may fail at a share, through no fault of a batch, before it is left to the driver.
 _MAX_FAILURES: Final = 3

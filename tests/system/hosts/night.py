@@ -54,6 +54,8 @@ class Night:
         with self.imported() as copy:
             Commands(copy, folder)("rollup")
             self.expected = self.figures(copy)
+        every_shop = {f"daily_events of {_shop_id(shop)}" for shop in range(self._shops)}
+        assert every_shop <= self.expected.keys()
 
     @contextmanager
     def imported(self) -> Iterator[str]:

@@ -69,6 +69,14 @@ def kill_scheduler(farm: Farm, host: Host, pid: int) -> None:
     ],
 )
 def test_something_fails_while_a_worker_writes(farm: Farm, night: Night, fault: Fault) -> None:
+    strike_while_a_worker_writes(farm, night, fault)
+
+
+def test_a_worker_is_killed_in_the_largest_night(full_farm: Farm, full_night: Night) -> None:
+    strike_while_a_worker_writes(full_farm, full_night, kill)
+
+
+def strike_while_a_worker_writes(farm: Farm, night: Night, fault: Fault) -> None:
     farm.start_cluster()
     with farm.slow_batch(night.largest_batch) as slow:
         rollup = farm.roll_up()
@@ -137,7 +145,3 @@ def test_a_worker_has_a_certificate_of_another_authority(
     assert farm.cluster.printed(farm.cluster.scheduler).count("Register worker") == WORKERS
     assert "stranger" not in farm.hosts_at_work()
     night.assert_figures(farm.url)
-
-
-def test_a_worker_of_the_largest_night_is_killed(full_farm: Farm, full_night: Night) -> None:
-    test_something_fails_while_a_worker_writes(full_farm, full_night, kill)
