@@ -160,7 +160,7 @@ class _Driver:
         self._look_at = now + _HELD_PAUSE_SECONDS
         connection = self._run.connection
         for future, share in list(self._running.items()):
-            if leases.are_held(connection, list(share.editions), connection.now_micros()):
+            if leases.held(connection, share.editions, connection.now_micros()):
                 self._held_at[future] = now
             elif now - self._held_at[future] > _MAX_SECONDS_WITHOUT_LEASE:
                 say("a worker does nothing: others do its share")

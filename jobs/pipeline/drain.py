@@ -91,8 +91,11 @@ class Drain:
         wanted = {batch["edition"] for batch in pending}
         wanted |= {number for number, edition in plan.items() if edition.state == BUILDING}
         self._release_finished(set(self._held) - wanted)
-        if more := next_claims(pending, wanted, set(self._held)):
-            now = self._connection.now_micros()
+        now = self._connection.now_micros()
+        # A run that asked for the first ones again and again would never come to those behind them.
+        busy = leases.held(self._connection, wanted - set(self._held), now)
+        claimable = [batch for batch in pending if batch["edition"] not in busy]
+        if more := next_claims(claimable, wanted - busy, set(self._held)):
             free = [plan[number] for number in more]
             claimed = leases.claim(self._connection, self._run.owner, free, now).editions
             self._held |= {edition.edition: edition for edition in claimed}

@@ -193,6 +193,6 @@ def _clean(connection: ArrowConnection) -> None:
     for state in (RETIRED, SCRATCH):
         for edition in editions.list_editions(connection, state):
             connection.commit()
-            if not leases.are_held(connection, [edition.edition], connection.now_micros()):
+            if not leases.held(connection, [edition.edition], connection.now_micros()):
                 editions.drop(connection, edition.edition)
     connection.commit()
