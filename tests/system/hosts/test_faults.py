@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.support.demo_service import ROOT
@@ -103,7 +104,8 @@ def test_a_worker_is_frozen_before_its_first_task(farm: Farm, night: Night) -> N
 
 def test_the_database_is_restarted_while_a_worker_writes(farm: Farm, night: Night) -> None:
     farm.start_cluster()
-    with farm.slow_batch(night.largest_batch) as slow:
+    # The test's own connection is lost, too, and with it the lock that holds the batch up.
+    with pytest.raises(psycopg.OperationalError), farm.slow_batch(night.largest_batch) as slow:
         rollup = farm.roll_up()
         slow.wait_for_worker_on(START_SECONDS)
         farm.database.restart()
