@@ -26,7 +26,11 @@ def obstacle() -> str:
     """Why this machine can make no hosts, "" if it can."""
     if os.getuid() != 0:
         return "only root may make namespaces"
-    missing = [name for name in ("ip", "unshare", "nsenter") if shutil.which(name) is None]
+    missing = [
+        name
+        for name in ("ip", "unshare", "nsenter", "setpriv", "openssl")
+        if shutil.which(name) is None
+    ]
     if missing:
         return f"{missing[0]} is not on the PATH"
     tried = subprocess.run(
