@@ -88,6 +88,8 @@ class Host:
         self._unshare.kill()
         self._unshare.communicate()
         for process in self._started:
+            # One whose command was stopped has stopped itself, too.
+            process.kill()
             process.wait()
 
     def _enter(self) -> list[str]:
