@@ -53,6 +53,7 @@ WITHOUT_PROMTOOL = "without promtool: "
 WITHOUT_SYSTEMD = "without systemd-analyze: "
 WITHOUT_DISTRIBUTED = "without distributed: "
 WITHOUT_PGBOUNCER = "without pgbouncer: "
+WITHOUT_HOSTS = "without hosts of their own: "
 _REMEDIES = {
     _WITHOUT_POSTGRES: "set TEST_POSTGRES_URL to a server where databases may be created",
     WITHOUT_STANDBY: "run them as an account that may start a server",
@@ -62,6 +63,7 @@ _REMEDIES = {
     WITHOUT_SYSTEMD: "install systemd",
     WITHOUT_DISTRIBUTED: "pip install distributed",
     WITHOUT_PGBOUNCER: "install pgbouncer",
+    WITHOUT_HOSTS: "run them as root on Linux, with iproute2 and openssl",
 }
 
 

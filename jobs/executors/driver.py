@@ -5,14 +5,16 @@ It submits as many tasks as there are workers, so that each idle one gets the la
 
 A share whose worker dies is halved, down to one edition and then to one batch of it. When a second worker
 dies at this batch, that counts as a failed attempt of it. A share whose editions others hold is tried again
-for as long as the lease of a dead worker may last. Whatever is left then, or has no workers, is left to the
-driver's own drain; but for editions at which workers died, since the driver would die there, too.
+for as long as the lease of a dead worker may last. A share none of whose editions is held is given to
+another worker: its own is frozen, or cut off from the database. Whatever is left then, or has no workers, is
+left to the driver's own drain; but for editions at which workers died, since the driver would die there, too.
 """
 
 import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -27,7 +29,7 @@ from jobs.run.errors import CommandFailed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.domain.time import MICROS_PER_SECOND
-from warehouse.editions import pending_batches
+from warehouse.editions import leases, pending_batches
 from warehouse.editions.editions import Edition
 from warehouse.operations.process_id import LEASE_MICROS
 
@@ -38,6 +40,9 @@ _MAX_SECONDS_WITHOUT_WORKERS: Final = 30.0
 # must have ended.
 _HELD_PAUSE_SECONDS: Final = 5.0
 _MAX_HELD_SECONDS: Final = LEASE_MICROS / MICROS_PER_SECOND + 30
+# A worker that has held none of its share's editions for so long is not waited for. It leases some within
+# seconds where it is well.
+_MAX_SECONDS_WITHOUT_LEASE: Final = LEASE_MICROS / MICROS_PER_SECOND
 # Workers that may fail at a share, through no fault of a batch, before it is left to the driver.
 _MAX_FAILURES: Final = 3
 
@@ -82,6 +87,11 @@ class _Driver:
         self._build = own_build()
         self._waiting: deque[Share] = deque()
         self._running: dict[Future[Any], Share] = {}
+        # When one of a running share's editions was last seen to be held, and when to look again.
+        self._held_at: dict[Future[Any], float] = {}
+        self._look_at = 0.0
+        # The tasks of workers that are not waited for. Each still occupies its worker.
+        self._frozen: set[Future[Any]] = set()
         # Suspect shares that are left to nobody.
         self._given_up: list[Share] = []
         self._last_worker_at = time.monotonic()
@@ -96,13 +106,19 @@ class _Driver:
                 raise EngineUnavailable(
                     f"no worker was there for {_MAX_SECONDS_WITHOUT_WORKERS:.0f} s"
                 )
-            if self._running:
-                done = wait(self._running, _LOOK_SECONDS, FIRST_COMPLETED).done
+            if tasks := self._running.keys() | self._frozen:
+                done = wait(tasks, _LOOK_SECONDS, FIRST_COMPLETED).done
             else:
                 done = set()
                 time.sleep(_LOOK_SECONDS)
             for future in done:
-                self._finish(self._running.pop(future), future)
+                if future in self._frozen:
+                    self._frozen.discard(future)
+                    with suppress(Exception):
+                        self._add(future.result())
+                else:
+                    self._finish(self._running.pop(future), future)
+            self._take_back_frozen()
             self._run.raise_if_stopped()
 
     def left(self, plan: Plan) -> Plan:
@@ -121,7 +137,7 @@ class _Driver:
         return lambda: [edition for edition in plan() if edition.edition not in unclear]
 
     def _submit(self) -> None:
-        free = self._engine.workers() - len(self._running)
+        free = self._engine.workers() - len(self._running) - len(self._frozen)
         now = time.monotonic()
         if free + len(self._running) > 0:
             self._last_worker_at = now
@@ -133,9 +149,25 @@ class _Driver:
             if share.retry_at <= now and busy.isdisjoint(share.editions):
                 work = Work(share.editions, share.between, self._run.started_at, self._only_due)
                 self._waiting.remove(share)
-                self._running[self._engine.submit(run_task, self._build, work)] = share
+                future = self._engine.submit(run_task, self._build, work)
+                self._running[future], self._held_at[future] = share, now
                 busy.update(share.editions)
                 free -= 1
+
+    def _take_back_frozen(self) -> None:
+        """Have others do the shares whose workers hold nothing."""
+        now = time.monotonic()
+        if now < self._look_at:
+            return
+        self._look_at = now + _HELD_PAUSE_SECONDS
+        connection = self._run.connection
+        for future, share in list(self._running.items()):
+            if leases.held(connection, share.editions, connection.now_micros()):
+                self._held_at[future] = now
+            elif now - self._held_at[future] > _MAX_SECONDS_WITHOUT_LEASE:
+                say("a worker does nothing: others do its share")
+                self._frozen.add(future)
+                self._try_again(self._running.pop(future))
 
     def _finish(self, share: Share, future: Future[Any]) -> None:
         try:

@@ -92,8 +92,11 @@ class Drain:
         wanted = set(backlogs)
         wanted |= {number for number, edition in plan.items() if edition.state == BUILDING}
         self._release_finished(set(self._held) - wanted)
-        if more := next_claims(backlogs, wanted, set(self._held)):
-            now = self._connection.now_micros()
+        now = self._connection.now_micros()
+        # A run that asked for the first ones again and again would never come to those behind them.
+        busy = leases.held(self._connection, wanted - set(self._held), now)
+        claimable = {number: backlog for number, backlog in backlogs.items() if number not in busy}
+        if more := next_claims(claimable, wanted - busy, set(self._held)):
             free = [plan[number] for number in more]
             claimed = leases.claim(self._connection, self._run.owner, free, now).editions
             self._held |= {edition.edition: edition for edition in claimed}

@@ -68,8 +68,11 @@ class JobRun:
             self._take_lease()
             stack.enter_context(measured(self.record.seconds))
             stack.push(self._end)
-            with suppress(Exception):
+            try:
                 job_runs.begin(self.connection, self.record, now_micros())
+            except Exception:
+                # The run goes on without a record, in a transaction of its own.
+                self.connection.rollback()
             stack.enter_context(
                 Heartbeat(self._url, self.record, self.connection.server_pid, self._say_waiting)
             )

@@ -39,18 +39,18 @@ def prepare(folder: Path, size: int) -> Path:
         for name, made in (("late", data.late), ("today", data.today)):
             with (target / f"{name}-{number}.ndjson").open("wb") as file:
                 ndjson(made(min(LATE, data.count), number), file)
-    _lines(target / "orders.ndjson", _orders(data, size // 50))
+    write_lines(target / "orders.ndjson", orders_of(data, size // 50))
     orders = pyarrow.json.read_json(target / "orders.ndjson")
     pq.write_table(orders, target / "orders.parquet")
-    _lines(target / "shops.ndjson", [_shop(SHOP_ID)])
-    _lines(target / "many-shops.ndjson", [_shop(_shop_id(number)) for number in range(many)])
+    write_lines(target / "shops.ndjson", [_shop(SHOP_ID)])
+    write_lines(target / "many-shops.ndjson", [_shop(_shop_id(number)) for number in range(many)])
     forms = [
         {"form_id": form, "shop_id": SHOP_ID, "name": f"Form {number}", "created_at": "2025-12-01"}
         for number, form in enumerate(FORM_IDS)
     ]
-    _lines(target / "forms.ndjson", forms)
-    _lines(target / "ad-spend.ndjson", _ad_spend())
-    _lines(target / "exchange-rates.ndjson", _rates())
+    write_lines(target / "forms.ndjson", forms)
+    write_lines(target / "ad-spend.ndjson", _ad_spend())
+    write_lines(target / "exchange-rates.ndjson", _rates())
     (target / "complete").touch()
     return target
 
@@ -125,11 +125,11 @@ def _quoted(column: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise('"', column.cast(pa.string()), '"', "")
 
 
-def _lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
 
 
-def _orders(data: Data, count: int) -> Iterable[dict[str, Any]]:
+def orders_of(data: Data, count: int) -> Iterable[dict[str, Any]]:
     """Three in four by visitors some time after a session, the rest by others; one in four with a code."""
     draw = data.random
     sessions = draw.integers(0, data.count, count)

@@ -15,6 +15,9 @@ INVARIANT_EXAMPLES: Final = int(os.environ.get("INVARIANT_EXAMPLES", "2"))
 REQUEST_EXAMPLES: Final = int(os.environ.get("REQUEST_EXAMPLES", "2"))
 # Faults that hit the commands on each database.
 FAULTS: Final = int(os.environ.get("FAULTS", "5"))
+# Events of a night on several hosts, of a shop per hundred: while something fails, and undisturbed.
+HOSTS_EVENTS: Final = int(os.environ.get("HOSTS_EVENTS", "200000"))
+FULL_HOSTS_EVENTS: Final = int(os.environ.get("FULL_HOSTS_EVENTS", "1000000"))
 
 _USUAL: Final = 100
 _TIMES_DEEPER: Final = 20

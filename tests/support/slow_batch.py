@@ -39,11 +39,15 @@ class SlowBatch:
 
     def wait_for_worker(self) -> int:
         """The process that is at work on the batch, once there is one."""
-        deadline = time.monotonic() + 60
+        return self.wait_for_worker_on()[1]
+
+    def wait_for_worker_on(self, seconds: float = 60) -> tuple[str, int]:
+        """The host that is at work on the batch and its process there, once there is one."""
+        deadline = time.monotonic() + seconds
         while not (held_up := self._held_up()):
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        return held_up[0][1]
+        return held_up[0][1:]
 
     def kill_worker(self) -> int:
         """Wait for the process that is at work on the batch, and kill it."""
@@ -69,17 +73,20 @@ class SlowBatch:
             thread.join()
 
     def _kill(self) -> None:
-        for backend, pid in self._held_up():
+        for backend, _host, pid in self._held_up():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
                 self.killed.append(pid)
             # It would find out only after its wait that nobody listens.
             self._connection.execute("SELECT pg_terminate_backend(%s, 5000)", [backend])
 
-    def _held_up(self) -> list[tuple[int, int]]:
-        """The server's processes that wait, and those of this machine that they work for."""
-        rows = self._connection.execute(_HELD_UP).fetchall()
-        return [(backend, int(name.rpartition(":")[2])) for backend, name in rows]
+    def _held_up(self) -> list[tuple[int, str, int]]:
+        """The server's processes that wait, and the hosts and processes that they work for."""
+        held_up = []
+        for backend, name in self._connection.execute(_HELD_UP):
+            host, _, pid = name.rpartition(":")
+            held_up.append((backend, host, int(pid)))
+        return held_up
 
 
 @contextmanager

@@ -5,6 +5,7 @@ which fails unless the run still holds the lease. Instants are the database serv
 `connection.now_micros()`: the clocks of hosts differ.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from warehouse.connections.arrow import ArrowConnection
@@ -63,17 +64,18 @@ def holder(connection: ArrowConnection, edition: int) -> str:
     return display_name(str(owner or ""))
 
 
-def held(connection: ArrowConnection, numbers: list[int], now: int) -> set[int]:
-    """Those of the editions whose lease a living process holds. Commits."""
+def held(connection: ArrowConnection, numbers: Iterable[int], now: int) -> set[int]:
+    """Those of these editions whose lease a living process holds. Commits."""
     rows = connection.table(
         "SELECT edition, lease_owner, lease_until FROM edition "
         f"WHERE edition IN ({sql_list(numbers)}) AND lease_owner <> ''"
     ).to_pylist()
     connection.commit()
+    dead = {owner for owner in {row["lease_owner"] for row in rows} if is_dead(owner)}
     return {
         row["edition"]
         for row in rows
-        if now <= row["lease_until"] <= now + LEASE_REACH and not is_dead(row["lease_owner"])
+        if now <= row["lease_until"] <= now + LEASE_REACH and row["lease_owner"] not in dead
     }
 
 

@@ -65,6 +65,20 @@ def test_small_work_is_done_by_the_process_itself(postgres_commands: Commands) -
     assert_whole(postgres_commands)
 
 
+def test_a_second_rollup_does_what_the_first_does_not_hold(postgres_commands: Commands) -> None:
+    make_shops(postgres_commands)
+    with slow_batch(postgres_commands.url, first_batch(postgres_commands)) as slow:
+        first = postgres_commands.start("rollup")
+        slow.wait_for_worker()
+        second = postgres_commands.start("rollup")
+        # The first one holds 400,000 rows.
+        postgres_commands.wait_until(f"SELECT COUNT(*) = {SHOPS // 2} FROM shop WHERE edition <> 0")
+        slow.release()
+        postgres_commands.finish(first)
+        postgres_commands.finish(second)
+    assert_whole(postgres_commands)
+
+
 def test_processes_share_a_rollup_and_a_rebuild(postgres_commands: Commands) -> None:
     make_shops(postgres_commands)
     postgres_commands.settings["EXECUTOR"] = "processes:2"

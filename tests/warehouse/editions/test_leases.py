@@ -32,10 +32,10 @@ def edition(connection: ArrowConnection) -> Edition:
 def test_a_claim_holds_until_it_is_released(connection: ArrowConnection, edition: Edition) -> None:
     held = leases.claim(connection, OWNER, [edition], 1)
     assert held.editions == (edition,)
-    assert edition.edition in leases.held(connection, [edition.edition], 1)
+    assert leases.held(connection, [edition.edition], 1)
     leases.release(connection, held)
     assert leases.holder(connection, edition.edition) == ""
-    assert edition.edition not in leases.held(connection, [edition.edition], 1)
+    assert not leases.held(connection, [edition.edition], 1)
 
 
 def test_another_process_claims_only_what_has_expired(
@@ -58,9 +58,9 @@ def test_a_lease_of_a_clock_that_was_ahead_has_expired(
     year = 365 * MICROS_PER_DAY
     ahead = leases.claim(connection, OWNER, [edition], year)
     # The clocks of two machines may differ a little.
-    assert edition.edition in leases.held(connection, [edition.edition], year - CLOCK_SKEW)
+    assert leases.held(connection, [edition.edition], year - CLOCK_SKEW)
     assert leases.claim(connection, ELSEWHERE, [edition], year - CLOCK_SKEW).editions == ()
-    assert edition.edition not in leases.held(connection, [edition.edition], 1)
+    assert not leases.held(connection, [edition.edition], 1)
     assert leases.claim(connection, ELSEWHERE, [edition], 1).editions == (edition,)
     with pytest.raises(LeaseLost):
         leases.fence(connection, ahead, [edition.edition], year)
