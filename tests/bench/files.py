@@ -37,18 +37,18 @@ def prepare(folder: Path, size: int) -> Path:
         for name, made in (("late", data.late), ("today", data.today)):
             with (target / f"{name}-{number}.ndjson").open("wb") as file:
                 ndjson(made(min(LATE, data.count), number), file)
-    _lines(target / "orders.ndjson", _orders(data, size // 50))
-    orders = pyarrow.json.read_json(target / "orders.ndjson")
-    pq.write_table(orders, target / "orders.parquet")
-    _lines(target / "shops.ndjson", [_shop(SHOP_ID)])
-    _lines(target / "many-shops.ndjson", [_shop(_shop_id(number)) for number in range(many)])
+    write_lines(target / "orders.ndjson", orders(data, size // 50))
+    table = pyarrow.json.read_json(target / "orders.ndjson")
+    pq.write_table(table, target / "orders.parquet")
+    write_lines(target / "shops.ndjson", [shop(SHOP_ID)])
+    write_lines(target / "many-shops.ndjson", [shop(shop_name(number)) for number in range(many)])
     forms = [
         {"form_id": form, "shop_id": SHOP_ID, "name": f"Form {number}", "created_at": "2025-12-01"}
         for number, form in enumerate(FORM_IDS)
     ]
-    _lines(target / "forms.ndjson", forms)
-    _lines(target / "ad-spend.ndjson", _ad_spend())
-    _lines(target / "exchange-rates.ndjson", _rates())
+    write_lines(target / "forms.ndjson", forms)
+    write_lines(target / "ad-spend.ndjson", _ad_spend())
+    write_lines(target / "exchange-rates.ndjson", _rates())
     (target / "complete").touch()
     return target
 
@@ -71,17 +71,17 @@ def _events(data: Data, target: Path, many: int) -> None:
             some = table.filter(pc.less(visitor, visitors))
             one_shop.write_table(some)
             visitor = pc.filter(visitor, pc.less(visitor, visitors)).to_numpy()
-            shops = pa.array([_shop_id(number) for number in range(many)])
+            shops = pa.array([shop_name(number) for number in range(many)])
             owner = shops.take(pa.array(visitor % many))
             place = schema.get_field_index("shop_id")
             many_shops.write_table(some.set_column(place, "shop_id", owner))
 
 
-def _shop(shop_id: str) -> dict[str, Any]:
+def shop(shop_id: str) -> dict[str, Any]:
     return {"shop_id": shop_id, "currency": "USD", "timezone": "UTC"}
 
 
-def _shop_id(number: int) -> str:
+def shop_name(number: int) -> str:
     return f"shop-{number}.myshopify.com"
 
 
@@ -108,11 +108,11 @@ def _quoted(column: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise('"', column.cast(pa.string()), '"', "")
 
 
-def _lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
 
 
-def _orders(data: Data, count: int) -> Iterable[dict[str, Any]]:
+def orders(data: Data, count: int) -> Iterable[dict[str, Any]]:
     """Three in four by visitors some time after a session, the rest by others; one in four with a code."""
     draw = data.random
     sessions = draw.integers(0, data.count, count)
