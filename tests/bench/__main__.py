@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tests.bench import files, table
+from tests.bench import executors, files, table
 from tests.bench.databases import FOLDER, databases
 from tests.bench.goals import row
 from tests.bench.processes import SHORT, TIMES
@@ -26,7 +26,10 @@ def main(size: str, db: str) -> None:
     click.echo(f"data: {size} events", err=True)
     data = files.prepare(FOLDER, SIZES[size])
     for kind in ("sqlite", "postgresql") if db == "both" else (db,):
-        measured = run_all(data, databases(kind), lambda stage: click.echo(stage, err=True))
+        measured = run_all(data, databases(kind), _say)
+        if kind == "postgresql":
+            rows = executors.measure(_say, 2, events=min(SIZES[size], executors.EVENTS))
+            measured["rows"] += [one.as_dict() for one in rows]
         now = datetime.now(UTC)
         result: Result = {
             "size": size,
@@ -40,6 +43,10 @@ def main(size: str, db: str) -> None:
         path = FOLDER / f"{now:%Y%m%dT%H%M%SZ}-{size}-{kind}.json"
         files.write_json(path, result)
         click.echo(f"\nwritten to {path}\n")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _beside_5m(rows: list[Result], kind: str) -> list[Result]:

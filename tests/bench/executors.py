@@ -1,8 +1,8 @@
-"""The first rollup of 200 shops by each engine, on PostgreSQL: `python -m tests.bench.executors`.
+"""The first rollup of many shops by each engine, on PostgreSQL: `python -m tests.bench.executors`.
 
 All ways take turns, as a machine is not as fast in one minute as in the next. The engine's own cost is
-that of Dask with one worker beside the same process alone, with groups so small that there are more than
-a hundred tasks.
+that of Dask with one worker beside the same process alone, with groups of two shops: a hundred tasks, where
+there are 200 shops.
 """
 
 import json
@@ -32,7 +32,7 @@ from tests.support.dask_cluster import dask_cluster
 
 SHOPS: Final = 200
 EVENTS: Final = 1_000_000
-# Two shops are a group, so that 200 shops are a hundred tasks.
+# Two shops are a group.
 _SHOPS_PER_GROUP: Final = 2.2
 
 
@@ -50,8 +50,8 @@ class Way:
     def beside(self) -> str:
         return "inline, small groups" if self.has_small_groups else "inline"
 
-    def command(self, events: int) -> list[str]:
-        rows = str(int(_SHOPS_PER_GROUP * events / SHOPS))
+    def command(self, rows_per_shop: float) -> list[str]:
+        rows = str(int(_SHOPS_PER_GROUP * rows_per_shop))
         program = ["tests.bench.small_groups", rows] if self.has_small_groups else ["jobs"]
         return [sys.executable, "-m", *program, "rollup", "--executor"]
 
@@ -78,29 +78,32 @@ class Taken(NamedTuple):
 
 
 def measure(
-    say: Callable[[str], None], rounds: int, ways: tuple[Way, ...] = WAYS, events: int = EVENTS
+    say: Callable[[str], None],
+    rounds: int,
+    ways: tuple[Way, ...] = WAYS,
+    shops: int = SHOPS,
+    events: int = EVENTS,
 ) -> list[Row]:
     """Roll up so many times each way, in turns; the medians, beside those of one process."""
     server = postgres.server_url(f"bench{os.getpid()}")
     taken = defaultdict[str, list[Taken]](list)
     with tempfile.TemporaryDirectory() as name, postgres.new_database(server) as imported:
         folder = Path(name)
-        say(f"{events} events of {SHOPS} shops")
-        known = nights.history(folder, SHOPS, events)
+        say(f"{events} events of {shops} shops")
+        known = nights.history(folder, shops, events)
         nights.begin(imported, folder)
         known.import_into(imported)
         template = make_url(imported).database or ""
         for number in range(rounds):
             for way in ways:
                 with postgres.new_database(server, template) as url:
-                    taken[way.name].append(
-                        _roll_up(url, way, folder / f"{way.name} {number}", events)
-                    )
+                    logs = folder / f"{way.name} {number}"
+                    taken[way.name].append(_roll_up(url, way, logs, events / shops))
                 say(f"{way.name}: {taken[way.name][-1]}")
     return [line for way in ways for line in _rows(way, taken)]
 
 
-def _roll_up(url: str, way: Way, folder: Path, events: int) -> Taken:
+def _roll_up(url: str, way: Way, logs: Path, rows_per_shop: float) -> Taken:
     bench, server = psutil.Process(), server_process(url)
     assert server is not None
     peaks: dict[int, float] = {}
@@ -111,19 +114,19 @@ def _roll_up(url: str, way: Way, folder: Path, events: int) -> Taken:
                 if process.name() != "postgres":
                     peaks[process.pid] = max(peaks.get(process.pid, 0), peak_mb(process.pid))
 
-    with _executor(url, way, folder) as executor, watching(look):
+    with _executor(url, way, logs) as executor, watching(look):
         before = cpu_below(bench) + cpu_below(server)
-        seconds = timed(lambda: _run(url, way, [*way.command(events), executor])).seconds
+        seconds = timed(lambda: _run(url, way, [*way.command(rows_per_shop), executor])).seconds
         cpu = cpu_below(bench) + cpu_below(server) - before
     return Taken(seconds, sum(peaks.values()), cpu, _tasks(url))
 
 
 @contextmanager
-def _executor(url: str, way: Way, folder: Path) -> Iterator[str]:
+def _executor(url: str, way: Way, logs: Path) -> Iterator[str]:
     if not way.workers:
         yield way.executor
         return
-    with dask_cluster(url, folder, way.workers) as cluster:
+    with dask_cluster(url, logs, way.workers) as cluster:
         yield cluster.address
 
 
@@ -167,11 +170,12 @@ def _median(name: str, taken: list[Taken]) -> float:
 
 @click.command(help=__doc__)
 @click.option("--rounds", type=click.IntRange(min=1), default=2, show_default=True)
-@click.option("--events", type=click.IntRange(min=SHOPS), default=EVENTS, show_default=True)
+@click.option("--shops", type=click.IntRange(min=4), default=SHOPS, show_default=True)
+@click.option("--events", type=click.IntRange(min=1), default=EVENTS, show_default=True)
 @click.option("--only", multiple=True, help="A way to roll up; may be given several times.")
-def main(rounds: int, events: int, only: tuple[str, ...]) -> None:
+def main(rounds: int, shops: int, events: int, only: tuple[str, ...]) -> None:
     ways = tuple(way for way in WAYS if not only or way.name in only)
-    rows = measure(lambda text: click.echo(text, err=True), rounds, ways, events)
+    rows = measure(lambda text: click.echo(text, err=True), rounds, ways, shops, events)
     table.show(one.as_dict() for one in rows)
     click.echo(f"load of the machine, 1, 5 and 15 minutes: {os.getloadavg()}")
 

@@ -33,6 +33,8 @@ GOALS: Final = {
     "refresh after late events, of 5M": Goal("ratio", most=1.3),
     "refresh after events of today, of 5M": Goal("ratio", most=1.3),
     "many shops": Goal("ratio", most=2.5),
+    # The engine's own cost: beside the same groups in one process.
+    "executors: Dask, small groups": Goal("ratio", most=1.1),
 }
 
 # Cold answers of an endpoint; these four have more to read than the others.

@@ -20,6 +20,7 @@ import psutil
 SHORT: Final = 5
 TIMES: Final = 3
 _BETWEEN_LOOKS: Final = 0.05
+_BETWEEN_LOOKS_AT_ALL: Final = 0.5
 _PEAK: Final = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 
 
@@ -89,11 +90,12 @@ def cpu_below(process: psutil.Process) -> float:
 
 @contextmanager
 def watching(look: Callable[[], None]) -> Iterator[None]:
-    """During the block, and once at its end, look at what runs."""
+    """During the block, and once at its end, look at what runs. A look at all processes takes time that
+    they lack, so there are few."""
     over = Event()
 
     def watch() -> None:
-        while not over.wait(_BETWEEN_LOOKS):
+        while not over.wait(_BETWEEN_LOOKS_AT_ALL):
             look()
 
     thread = Thread(target=watch, daemon=True)

@@ -64,7 +64,13 @@ def constants() -> Constants:
         "rollup": Line(2, 20e-6, 0.002),
         "rebuild": Line(2, 36e-6, 0),
     }
-    memory = {"API": 100, "API worker": 200, "scheduler": 100, "import": 400, "rollup": 600}
+    memory: dict[str, float] = {
+        "API": 100,
+        "API worker": 200,
+        "scheduler": 100,
+        "import": 400,
+        "rollup": 600,
+    }
     return Constants(
         jobs,
         jobs,
