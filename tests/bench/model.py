@@ -124,11 +124,16 @@ def refresh(lines: dict[str, Line], load: Load) -> float:
 
 
 def carried(constants: Constants, load: Load) -> list[Row]:
-    """What it takes to carry a load on one server."""
-    seconds, cpu = constants.seconds, constants.cpu
-    lasts = night(seconds, load.shops, load.events)
+    """What it takes to carry a load on one server.
+
+    The times are those of processors: a quiet server needs less, since a job and the database work side by
+    side, and one whose disk is slow needs more. Others who are at work here do not change them much.
+    """
+    cpu = constants.cpu
+    lasts = night(cpu, load.shops, load.events)
     workers = math.ceil(lasts / load.night)
-    refreshes = refresh(cpu, load) / (86_400 / REFRESHES_PER_DAY)
+    every_refresh = refresh(cpu, load)
+    refreshes = every_refresh / (86_400 / REFRESHES_PER_DAY)
     answering = load.requests * sum(constants.answers.values()) / len(constants.answers)
     api = max(2, math.ceil(answering / _BUSY))
     every_day = load.shops, load.events * load.days
@@ -142,11 +147,11 @@ def carried(constants: Constants, load: Load) -> list[Row]:
     jobs = memory["import"] + memory["rollup"] * workers
     web = memory["API"] + memory["API worker"] * api
     found = [
-        row("night: import", seconds["import"].at(load.shops, load.events) / 60, "min"),
-        row("night: rollup", seconds["rollup"].at(load.shops, load.events) / 60, "min"),
+        row("night: import", cpu["import"].at(load.shops, load.events) / 60, "min"),
+        row("night: rollup", cpu["rollup"].at(load.shops, load.events) / 60, "min"),
         row("night: processes that roll up", workers, ""),
-        row("refresh of 5 minutes", refresh(seconds, load), "s"),
-        row("rebuild of everything", seconds["rebuild"].at(*every_day) / 3600, "h"),
+        row("refresh of 5 minutes", every_refresh, "s"),
+        row("rebuild of everything", cpu["rebuild"].at(*every_day) / 3600, "h"),
         row("cores: refreshes", refreshes, ""),
         row("cores: answers", answering, ""),
         row("cores: in all, 70 % busy", math.ceil((refreshes + answering) / _BUSY), ""),
