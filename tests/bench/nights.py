@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from tests.bench.data import DAYS, FIRST, FORM_IDS, SHOP_ID, Data
 from tests.bench.files import ndjson, orders, shop, shop_name, write_lines
-from tests.bench.processes import Took, run
+from tests.bench.processes import Took, run, together
 
 EVENTS_PER_ORDER: Final = 50
 _DAY_MS: Final = 86_400_000
@@ -33,14 +33,14 @@ class Night:
         folder.mkdir(parents=True, exist_ok=True)
 
     def import_into(self, url: str) -> Took:
-        """Import events, then orders; returns the seconds of both, and the greater peak of memory."""
+        """Import events, then orders; returns what both took."""
         (events,) = self.folder.glob("events.*")
         taken = [
             run(url, "jobs", "import", kind, path)
             for kind, path in (("events", events), ("orders", self.folder / "orders.ndjson"))
             if path.exists()
         ]
-        return Took(sum(one.seconds for one in taken), max(one.peak_mb for one in taken))
+        return together(taken)
 
 
 def history(folder: Path, shops: int, events: int) -> Night:

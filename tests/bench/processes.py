@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -68,6 +68,15 @@ def median(measure: Callable[[], Took], first: Took | None = None) -> Took:
     while taken[0].seconds < SHORT and len(taken) < TIMES:
         taken.append(measure())
     return Took(statistics.median(one.seconds for one in taken), max(one.peak_mb for one in taken))
+
+
+def together(taken: Sequence[Took]) -> Took:
+    """What several took one after the other: their times, and the greatest peak."""
+    return Took(
+        sum(one.seconds for one in taken),
+        max(one.peak_mb for one in taken),
+        sum(one.cpu for one in taken),
+    )
 
 
 def timed(action: Callable[[], object]) -> Took:
