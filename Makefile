@@ -32,7 +32,7 @@ shop = $(if $(SHOP),--shop $(call quoted,$(SHOP)))
 .PHONY: help
 help: ## list the targets
 	@echo "Usage: make <target>"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: $(READY) ## install what runs into .venv (every target installs what it needs by itself)
@@ -147,3 +147,8 @@ screenshots: $(READY_TO_CHECK) ## take the README's pictures of the demo anew [A
 .PHONY: bench
 bench: $(READY_TO_CHECK) ## [SIZE=50k|1M|5M|20M] [DB=sqlite|postgresql|both]: how fast it is here
 	@$(PYTHON) -m tests.bench $(if $(SIZE),--size $(SIZE)) $(if $(DB),--db $(DB))
+
+.PHONY: bench-capacity
+bench-capacity: $(READY_TO_CHECK) ## [SHOPS=10000] [EVENTS=5000000] [DB=...]: what a server like this one carries
+	@$(PYTHON) -m tests.bench.capacity $(if $(SHOPS),--shops $(SHOPS)) \
+	  $(if $(EVENTS),--events-per-day $(EVENTS)) $(if $(DB),--db $(DB))

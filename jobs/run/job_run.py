@@ -48,6 +48,7 @@ class JobRun:
         *,
         scheduled_as: str | None = None,
         exclusive: bool = False,
+        migrates: bool = True,
     ) -> None:
         self.record = job_runs.Record(scheduled_as or job, arguments)
         self.started_at = now_micros()
@@ -55,6 +56,7 @@ class JobRun:
         self.failures = Counter[int]()
         # Called with the raw rows of each batch that is done.
         self.on_rows: Callable[[int], object] = lambda _rows: None
+        self._open = open_migrated if migrates else open_arrow
         self._leased = exclusive or scheduled_as is not None
         self._say_waiting = waiting_line()
 
@@ -63,7 +65,7 @@ class JobRun:
         self.window_days: int = settings.ATTRIBUTION_WINDOW_DAYS.get()
         with ExitStack() as stack:
             stack.enter_context(signals.graceful_stop(self._give_up))
-            self.connection = stack.enter_context(open_migrated(self._url))
+            self.connection = stack.enter_context(self._open(self._url))
             self.connection.on_lock_wait = self._say_waiting
             self._take_lease()
             stack.enter_context(measured(self.record.seconds))

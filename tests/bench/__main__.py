@@ -8,15 +8,13 @@ from pathlib import Path
 
 import click
 
-from tests.bench import files
+from tests.bench import executors, files, table
 from tests.bench.databases import FOLDER, databases
 from tests.bench.goals import row
 from tests.bench.processes import SHORT, TIMES
 from tests.bench.stages import Result, run_all
 
 SIZES = {"50k": 50_000, "1M": 1_000_000, "5M": 5_000_000, "20M": 20_000_000}
-_BESIDE = ("floor", "ratio", "goal")
-_MET = {True: "met", False: "missed", None: ""}
 
 
 @click.command(help=__doc__)
@@ -28,7 +26,10 @@ def main(size: str, db: str) -> None:
     click.echo(f"data: {size} events", err=True)
     data = files.prepare(FOLDER, SIZES[size])
     for kind in ("sqlite", "postgresql") if db == "both" else (db,):
-        measured = run_all(data, databases(kind), lambda stage: click.echo(stage, err=True))
+        measured = run_all(data, databases(kind), _say)
+        if kind == "postgresql":
+            rows = executors.measure(_say, 2, events=min(SIZES[size], executors.EVENTS))
+            measured["rows"] += [one.as_dict() for one in rows]
         now = datetime.now(UTC)
         result: Result = {
             "size": size,
@@ -42,6 +43,10 @@ def main(size: str, db: str) -> None:
         path = FOLDER / f"{now:%Y%m%dT%H%M%SZ}-{size}-{kind}.json"
         files.write_json(path, result)
         click.echo(f"\nwritten to {path}\n")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _beside_5m(rows: list[Result], kind: str) -> list[Result]:
@@ -70,19 +75,7 @@ def _show(result: Result) -> None:
         f"\n{result['size']} events, {result['database']}, {result['machine']['cores']} cores; medians"
         f" of {TIMES} where one takes less than {SHORT} s\n"
     )
-    click.echo(f"{'':<40}{'measured':>12} {'':<8}{'floor, peer':>12}{'ratio':>9}  {'goal':<12}")
-    for one in result["rows"]:
-        floor, ratio, goal = ("" if one[name] is None else one[name] for name in _BESIDE)
-        click.echo(
-            f"{one['what']:<40}{_number(one['value']):>12} {one['unit']:<8}{_number(floor):>12}"
-            f"{ratio:>9}  {goal:<12}{_MET[one['met']]}"
-        )
-
-
-def _number(value: float | str) -> str:
-    if isinstance(value, str):
-        return value
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    table.show(result["rows"])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+import psutil
+import psycopg
+from sqlalchemy import make_url
+
 from tests.support import postgres
 
 FOLDER = Path("var/bench")
@@ -19,6 +23,16 @@ def databases(kind: str) -> New:
         server = postgres.server_url(f"bench{os.getpid()}")
         return lambda: postgres.new_database(server)
     return _new_file
+
+
+def server_process(url: str) -> psutil.Process | None:
+    """The process of PostgreSQL's server, which must run on this machine; None for SQLite."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return None
+    plain = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(plain) as connection:
+        return psutil.Process(connection.info.backend_pid).parent()
 
 
 @contextmanager

@@ -1,11 +1,15 @@
 """The space of a warehouse on disk, by layer, indexes included."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
+
+from sqlalchemy import Table
 
 from warehouse import tables
 from warehouse.connections.arrow import open_arrow
 
-LAYERS: Final = {
+Layers = Mapping[str, Sequence[Table]]
+LAYERS: Final[Layers] = {
     "raw": (tables.raw_event, tables.raw_order),
     "facts": (*tables.FACTS, *tables.DIMENSIONS),
     "daily rows": tuple(tables.DAILY.values()),
@@ -21,7 +25,7 @@ _POSTGRESQL: Final = (
 )
 
 
-def measure(url: str) -> dict[str, int]:
+def measure(url: str, layers: Layers = LAYERS) -> dict[str, int]:
     """Bytes of each layer."""
     with open_arrow(url) as connection:
         sql = _SQLITE if connection.backend.name == "sqlite" else _POSTGRESQL
@@ -29,5 +33,5 @@ def measure(url: str) -> dict[str, int]:
             layer: int(
                 connection.value(sql.format(", ".join(f"'{table.name}'" for table in found)))
             )
-            for layer, found in LAYERS.items()
+            for layer, found in layers.items()
         }

@@ -42,8 +42,8 @@ def prepare(folder: Path, size: int) -> Path:
     write_lines(target / "orders.ndjson", orders_of(data, size // 50))
     orders = pyarrow.json.read_json(target / "orders.ndjson")
     pq.write_table(orders, target / "orders.parquet")
-    write_lines(target / "shops.ndjson", [_shop(SHOP_ID)])
-    write_lines(target / "many-shops.ndjson", [_shop(_shop_id(number)) for number in range(many)])
+    write_lines(target / "shops.ndjson", [shop(SHOP_ID)])
+    write_lines(target / "many-shops.ndjson", [shop(shop_name(number)) for number in range(many)])
     forms = [
         {"form_id": form, "shop_id": SHOP_ID, "name": f"Form {number}", "created_at": "2025-12-01"}
         for number, form in enumerate(FORM_IDS)
@@ -67,7 +67,7 @@ def _events(data: Data, target: Path, many: int) -> None:
         pq.ParquetWriter(target / "many-shops.parquet", schema) as many_shops,
     ):
         owners = _owners(visitors, many)
-        shops = pa.array([_shop_id(number) for number in range(many)])
+        shops = pa.array([shop_name(number) for number in range(many)])
         place = schema.get_field_index("shop_id")
         for table in data.events():
             events.write_table(table)
@@ -94,11 +94,11 @@ def _owners(visitors: int, shops: int) -> Ints:
     return owners
 
 
-def _shop(shop_id: str) -> dict[str, Any]:
+def shop(shop_id: str) -> dict[str, Any]:
     return {"shop_id": shop_id, "currency": "USD", "timezone": "UTC"}
 
 
-def _shop_id(number: int) -> str:
+def shop_name(number: int) -> str:
     return f"shop-{number}.myshopify.com"
 
 

@@ -15,7 +15,7 @@ from tests.bench.servers import Server, serving
 from tests.bench.service import ENDPOINTS, SERVICE, mint, ranges
 
 NAMES = ("funnel", "trends", "ad spend")
-_KINDS = (("again", 200), ("304", 304), ("cold", 200))
+KINDS = (("again", 200), ("304", 304), ("cold", 200))
 
 
 def measure(url: str, seconds: float = 3) -> dict[str, dict[str, Any]]:
@@ -29,19 +29,20 @@ def measure(url: str, seconds: float = 3) -> dict[str, dict[str, Any]]:
     ):
         for name in NAMES:
             path = ENDPOINTS[name][1]
-            size, tag = _look(service, path, key)
-            for kind, status in _KINDS:
+            size, tag = look(service, path, key)
+            for kind, status in KINDS:
                 floor = _load(bare, itertools.repeat(_request(f"/{size}", key)), 200, seconds)
-                load = _load(service, _requests(kind, path, key, tag), status, seconds)
+                load = _load(service, requests(kind, path, key, tag), status, seconds)
                 measured[f"{name}, {kind}"] = _beside(load, floor) | {"bytes": size}
     return measured
 
 
-def _load(server: Server, requests: Iterator[bytes], status: int, seconds: float) -> Load:
-    return run(server.port, server.process, requests, status, seconds)
+def _load(server: Server, asked: Iterator[bytes], status: int, seconds: float) -> Load:
+    return run(server.port, server.process, asked, status, seconds)
 
 
-def _requests(kind: str, path: str, key: str, tag: str) -> Iterator[bytes]:
+def requests(kind: str, path: str, key: str, tag: str) -> Iterator[bytes]:
+    """Requests of one of the kinds."""
     if kind == "cold":
         return (_request(f"{path}?{window}", key) for window in ranges())
     more = f"If-None-Match: {tag}\r\n" if kind == "304" else ""
@@ -58,7 +59,7 @@ def _request(target: str, key: str, more: str = "") -> bytes:
     return head.encode()
 
 
-def _look(server: Server, path: str, key: str) -> tuple[int, str]:
+def look(server: Server, path: str, key: str) -> tuple[int, str]:
     """Size and tag of an answer."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("GET", _target(path), headers={"Authorization": f"Bearer {key}"})

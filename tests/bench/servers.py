@@ -40,7 +40,7 @@ def serving(url: str, *words: str) -> Iterator[Server]:
 
 
 def _await(port: int, process: psutil.Popen) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline and process.poll() is None:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         try:

@@ -5,7 +5,7 @@ from itertools import repeat
 import pytest
 
 from tests.bench import load
-from tests.bench.processes import run
+from tests.bench.processes import Took, run, together
 from tests.bench.servers import serving
 
 MB = 1_000_000
@@ -17,6 +17,14 @@ def test_the_memory_of_a_process_is_not_that_of_its_parent() -> None:
     held = f"x = b'x' * {200 * MB}; __import__('time').sleep(0.3)"
     assert 200 < run("", "timeit", "-n", "1", "-r", "1", held).peak_mb < 300
     assert len(ours) == 300 * MB
+
+
+def test_the_processor_time_of_a_process_is_known_and_adds_up() -> None:
+    busy = "sum(range(10_000_000))"
+    took = run("", "timeit", "-n", "1", "-r", "1", busy)
+    assert 0.05 < took.cpu < took.seconds + 1
+    both = together([took, Took(1, 2, 3)])
+    assert both == Took(took.seconds + 1, max(took.peak_mb, 2), took.cpu + 3)
 
 
 def test_a_process_that_fails_says_why() -> None:
