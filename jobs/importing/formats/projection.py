@@ -7,7 +7,8 @@ from typing import Any, Final, TypeAlias, TypedDict
 
 import msgspec
 
-from jobs.importing.values.addresses import hashed_email
+from jobs.importing.values.addresses import masked
+from warehouse.domain.email_hash import hashed_email
 
 # A place by its first name, with the places below it; without any, all that lies there is kept.
 Places: TypeAlias = "dict[str, Places]"
@@ -71,8 +72,10 @@ def _projected(value: Any, places: Places) -> Any:
 
 
 def _hashed(name: str, value: Any) -> Any:
-    is_address = "email" in name.lower() and isinstance(value, str)
-    return hashed_email(value) if is_address else value
+    if "email" not in name.lower() or not isinstance(value, str):
+        return value
+    # What should be a hash and is none must not become one: a retry would accept it.
+    return masked(value) if "sha256" in name.lower() else hashed_email(value)
 
 
 def encode(record: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""E-mail addresses, of which only hashes may be kept.
+"""E-mail addresses in texts, of which only hashes may be kept.
 
 Texts come from strangers: each pattern here takes time in proportion to a text's length, whatever it
 holds. No pattern has a repeat that another one can share its letters with.
@@ -32,20 +32,6 @@ _BEHIND: Final = re.compile(
 )
 _DOTS: Final = ".\uff0e\u3002\uff61"
 _JSON_ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
-
-
-def hashed_email(address: str) -> str:
-    """SHA-256 of an address, trimmed and in lower case; "" for a blank one. 64 hexadecimal digits are
-    such a hash already: a kept reject has it in the place of the address."""
-    plain = address.strip().lower()
-    if not plain:
-        return ""
-    return plain if is_sha256(plain) else sha256(plain.encode()).hexdigest()
-
-
-def is_sha256(text: str) -> bool:
-    """Whether a text is 64 hexadecimal digits in lower case."""
-    return len(text) == 64 and not text.strip("0123456789abcdef")
 
 
 def has_at(text: str) -> bool:

@@ -8,10 +8,10 @@ from zoneinfo import available_timezones
 
 import msgspec
 
-from jobs.importing.values.addresses import hashed_email, is_sha256
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.numbers import is_number, number_text
 from warehouse.domain.currencies import DECIMALS
+from warehouse.domain.email_hash import hashed_email, is_sha256
 from warehouse.domain.json_values import texts_in
 
 MAX_ID: Final = 255

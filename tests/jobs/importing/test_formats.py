@@ -16,11 +16,11 @@ from jobs.importing.formats.base import Format, Record, Records, SourceField, Ta
 from jobs.importing.formats.projection import kept_record
 from jobs.importing.kinds import KINDS
 from jobs.importing.shops import ImportedShops
-from jobs.importing.values.addresses import hashed_email
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import InvalidValue
 from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import OF_FORMAT, SAMPLES, event, order, written
+from warehouse.domain.email_hash import hashed_email
 
 WITHIN: Final = [name for format in FORMATS.values() for name in format.list_members]
 SHOPS: Final = ImportedShops({"a.example": 1}, {1: "EUR"})

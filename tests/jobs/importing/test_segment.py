@@ -9,9 +9,10 @@ import pytest
 
 from jobs.importing.formats.base import Target
 from jobs.importing.formats.segment import Segment
-from jobs.importing.formats.user_agent import device_of
+from jobs.importing.rejects import retry_rejects
 from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import FORM, SAMPLES
+from warehouse.connections.arrow import open_arrow
 
 SHOP = "a.example"
 STORED = "SELECT * FROM raw_event ORDER BY occurred_at"
@@ -262,36 +263,23 @@ def test_the_property_goes_before_the_trait() -> None:
     assert (found["email"], found["visitor_id"]) == ("b@b.example", "v1")
 
 
-CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0"
-IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15"
+def test_a_stated_hash_goes_before_addresses_of_other_places() -> None:
+    stated = hashed("a@a.example")
+    traits = {"context": {"traits": {"email": "b@b.example"}}}
+    for name in ("email_sha256", "emailSha256"):
+        call_of_user = call(properties={name: stated}, userId="c@c.example", **traits)
+        for found in (row(call_of_user), row(Segment().conceal(call_of_user))):
+            assert found is not None
+            assert (found["email_sha256"], found.get("email")) == (stated, None)
 
 
-@pytest.mark.parametrize(
-    ("kind", "model", "agent", "found"),
-    [
-        ("", "", f"Mozilla/5.0 (Windows NT 10.0; Win64; x64) {CHROME} Safari/537.36", "desktop"),
-        ("", "", f"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) {CHROME} Safari/537.36", "desktop"),
-        ("", "", f"{IPHONE} (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari", "mobile"),
-        ("", "", f"{IPHONE} Mobile/15E148 Instagram 400.0.0.30.82 (iPhone14,5)", "mobile"),
-        ("", "", f"Mozilla/5.0 (Linux; Android 10; K) {CHROME} Mobile Safari/537.36", "mobile"),
-        ("", "", f"Mozilla/5.0 (Linux; Android 9; CUBOT X19) {CHROME} Mobile Safari", "mobile"),
-        ("", "", f"Mozilla/5.0 (Linux; Android 10; K) {CHROME} Safari/537.36", "tablet"),
-        ("", "", "Mozilla/5.0 (Android 14; Tablet; rv:143.0) Gecko/143.0 Firefox", "tablet"),
-        ("", "", "Mozilla/5.0 (Android 14; Mobile; rv:143.0) Gecko/143.0 Firefox", "mobile"),
-        ("", "", "Mozilla/5.0 (iPad; CPU OS 12_5 like Mac OS X) Mobile/15E148", "tablet"),
-        ("", "", f"Mozilla/5.0 (Linux; Android 9; KFMAWI) {CHROME} Silk/120.1 Safari", "tablet"),
-        ("", "", f"Mozilla/5.0 (Linux; Android 12; BRAVIA 4K) {CHROME} Safari/537.36", "other"),
-        ("", "", "Mozilla/5.0 (SMART-TV; Linux; Tizen 6.0) Version/6.0 TV Safari/538.1", "other"),
-        ("", "", f"Mozilla/5.0 (Linux; Android 6) {CHROME} Mobile (Googlebot/2.1)", "other"),
-        ("", "", "curl/8.5.0", "other"),
-        ("", "", "", ""),
-        (None, None, None, ""),
-        ("iOS", "iPhone15,4", "App/1 CFNetwork", "mobile"),
-        ("ios", "iPad13,1", "", "tablet"),
-        ("android", "SM-S911B", "", "mobile"),
-        ("Tablet", "", IPHONE, "tablet"),
-        ("web", "", f"{IPHONE} Mobile", "mobile"),
-    ],
-)
-def test_devices(kind: Any, model: Any, agent: Any, found: str) -> None:
-    assert device_of(kind, model, agent) == found
+def test_a_broken_hash_is_not_accepted_by_a_retry(warehouse: Warehouse) -> None:
+    path = warehouse.folder / "calls.ndjson"
+    path.write_text(json.dumps(call(properties={"email_sha256": "eve"})))
+    warehouse.take_file("events", path, SHOP)
+    reason = "email_sha256: not 64 hexadecimal digits (SHA-256 of the address in lower case)"
+    assert warehouse.reasons() == [(1, reason)]
+    with open_arrow(warehouse.url) as connection:
+        counts = retry_rejects(connection)
+    assert (counts.read, counts.rejected) == (1, 1)
+    assert warehouse.reasons() == [(1, reason)]

@@ -2,11 +2,11 @@
 
 import json
 
-from jobs.importing.values.addresses import hashed_email
 from jobs.landing import folder
 from tests.jobs.conftest import Commands
 from tests.support.exports import ecb
 from tests.support.import_files import SAMPLES, answer, order, written
+from warehouse.domain.email_hash import hashed_email
 
 ORDERS = SAMPLES / "shopify.json"
 A = {"shop_id": "a.example", "currency": "EUR"}
