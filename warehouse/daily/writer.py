@@ -73,11 +73,10 @@ def stored_rows(
 def rows_of_spans(connection: ArrowConnection, summary: Summary, spans: pa.Table) -> pa.Table:
     """The same for spans of days of several editions: edition, first, last; no day is in two."""
     staged = connection.stage("staged_days", spans)
-    # The sign keeps SQLite from looking days up in every form of every edition.
     rows = connection.table(
         f"SELECT {names(_stored_columns(summary), 'd.')} FROM {staged} k "
         f"CROSS JOIN {summary.table} d WHERE d.edition = k.edition "
-        "AND +d.day BETWEEN k.first AND k.last"
+        "AND d.day BETWEEN k.first AND k.last"
     )
     if not rows.num_rows:
         return pa.table({name: pa.array([], pa.int64()) for name in summary.columns})
