@@ -32,6 +32,7 @@ BOTH_DATABASES = (
     "jobs/importing/test_form_counts.py",
     "jobs/importing/test_inserting.py",
     "jobs/importing/test_reject_retries.py",
+    "jobs/importing/test_seen_forms.py",
     "jobs/pipeline",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",

@@ -12,6 +12,7 @@ from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.numbers import is_number, number_text
 from warehouse.domain.currencies import DECIMALS
 from warehouse.domain.email_hash import hashed_email, is_sha256
+from warehouse.domain.form_ids import is_uuid
 from warehouse.domain.json_values import texts_in
 
 MAX_ID: Final = 255
@@ -19,7 +20,6 @@ MAX_UTM: Final = 255
 MAX_NAME: Final = 1_000
 
 HAS_NUL: Final = "has a NUL character"
-_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 # Machines keep their own settings among the time zones.
 _ZONES: Final = available_timezones() - {"Factory", "localtime", "posixrules"}
@@ -70,7 +70,7 @@ def utm(value: Any) -> str:
 def uuid(value: Any) -> str:
     """A UUID of 36 characters, in lower case. Raises InvalidValue."""
     plain = text(value, whole=True).lower()
-    if not _UUID.fullmatch(plain):
+    if not is_uuid(plain):
         raise InvalidValue(f"{quoted(value)} is not a UUID")
     return plain
 
