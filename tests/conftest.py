@@ -39,6 +39,7 @@ BOTH_DATABASES = (
     "web/auth/test_sign_in_limits.py",
     "web/dashboard/test_data.py",
     "web/dashboard/test_data_rejects.py",
+    "web/cli/test_shops.py",
     "web/db",
     "contract/test_invariants.py",
     "contract/test_credits.py",

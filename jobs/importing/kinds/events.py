@@ -28,9 +28,10 @@ from jobs.importing.values.fields import (
     FieldType,
 )
 from jobs.importing.values.numbers import exact, is_number
-from jobs.importing.values.texts import HAS_NUL, word_of
+from jobs.importing.values.texts import word_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.text_rules import HAS_NUL
 from warehouse.domain.vocabulary import (
     AGGREGATABLE_FIELD_TYPES,
     ANSWER,
