@@ -45,7 +45,7 @@ class ShopSettings:
 
 
 @dataclass(frozen=True)
-class ListedForm:
+class KnownForm:
     """A form that is known. `source`, `source_id`: the format in which its events come and its id there, ""
     where its id is our own."""
 
@@ -81,7 +81,7 @@ def list_shops(connection: Connection) -> list[ShopSettings]:
     return [ShopSettings(*row) for row in connection.execute(_LIST.order_by(shop.c.shop_id))]
 
 
-def list_forms(connection: Connection, shop_id: str | None = None) -> list[ListedForm]:
+def list_forms(connection: Connection, shop_id: str | None = None) -> list[KnownForm]:
     """The forms of a shop, or of all shops: by shop, the oldest first."""
     statement = _FORMS if shop_id is None else _FORMS.where(shop.c.shop_id == shop_id)
-    return [ListedForm(*row) for row in connection.execute(statement)]
+    return [KnownForm(*row) for row in connection.execute(statement)]
