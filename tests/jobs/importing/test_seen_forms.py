@@ -1,20 +1,26 @@
 """Forms that calls name: which of them become known, and how, in whatever order calls and rows come."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import insert, text
 
 from jobs.importing.rejects import retry_rejects
 from tests.jobs.importing.conftest import Warehouse
+from tests.jobs.importing.conftest import _warehouse as new_warehouse
 from tests.support.import_files import FORM, form
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from warehouse import tables
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.domain.form_ids import form_id_of
 from warehouse.domain.time import NEVER
+from web.api import form_quota
 from web.api.forms_table import get_version, replace_draft
 
 SHOP = "a.example"
@@ -262,3 +268,22 @@ def test_no_form_comes_of_what_is_refused(
     take(sqlite_warehouse, broken)
     assert sqlite_warehouse.reasons() == [(1, reason)]
     assert known(sqlite_warehouse) == {}
+
+
+def test_an_import_waits_for_who_writes_forms_of_the_shop(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    warehouse = new_warehouse(postgres_url, tmp_path)
+    engine = open_engine(postgres_url)
+    waiting = text("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
+    row = {"shop_key": 1, "form_id": ours("a"), "name": "x", "created_at": 1, "updated_at": 1}
+    with ThreadPoolExecutor(1) as jobs, engine.connect() as api, engine.connect() as watcher:
+        form_quota.use(api, 1, 1, forms=1, size=0)
+        imported = jobs.submit(take, warehouse, call("a", name="A"), call("b"))
+        wait_until(lambda: watcher.execute(waiting).scalar_one())
+        api.execute(insert(tables.form), row)
+        api.commit()
+        assert imported.result(PATIENCE_SECONDS)["new"] == 2
+    engine.dispose()
+    assert known(warehouse) == {"a": "x", "b": "b"}
+    assert shop(warehouse)["form_count"] == 2
