@@ -179,7 +179,8 @@ FORMS_PER_SHOP: Final = Setting(
     "FORMS_PER_SHOP",
     "10000",
     values.positive,
-    "the most forms of a shop; the API creates no further one (an import does)",
+    "the most forms of a shop; the API creates no further one (an import does), and of the forms that "
+    "tracking calls name so many become known",
 )
 FORM_BYTES_PER_SHOP: Final = Setting(
     "FORM_BYTES_PER_SHOP",

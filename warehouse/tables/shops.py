@@ -38,6 +38,13 @@ form: Final = Table(
     text("draft_schema"),
     integer("created_at"),
     integer("updated_at"),
+    # Of a form that another system calls otherwise: the format in which its events come, and its id there.
+    text("source"),
+    text("source_id"),
+    # The first event of the form that came in a file of a format; NEVER where none did.
+    integer("first_event_at", NEVER),
+    # The event that the name is from, 0 where none had one. NEVER: the form was created or imported here.
+    integer("named_at", NEVER),
     index("shop_key", "created_at", "form_id"),
 )
 

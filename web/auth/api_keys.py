@@ -33,9 +33,7 @@ class ShopNotFound(LookupError):
     """No shop has this id."""
 
     def __init__(self, shop_id: str) -> None:
-        super().__init__(
-            f"there is no shop {shop_id!r}; add it with `python -m jobs import shops FILE`"
-        )
+        super().__init__(f"there is no shop {shop_id!r}; add it with `python -m web shops add`")
 
 
 class KeyNotFound(LookupError):

@@ -1,9 +1,9 @@
-"""The command line `python -m web`: `serve`, `keys`, `members`, `audit`.
+"""The command line `python -m web`: `serve`, `shops`, `forms`, `keys`, `members`, `audit`.
 
 A command parses its options, calls `web/auth` or `web/server`, and prints. Every command creates or
 migrates the warehouse first. Exit status: 0 done, 1 failed (with a one-line reason on standard error),
-2 wrong usage. Start here for `serve`, in `keys.py` and `members.py` for the others, and in `options.py`
-for errors, option types and output that they share.
+2 wrong usage. Start here for `serve`, in `shops.py`, `keys.py` and `members.py` for the others, and
+in `options.py` for errors, option types and output that they share.
 """
 
 import sys
@@ -15,6 +15,7 @@ from warehouse.settings import HOST, PORT, WORKERS, SettingError, check_names
 from web.cli.keys import keys
 from web.cli.members import audit, members
 from web.cli.options import one_line_errors, open_warehouse, require_known_pooler
+from web.cli.shops import forms, shops
 
 
 class _MainGroup(click.Group):
@@ -25,7 +26,7 @@ class _MainGroup(click.Group):
 
 @click.group(cls=_MainGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Serve the API, and manage the API keys and members that can use it."""
+    """Serve the API, and manage shops, and the API keys and members that can use it."""
     try:
         check_names()
     except SettingError as error:
@@ -47,6 +48,8 @@ def serve(host: str | None, port: int | None, workers: int | None) -> None:
     run(host or HOST.get(), port or PORT.get(), workers or WORKERS.get())
 
 
+main.add_command(shops)
+main.add_command(forms)
 main.add_command(keys)
 main.add_command(members)
 main.add_command(audit)

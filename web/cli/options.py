@@ -1,6 +1,6 @@
 """The parts that commands share: errors in one line, the warehouse, option types, output."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import defect, unanswered
 from warehouse.domain.time import iso_millis
 from warehouse.migrations.migrate import migrate
+from warehouse.operations.shop_registry import ShopDiffers
 from warehouse.settings import WAREHOUSE_URL, SettingError
 from web.app import wall_clock
 from web.auth.api_keys import KeyNotActive, KeyNotFound, ShopNotFound, end_of_day
@@ -23,8 +24,11 @@ from web.auth.members import AlreadyMember, MemberDisabled, MemberNotFound, norm
 # Errors whose own message tells the operator what to do.
 _OPERATOR_ERRORS: Final = (
     *(ShopNotFound, KeyNotFound, KeyNotActive, MemberNotFound, MemberDisabled, AlreadyMember),
-    *(SettingError, OSError),
+    *(ShopDiffers, SettingError, OSError),
 )
+
+# Characters of a value that an error shows.
+_QUOTED: Final = 60
 
 shop_filter: Final = click.option("--shop", help="Only this shop.")
 json_flag: Final = click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
@@ -119,18 +123,40 @@ class Email(click.ParamType[str]):
             self.fail(str(error))
 
 
+class ByRule(click.ParamType[str]):
+    """A text that a rule of `warehouse/domain/text_rules.py` allows, as it is stored."""
+
+    def __init__(self, name: str, rule: Callable[[str], str], example: str = "") -> None:
+        """`example`: a text that is allowed, where the rule's reasons name none."""
+        self.name = name
+        self._rule = rule
+        self._advice = f"; an example is {example}" if example else ""
+
+    def convert(self, value: Any, _param: Any, _context: Any) -> str:
+        try:
+            return self._rule(value)
+        except ValueError as error:
+            shown = value if len(value) <= _QUOTED else f"{value[:_QUOTED]}…"
+            self.fail(f"{shown!r} {error}{self._advice}")
+
+
 def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
     for row in rows:
         click.echo(orjson.dumps(row))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A header line and one line per row, in aligned columns."""
-    lines = [header, *rows]
+    """A header line and one line per row, in aligned columns. What a terminal would obey is a "?": names can
+    come from strangers."""
+    lines = [header, *([_printable(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
 def as_operator() -> dict[str, Any]:

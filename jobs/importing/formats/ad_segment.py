@@ -6,7 +6,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from jobs.importing.values.errors import InvalidValue
-from jobs.importing.values.texts import MAX_ID, text
+from jobs.importing.values.texts import text
+from warehouse.domain.text_rules import MAX_ID
 
 # These stay as they are. "/", "=" and "%" are escaped, so that no two sets of keys share a text.
 _PLAIN: Final = " :;,.+&()[]<>@#!?*$'"

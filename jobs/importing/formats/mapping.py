@@ -35,8 +35,10 @@ def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Ch
             numbers.append(number)
             sources.append(record)
     shop = {"shop_id": target.shop_id} if format.needs_shop else {}
+    # A format has more than the fields of its kind: the names of forms in tracking calls.
+    names = dict.fromkeys((*kind.field_names(), *(place.field for place in format.source_fields)))
     return Chunk(
-        {name: [row.get(name) for row in rows] for name in kind.field_names()}
+        {name: [row.get(name) for row in rows] for name in names}
         | {name: [value] * len(rows) for name, value in shop.items()},
         np.array(numbers, dtype=np.int64),
         lambda index: format.kept_text(sources[index]),

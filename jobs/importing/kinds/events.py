@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from jobs.importing.files.chunk import HIDDEN
 from jobs.importing.kinds.append_only import insert_new
 from jobs.importing.kinds.base import Kind, Written
+from jobs.importing.kinds.seen_forms import FORM_ID, make_known, read_form_ids, split
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values import answers
 from jobs.importing.values.columns import ChunkColumns
@@ -22,15 +23,15 @@ from jobs.importing.values.fields import (
     INSTANT,
     NAME,
     UTM,
-    UUID,
     WHOLE,
     Field,
     FieldType,
 )
 from jobs.importing.values.numbers import exact, is_number
-from jobs.importing.values.texts import HAS_NUL, word_of
+from jobs.importing.values.texts import word_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.text_rules import HAS_NUL
 from warehouse.domain.vocabulary import (
     AGGREGATABLE_FIELD_TYPES,
     ANSWER,
@@ -73,7 +74,7 @@ class EventsKind(Kind):
     fields: ClassVar = (
         Field("event_id", ID, "unique in the shop; a repeated one is a duplicate", required=True),
         SHOP_ID,
-        Field("form_id", UUID, "the form", required=True),
+        FORM_ID,
         Field("form_session_id", ID, "one showing of the form to one visitor", required=True),
         Field("visitor_id", ID, "the browser or device", required=True),
         Field("type", TYPE, "what happened", required=True),
@@ -110,9 +111,10 @@ class EventsKind(Kind):
     }
 
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
-        """The columns of raw_event but batch_id."""
+        """The columns of raw_event but batch_id; of another system's file also those of `read_form_ids`."""
         own = (field for field in self.fields if field.name not in _READ_TOGETHER)
-        read = {"shop_key": columns.read(shops.key_field())} | columns.read_all(own)
+        read = {"shop_key": columns.read(shops.key_field())} | read_form_ids(columns)
+        read |= columns.read_all(own)
         read["device"] = read.pop("device_type")
         read["email_sha256"] = read_email_sha256(columns)
         types = read["type"].to_numpy()
@@ -123,8 +125,11 @@ class EventsKind(Kind):
         return pa.table(read)
 
     def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
-        """Add the events whose id is new."""
-        new = sum(insert_new(connection, self.name, tables.raw_event, rows).values())
+        """Add the events whose id is new, and the forms that another system's file names."""
+        events, forms = split(rows)
+        new = sum(insert_new(connection, self.name, tables.raw_event, events).values())
+        if forms is not None:
+            make_known(connection, forms)
         return Written(new, rows.num_rows - new)
 
     def conceal(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +139,7 @@ class EventsKind(Kind):
         return row | {"value": _hidden(row["value"])}
 
 
-_READ_TOGETHER: Final = {SHOP_ID.name, "value", "email", "email_sha256"}
+_READ_TOGETHER: Final = {SHOP_ID.name, FORM_ID.name, "value", "email", "email_sha256"}
 
 
 def read_email_sha256(columns: ChunkColumns) -> pa.Array:

@@ -7,10 +7,12 @@ import pyarrow as pa
 
 from jobs.importing.kinds.base import Written
 from jobs.importing.kinds.replace_last import STAGED, ReplaceLast, Upsert, write
+from jobs.importing.kinds.seen_forms import IS_ONLY_SEEN
 from jobs.importing.shops import SHOP_ID
 from jobs.importing.values.fields import ID, JSON_OBJECT, NAME, OLD_INSTANT, UUID, Field
 from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.domain.time import NEVER
 from warehouse.editions.pending_batches import sql_list
 from warehouse.tables import form
 
@@ -62,22 +64,30 @@ class FormsKind(ReplaceLast):
         connection.lock_table(_UPSERT.table.name)
         connection.stage(STAGED, rows.select(list(_UPSERT.key)))
         stored = {row[: _UPSERT.keys]: row for row in _tuples(_stored(connection))}
-        standing, steps, now = dict(stored), [], now_micros()
+        # A form that only events have named gives way to every row: they may have come in either order.
+        seen = set(_tuples(_stored_keys(connection, IS_ONLY_SEEN)))
+        known = {key: row for key, row in stored.items() if key not in seen}
+        standing, steps, now = dict(known), [], now_micros()
         for row in _tuples(rows):
             key = row[: _UPSERT.keys]
             old = standing.get(key)
-            standing[key] = _stands(stored.get(key), old, row, now)
+            standing[key] = _stands(known.get(key), old, row, now)
             steps.append((key, old, standing[key]))
-        changed = [row for key, row in standing.items() if row != stored.get(key)]
+        changed = [row for key, row in standing.items() if row != known.get(key)]
         if changed:
             connection.stage(STAGED, _table(changed))
             write(connection, _UPSERT, replaces=bool(stored))
+            connection.execute(
+                f"UPDATE form SET named_at = {NEVER} WHERE named_at < {NEVER} AND EXISTS "
+                f"(SELECT 1 FROM {STAGED} k WHERE k.shop_key = form.shop_key "
+                "AND k.form_id = form.form_id)"
+            )
             _count(connection, changed, stored)
         written = Written()
         for key, old, row in steps:
             if old is None:
                 written.new += 1
-            elif row == old or standing[key] == stored.get(key):
+            elif row == old or standing[key] == known.get(key):
                 written.duplicate += 1
             else:
                 written.replaced += 1
@@ -133,6 +143,13 @@ def _size(row: Row) -> int:
 def _stored(connection: ArrowConnection) -> pa.Table:
     columns = names(_UPSERT.columns, "t.")
     return connection.rows_of(_UPSERT.table, f"SELECT DISTINCT {columns} {_UPSERT.joined}")
+
+
+def _stored_keys(connection: ArrowConnection, which: str) -> pa.Table:
+    columns = names(_UPSERT.key, "t.")
+    return connection.rows_of(
+        _UPSERT.table, f"SELECT DISTINCT {columns} {_UPSERT.joined} AND {which}"
+    )
 
 
 def _tuples(rows: pa.Table) -> list[Row]:

@@ -9,7 +9,7 @@ import orjson
 
 from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.numbers import is_number, number_text
-from jobs.importing.values.texts import HAS_NUL
+from warehouse.domain.text_rules import HAS_NUL
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
 
 MAX_ANSWER: Final = 1_000

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from jobs.importing.files.chunk import Values
 from jobs.importing.values import numbers, texts, times
+from warehouse.domain import text_rules
 from warehouse.domain.time import EARLIEST, LATEST, NEVER
 
 _TEXT: Final = pa.string()
@@ -127,14 +128,14 @@ _INT64: Final = pa.int64()
 ID: Final = FieldType(
     "id, at most 255 characters",
     texts.identifier,
-    read_clean=partial(_clean_texts, max_length=texts.MAX_ID),
+    read_clean=partial(_clean_texts, max_length=text_rules.MAX_ID),
 )
 CODE: Final = FieldType("id, compared in any case", texts.code)
 PROVIDER: Final = FieldType("id, kept in lower case", texts.provider)
 NAME: Final = FieldType(
     "text, cut at 1,000 characters",
     texts.name,
-    read_clean=partial(_clean_texts, max_length=texts.MAX_NAME, cut=True),
+    read_clean=partial(_clean_texts, max_length=text_rules.MAX_NAME, cut=True),
 )
 UTM: Final = FieldType(
     "text, cut at 255 characters",

@@ -1,28 +1,21 @@
 """Texts: ids, names, words of a list, currencies, e-mail addresses, JSON objects."""
 
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final, TypeVar
-from zoneinfo import available_timezones
 
 import msgspec
 
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.numbers import is_number, number_text
-from warehouse.domain.currencies import DECIMALS
+from warehouse.domain import text_rules
 from warehouse.domain.email_hash import hashed_email, is_sha256
+from warehouse.domain.form_ids import is_uuid
 from warehouse.domain.json_values import texts_in
+from warehouse.domain.text_rules import HAS_NUL
 
-MAX_ID: Final = 255
 MAX_UTM: Final = 255
-MAX_NAME: Final = 1_000
 
-HAS_NUL: Final = "has a NUL character"
-_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_CURRENCY: Final = re.compile(r"[A-Z]{3}")
-# Machines keep their own settings among the time zones.
-_ZONES: Final = available_timezones() - {"Factory", "localtime", "posixrules"}
 
 Word = TypeVar("Word", str, int)
 
@@ -41,10 +34,7 @@ def text(value: Any, *, whole: bool = False) -> str:
 
 def identifier(value: Any) -> str:
     """A text of at most 255 characters, or a whole number. Raises InvalidValue."""
-    written = text(value, whole=True)
-    if len(written) > MAX_ID:
-        raise InvalidValue(f"{quoted(value)} is longer than {MAX_ID} characters")
-    return written
+    return _by_rule(text_rules.identifier, text(value, whole=True), value)
 
 
 def code(value: Any) -> str:
@@ -59,7 +49,7 @@ def provider(value: Any) -> str:
 
 def name(value: Any) -> str:
     """A text, cut at 1,000 characters."""
-    return text(value)[:MAX_NAME]
+    return text_rules.name(text(value))
 
 
 def utm(value: Any) -> str:
@@ -70,7 +60,7 @@ def utm(value: Any) -> str:
 def uuid(value: Any) -> str:
     """A UUID of 36 characters, in lower case. Raises InvalidValue."""
     plain = text(value, whole=True).lower()
-    if not _UUID.fullmatch(plain):
+    if not is_uuid(plain):
         raise InvalidValue(f"{quoted(value)} is not a UUID")
     return plain
 
@@ -90,28 +80,26 @@ def word_of(words: Mapping[str, Word], *, any_case: bool = False) -> Callable[[A
 
 
 def currency_code(value: Any) -> str:
-    """Three letters in upper case: exchange rates go back to currencies that ISO 4217 has withdrawn.
-    Raises InvalidValue."""
-    code = text(value).strip().upper()
-    if not _CURRENCY.fullmatch(code):
-        raise InvalidValue(f"{quoted(value)} is not a currency code of three letters")
-    return code
+    """Three letters in upper case, of any time. Raises InvalidValue."""
+    return _by_rule(text_rules.currency_code, text(value), value)
 
 
 def currency(value: Any) -> str:
     """A currency that ISO 4217 lists, in upper case. Raises InvalidValue."""
-    code = currency_code(value)
-    if code not in DECIMALS:
-        raise InvalidValue(f"{quoted(value)} is not a currency of ISO 4217")
-    return code
+    return _by_rule(text_rules.currency, text(value), value)
 
 
 def timezone(value: Any) -> str:
     """The IANA name of a time zone. Raises InvalidValue."""
-    zone = text(value)
-    if zone not in _ZONES:
-        raise InvalidValue(f"{quoted(value)} is not an IANA time zone; an example is Europe/Berlin")
-    return zone
+    return _by_rule(text_rules.timezone, text(value), value)
+
+
+def _by_rule(rule: Callable[[str], str], written: str, value: Any) -> str:
+    """A text that a rule allows. `value`: the cell that it is from."""
+    try:
+        return rule(written)
+    except ValueError as cause:
+        raise InvalidValue(f"{quoted(value)} {cause}") from None
 
 
 def email(value: Any) -> str:

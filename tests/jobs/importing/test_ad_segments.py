@@ -7,10 +7,10 @@ import pytest
 
 from jobs.importing.formats.ad_segment import segment_of
 from jobs.importing.values.errors import InvalidValue
-from jobs.importing.values.texts import MAX_ID
 from tests.jobs.importing.conftest import Warehouse
 from tests.support.ad_reports import META_ROW, ROWS, SHOP, sample, stored, take
 from tests.support.import_files import SAMPLES, spend
+from warehouse.domain.text_rules import MAX_ID
 
 
 def test_a_restated_row_replaces_its_own_earlier_one_alone(sqlite_warehouse: Warehouse) -> None:

@@ -8,7 +8,7 @@ from jobs.importing.kinds import forms
 from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import FORM, Row, form
 from warehouse.connections.arrow import open_arrow
-from warehouse.domain.time import iso_millis
+from warehouse.domain.time import NEVER, iso_millis
 
 COUNTS = ("new", "duplicate", "replaced", "rejected")
 
@@ -57,6 +57,10 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
         "draft_schema": "",
         "created_at": 1_735_689_600_000_000,
         "updated_at": 1_738_368_000_000_000,
+        "source": "",
+        "source_id": "",
+        "first_event_at": NEVER,
+        "named_at": NEVER,
     }
     assert version(warehouse) == 1
     assert took(warehouse, row, name=name) == (0, 1, 0, 0)

@@ -163,7 +163,7 @@ def test_what_cannot_be_taken(warehouse: Warehouse) -> None:
     secret = {"email": "Eve@Example.com", "field_id": "about", "field_type": "text"}
     broken = [
         (call(properties={"form_id": None}), "form_id: missing"),
-        (call(properties={"form_id": "popup-1"}), "form_id: 'popup-1' is not a UUID"),
+        (call(properties={"form_id": [FORM]}), "form_id: a list is not a text"),
         (call(event="Form Step Viewed"), "step_id: missing"),
         (call(event="Form Question Answered", properties={"value": "x"}), "field_id: missing"),
         (

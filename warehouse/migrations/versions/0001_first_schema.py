@@ -393,6 +393,8 @@ table(
     text_keys("form_id"),
     texts("name status schema draft_schema"),
     integers("created_at updated_at"),
+    texts("source source_id"),
+    instants("first_event_at named_at"),
     index("shop_key created_at form_id"),
 )
 table(

@@ -1,0 +1,289 @@
+"""Forms that calls name: which of them become known, and how, in whatever order calls and rows come."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, text
+
+from jobs.importing.rejects import retry_rejects
+from tests.jobs.importing.conftest import Warehouse
+from tests.jobs.importing.conftest import _warehouse as new_warehouse
+from tests.support.import_files import FORM, form
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from warehouse import tables
+from warehouse.connections.arrow import open_arrow
+from warehouse.connections.engine import open_engine
+from warehouse.domain.form_ids import form_id_of
+from warehouse.domain.time import NEVER
+from web.api import form_quota
+from web.api.forms_table import get_version, replace_draft
+
+SHOP = "a.example"
+# 2026-01-02T03:00:00Z in microseconds.
+BEGAN = 1767322800_000_000
+
+Call = dict[str, Any]
+
+
+def call(form_id: Any, second: int = 0, name: str = "") -> Call:
+    """A view of a form, so many seconds after BEGAN."""
+    return {
+        "type": "track",
+        "event": "Form Viewed",
+        "messageId": f"{form_id} {second} {name}",
+        "anonymousId": "v",
+        "timestamp": f"2026-01-02T03:{second // 60:02d}:{second % 60:02d}Z",
+        "properties": {"form_id": form_id, "form_session_id": "s", "form_name": name},
+    }
+
+
+def take(warehouse: Warehouse, *calls: Call) -> dict[str, int]:
+    path = warehouse.folder / "calls.ndjson"
+    path.write_text("".join(json.dumps(one) + "\n" for one in calls))
+    return warehouse.take_file("events", path, SHOP)
+
+
+def ours(id: str) -> str:
+    return form_id_of(SHOP, "segment", id)
+
+
+def known(warehouse: Warehouse) -> dict[str, str]:
+    """The name of each form, by its id in the other system, or else by its own."""
+    rows = warehouse.rows("SELECT form_id, source_id, name FROM form ORDER BY form_id")
+    return {row["source_id"] or row["form_id"]: row["name"] for row in rows}
+
+
+def shop(warehouse: Warehouse) -> dict[str, Any]:
+    (row,) = warehouse.rows(f"SELECT * FROM shop WHERE shop_id = '{SHOP}'")
+    return row
+
+
+def empty(warehouse: Warehouse) -> None:
+    for table in ("raw_event", "import_batch", "form"):
+        warehouse.change(f"DELETE FROM {table}")
+    warehouse.change("UPDATE shop SET form_count = 0, form_bytes = 0")
+
+
+def test_a_form_is_known_from_its_first_event(warehouse: Warehouse) -> None:
+    assert (
+        take(warehouse, call("popup-1", 5, "Pop-up"), call(FORM.upper(), 7), call(12))["new"] == 3
+    )
+    rows = {row.pop("form_id"): row for row in warehouse.rows("SELECT * FROM form")}
+    plain = {"shop_key": 1, "status": "published", "schema": "", "draft_schema": ""}
+    assert rows == {
+        form_id: {
+            **plain,
+            "name": name,
+            **dict.fromkeys(("created_at", "updated_at", "first_event_at"), at),
+            "named_at": at if name == "Pop-up" else 0,
+            "source": "segment" if source_id else "",
+            "source_id": source_id,
+        }
+        for form_id, name, at, source_id in (
+            (ours("popup-1"), "Pop-up", BEGAN + 5_000_000, "popup-1"),
+            (FORM, FORM, BEGAN + 7_000_000, ""),
+            (ours("12"), "12", BEGAN, "12"),
+        )
+    }
+    events = warehouse.rows("SELECT DISTINCT form_id FROM raw_event")
+    assert {row["form_id"] for row in events} == rows.keys()
+    before = shop(warehouse)
+    assert (before["form_count"], before["form_bytes"], before["data_version"]) == (3, 0, 1)
+    # The same again, and later events that tell nothing new of the form.
+    take(warehouse, call("popup-1", 5, "Pop-up"), call(FORM), call("popup-1", 6))
+    take(warehouse, call(FORM, 8))
+    assert shop(warehouse)["data_version"] == 2  # the first event of FORM was earlier
+    assert take(warehouse, call(FORM, 8), call("12", 9))["duplicate"] == 1
+    assert shop(warehouse)["data_version"] == 2
+
+
+def test_events_of_our_own_kind_make_no_form_known(warehouse: Warehouse) -> None:
+    row = {
+        "event_id": "e",
+        "shop_id": SHOP,
+        "form_session_id": "s",
+        "visitor_id": "v",
+        "type": "view",
+        "occurred_at": "2026-01-02T03:00:00Z",
+    }
+    counts = warehouse.take("events", [row | {"form_id": FORM}, row | {"form_id": "popup-1"}])
+    assert (counts["new"], counts["rejected"]) == (1, 1)
+    assert warehouse.reasons() == [(2, "form_id: 'popup-1' is not a UUID")]
+    assert known(warehouse) == {}
+
+
+CALLS = [
+    call("a", 9),
+    call("a", 3, "Old"),
+    call("a", 8, "New"),
+    call("a", 8, "Neu"),
+    call("b", 1, "B"),
+    call("b", 2),
+    call("c", 4, "C"),
+    call("c", 5),
+    call("d", 4, "D"),
+    call("e", 7),
+    call("f", 0),
+    call("f", 0, "F"),
+]
+STATED = "2020-01-01T00:00:00Z"
+# Rows of one form that is among the first, and of one that is not.
+ROWS = [
+    form(form_id=ours("b"), name="Row of b", created_at=None, updated_at=STATED),
+    form(form_id=ours("e"), name="Row of e", created_at=None, updated_at=STATED),
+]
+TIED = min("c", "d", key=ours)
+
+
+@pytest.mark.parametrize("quota", [4, 5, 100])
+def test_what_is_known_depends_on_no_order_and_no_portions(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, quota: int
+) -> None:
+    monkeypatch.setenv("FORMS_PER_SHOP", str(quota))
+    random, states = Random(quota), []
+    for _ in range(6):
+        empty(warehouse)
+        steps: list[Any] = [*CALLS, *ROWS]
+        random.shuffle(steps)
+        while steps:
+            portion = [steps.pop() for _ in range(min(len(steps), random.randint(1, 5)))]
+            if calls := [step for step in portion if "type" in step]:
+                take(warehouse, *calls)
+            if rows := [step for step in portion if "type" not in step]:
+                warehouse.take("forms", rows)
+        counted = shop(warehouse)
+        assert counted["form_count"] == len(known(warehouse))
+        # A form that was beyond the quota for a while has lost its names and its id there.
+        lost = ("name", "named_at", "source", "source_id", "first_event_at") if quota < 100 else ()
+        rows = warehouse.rows("SELECT * FROM form ORDER BY form_id")
+        states.append([{n: row[n] for n in row.keys() - set(lost)} for row in rows])
+    assert states[1:] == states[:-1]
+    last = {"c", "d", "e"} if quota > 4 else {TIED, "e"}
+    assert {row["form_id"] for row in states[0]} == {ours(id) for id in {"a", "b", "f"} | last}
+    if quota == 100:
+        names = {"a": "New", "b": "Row of b", "c": "C", "d": "D", "e": "Row of e", "f": "F"}
+        assert known(warehouse) == names
+
+
+def test_a_row_and_events_come_in_either_order(warehouse: Warehouse) -> None:
+    row = form(form_id=ours("a"), name="Row", status="draft", updated_at="2001-01-01T00:00:00Z")
+    states = []
+    for steps in permutations((call("a", 1, "One"), call("a", 5, "Five"), row)):
+        empty(warehouse)
+        for step in steps:
+            if step is row:
+                assert warehouse.take("forms", [row])["new"] == 1
+                assert warehouse.take("forms", [row])["duplicate"] == 1
+            else:
+                take(warehouse, step)
+        states.append(warehouse.rows("SELECT * FROM form"))
+        counted = shop(warehouse)
+        size = len(states[0][0]["schema"].encode()) * 2
+        assert (counted["form_count"], counted["form_bytes"]) == (1, size)
+    assert states[1:] == states[:-1]
+    ((stored,),) = [states[0]]
+    assert (stored["name"], stored["status"], stored["named_at"]) == ("Row", "draft", NEVER)
+    assert (stored["source"], stored["source_id"]) == ("segment", "a")
+
+
+def test_more_ids_than_a_shop_may_have(warehouse: Warehouse) -> None:
+    """Ten thousand become known, those seen first; all events are kept, and another file adds none."""
+    calls = [call(f"id {n}", n // 10 % 3000) for n in range(10_400)]
+    assert take(warehouse, *calls)["new"] == 10_400
+    first = sorted((call_["timestamp"], ours(call_["properties"]["form_id"])) for call_ in calls)
+    stored = {row["form_id"] for row in warehouse.rows("SELECT form_id FROM form")}
+    assert stored == {form_id for _, form_id in first[:10_000]}
+    before = shop(warehouse)
+    assert before["form_count"] == 10_000
+    assert take(warehouse, *calls)["duplicate"] == 10_400
+    take(warehouse, *(call(f"more {n}", 1041) for n in range(500)))
+    assert shop(warehouse) == before
+    # An earlier one takes the place of the last.
+    take(warehouse, call("earlier"))
+    assert shop(warehouse)["form_count"] == 10_000
+    stored.add(ours("earlier"))
+    stored.remove(first[9_999][1])
+    assert {row["form_id"] for row in warehouse.rows("SELECT form_id FROM form")} == stored
+
+
+def test_a_form_that_was_edited_stays(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORMS_PER_SHOP", "1")
+    take(warehouse, call("a", 5))
+    engine = open_engine(warehouse.url)
+    with engine.connect().execution_options(writes=True) as connection:
+        seen = get_version(connection, 1, ours("a"))
+        assert replace_draft(connection, 1, ours("a"), '{"x":1}', BEGAN * 2, seen)
+        connection.commit()
+    engine.dispose()
+    take(warehouse, call("b", 1), call("a", 7, "Name"))
+    assert known(warehouse) == {"a": "Name", "b": "b"}
+    # A row that is older than the edit does not replace it.
+    row = form(form_id=ours("a"), updated_at="2026-01-03T00:00:00Z")
+    assert warehouse.take("forms", [row])["duplicate"] == 1
+    (stored,) = warehouse.rows(f"SELECT * FROM form WHERE form_id = '{ours('a')}'")
+    assert (stored["draft_schema"], stored["updated_at"]) == ('{"x":1}', BEGAN * 2)
+    assert (shop(warehouse)["form_count"], shop(warehouse)["form_bytes"]) == (2, 7)
+
+
+def test_a_retry_makes_forms_known(warehouse: Warehouse) -> None:
+    """Here of a reject from the time when only UUIDs were accepted."""
+    columns = "kind, format, shop_id, shop_key, file, line, reason, text, rejected_at"
+    values = {"text": json.dumps(call("popup-1", name="Pop-up"))}
+    engine = open_engine(warehouse.url)
+    with engine.begin() as connection:
+        stored = f"'events', 'segment', '{SHOP}', 1, 'f', 1, 'x', :text, 1"
+        connection.execute(text(f"INSERT INTO reject ({columns}) VALUES ({stored})"), values)
+    engine.dispose()
+    with open_arrow(warehouse.url) as connection:
+        counts = retry_rejects(connection)
+    assert (counts.new, counts.rejected) == (1, 0)
+    assert known(warehouse) == {"popup-1": "Pop-up"}
+    assert warehouse.reasons() == []
+
+
+@pytest.mark.parametrize(
+    ("properties", "reason"),
+    [
+        ({"form_id": "x" * 256}, f"form_id: '{'x' * 60}…' is longer than 255 characters"),
+        ({"form_id": "a\0b"}, "form_id: has a NUL character"),
+        ({"form_id": 1.5}, "form_id: 1.5 is not a whole number"),
+        ({"form_id": {"a": 1}}, "form_id: an object is not a text"),
+        ({"form_id": ""}, "form_id: missing"),
+        ({"form_name": ["a"]}, "form_name: a list is not a text"),
+        ({"form_name": "a\0b"}, "form_name: has a NUL character"),
+    ],
+)
+def test_no_form_comes_of_what_is_refused(
+    sqlite_warehouse: Warehouse, properties: dict[str, Any], reason: str
+) -> None:
+    broken = call("a")
+    broken["properties"] |= properties
+    take(sqlite_warehouse, broken)
+    assert sqlite_warehouse.reasons() == [(1, reason)]
+    assert known(sqlite_warehouse) == {}
+
+
+def test_an_import_waits_for_who_writes_forms_of_the_shop(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    warehouse = new_warehouse(postgres_url, tmp_path)
+    engine = open_engine(postgres_url)
+    waiting = text("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
+    row = {"shop_key": 1, "form_id": ours("a"), "name": "x", "created_at": 1, "updated_at": 1}
+    with ThreadPoolExecutor(1) as jobs, engine.connect() as api, engine.connect() as watcher:
+        form_quota.use(api, 1, 1, forms=1, size=0)
+        imported = jobs.submit(take, warehouse, call("a", name="A"), call("b"))
+        wait_until(lambda: watcher.execute(waiting).scalar_one())
+        api.execute(insert(tables.form), row)
+        api.commit()
+        assert imported.result(PATIENCE_SECONDS)["new"] == 2
+    engine.dispose()
+    assert known(warehouse) == {"a": "x", "b": "b"}
+    assert shop(warehouse)["form_count"] == 2

@@ -1,0 +1,61 @@
+"""Rules for texts that people and files state: ids, names, currencies, time zones.
+
+Each function returns the text as it is stored. It raises ValueError with a reason that does not quote the
+text: `is not a currency of ISO 4217`.
+"""
+
+import re
+from typing import Final
+from zoneinfo import available_timezones
+
+from warehouse.domain.currencies import DECIMALS
+
+MAX_ID: Final = 255
+MAX_NAME: Final = 1_000
+
+HAS_NUL: Final = "has a NUL character"
+_CURRENCY: Final = re.compile(r"[A-Z]{3}")
+# Machines keep their own settings among the time zones.
+_ZONES: Final = available_timezones() - {"Factory", "localtime", "posixrules"}
+
+
+def identifier(text: str) -> str:
+    """A text of at most 255 characters."""
+    if len(text) > MAX_ID:
+        raise ValueError(f"is longer than {MAX_ID} characters")
+    return without_nul(text)
+
+
+def name(text: str) -> str:
+    """A text, cut at 1,000 characters."""
+    return without_nul(text)[:MAX_NAME]
+
+
+def without_nul(text: str) -> str:
+    """Any text that databases can store."""
+    if "\0" in text:
+        raise ValueError(HAS_NUL)
+    return text
+
+
+def currency_code(text: str) -> str:
+    """Three letters in upper case: exchange rates go back to currencies that ISO 4217 has withdrawn."""
+    code = text.strip().upper()
+    if not _CURRENCY.fullmatch(code):
+        raise ValueError("is not a currency code of three letters")
+    return code
+
+
+def currency(text: str) -> str:
+    """A currency that ISO 4217 lists, in upper case."""
+    code = currency_code(text)
+    if code not in DECIMALS:
+        raise ValueError("is not a currency of ISO 4217")
+    return code
+
+
+def timezone(text: str) -> str:
+    """The IANA name of a time zone."""
+    if text not in _ZONES:
+        raise ValueError("is not an IANA time zone; an example is Europe/Berlin")
+    return text

@@ -1,0 +1,87 @@
+"""The shops of the warehouse and their forms: add a shop, list both.
+
+A shop that is added has the row that an import of kind `shops` makes.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from sqlalchemy import Connection, select, text
+
+from warehouse.tables import form, shop
+
+_ADD: Final = text(
+    "INSERT INTO shop (shop_id, name, currency, timezone, data_version, data_changed_at) "
+    "VALUES (:shop_id, :name, :currency, :timezone, 1, :now) ON CONFLICT (shop_id) DO NOTHING"
+)
+_LIST: Final = select(shop.c.shop_id, shop.c.name, shop.c.currency, shop.c.timezone)
+_FORMS: Final = (
+    select(
+        form.c.form_id, shop.c.shop_id, form.c.name, form.c.status, form.c.source, form.c.source_id
+    )
+    .join(shop, shop.c.shop_key == form.c.shop_key)
+    .order_by(shop.c.shop_id, form.c.created_at, form.c.form_id)
+)
+
+
+class ShopDiffers(ValueError):
+    """The shop is there, with other settings. The message says which."""
+
+    def __init__(self, shop_id: str, differences: list[str]) -> None:
+        super().__init__(
+            f"there is a shop {shop_id!r} already, and it differs: {', '.join(differences)}. To change "
+            "it, import it again with `python -m jobs import shops FILE`"
+        )
+
+
+@dataclass(frozen=True)
+class ShopSettings:
+    """The settings of a shop, as they are stored."""
+
+    shop_id: str
+    name: str
+    currency: str
+    timezone: str
+
+
+@dataclass(frozen=True)
+class KnownForm:
+    """A form that is known. `source`, `source_id`: the format in which its events come and its id there, ""
+    where its id is our own."""
+
+    form_id: str
+    shop_id: str
+    name: str
+    status: str
+    source: str
+    source_id: str
+
+
+def add_shop(
+    connection: Connection, shop_id: str, currency: str, timezone: str, name: str | None, now: int
+) -> bool:
+    """Add a shop whose settings are checked; whether it is new. A shop that is there keeps its name if none
+    is stated. Raises ShopDiffers if it has other settings."""
+    stated = ShopSettings(shop_id, name or "", currency, timezone)
+    if connection.execute(_ADD, asdict(stated) | {"now": now}).rowcount:
+        return True
+    row = connection.execute(_LIST.where(shop.c.shop_id == shop_id)).one()
+    differences = [
+        f"its {setting} is {stored!r}, not {value!r}"
+        for setting, value in asdict(stated).items()
+        if (stored := getattr(row, setting)) != value and (setting != "name" or name is not None)
+    ]
+    if differences:
+        raise ShopDiffers(shop_id, differences)
+    return False
+
+
+def list_shops(connection: Connection) -> list[ShopSettings]:
+    """All shops, by id."""
+    return [ShopSettings(*row) for row in connection.execute(_LIST.order_by(shop.c.shop_id))]
+
+
+def list_forms(connection: Connection, shop_id: str | None = None) -> list[KnownForm]:
+    """The forms of a shop, or of all shops: by shop, the oldest first."""
+    statement = _FORMS if shop_id is None else _FORMS.where(shop.c.shop_id == shop_id)
+    return [KnownForm(*row) for row in connection.execute(statement)]
