@@ -15,7 +15,7 @@ from warehouse.domain.email_hash import hashed_email, is_sha256
 from warehouse.domain.json_values import texts_in
 
 MAX_ID: Final = 255
-MAX_UTM: Final = 255
+MAX_SHORT_TEXT: Final = 255
 MAX_NAME: Final = 1_000
 
 HAS_NUL: Final = "has a NUL character"
@@ -62,9 +62,9 @@ def name(value: Any) -> str:
     return text(value)[:MAX_NAME]
 
 
-def utm(value: Any) -> str:
+def short_text(value: Any) -> str:
     """A text, cut at 255 characters."""
-    return text(value)[:MAX_UTM]
+    return text(value)[:MAX_SHORT_TEXT]
 
 
 def uuid(value: Any) -> str:
