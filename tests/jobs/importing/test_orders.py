@@ -163,13 +163,30 @@ def test_versions_are_counted_as_replaced(warehouse: Warehouse) -> None:
         return counts["new"], counts["replaced"], counts["duplicate"]
 
     assert counted(version(2), version(2)) == (1, 0, 1)
-    assert counted(version(3), version(1), version(2)) == (0, 2, 1)
-    assert counted(version(3, total_cents=7)) == (0, 1, 0)
+    assert counted(version(3), version(1), version(2)) == (0, 1, 2)
     assert counted(version(3), version(1)) == (0, 0, 2)
     assert counted(version(1, order_id="o2"), version(2, order_id="o2")) == (1, 1, 0)
-    assert counted(version(1, shop_id="b.example")) == (1, 0, 0)
+    assert counted(version(2, order_id="o3"), version(1, order_id="o3")) == (1, 0, 1)
+    assert counted(version(1, shop_id="b.example"), version(2)) == (1, 0, 1)
     batches = warehouse.rows("SELECT rows FROM import_batch ORDER BY batch_id")
-    assert [row["rows"] for row in batches] == [1, 2, 1, 2, 1]
+    assert [row["rows"] for row in batches] == [1, 2, 2, 2, 1]
+
+
+def test_of_versions_of_one_instant_the_one_that_stands_counts_as_replaced(
+    warehouse: Warehouse,
+) -> None:
+    """The greater content stands, whichever came first; the other one is kept, and changes nothing."""
+    rows = [order(total_cents=total) for total in range(20)]
+    counted = [warehouse.take("orders", [row]) for row in rows]
+    contents = [
+        row["content"] for row in warehouse.rows("SELECT content FROM raw_order ORDER BY gross")
+    ]
+    stands = [content == max(contents[:n]) for n, content in enumerate(contents, 1)]
+    assert [bool(counts["new"] + counts["replaced"]) for counts in counted] == stands
+    assert [counts["new"] for counts in counted] == [1] + [0] * 19
+    assert 1 < sum(stands) < 20
+    together = warehouse.take("orders", [row | {"shop_id": "b.example"} for row in rows])
+    assert (together["new"], together["replaced"]) == (1, sum(stands) - 1)
 
 
 def test_without_updated_at_it_is_created_at(sqlite_warehouse: Warehouse) -> None:
