@@ -28,9 +28,12 @@ os.environ["RATE_LIMIT"] = "off"
 # The rooms in which the database decides whether a test passes: SQL of their own, locks, types.
 BOTH_DATABASES = (
     "warehouse",
+    "jobs/importing/test_ads.py",
     "jobs/importing/test_append_only.py",
+    "jobs/importing/test_events.py",
     "jobs/importing/test_form_counts.py",
     "jobs/importing/test_inserting.py",
+    "jobs/importing/test_orders.py",
     "jobs/importing/test_reject_retries.py",
     "jobs/importing/test_seen_forms.py",
     "jobs/pipeline",

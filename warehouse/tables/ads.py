@@ -21,6 +21,10 @@ ad_spend: Final = Table(
     text("spend"),
     integer("impressions"),
     integer("clicks"),
+    # The conversions that the platform claims, and their value in major units of `currency`; in no answer.
+    # Decimals as text, "" without a claim: platforms share a conversion out, so it may be a fraction.
+    text("reported_conversions"),
+    text("reported_value"),
     # In the order of grouping, so that SQLite does not sort to group.
     index("shop_key", "provider", "campaign_id", "currency", "day"),
 )

@@ -31,6 +31,8 @@ raw_event: Final = Table(
     text("email_sha256"),
     text("discount_id"),
     text("discount_code"),
+    # The arm of an experiment that the session saw; in no figure.
+    text("variant"),
     *(text(name) for name in UTM_FIELDS),
     index("batch_id"),
     UniqueConstraint("shop_key", "event_id"),
@@ -53,6 +55,9 @@ raw_order: Final = Table(
     text("customer_id"),
     text("email_sha256"),
     text("visitor_id"),
+    # JSON: [[refund_id, created_at, amount in minor units], ...] by time, one entry per refund. Figures
+    # read their sum, `refunded`, which is at most `gross` and all of it for a cancelled order.
+    text("refunds"),
     # JSON: [[code in upper case, amount in minor units, discount_id], ...], one entry per code.
     text("codes"),
     small_integer("test"),

@@ -31,6 +31,8 @@ _DIRECT: Final = {
     "customer.currencyCode": "currency",
     "metrics.impressions": "impressions",
     "metrics.clicks": "clicks",
+    "metrics.conversions": "reported_conversions",
+    "metrics.conversionsValue": "reported_value",
 }
 # The member that tells an answer without rows from a row.
 _MASK: Final = "fieldMask"

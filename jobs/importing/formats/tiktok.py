@@ -38,6 +38,8 @@ _DIRECT: Final = {
     "spend": "spend",
     "impressions": "impressions",
     "clicks": "clicks",
+    "conversion": "reported_conversions",
+    "total_complete_payment_rate": "reported_value",
 }
 _DAY: Final = "stat_time_day"
 _MIDNIGHT: Final = " 00:00:00"

@@ -46,6 +46,12 @@ class AdSpendKind(ReplaceLast):
         Field("spend", DECIMAL, "in major units; may be negative", required=True),
         Field("impressions", COUNT, "how often ads were shown", required=True),
         Field("clicks", COUNT, "how often ads were clicked", required=True),
+        Field(
+            "reported_conversions",
+            DECIMAL,
+            "conversions that the platform claims; kept, and in no figure",
+        ),
+        Field("reported_value", DECIMAL, "their value, in `currency`; kept, and in no figure"),
     )
     example: ClassVar = {
         "shop_id": "example.myshopify.com",
@@ -72,6 +78,8 @@ class AdSpendKind(ReplaceLast):
             "spend",
             "impressions",
             "clicks",
+            "reported_conversions",
+            "reported_value",
         ),
         keys=6,
     )

@@ -22,7 +22,7 @@ from jobs.importing.values.fields import (
     ID,
     INSTANT,
     NAME,
-    UTM,
+    SHORT_TEXT,
     WHOLE,
     Field,
     FieldType,
@@ -59,7 +59,7 @@ TYPE: Final = FieldType(f"one of {', '.join(_TYPES)}", word_of(_TYPES), 0, pa.in
 DEVICE: Final = FieldType(f"one of {', '.join(DEVICES[1:])}", _device, 0, pa.int16())
 VALUE: Final = FieldType("text, number, boolean or list of them", answers.answer_json)
 
-UTM_FIELD_LIST: Final = tuple(Field(name, UTM, "campaign parameter") for name in UTM_FIELDS)
+UTM_FIELD_LIST: Final = tuple(Field(name, SHORT_TEXT, "campaign parameter") for name in UTM_FIELDS)
 BUYER_FIELDS: Final = (
     Field("customer_id", ID, "the customer, if known"),
     Field("email", EMAIL, "the person's address, if known"),
@@ -95,6 +95,7 @@ class EventsKind(Kind):
         *BUYER_FIELDS,
         Field("discount_id", ID, "the discount that the session was issued"),
         Field("discount_code", CODE, "the code that the session was issued"),
+        Field("variant", SHORT_TEXT, "the arm of an experiment; kept, and in no figure"),
         *UTM_FIELD_LIST,
     )
     example: ClassVar = {

@@ -1,5 +1,6 @@
 """Orders: every version of each, as it was imported."""
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import ClassVar, Final
 
@@ -14,7 +15,7 @@ from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import quoted
 from jobs.importing.values.fields import CURRENCY, FLAG, ID, INSTANT, WHOLE, Field, FieldType
-from jobs.importing.values.order_lists import discount_codes, from_json, refunded_cents
+from jobs.importing.values.order_lists import discount_codes, from_json, refunded_cents, refunds
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
@@ -27,10 +28,9 @@ CODES: Final = FieldType(
 )
 REFUNDS: Final = FieldType(
     "list of {refund_id, created_at, amount_cents}",
-    refunded_cents,
-    0,
-    pa.int64(),
-    read_text=lambda value: refunded_cents(from_json(value)),
+    refunds,
+    "[]",
+    read_text=lambda value: refunds(from_json(value)),
 )
 
 
@@ -83,7 +83,7 @@ class OrdersKind(Kind):
         gross = read.pop("total_cents").to_numpy()
         cancelled = read.pop("cancelled_at").to_numpy() != NEVER
         discount = read.pop("discount_cents")
-        refunded = np.minimum(read.pop("refunds").to_numpy(), gross)
+        refunded = np.minimum(_refunded(read["refunds"]), gross)
         rows = pa.table(
             {
                 "shop_key": shop,
@@ -101,23 +101,65 @@ class OrdersKind(Kind):
         return rows.append_column("content", pa.array(_contents(rows), pa.string()))
 
     def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
-        """Add the versions that are new. A new version of an order that was there counts as replaced,
-        whichever of the versions stands."""
+        """Add the versions that are new. A version that stands in place of an earlier import counts as
+        replaced; one that does not is kept, and counts as duplicate."""
         batches = insert_new(connection, self.name, tables.raw_order, rows)
-        added = sum(batches.values())
-        if not added:
+        if not sum(batches.values()):
             return Written(duplicate=rows.num_rows)
-        listed = ", ".join(map(str, batches))
-        new = connection.value(
-            "SELECT COUNT(*) FROM (SELECT DISTINCT shop_key, order_id FROM raw_order "
-            f"WHERE batch_id IN ({listed})) n WHERE NOT EXISTS (SELECT 1 FROM raw_order r "
-            "WHERE r.shop_key = n.shop_key AND r.order_id = n.order_id "
-            f"AND r.batch_id NOT IN ({listed}))"
-        )
-        return Written(new, rows.num_rows - added, added - new)
+        return _count_versions(rows, _versions_before(connection, batches))
 
 
 _READ_TOGETHER: Final = {SHOP_ID.name, "email", "email_sha256"}
+
+# A version, by when it was updated and its content; None before the first.
+Version = tuple[int, str] | None
+
+
+def _versions_before(
+    connection: ArrowConnection, batches: Iterable[int]
+) -> dict[tuple[int, str], Version]:
+    """The version of each order in these batches, by shop and order, that stood before them."""
+    listed = ", ".join(map(str, batches))
+    # Subqueries for each order: for a join PostgreSQL would read the whole table.
+    latest = (
+        "(SELECT r.{} FROM raw_order r WHERE r.shop_key = n.shop_key AND r.order_id = n.order_id "
+        f"AND r.batch_id NOT IN ({listed}) ORDER BY r.updated_at DESC, r.content DESC LIMIT 1)"
+    )
+    rows = connection.table(
+        f"SELECT shop_key, order_id, {latest.format('updated_at')} AS updated_at, "
+        f"{latest.format('content')} AS content FROM (SELECT DISTINCT shop_key, order_id "
+        f"FROM raw_order WHERE batch_id IN ({listed})) n"
+    )
+    columns = (rows[name].to_pylist() for name in (*_ORDER, *_VERSION))
+    return {
+        (shop, order_id): None if content is None else (updated_at, content)
+        for shop, order_id, updated_at, content in zip(*columns, strict=True)
+    }
+
+
+def _count_versions(rows: pa.Table, standing: dict[tuple[int, str], Version]) -> Written:
+    """Count the rows one after the other, so that any portions give the same counts. `standing`: the
+    versions before them; an order that is not in it has no new version."""
+    written = Written()
+    columns = (rows[name].to_pylist() for name in (*_ORDER, *_VERSION))
+    for shop, order_id, updated_at, content in zip(*columns, strict=True):
+        version = updated_at, content
+        before = standing.get((shop, order_id), _NO_NEW_VERSION)
+        if before is None:
+            written.new += 1
+        elif version > before:
+            written.replaced += 1
+        else:
+            written.duplicate += 1
+            continue
+        standing[shop, order_id] = version
+    return written
+
+
+_ORDER: Final = ("shop_key", "order_id")
+_VERSION: Final = ("updated_at", "content")
+# Greater than any version.
+_NO_NEW_VERSION: Final = (NEVER, "")
 
 
 def _check_currency(
@@ -133,6 +175,11 @@ def _check_currency(
             columns.refuse(
                 [row], f"currency: {quoted(currency)} is not the shop's currency ({own})"
             )
+
+
+def _refunded(refunds: pa.Array) -> np.ndarray:
+    """The sum of each order's refunds; nearly all orders have none."""
+    return np.array([0 if text == "[]" else refunded_cents(text) for text in refunds.to_pylist()])
 
 
 def _priced(codes: pa.Array, discounts: pa.Array) -> list[str]:

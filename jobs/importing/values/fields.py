@@ -137,10 +137,10 @@ NAME: Final = FieldType(
     texts.name,
     read_clean=partial(_clean_texts, max_length=text_rules.MAX_NAME, cut=True),
 )
-UTM: Final = FieldType(
+SHORT_TEXT: Final = FieldType(
     "text, cut at 255 characters",
-    texts.utm,
-    read_clean=partial(_clean_texts, max_length=texts.MAX_UTM, cut=True),
+    texts.short_text,
+    read_clean=partial(_clean_texts, max_length=texts.MAX_SHORT_TEXT, cut=True),
 )
 UUID: Final = FieldType("UUID", texts.uuid)
 EMAIL: Final = FieldType("e-mail address; only its hash is kept", texts.email)

@@ -1,7 +1,8 @@
 """Numbers, exactly: those of JSON and Parquet, and those written as text."""
 
 import re
-from decimal import Decimal
+from collections.abc import Iterable
+from decimal import Decimal, localcontext
 from typing import Any, Final
 
 from jobs.importing.values.errors import InvalidValue, quoted
@@ -9,6 +10,8 @@ from jobs.importing.values.errors import InvalidValue, quoted
 LIMIT: Final = 2**63
 # More decimals than any platform or bank states, and few enough for exact sums.
 MAX_DECIMALS: Final = 30
+# More digits than a sum of numbers can have that 64 bits and these decimals hold.
+_SUM_DIGITS: Final = 100
 
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?", re.ASCII | re.IGNORECASE)
 # Numbers written like this need no Decimal.
@@ -82,6 +85,13 @@ def decimal(value: Any) -> str:
         written = written.rstrip("0").rstrip(".")
         _check_decimals(value, len(written.partition(".")[2]))
     return "0" if written == "-0" else written
+
+
+def exact_sum(values: Iterable[Any]) -> str:
+    """The sum of numbers in the spelling of `decimal`, with every digit. Raises InvalidValue."""
+    numbers = [Decimal(decimal(value)) for value in values]
+    with localcontext(prec=_SUM_DIGITS):
+        return decimal(sum(numbers))
 
 
 def _check_decimals(value: Any, decimals: int) -> None:

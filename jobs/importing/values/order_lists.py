@@ -22,15 +22,21 @@ _CODE: Final = (
 )
 
 
-def refunded_cents(value: Any) -> int:
-    """The sum of a list of refunds, at most 2^63 - 1. A repeated id counts once: its latest amount,
-    then its greatest. Raises InvalidValue."""
+def refunds(value: Any) -> str:
+    """A list of refunds as JSON `[[refund_id, created_at, amount], ...]`, by time (microseconds), then by
+    id. A repeated id counts once: its latest amount, then its greatest. Raises InvalidValue."""
     latest: dict[str, tuple[int, int]] = {}
     for item in _objects(value):
         refund_id, created_at, amount = (_member(item, field) for field in _REFUND)
         entry = created_at, amount
         latest[refund_id] = max(entry, latest.get(refund_id, entry))
-    return min(sum(amount for _, amount in latest.values()), LIMIT - 1)
+    items = sorted((created_at, name, amount) for name, (created_at, amount) in latest.items())
+    return orjson.dumps([[name, created_at, amount] for created_at, name, amount in items]).decode()
+
+
+def refunded_cents(text: str) -> int:
+    """The sum of the refunds that `refunds` wrote, at most 2^63 - 1."""
+    return min(sum(amount for _, _, amount in orjson.loads(text)), LIMIT - 1)
 
 
 def discount_codes(value: Any) -> str:

@@ -14,7 +14,7 @@ from warehouse.domain.form_ids import is_uuid
 from warehouse.domain.json_values import texts_in
 from warehouse.domain.text_rules import HAS_NUL
 
-MAX_UTM: Final = 255
+MAX_SHORT_TEXT: Final = 255
 
 
 Word = TypeVar("Word", str, int)
@@ -52,9 +52,9 @@ def name(value: Any) -> str:
     return text_rules.name(text(value))
 
 
-def utm(value: Any) -> str:
+def short_text(value: Any) -> str:
     """A text, cut at 255 characters."""
-    return text(value)[:MAX_UTM]
+    return text(value)[:MAX_SHORT_TEXT]
 
 
 def uuid(value: Any) -> str:

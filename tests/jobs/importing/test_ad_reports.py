@@ -20,6 +20,67 @@ def test_what_is_stored(warehouse: Warehouse) -> None:
         assert (counts["duplicate"], counts["rejected"]) == (len(rows), 0)
 
 
+# Campaign, conversions and value of the rows for which a platform claims any.
+CLAIMS = {
+    "meta.json": [("120210000000010", "3", "119.7")],
+    "meta.csv": [("120210000000010", "3", "119.7")],
+    "google_ads.json": [("21000000001", "2.333333", "129.9")],
+    "google_ads.csv": [("21000000001", "2.5", "129.9"), ("21000000003", "0", "-10.25")],
+    "tiktok.ndjson": [("1700000000000001", "2", "59.8")],
+    "tiktok.csv": [("1700000000000001", "2", "59.8")],
+    "spend.csv": [("c-1", "2.5", "129.9"), ("l-9", "0", "0")],
+}
+
+
+def claims(warehouse: Warehouse) -> list[tuple[Any, ...]]:
+    rows = warehouse.rows(
+        "SELECT campaign_id, reported_conversions, reported_value FROM ad_spend "
+        "WHERE reported_conversions || reported_value <> '' ORDER BY campaign_id"
+    )
+    return [tuple(row.values()) for row in rows]
+
+
+def test_what_platforms_claim(sqlite_warehouse: Warehouse) -> None:
+    for name in ROWS:
+        sqlite_warehouse.change("DELETE FROM ad_spend")
+        sqlite_warehouse.take_file("ad-spend", SAMPLES / name, SHOP)
+        assert claims(sqlite_warehouse) == CLAIMS[name], name
+
+
+def actions(*pairs: tuple[str, Any]) -> list[dict[str, Any]]:
+    return [{"action_type": kind, "value": value} for kind, value in pairs]
+
+
+PIXEL = "offsite_conversion.fb_pixel_purchase"
+
+
+@pytest.mark.parametrize(
+    ("given", "conversions"),
+    [
+        # Meta names one purchase several times over; the widest name counts.
+        (actions((PIXEL, "1"), ("purchase", "2"), ("omni_purchase", "3")), "3"),
+        (actions((PIXEL, "1"), ("purchase", "2")), "2"),
+        (actions((PIXEL, "1"), ("lead", "9")), "1"),
+        (actions(("lead", "9")), ""),
+        ([], ""),
+        (None, ""),
+        # A breakdown of actions, such as `action_device`, splits a type.
+        (actions(("purchase", "0.1"), ("purchase", 0.2)), "0.3"),
+        (actions(("purchase", "9007199254740993"), ("purchase", "0.1")), "9007199254740993.1"),
+        # A value of other attribution windows alone.
+        ([{"action_type": "purchase", "7d_click": "4"}], ""),
+        (json.dumps(actions(("purchase", "2"))), "2"),
+    ],
+)
+def test_the_purchases_that_meta_claims(
+    sqlite_warehouse: Warehouse, given: Any, conversions: str
+) -> None:
+    row = {name: META_ROW[name] for name in META_ROW if name != "action_values"}
+    take(sqlite_warehouse, [row | {"actions": given}])
+    (found,) = sqlite_warehouse.rows("SELECT reported_conversions, reported_value FROM ad_spend")
+    assert found == {"reported_conversions": conversions, "reported_value": ""}
+
+
 GOOGLE_ROW = {**sample("google_ads.json")[0]["results"][0]}
 TIKTOK_ROW = {
     "dimensions": {"campaign_id": "1", "stat_time_day": "2026-01-02 00:00:00"},
@@ -55,6 +116,11 @@ BROKEN: list[list[tuple[dict[str, Any], str]]] = [
         (without(META_ROW, "campaign_name"), "campaign_name: missing"),
         (META_ROW | {"impressions": "1.5"}, "impressions: '1.5' is not a whole number"),
         (META_ROW | {"age": ["25-34"]}, "age: a list is not a text"),
+        (META_ROW | {"actions": "three"}, "actions: 'three' is not JSON"),
+        (
+            META_ROW | {"action_values": actions(("purchase", "1,5"))},
+            "action_values: '1,5' is not a number; write a decimal point, not a comma",
+        ),
     ],
     [
         (GOOGLE_ROW, ""),

@@ -32,6 +32,8 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
         currency="usd",
         spend="0012.340",
         impressions=3.0,
+        reported_conversions=2.3333333333333335,
+        reported_value="-0129.9000000000000000000000001",
     )
     assert warehouse.take("ad-spend", [row], name)["new"] == 1
     (stored,) = warehouse.rows(SPEND)
@@ -47,6 +49,8 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
         "spend": "12.34",
         "impressions": 3,
         "clicks": 7,
+        "reported_conversions": "2.3333333333333335",
+        "reported_value": "-129.9000000000000000000000001",
     }
     assert versions(warehouse) == [1, 0]
     assert warehouse.take("ad-spend", [row], name)["duplicate"] == 1
@@ -110,6 +114,19 @@ def test_the_last_import_wins_between_and_within_files(warehouse: Warehouse) -> 
     assert (counts["replaced"], counts["duplicate"]) == (2, 1)
     assert [row["spend"] for row in warehouse.rows(SPEND)] == ["2", "12.34"]
     assert versions(warehouse) == [2, 0]
+
+
+def test_the_last_import_wins_of_what_a_platform_claims(warehouse: Warehouse) -> None:
+    """No claim is not a claim of none, and takes the place of an earlier claim."""
+    claims = ("1", "1.0", "0", None)
+    counts = [warehouse.take("ad-spend", [spend(reported_value=claim)]) for claim in claims]
+    assert [(one["new"], one["replaced"]) for one in counts] == [(1, 0), (0, 0), (0, 1), (0, 1)]
+    assert [row["reported_value"] for row in warehouse.rows(SPEND)] == [""]
+
+
+def test_a_claim_that_is_no_number_is_rejected(sqlite_warehouse: Warehouse) -> None:
+    sqlite_warehouse.take("ad-spend", [spend(reported_conversions="many")])
+    assert sqlite_warehouse.reasons() == [(1, "reported_conversions: 'many' is not a number")]
 
 
 def test_a_file_that_restates_itself_changes_nothing_the_second_time(warehouse: Warehouse) -> None:

@@ -20,6 +20,7 @@ FULL = event(
     email=" Ann@Mail.example\t",
     discount_id="d1",
     discount_code="Été-5",
+    variant="B" * 256,
     utm_source="u" * 256,
     utm_id="7",
 )
@@ -41,6 +42,7 @@ STORED = {
     "email_sha256": sha256(b"ann@mail.example").hexdigest(),
     "discount_id": "d1",
     "discount_code": "ÉTÉ-5",
+    "variant": "B" * 255,
     "utm_source": "u" * 255,
     "utm_medium": "",
     "utm_campaign": "",

@@ -19,10 +19,19 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.values import numbers
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import InvalidValue
-from jobs.importing.values.fields import CODE, ID, INSTANT, NAME, UTM, WHOLE, Field, FieldType
+from jobs.importing.values.fields import (
+    CODE,
+    ID,
+    INSTANT,
+    NAME,
+    SHORT_TEXT,
+    WHOLE,
+    Field,
+    FieldType,
+)
 from tests.jobs.importing.conftest import Warehouse
 
-FAST = [ID, NAME, UTM, INSTANT, WHOLE]
+FAST = [ID, NAME, SHORT_TEXT, INSTANT, WHOLE]
 moments = [datetime(year, 1, 2, tzinfo=UTC) for year in (2026, 1999, 2000, 2100, 2101)]
 texts = st.sampled_from(
     ["", "a", " ", "é" * 128, "x" * 255, "x" * 256, "é" * 256, "x" * 1001, "a\0b", "7", "-1", ".5"]

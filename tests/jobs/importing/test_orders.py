@@ -29,6 +29,7 @@ STORED = {
     "created_at": 1767323045000000,
     "gross": 5000,
     "refunded": 1200,
+    "refunds": '[["r",1767571200000000,1200]]',
     "discounted": 700,
     "customer_id": "c1",
     "email_sha256": sha256(b"ann@mail.example").hexdigest(),
@@ -72,30 +73,56 @@ def test_lists_typed_by_parquet(sqlite_warehouse: Warehouse) -> None:
     assert one == other == {"codes": '[["A",5,""],["B",0,""]]'}
 
 
+# 2025-12-31, and a day, in microseconds.
+JANUARY = 1767139200_000_000
+DAY = 86400_000_000
+
+
 def refund(name: str, day: int, amount: Any) -> dict[str, Any]:
     return {"refund_id": name, "created_at": f"2026-01-{day:02d}", "amount_cents": amount}
 
 
 @pytest.mark.parametrize(
-    ("refunds", "more", "refunded"),
+    ("refunds", "more", "refunded", "kept"),
     [
-        ([], {}, 0),
-        ([refund("a", 1, 200), refund("b", 2, 300)], {}, 500),
-        ([refund("a", 1, 900), refund("b", 2, 300)], {}, 1000),
-        ([refund("a", 1, 200), refund("a", 2, 100)], {}, 100),
-        ([refund("a", 2, 100), refund("a", 1, 200)], {}, 100),
-        ([refund("a", 1, 100), refund("a", 1, 200)], {}, 200),
-        ([refund("a", 1, 2**63 - 1), refund("b", 1, 2**63 - 1)], {}, 1000),
-        ([refund("a", 1, 1)], {"cancelled_at": "2026-02-01"}, 1000),
+        ([], {}, 0, []),
+        (None, {}, 0, []),
+        ([refund("a", 1, 200), refund("b", 2, 300)], {}, 500, [("a", 1, 200), ("b", 2, 300)]),
+        ([refund("a", 2, 200), refund("b", 1, 300)], {}, 500, [("b", 1, 300), ("a", 2, 200)]),
+        ([refund("b", 1, 200), refund("a", 1, 300)], {}, 500, [("a", 1, 300), ("b", 1, 200)]),
+        ([refund("a", 1, 900), refund("b", 2, 300)], {}, 1000, [("a", 1, 900), ("b", 2, 300)]),
+        ([refund("a", 1, 200), refund("a", 2, 100)], {}, 100, [("a", 2, 100)]),
+        ([refund("a", 2, 100), refund("a", 1, 200)], {}, 100, [("a", 2, 100)]),
+        ([refund("a", 1, 100), refund("a", 1, 200)], {}, 200, [("a", 1, 200)]),
+        (
+            [refund("a", 1, 2**63 - 1), refund("b", 1, 2**63 - 1)],
+            {},
+            1000,
+            [("a", 1, 2**63 - 1), ("b", 1, 2**63 - 1)],
+        ),
+        ([refund("a", 1, 1)], {"cancelled_at": "2026-02-01"}, 1000, [("a", 1, 1)]),
     ],
 )
 def test_refunds(
-    sqlite_warehouse: Warehouse, refunds: Any, more: dict[str, Any], refunded: int
+    sqlite_warehouse: Warehouse, refunds: Any, more: dict[str, Any], refunded: int, kept: Any
 ) -> None:
     sqlite_warehouse.take("orders", [order(refunds=refunds, **more)])
-    assert sqlite_warehouse.rows("SELECT refunded, cancelled FROM raw_order") == [
-        {"refunded": refunded, "cancelled": int(bool(more))}
-    ]
+    (row,) = sqlite_warehouse.rows("SELECT refunded, cancelled, refunds FROM raw_order")
+    assert (row["refunded"], row["cancelled"]) == (refunded, int(bool(more)))
+    days = [[name, JANUARY + day * DAY, amount] for name, day, amount in kept]
+    assert json.loads(row["refunds"]) == days
+
+
+def test_a_version_that_dates_a_refund_otherwise_is_another_one(warehouse: Warehouse) -> None:
+    """Refunds of the same sum: the figures are the same, the versions are not."""
+    some = [refund("a", 1, 100), refund("b", 2, 200)]
+    others = [[refund("a", 1, 100), refund("b", 3, 200)], [refund("c", 1, 300)]]
+    assert warehouse.take("orders", [order(refunds=some)])["new"] == 1
+    assert warehouse.take("orders", [order(refunds=some[::-1])])["duplicate"] == 1
+    warehouse.take("orders", [order(refunds=refunds) for refunds in others])
+    stored = warehouse.rows("SELECT DISTINCT content, refunds, refunded FROM raw_order")
+    assert len(stored) == 3
+    assert {row["refunded"] for row in stored} == {300}
 
 
 @pytest.mark.parametrize(
@@ -136,13 +163,30 @@ def test_versions_are_counted_as_replaced(warehouse: Warehouse) -> None:
         return counts["new"], counts["replaced"], counts["duplicate"]
 
     assert counted(version(2), version(2)) == (1, 0, 1)
-    assert counted(version(3), version(1), version(2)) == (0, 2, 1)
-    assert counted(version(3, total_cents=7)) == (0, 1, 0)
+    assert counted(version(3), version(1), version(2)) == (0, 1, 2)
     assert counted(version(3), version(1)) == (0, 0, 2)
     assert counted(version(1, order_id="o2"), version(2, order_id="o2")) == (1, 1, 0)
-    assert counted(version(1, shop_id="b.example")) == (1, 0, 0)
+    assert counted(version(2, order_id="o3"), version(1, order_id="o3")) == (1, 0, 1)
+    assert counted(version(1, shop_id="b.example"), version(2)) == (1, 0, 1)
     batches = warehouse.rows("SELECT rows FROM import_batch ORDER BY batch_id")
-    assert [row["rows"] for row in batches] == [1, 2, 1, 2, 1]
+    assert [row["rows"] for row in batches] == [1, 2, 2, 2, 1]
+
+
+def test_of_versions_of_one_instant_the_one_that_stands_counts_as_replaced(
+    warehouse: Warehouse,
+) -> None:
+    """The greater content stands, whichever came first; the other one is kept, and changes nothing."""
+    rows = [order(total_cents=total) for total in range(20)]
+    counted = [warehouse.take("orders", [row]) for row in rows]
+    contents = [
+        row["content"] for row in warehouse.rows("SELECT content FROM raw_order ORDER BY gross")
+    ]
+    stands = [content == max(contents[:n]) for n, content in enumerate(contents, 1)]
+    assert [bool(counts["new"] + counts["replaced"]) for counts in counted] == stands
+    assert [counts["new"] for counts in counted] == [1] + [0] * 19
+    assert 1 < sum(stands) < 20
+    together = warehouse.take("orders", [row | {"shop_id": "b.example"} for row in rows])
+    assert (together["new"], together["replaced"]) == (1, sum(stands) - 1)
 
 
 def test_without_updated_at_it_is_created_at(sqlite_warehouse: Warehouse) -> None:

@@ -58,7 +58,7 @@ def bea(number: int, kind: int, **more: Any) -> dict[str, Any]:
 
 
 CALLS = [
-    ada(2, VIEW),
+    ada(2, VIEW, variant="b"),
     ada(3, START),
     ada(4, STEP_VIEW, step_id="skin", step_name="Your skin"),
     ada(5, ANSWER, field_id="skin_type", field_type="choice", value='"dry"'),

@@ -47,6 +47,8 @@ def ad_spend(rng: Random, cast: Cast, size: int) -> list[Row]:
                 "spend": rng.choice((0, 10, 12.34, 0.5, 100, "7.125")),
                 "impressions": rng.choice((0, 1000)),
                 "clicks": rng.choice((0, 7)),
+                "reported_conversions": rng.choice((None, 0, 2.5)),
+                "reported_value": rng.choice((None, "129.90")),
             }
         )
     return rows

@@ -52,6 +52,7 @@ def session_events(rng: Random, cast: Cast, number: int) -> list[Row]:
                 "form_session_id": session_id,
                 "visitor_id": rng.choice(VISITORS) if chance(rng, 0.1) else visitor,
                 "occurred_at": written(rng, moment),
+                "variant": rng.choice((None, "a", "b")),
                 **what,
                 **extras(rng),
             }

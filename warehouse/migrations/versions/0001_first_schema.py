@@ -96,6 +96,7 @@ table(
     text_keys("segment"),
     texts("campaign_name currency spend"),
     integers("impressions clicks"),
+    texts("reported_conversions reported_value"),
     index("shop_key provider campaign_id currency day"),
 )
 table(
@@ -363,6 +364,7 @@ table(
     texts("step_id"),
     integers("step_index"),
     texts("step_name field_id field_type value customer_id email_sha256 discount_id discount_code"),
+    texts("variant"),
     texts(UTM_FIELDS),
     unique("shop_key event_id"),
     index("batch_id"),
@@ -374,7 +376,7 @@ table(
     integers("updated_at"),
     texts("content"),
     integers("batch_id created_at gross refunded discounted"),
-    texts("customer_id email_sha256 visitor_id codes"),
+    texts("customer_id email_sha256 visitor_id refunds codes"),
     small_integers("test cancelled"),
     texts(UTM_FIELDS),
     unique("shop_key order_id updated_at content"),

@@ -1,7 +1,7 @@
 """Shopify's orders as a bulk operation of the GraphQL Admin API writes them: an object a line, the parts
 of an order on lines of their own. See `bulk.md`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -25,7 +25,15 @@ _MONEY: Final = "shopMoney"
 _PARENT: Final = "__parentId"
 _ORDER: Final = "gid://shopify/Order/"
 _REFUND: Final = "gid://shopify/Refund/"
+_RETURN: Final = "gid://shopify/Return/"
 _CODE: Final = "DiscountCodeApplication"
+# All that such an application can have. A line of shipping has a code, too, but also a title or an id.
+_OF_A_CODE: Final = frozenset(
+    (
+        *("allocationMethod", "code", "index", "targetSelection", "targetType", "value"),
+        *("__typename", _PARENT),
+    )
+)
 _ORPHAN: Final = "its order is not in the file"
 _ORDERS_PER_CHUNK: Final = 5_000
 
@@ -62,6 +70,7 @@ class ShopifyBulk(ShopifyOrders):
         SourceField("refunds[].transactions[].kind", "refunds"),
         SourceField("refunds[].transactions[].status", "refunds"),
         SourceField("refunds[].transactions[].amountSet.shopMoney.amount", "refunds"),
+        SourceField("returns[].id", "refunds"),
         SourceField("cancelledAt", "cancelled_at"),
         SourceField("test", "test"),
         SourceField("customerJourneySummary.lastVisit.landingPage", "utm_*"),
@@ -166,14 +175,16 @@ def _piece(value: Record) -> Record | None:
         return value
     if parent.startswith(_REFUND) and "amountSet" in value:
         return {"refunds": [{"transactions": [value]}]}
+    if own.startswith(_REFUND) and parent.startswith((_ORDER, _RETURN)):
+        return {"refunds": [value]}
     if not parent.startswith(_ORDER):
         return None
-    if own.startswith(_REFUND):
-        return {"refunds": [value]}
+    if own.startswith(_RETURN):
+        return {"returns": [value]}
     if value.get("discountAllocations"):
         return {"lineItems": [value]}
-    # Applications of discounts have no id; lines of shipping have one, and a code of another kind.
-    if value.get("code") and not own and value.get("__typename", _CODE) == _CODE:
+    is_code = value.keys() <= _OF_A_CODE and value.get("__typename", _CODE) == _CODE
+    if value.get("code") and is_code:
         return {"discountApplications": [value]}
     return None
 
@@ -181,10 +192,16 @@ def _piece(value: Record) -> Record | None:
 def _whole(join: ParentChildJoin, order_id: str, text: str) -> Record:
     """An order with its parts in the lists that they belong to."""
     order = kept_record(text) or {}
-    for part in join.children(order_id):
-        for name, items in (kept_record(part) or {}).items():
-            order[name] = [*objects(order.get(name)), *items]
+    _add(order, join.children(order_id))
+    for of_order in objects(order.get("returns")):
+        _add(order, join.children(str(of_order.get("id"))))
+    # A refund can be both the order's and its return's, with other members in each place.
+    refunds: dict[str, Record] = {}
     for refund in objects(order.get("refunds")):
+        refund_id = str(refund.get("id"))
+        refunds[refund_id] = refund | refunds.get(refund_id, {})
+    order["refunds"] = list(refunds.values())
+    for refund in order["refunds"]:
         parts = [kept_record(part) or {} for part in join.children(str(refund.get("id")))]
         if parts:
             refund["transactions"] = [
@@ -194,3 +211,10 @@ def _whole(join: ParentChildJoin, order_id: str, text: str) -> Record:
                 for transaction in item["transactions"]
             ]
     return order
+
+
+def _add(order: Record, parts: Iterable[str]) -> None:
+    """Add parts to the lists of an order."""
+    for part in parts:
+        for name, items in (kept_record(part) or {}).items():
+            order[name] = [*objects(order.get(name)), *items]

@@ -43,7 +43,9 @@ class ShopifyOrders(Format):
             "refunds": [
                 {
                     "refund_id": last_part(refund.get("id")),
-                    "created_at": refund.get(created),
+                    "created_at": first_of(
+                        (refund.get(created), record.get(updated), record.get(created))
+                    ),
                     "amount_cents": self.refunded(refund, record, currency, target),
                 }
                 for refund in objects(record.get("refunds"))

@@ -109,13 +109,14 @@ def _amount(record: Record, name: str, currency: Any, target: Target) -> int | N
 
 
 def _rate(transaction: Record, order: Record, currency: Any) -> Fraction | None:
-    """The value of one unit of a transaction's currency in the shop's; None if they are the same.
+    """The value of one unit of a transaction's currency in the shop's; None if they are the same, or the
+    amount is 0 in either.
 
     Transactions are in the currency that the buyer was shown. The order's total is stated in both; at
     its rate a refund of the whole order is the whole order.
     """
     paid_in = transaction.get("currency")
-    if paid_in in (None, "", currency):
+    if paid_in in (None, "", currency) or _is_zero(transaction.get("amount")):
         return None
     shown = inner(order, "total_price_set", "presentment_money") or {}
     total = inner(order, "total_price_set", "shop_money", "amount")
@@ -127,3 +128,10 @@ def _rate(transaction: Record, order: Record, currency: Any) -> Fraction | None:
         return Fraction(decimal(total)) / Fraction(decimal(inner(shown, "amount")))
     except (InvalidValue, ZeroDivisionError):
         raise InvalidValue("total_price_set: has no rate for the refund") from None
+
+
+def _is_zero(amount: Any) -> bool:
+    try:
+        return decimal(amount) == "0"
+    except InvalidValue:  # missing, or no number: `Target.minor` tells them apart
+        return False
