@@ -172,7 +172,9 @@ class LandingWriter:
     def _tell(self, error: Exception) -> None:
         if not self._is_failing:
             self._is_failing = True
-            self._on_trouble(f"The landing folder {self._root} cannot be written: {_reason(error)}.")
+            self._on_trouble(
+                f"The landing folder {self._root} cannot be written: {_reason(error)}."
+            )
 
 
 def _reason(error: Exception) -> str:
