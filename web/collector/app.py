@@ -21,6 +21,7 @@ from web.auth.gcra import client_network
 from web.collector.calls import (
     MAX_BATCH_BYTES,
     MAX_EVENT_BYTES,
+    REFUSED,
     MalformedCalls,
     PostedCalls,
     read_batch,
@@ -159,6 +160,8 @@ def _take(
         posted = read(_body(reader, max_bytes))
     except MalformedCalls as error:
         raise Refusal(400, "invalid_body", str(error)) from None
+    # Until they are on disk.
+    g.outcomes = Counter({REFUSED: len(posted.calls)})
     text = request.authorization.username if request.authorization else None
     text = text or posted.write_key
     key = shared.keys.find(text) if isinstance(text, str) else None

@@ -30,6 +30,7 @@ MAX_BATCH_BYTES: Final = 500 * 1024
 TAKEN: Final = "taken"
 OTHER: Final = "other"
 CRAWLER: Final = "crawler"
+REFUSED: Final = "refused"
 
 # A client's clock that is off by less is believed: messages travel for a moment.
 _MAX_CLOCK_ERROR: Final = 60 * MICROS_PER_SECOND

@@ -154,6 +154,15 @@ def test_bodies_of_other_types(collector: FlaskClient, write_key: str) -> None:
         assert refusal(answer) == (415, "unsupported_media_type")
 
 
+def test_events_of_refused_requests_are_counted(
+    collector: FlaskClient, write_key: str, handled: list[HandledPost]
+) -> None:
+    batch = {"batch": [VIEW, IDENTIFY], "writeKey": write_key}
+    assert post(collector, "/v1/b", batch, Origin="https://evil.example").status_code == 403
+    told = handled[-1]
+    assert (told.path, told.status, dict(told.outcomes)) == ("/v1/b", 403, {"refused": 2})
+
+
 def test_addresses_and_methods(collector: FlaskClient) -> None:
     assert refusal(collector.post("/v1/unknown")) == (404, "not_found")
     wrong = collector.get("/v1/t")
