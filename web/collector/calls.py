@@ -25,6 +25,8 @@ from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
 
 MAX_EVENT_BYTES: Final = 32 * 1024
 MAX_BATCH_BYTES: Final = 500 * 1024
+# As Segment has it. A batch of empty calls would cost as much as a hundred others.
+MAX_CALLS: Final = 2_500
 
 # Outcomes of calls.
 TAKEN: Final = "taken"
@@ -84,6 +86,10 @@ def read_batch(body: bytes) -> PostedCalls:
         raise MalformedCalls(
             'The body is not a JSON object with a list `batch`; send `{"batch": [...]}` in UTF-8.'
         ) from None
+    if len(posted.batch) > MAX_CALLS:
+        raise MalformedCalls(
+            f"The batch has {len(posted.batch)} events; send at most {MAX_CALLS} in one."
+        )
     calls = [_decoded(bytes(call)) for call in posted.batch]
     context = posted.context if isinstance(posted.context, dict) else {}
     return PostedCalls(calls, posted.writeKey, posted.sentAt, context)

@@ -142,6 +142,7 @@ def test_sizes(collector: FlaskClient, write_key: str, written: Any) -> None:
         ("/v1/b", b'{"batch": [1]}'),
         ("/v1/b", b'{"batch": [{}, null]}'),
         ("/v1/b", b'{"batch": [{"a": NaN}]}'),
+        ("/v1/b", b'{"batch": [' + b"{}," * 2_500 + b"{}]}"),
     ],
 )
 def test_bodies_that_hold_no_calls(collector: FlaskClient, path: str, body: bytes) -> None:
