@@ -4,6 +4,7 @@ A write key is public: visitors can read it in the page. So it is stored as it i
 to the shop's audit trail. Nothing here commits.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from secrets import token_hex
@@ -18,6 +19,10 @@ from web.auth.audit import Actor, record
 
 PREFIX: Final = "fwk_"
 
+# Folders that the import makes for the files that it has read.
+_TAKEN_NAMES: Final = ("done", "failed")
+_LONGEST_NAME: Final = 255
+
 
 class WriteKeyNotFound(LookupError):
     """No write key has this text."""
@@ -25,6 +30,16 @@ class WriteKeyNotFound(LookupError):
     def __init__(self, text: str) -> None:
         super().__init__(
             f"there is no write key {text!r}; `python -m web write-keys list` shows all of them"
+        )
+
+
+class NoFolder(ValueError):
+    """The shop's id cannot name the folder that its events pass."""
+
+    def __init__(self, shop_id: str) -> None:
+        super().__init__(
+            f"the shop's id {shop_id!r} cannot be the name of a folder in the landing folder, which events "
+            "pass; add the shop under an id such as its domain"
         )
 
 
@@ -51,10 +66,17 @@ def create(
     name: str,
     by: Actor,
     now: int,
+    text: str = "",
 ) -> str:
-    """Create a write key of a shop, and return its text. Raises ShopNotFound."""
+    """Create a write key of a shop, and return its text.
+
+    A caller that must not create two keys for one request passes its own `text`. Raises ShopNotFound,
+    NoFolder, and IntegrityError where that text is taken.
+    """
+    if not can_be_folder(shop_id):
+        raise NoFolder(shop_id)
     shop_key = find_shop_key(connection, shop_id)
-    text = PREFIX + token_hex(16)
+    text = text or PREFIX + token_hex(16)
     row = {
         "write_key": text,
         "shop_key": shop_key,
@@ -67,6 +89,17 @@ def create(
     key = find(connection, text)
     record(connection, shop_key, by, "write_key_created", _describe(key), now)
     return text
+
+
+def can_be_folder(shop_id: str) -> bool:
+    """Whether a shop's id can be the name of its folder in the landing folder."""
+    return (
+        0 < len(os.fsencode(shop_id)) <= _LONGEST_NAME
+        and not shop_id.startswith(".")
+        and "/" not in shop_id
+        and "\0" not in shop_id
+        and shop_id not in _TAKEN_NAMES
+    )
 
 
 def list_write_keys(connection: Connection, shop_id: str | None = None) -> list[WriteKey]:

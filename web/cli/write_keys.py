@@ -16,7 +16,6 @@ from web.cli.options import (
     shop_filter,
     transaction,
 )
-from web.collector.landing_files import can_be_folder
 
 _HEADER = ("WRITE KEY", "SHOP", "STATE", "ORIGINS", "NAME")
 
@@ -50,11 +49,6 @@ def write_keys() -> None:
 @click.option("--name", default="", help="The site that uses the key.")
 def create(shop: str, origins: tuple[str, ...], name: str) -> None:
     """Create a write key. It is printed alone on the last line. It is public."""
-    if not can_be_folder(shop):
-        raise click.ClickException(
-            f"the shop {shop!r} cannot have a folder of this name in the landing folder, which events "
-            "pass; add it under an id such as its domain"
-        )
     with transaction() as connection:
         text = stored.create(connection, shop, origins, name=name, **as_operator())
     click.echo(text)

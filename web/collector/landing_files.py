@@ -19,25 +19,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from web.auth.write_keys import can_be_folder
+
 # The place of the files that the format `segment` reads.
 _PLACE: Final = ("events", "segment")
 _MINE: Final = re.compile(r"\.(collected-[0-9a-zA-Z-]+\.ndjson)")
-# Folders that the import makes for the files that it has read.
-_TAKEN_NAMES: Final = ("done", "failed")
-_LONGEST_NAME: Final = 255
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-
-
-def can_be_folder(shop_id: str) -> bool:
-    """Whether a shop's id can be the name of its folder in the landing folder."""
-    return (
-        0 < len(os.fsencode(shop_id)) <= _LONGEST_NAME
-        and not shop_id.startswith(".")
-        and "/" not in shop_id
-        and "\0" not in shop_id
-        and shop_id not in _TAKEN_NAMES
-    )
 
 
 class LandingFile:

@@ -15,7 +15,8 @@ import pytest
 from tests.conftest import WITHOUT_SMALL_DISK
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.web.collector.lines import files_of, lines_of
-from web.collector.landing_files import LandingFile, can_be_folder, take_up
+from web.auth.write_keys import can_be_folder
+from web.collector.landing_files import LandingFile, take_up
 from web.collector.landing_writer import LandingWriter, NotWritten
 
 SHOP = "example.myshopify.com"
@@ -64,9 +65,11 @@ def test_requests_that_wait_share_a_sync(tmp_path: Path, monkeypatch: pytest.Mon
     assert sorted(lines_of(tmp_path)) == ["first", *["other"] * 15, "slow"]
 
 
-@pytest.mark.parametrize("limits", [{"finish_seconds": 0.1}, {"finish_bytes": 100}])
-def test_a_file_is_finished_when_it_is_old_or_large(tmp_path: Path, limits: dict[str, int]) -> None:
-    writer = LandingWriter(tmp_path, **limits)
+@pytest.mark.parametrize(("seconds", "size"), [(0.1, 10**9), (10**9, 100)])
+def test_a_file_is_finished_when_it_is_old_or_large(
+    tmp_path: Path, seconds: float, size: int
+) -> None:
+    writer = LandingWriter(tmp_path, finish_seconds=seconds, finish_bytes=size)
     writer.append(SHOP, b"x" * 200 + b"\n")
     wait_until(lambda: files_of(tmp_path))
     (finished,) = files_of(tmp_path)
