@@ -100,7 +100,10 @@ def test_what_killed_processes_leave_is_taken_up(tmp_path: Path) -> None:
     acknowledged: set[str] = set()
     for turn in range(8):
         victims = [_victim(tmp_path, f"{turn}-{half}") for half in "ab"]
-        time.sleep(0.4 + chance.random() / 2)
+        for victim in victims:
+            assert victim.stdout
+            acknowledged.add(victim.stdout.readline().strip())
+        time.sleep(chance.random() / 4)
         for victim in victims:
             victim.kill()
         for victim in victims:
