@@ -87,6 +87,10 @@ lint: $(READY_TO_CHECK) ## check style and types
 run: $(READY) ## serve the API on HOST=127.0.0.1 and PORT=8000
 	@exec $(PYTHON) -m web serve
 
+.PHONY: collect
+collect: $(READY) ## take events from pages and servers on COLLECT_HOST=127.0.0.1 and COLLECT_PORT=8001
+	@exec $(PYTHON) -m web collect
+
 .PHONY: scheduler
 scheduler: $(READY) ## run the scheduled jobs
 	@exec $(PYTHON) -m jobs scheduler

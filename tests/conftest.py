@@ -59,6 +59,7 @@ WITHOUT_SYSTEMD = "without systemd-analyze: "
 WITHOUT_DISTRIBUTED = "without distributed: "
 WITHOUT_PGBOUNCER = "without pgbouncer: "
 WITHOUT_HOSTS = "without hosts of their own: "
+WITHOUT_SMALL_DISK = "without a small disk: "
 _REMEDIES = {
     _WITHOUT_POSTGRES: "set TEST_POSTGRES_URL to a server where databases may be created",
     WITHOUT_STANDBY: "run them as an account that may start a server",
@@ -69,6 +70,7 @@ _REMEDIES = {
     WITHOUT_DISTRIBUTED: "pip install distributed",
     WITHOUT_PGBOUNCER: "install pgbouncer",
     WITHOUT_HOSTS: "run them as root on Linux, with iproute2 and openssl",
+    WITHOUT_SMALL_DISK: "run them as an account that may mount one (root)",
 }
 
 

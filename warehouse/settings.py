@@ -139,6 +139,28 @@ PORT: Final = Setting("PORT", "8000", values.port, "the port that the API listen
 WORKERS: Final = Setting(
     "WORKERS", "2", values.positive, "the number of processes that serve the API"
 )
+COLLECT_HOST: Final = Setting(
+    "COLLECT_HOST", "127.0.0.1", str, "the address that the collector listens on"
+)
+COLLECT_PORT: Final = Setting(
+    "COLLECT_PORT", "8001", values.port, "the port that the collector listens on"
+)
+COLLECT_WORKERS: Final = Setting(
+    "COLLECT_WORKERS", "2", values.positive, "the number of processes that collect events"
+)
+COLLECT_RATE_LIMIT: Final = Setting(
+    "COLLECT_RATE_LIMIT",
+    "6000/60",
+    values.rate,
+    "how many requests may come with a write key on each host, as requests/seconds; from one address, a "
+    "tenth; `off`: any number",
+)
+COLLECT_METRICS_PORT: Final = Setting(
+    "COLLECT_METRICS_PORT",
+    "",
+    values.optional_port,
+    "the port that the collector's metrics are served on, at `METRICS_HOST`; they are off without it",
+)
 METRICS_HOST: Final = Setting(
     "METRICS_HOST", "127.0.0.1", str, "the address that metrics are served on"
 )
@@ -219,6 +241,11 @@ SETTINGS: Final = (
     WORKERS,
     METRICS_HOST,
     METRICS_PORT,
+    COLLECT_HOST,
+    COLLECT_PORT,
+    COLLECT_WORKERS,
+    COLLECT_RATE_LIMIT,
+    COLLECT_METRICS_PORT,
     PUBLIC_URL,
     TRUSTED_PROXIES,
     CORS_ORIGINS,

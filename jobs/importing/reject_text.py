@@ -10,7 +10,7 @@ import msgspec
 
 from jobs.importing.files.chunk import HIDDEN, MAX_KEPT_TEXT
 from jobs.importing.kinds.base import Kind
-from jobs.importing.values.addresses import LONGEST_ADDRESS, masked
+from warehouse.domain.addresses import LONGEST_ADDRESS, masked
 from warehouse.domain.email_hash import hashed_email
 
 Row = dict[str, Any]

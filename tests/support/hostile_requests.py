@@ -56,6 +56,8 @@ PATHS: Final = (
     "/settings/connections/new",
     "/settings/connections/cred_0123456789abcdef01234567/rotate",
     "/settings/connections/cred_0123456789abcdef01234567/revoke",
+    "/settings/connections/write-keys/new",
+    "/settings/connections/write-keys/fwk_0123456789abcdef0123456789abcdef/revoke",
     "/settings/activity",
     "/settings/shop",
     "/settings/password/token",

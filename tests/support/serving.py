@@ -47,9 +47,27 @@ def served(
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A server whose two workers both take requests; it logs to a file. `settings` are environment
     variables."""
+    with _started("serve", {"WAREHOUSE_URL": url, **(settings or {})}, log) as started:
+        yield started
+
+
+@contextmanager
+def collected(
+    url: str, landing: Path, settings: Mapping[str, str] | None = None, log: Path | None = None
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A collector, as `served` gives a server; it writes into a landing folder."""
+    own = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(landing), "COLLECT_RATE_LIMIT": "off"}
+    with _started("collect", {**own, **(settings or {})}, log) as started:
+        yield started
+
+
+@contextmanager
+def _started(
+    name: str, settings: Mapping[str, str], log: Path | None
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
     port = free_port()
-    command = [sys.executable, "-m", "web", "serve", "--port", str(port), "--workers", str(WORKERS)]
-    environment = {**os.environ, "WAREHOUSE_URL": url, **(settings or {})}
+    command = [sys.executable, "-m", "web", name, "--port", str(port), "--workers", str(WORKERS)]
+    environment = {**os.environ, **settings}
     with (
         # Where it puts what its processes share: nobody cleans up after one that is killed.
         TemporaryDirectory(ignore_cleanup_errors=True) as folder,

@@ -32,7 +32,7 @@ from warehouse.tables.members import (
 from warehouse.tables.operations import failed_batch, job_lease, job_run
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject, reject_retry
 from warehouse.tables.raw import raw_event, raw_order
-from warehouse.tables.shops import api_key, form, form_creation, shop
+from warehouse.tables.shops import api_key, form, form_creation, shop, write_key
 
 __all__ = [
     "DAILY",
@@ -76,6 +76,7 @@ __all__ = [
     "shop",
     "sign_in",
     "sign_in_link",
+    "write_key",
 ]
 
 # The tables that an edition owns, daily rows last.

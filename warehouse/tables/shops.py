@@ -1,4 +1,4 @@
-"""Shops, forms and API keys."""
+"""Shops, forms, API keys and write keys."""
 
 from typing import Final
 
@@ -80,4 +80,19 @@ api_key: Final = Table(
     text("replaced_by"),
     index("shop_key"),
     UniqueConstraint("key_hash"),
+)
+
+# A key with which a shop's pages send events to the collector. It is public, so it is stored as it is.
+write_key: Final = Table(
+    "write_key",
+    metadata,
+    text_key("write_key"),
+    integer("shop_key"),
+    text("name"),
+    # Origins whose pages may use it, with spaces between them; "": servers alone.
+    text("origins"),
+    text("created_by"),
+    integer("created_at"),
+    integer("revoked_at", NEVER),
+    index("shop_key"),
 )

@@ -18,6 +18,8 @@ ACTIONS: Final = {
     "key_minted": "Created a key",
     "key_rotated": "Rotated a key",
     "key_revoked": "Revoked a key",
+    "write_key_created": "Created a write key",
+    "write_key_revoked": "Revoked a write key",
     "signed_in": "Signed in",
     "signed_out": "Signed out",
     "sign_in_link_created": "Created a link to sign in",

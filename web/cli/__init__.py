@@ -1,9 +1,11 @@
-"""The command line `python -m web`: `serve`, `shops`, `forms`, `keys`, `members`, `audit`.
+"""The command line `python -m web`: `serve`, `collect`, `shops`, `forms`, `keys`, `write-keys`, `members`,
+`audit`.
 
-A command parses its options, calls `web/auth` or `web/server`, and prints. Every command creates or
-migrates the warehouse first. Exit status: 0 done, 1 failed (with a one-line reason on standard error),
-2 wrong usage. Start here for `serve`, in `shops.py`, `keys.py` and `members.py` for the others, and
-in `options.py` for errors, option types and output that they share.
+A command parses its options, calls `web/auth`, `web/server` or `web/collector`, and prints. Every command
+but `collect` creates or migrates the warehouse first. Exit status: 0 done, 1 failed (with a one-line reason
+on standard error), 2 wrong usage. Start here for `serve` and `collect`, in `shops.py`, `keys.py`,
+`write_keys.py` and `members.py` for the others, and in `options.py` for errors, option types and output that
+they share.
 """
 
 import sys
@@ -11,11 +13,21 @@ from typing import Any
 
 import click
 
-from warehouse.settings import HOST, PORT, WORKERS, SettingError, check_names
+from warehouse.settings import (
+    COLLECT_HOST,
+    COLLECT_PORT,
+    COLLECT_WORKERS,
+    HOST,
+    PORT,
+    WORKERS,
+    SettingError,
+    check_names,
+)
 from web.cli.keys import keys
 from web.cli.members import audit, members
 from web.cli.options import one_line_errors, open_warehouse, require_known_pooler
 from web.cli.shops import forms, shops
+from web.cli.write_keys import write_keys
 
 
 class _MainGroup(click.Group):
@@ -48,8 +60,27 @@ def serve(host: str | None, port: int | None, workers: int | None) -> None:
     run(host or HOST.get(), port or PORT.get(), workers or WORKERS.get())
 
 
+@main.command()
+@click.option("--host", help="Address to listen on (default: setting COLLECT_HOST).")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port (default: setting COLLECT_PORT).")
+@click.option(
+    "--workers", type=click.IntRange(1), help="Processes (default: setting COLLECT_WORKERS)."
+)
+def collect(host: str | None, port: int | None, workers: int | None) -> None:
+    """Take events from pages and servers, and put them into the landing folder, until SIGTERM or SIGINT.
+    It also starts while the warehouse does not answer."""
+    from web.collector.server import run
+
+    run(
+        host or COLLECT_HOST.get(),
+        port or COLLECT_PORT.get(),
+        workers or COLLECT_WORKERS.get(),
+    )
+
+
 main.add_command(shops)
 main.add_command(forms)
 main.add_command(keys)
+main.add_command(write_keys)
 main.add_command(members)
 main.add_command(audit)

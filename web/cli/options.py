@@ -20,10 +20,12 @@ from web.app import wall_clock
 from web.auth.api_keys import KeyNotActive, KeyNotFound, ShopNotFound, end_of_day
 from web.auth.audit import OPERATOR
 from web.auth.members import AlreadyMember, MemberDisabled, MemberNotFound, normalize_email
+from web.auth.write_keys import NoFolder, WriteKeyNotFound
 
 # Errors whose own message tells the operator what to do.
 _OPERATOR_ERRORS: Final = (
-    *(ShopNotFound, KeyNotFound, KeyNotActive, MemberNotFound, MemberDisabled, AlreadyMember),
+    *(ShopNotFound, KeyNotFound, KeyNotActive, WriteKeyNotFound, NoFolder),
+    *(MemberNotFound, MemberDisabled, AlreadyMember),
     *(ShopDiffers, SettingError, OSError),
 )
 

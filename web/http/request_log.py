@@ -8,7 +8,7 @@ put anything, an e-mail too, into an unknown one. `clientAddress` tells who sent
 import logging
 import sys
 import traceback
-from time import perf_counter
+from time import perf_counter, time_ns
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -99,6 +99,11 @@ def log_failure(request_id: str, error: Exception) -> None:
             "frames": frames,
         }
     )
+
+
+def log_trouble(sentence: str) -> None:
+    """Something that an operator must mend, and no request's fault."""
+    _write({"time": iso_millis(time_ns() // 1000), "trouble": sentence})
 
 
 def _write(line: dict[str, Any]) -> None:

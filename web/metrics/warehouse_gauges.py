@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 from sqlalchemy import Connection, case, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -30,7 +31,7 @@ _SET_ASIDE: Final = (
 _REJECTS: Final = select(reject.c.kind, func.count()).group_by(reject.c.kind)
 
 
-class WarehouseGauges:
+class WarehouseGauges(Collector):
     """Gauges, read anew for whoever asks. Where the warehouse does not answer, there is only
     `formrevenue_warehouse_up`."""
 

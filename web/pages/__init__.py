@@ -8,7 +8,15 @@ page. Rules on keys and members belong in `web/auth`, and answers of the API in 
 from flask import Flask
 
 from web.http.state import services_of
-from web.pages import account, activity, connections, page_request, rendering, sign_in_pages
+from web.pages import (
+    account,
+    activity,
+    connections,
+    page_request,
+    rendering,
+    sign_in_pages,
+    write_keys,
+)
 from web.pages.session_cookie import PageSessions
 
 
@@ -28,6 +36,7 @@ def register(app: Flask) -> None:
     for blueprint in (
         sign_in_pages.blueprint,
         connections.blueprint,
+        write_keys.blueprint,
         activity.blueprint,
         account.blueprint,
     ):

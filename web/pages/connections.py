@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from warehouse.domain.vocabulary import SCOPES
 from warehouse.settings import PUBLIC_URL
-from web.auth import api_keys, audit, permissions
+from web.auth import api_keys, audit, permissions, write_keys
 from web.http.errors import not_found
 from web.pages.forms import GRACE_LABELS, NewKeyForm, RotateForm
 from web.pages.page_request import MemberRequest, member_request, members_blueprint
@@ -31,6 +31,7 @@ def show() -> Any:
         hints={key.credential_id: key.hint for key in keys},
         can_manage=permissions.MANAGE_CONNECTIONS in page.member.permissions,
         events=audit.list_events(page.connection, page.member.shop_id, limit=_RECENT_EVENTS),
+        write_keys=write_keys.list_write_keys(page.connection, page.member.shop_id)[::-1],
         now=now,
     )
 

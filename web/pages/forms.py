@@ -9,6 +9,7 @@ from wtforms.fields import RadioField
 from wtforms.validators import DataRequired, EqualTo, InputRequired, Length, ValidationError
 
 from warehouse.domain.vocabulary import SCOPES
+from warehouse.setting_values import origins as parse_origins
 from web.auth import passwords
 from web.auth.api_keys import GRACE_PERIODS, end_of_day
 from web.pages.page_request import now
@@ -23,6 +24,11 @@ GRACE_LABELS: Final = {
 
 def _strip(text: str | None) -> str:
     return (text or "").strip()
+
+
+def _require_printable(field: StringField) -> None:
+    if not str(field.data).isprintable():
+        raise ValidationError("Remove the characters that cannot be printed.")
 
 
 def _lower(text: str) -> str:
@@ -80,6 +86,41 @@ class ChangePasswordForm(PasswordForm):
     )
 
 
+class OriginsField(StringField):
+    """Origins with commas between them, or nothing. `origins` are those, in lower case."""
+
+    origins: tuple[str, ...] = ()
+
+    def pre_validate(self, form: Any) -> None:
+        try:
+            self.origins = parse_origins(self.data or "")
+        except ValueError:
+            raise ValidationError(
+                "Write each as https://shop.example, without a path; * stands for all."
+            ) from None
+
+
+class NewWriteKeyForm(FlaskForm):
+    name = StringField(
+        "Name",
+        filters=[_strip],
+        validators=[
+            DataRequired("Enter a name for the write key."),
+            Length(max=100, message="Use at most 100 characters."),
+        ],
+    )
+    origins = OriginsField(
+        "Origins (optional)",
+        filters=[_strip],
+        validators=[Length(max=2000, message="Use at most 2,000 characters.")],
+    )
+    # A form that is sent twice creates one write key.
+    once = HiddenField(validators=[DataRequired(), Length(max=100)])
+
+    def validate_name(self, field: StringField) -> None:
+        _require_printable(field)
+
+
 class NewKeyForm(FlaskForm):
     name = StringField(
         "Name",
@@ -99,8 +140,7 @@ class NewKeyForm(FlaskForm):
     once = HiddenField(validators=[DataRequired(), Length(max=100)])
 
     def validate_name(self, field: StringField) -> None:
-        if not str(field.data).isprintable():
-            raise ValidationError("Remove the characters that cannot be printed.")
+        _require_printable(field)
 
 
 class RotateForm(FlaskForm):

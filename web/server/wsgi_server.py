@@ -117,9 +117,7 @@ def require_free(host: str, port: int) -> None:
 
 def _load_app(rate_buckets: str, is_measured: bool) -> Any:
     """The application of one process."""
-    configure()
-    Thread(target=_end_with_parent, daemon=True).start()
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    begin_worker()
     app = create_app(rate_buckets=rate_buckets)
     if is_measured:
         from web.metrics.requests import measure
@@ -127,6 +125,13 @@ def _load_app(rate_buckets: str, is_measured: bool) -> Any:
         measure(app)
     atexit.register(close_app, app)
     return WholeAnswers(app)
+
+
+def begin_worker() -> None:
+    """Prepare this process, which granian has started, for requests."""
+    configure()
+    Thread(target=_end_with_parent, daemon=True).start()
+    sys.setswitchinterval(_SWITCH_SECONDS)
 
 
 def _end_with_parent() -> None:
@@ -140,8 +145,9 @@ def _end_with_parent() -> None:
 
 def _serve_metrics(host: str, port: int, folder: Path) -> None:
     from web.metrics.endpoint import serve_metrics
+    from web.metrics.warehouse_gauges import WarehouseGauges
 
-    serve_metrics(host, port, folder, Database(WAREHOUSE_URL.get()), wall_clock)
+    serve_metrics(host, port, folder, WarehouseGauges(Database(WAREHOUSE_URL.get()), wall_clock))
 
 
 def _address(host: str, port: int) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.importing.values.addresses import has_at
+from warehouse.domain.addresses import has_at
 
 # A chunk is one transaction: at most this many rows, from about this many bytes of a file, so that
 # long rows cannot fill the memory.

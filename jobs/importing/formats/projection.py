@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias, TypedDict
 
 import msgspec
 
-from jobs.importing.values.addresses import masked
+from warehouse.domain.addresses import masked
 from warehouse.domain.email_hash import hashed_email
 
 # A place by its first name, with the places below it; without any, all that lies there is kept.

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any, Final
 
-from jobs.importing.values.addresses import masked
+from warehouse.domain.addresses import masked
 
 _QUOTED: Final = 60
 # Cut after addresses are hashed: half an address is no address, and would stay.

@@ -7,10 +7,10 @@ import pytest
 
 from jobs.importing.kinds import KINDS
 from jobs.importing.reject_text import kept_text
-from jobs.importing.values.addresses import masked
 from jobs.importing.values.numbers import exact
 from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import event
+from warehouse.domain.addresses import masked
 from warehouse.domain.devices import device_of
 
 ADA = sha256(b"ada@mail.example").hexdigest()

@@ -12,9 +12,10 @@ import yaml
 
 from tests.conftest import WITHOUT_PROMTOOL, NewUrl
 from tests.support.product import Product
-from tests.support.serving import ask, free_port, served
+from tests.support.serving import ask, collected, free_port, served
 from tests.support.shop_builder import ShopBuilder
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.web.collector.conftest import new_write_key
 from warehouse.connections.engine import open_engine
 
 HERE = Path(__file__).parent
@@ -32,8 +33,9 @@ OTHER_LABELS = {"instance", "le"}
 
 
 @pytest.fixture(scope="module")
-def exposed(new_shared_url: NewUrl) -> str:
-    """What /metrics says, once there are a shop, a run, a reject and a request."""
+def exposed(new_shared_url: NewUrl, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What /metrics says, once there are a shop, a run, a reject and a request, and what it says of a
+    collector that has taken an event."""
     url, metrics = new_shared_url(), free_port()
     engine = open_engine(url)
     ShopBuilder(engine)
@@ -41,6 +43,19 @@ def exposed(new_shared_url: NewUrl) -> str:
     Product(url).load("orders", [{}], rejected=1)
     with served(url, {"METRICS_PORT": str(metrics)}) as (_, port):
         ask(port, "GET", "/healthz")
+        with urlopen(f"http://127.0.0.1:{metrics}/metrics", timeout=PATIENCE_SECONDS) as answer:
+            said: str = answer.read().decode()
+    return said + _exposed_by_collector(url, tmp_path_factory.mktemp("landing"))
+
+
+def _exposed_by_collector(url: str, landing: Path) -> str:
+    engine, metrics = open_engine(url), free_port()
+    key = new_write_key(engine, "example.myshopify.com")
+    engine.dispose()
+    with collected(url, landing, {"COLLECT_METRICS_PORT": str(metrics)}) as (_, port):
+        body = json.dumps({"event": "Form Viewed", "writeKey": key})
+        kind = {"Content-Type": "text/plain"}
+        wait_until(lambda: ask(port, "POST", "/v1/t", body=body, **kind)[0] == 200)
         with urlopen(f"http://127.0.0.1:{metrics}/metrics", timeout=PATIENCE_SECONDS) as answer:
             said: str = answer.read().decode()
     return said

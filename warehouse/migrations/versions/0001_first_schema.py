@@ -418,3 +418,12 @@ table(
     unique("key_hash"),
     index("shop_key"),
 )
+table(
+    "write_key",
+    text_keys("write_key"),
+    integers("shop_key"),
+    texts("name origins created_by"),
+    integers("created_at"),
+    instants("revoked_at"),
+    index("shop_key"),
+)

@@ -1,0 +1,1 @@
+"""The collector: over HTTP, on real disks, with processes that are killed."""

@@ -1,0 +1,76 @@
+"""A collector over a warehouse with a shop and a write key, and the folder into which it writes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import Engine
+
+from tests.support.shop_builder import ShopBuilder, writing
+from tests.support.waiting import wait_until
+from tests.web.conftest import Clock
+from web.auth import write_keys
+from web.auth.audit import Actor
+from web.collector.app import Collector, HandledPost, create_collector
+from web.collector.known_keys import KnownKeys
+from web.collector.landing_writer import LandingWriter
+from web.collector.limits import SendLimits
+from web.db.database import Database
+
+ORIGIN = "https://shop.example"
+
+
+def new_write_key(engine: Engine, shop_id: str, *origins: str) -> str:
+    with writing(engine) as connection:
+        return write_keys.create(
+            connection, shop_id, origins, name="site", by=Actor("test", "test"), now=0
+        )
+
+
+@pytest.fixture
+def write_key(engine: Engine, shop: ShopBuilder) -> str:
+    return new_write_key(engine, shop.shop_id, ORIGIN)
+
+
+@pytest.fixture
+def landing(tmp_path: Path) -> Path:
+    return tmp_path / "landing"
+
+
+@pytest.fixture
+def troubles() -> list[str]:
+    """Sentences for the operator."""
+    return []
+
+
+@pytest.fixture
+def handled() -> list[HandledPost]:
+    """The requests that were answered."""
+    return []
+
+
+@pytest.fixture
+def shared(
+    warehouse_url: str,
+    write_key: str,
+    landing: Path,
+    clock: Clock,
+    troubles: list[str],
+    handled: list[HandledPost],
+) -> Iterator[Collector]:
+    shared = Collector(
+        keys=KnownKeys(Database(warehouse_url), troubles.append),
+        writer=LandingWriter(landing, on_trouble=troubles.append),
+        limits=SendLimits(None, b"secret"),
+        clock=clock,
+        listeners=[handled.append],
+    )
+    wait_until(lambda: shared.keys.were_read)
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def collector(shared: Collector) -> FlaskClient:
+    return create_collector(shared).test_client()

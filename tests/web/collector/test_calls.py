@@ -1,0 +1,203 @@
+"""What a line keeps of a call: known fields; no address, no user agent, no free answer."""
+
+import json
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from tests.support.shop_builder import instant
+from web.collector.calls import ReducedCalls, read_batch, reduce_calls
+
+NOW = instant("2026-03-31T12:00:00")
+ADA = sha256(b"ada@mail.example").hexdigest()
+PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148"
+DESKTOP = (
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0.0.0 Safari/537.36"
+)
+GOOGLE = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+
+
+def call(properties: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    view = {"event": "Form Viewed", "messageId": "m1", "anonymousId": "v1", "type": "track"}
+    return {**view, "properties": properties or {}, **more}
+
+
+def reduced(*calls: dict[str, Any], agent: str = "", **batch: Any) -> ReducedCalls:
+    body = json.dumps({"batch": calls, **batch}).encode()
+    return reduce_calls(read_batch(body), agent, NOW)
+
+
+def line(properties: dict[str, Any] | None = None, agent: str = "", **more: Any) -> dict[str, Any]:
+    lines = reduced(call(properties, **more), agent=agent).lines
+    found: dict[str, Any] = json.loads(lines)
+    return found
+
+
+def test_known_fields_alone_are_kept() -> None:
+    properties = {"formId": "f", "form_session_id": "s", "step_index": 0, "secret": "x"}
+    context = {
+        "ip": "203.0.113.7",
+        "page": {"url": "https://shop.example/?email=ada@mail.example"},
+        "campaign": {"source": "meta", "name": "spring", "other": "x"},
+        "userAgent": PHONE,
+    }
+    assert line(properties, context=context, integrations={"All": True}) == {
+        "messageId": "m1",
+        "type": "track",
+        "event": "Form Viewed",
+        "anonymousId": "v1",
+        "timestamp": "2026-03-31T12:00:00+00:00",
+        "properties": {"form_id": "f", "form_session_id": "s", "step_index": 0},
+        "context": {"campaign": {"source": "meta", "name": "spring"}, "device": {"type": "mobile"}},
+    }
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"properties": {"email": " Ada@Mail.example"}},
+        {"properties": {"email_sha256": ADA}},
+        {"properties": {"emailSha256": ADA}},
+        {"properties": {"email": "ada@mail.example", "email_sha256": "0" * 64}},
+        {"context": {"traits": {"email": "ada@mail.example"}}},
+        {"userId": "ada@mail.example"},
+        {"userId": "ada@mail.example", "anonymousId": None},
+    ],
+)
+def test_an_address_becomes_its_hash(more: dict[str, Any]) -> None:
+    lines = reduced({**call(), **more}).lines
+    assert json.loads(lines)["properties"] == {"email_sha256": ADA}
+    assert json.loads(lines)["anonymousId"] in ("v1", ADA)
+    assert b"mail.example" not in lines
+    assert b"userId" not in lines
+
+
+def test_addresses_in_any_other_place_are_hashed() -> None:
+    names = ("form_id", "form_name", "form_session_id", "step_name", "variant", "discount_code")
+    address = "ada@mail.example"
+    told = reduced(
+        call(
+            dict.fromkeys(names, f"of {address}")
+            | {"field_type": "multi_choice", "value": [address, {"a": address}]},
+            messageId=address,
+            anonymousId=address,
+            event="Form Question Answered",
+            context={"campaign": {"term": "ada%40mail.example"}, "device": {"type": address}},
+            timestamp=address,
+        )
+    )
+    assert b"mail.example" not in told.lines
+    assert ADA.encode() in told.lines
+
+
+@pytest.mark.parametrize(
+    ("field_type", "value", "kept"),
+    [
+        ("choice", "dry", "dry"),
+        ("multi_choice", ["a", "b"], ["a", "b"]),
+        ("scale", 7, 7),
+        ("boolean", False, False),
+        ("text", "my secret", True),
+        ("email", "ada@mail.example", True),
+        ("Choice", "not the word", True),
+        (None, "untyped", True),
+        ("text", "", None),
+        ("text", [], None),
+    ],
+)
+def test_answers(field_type: str | None, value: Any, kept: Any) -> None:
+    properties = {"field_id": "q", "field_type": field_type, "value": value}
+    told = line(properties, event="Form Question Answered")
+    assert told["properties"].get("value") == kept
+
+
+def test_numbers_keep_their_digits() -> None:
+    body = b'{"batch": [{"event": "form viewed", "properties": {"value": 1.10, "field_type": "scale"}}]}'
+    assert b'"value":1.10' in reduce_calls(read_batch(body), "", NOW).lines
+
+
+@pytest.mark.parametrize(
+    ("times", "kept"),
+    [
+        ({"timestamp": "2026-03-01T10:00:00.123Z"}, "2026-03-01T10:00:00.123000+00:00"),
+        ({"originalTimestamp": "2026-03-01T10:00:00"}, "2026-03-01T10:00:00+00:00"),
+        # The client's clock is right, give or take a minute.
+        (
+            {"timestamp": "2026-03-31T11:59:00Z", "sentAt": "2026-03-31T12:01:00Z"},
+            "2026-03-31T11:59:00+00:00",
+        ),
+        # It is two hours ahead, and a year behind.
+        (
+            {"timestamp": "2026-03-31T13:59:50Z", "sentAt": "2026-03-31T14:00:00Z"},
+            "2026-03-31T11:59:50+00:00",
+        ),
+        (
+            {"timestamp": "2025-03-31T11:00:00+01:00", "sentAt": "2025-03-31T12:00:00Z"},
+            "2026-03-31T10:00:00+00:00",
+        ),
+        ({}, "2026-03-31T12:00:00+00:00"),
+        ({"timestamp": "yesterday"}, "2026-03-31T12:00:00+00:00"),
+        ({"timestamp": 1774958400, "sentAt": {}}, "2026-03-31T12:00:00+00:00"),
+        (
+            {"timestamp": "9999-12-31T00:00:00Z", "sentAt": "0001-01-01T00:00:00Z"},
+            "2026-03-31T12:00:00+00:00",
+        ),
+    ],
+)
+def test_times(times: dict[str, Any], kept: str) -> None:
+    assert line(**times)["timestamp"] == kept
+    # In a batch, the whole has the time of sending.
+    sent = times.pop("sentAt", None)
+    assert json.loads(reduced(call(**times), sentAt=sent).lines)["timestamp"] == kept
+
+
+@pytest.mark.parametrize(
+    ("context", "agent", "device"),
+    [
+        ({"userAgent": PHONE}, DESKTOP, "mobile"),
+        ({}, DESKTOP, "desktop"),
+        ({"device": {"type": "ios", "model": "iPad13,1"}}, "", "tablet"),
+        ({"userAgent": 7}, "", None),
+        ({}, "", None),
+    ],
+)
+def test_devices(context: dict[str, Any], agent: str, device: str | None) -> None:
+    told = line(context=context, agent=agent)
+    assert told.get("context", {}).get("device", {}).get("type") == device
+    assert "Mozilla" not in json.dumps(told)
+
+
+def test_crawlers_are_counted_and_dropped() -> None:
+    of_crawler = call(context={"userAgent": GOOGLE})
+    told = reduced(call(), of_crawler, call(event="Other"), {"type": "page"})
+    assert dict(told.outcomes) == {"taken": 1, "crawler": 1, "other": 2}
+    assert told.lines.count(b"\n") == 1
+    assert dict(reduced(call(), agent=GOOGLE).outcomes) == {"crawler": 1}
+    assert dict(reduced(call(), agent="x" * 30_000).outcomes) == {"taken": 1}
+
+
+def test_the_context_of_a_batch_counts_for_its_calls() -> None:
+    told = reduced(
+        call(),
+        call(context={"campaign": {"source": "own"}}),
+        context={"campaign": {"source": "all"}},
+    )
+    sources = [
+        json.loads(text)["context"]["campaign"]["source"] for text in told.lines.splitlines()
+    ]
+    assert sources == ["all", "own"]
+
+
+def test_a_call_without_an_id_gets_one() -> None:
+    told = [json.loads(text) for text in reduced(*[call(messageId=None)] * 2).lines.splitlines()]
+    assert len({text["messageId"] for text in told}) == 2
+
+
+@pytest.mark.parametrize("odd", [None, 1, "text", [], [{}], {"a": {"b": []}}])
+def test_members_of_unexpected_types(odd: Any) -> None:
+    names = ("properties", "context", "anonymousId", "userId", "sentAt", "timestamp", "messageId")
+    told = line(**dict.fromkeys(names, odd))
+    assert told["event"] == "Form Viewed"
+    inner = dict.fromkeys(("campaign", "traits", "device", "userAgent"), odd)
+    reduced(call(dict.fromkeys(("email", "value", "field_type", "form_id"), odd), context=inner))

@@ -1,0 +1,312 @@
+"""Requests to the collector: which are taken, dropped and refused, and what browsers may send."""
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import Engine
+from werkzeug.test import TestResponse
+
+from tests.support.shop_builder import ShopBuilder, writing
+from tests.support.waiting import wait_until
+from tests.web.collector.conftest import ORIGIN, new_write_key
+from tests.web.collector.lines import lines_of
+from tests.web.conftest import Clock
+from web.auth import write_keys
+from web.auth.audit import Actor
+from web.collector.app import Collector, HandledPost, create_collector
+from web.collector.calls import MAX_BATCH_BYTES, MAX_EVENT_BYTES
+from web.collector.known_keys import KnownKeys
+from web.collector.landing_writer import LandingWriter
+from web.collector.limits import SendLimits
+from web.db.database import Database
+
+VIEW = {
+    "type": "track",
+    "event": "Form Viewed",
+    "messageId": "m1",
+    "anonymousId": "v1",
+    "properties": {"form_id": "f", "form_session_id": "s1"},
+}
+IDENTIFY = {"type": "identify", "messageId": "m2", "anonymousId": "v1"}
+
+
+def basic(key: str) -> str:
+    return "Basic " + base64.b64encode(f"{key}:".encode()).decode()
+
+
+def post(client: FlaskClient, path: str, body: Any, **headers: str) -> TestResponse:
+    sent = {"Content-Type": "application/json"}
+    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return client.post(path, data=data, headers=sent)
+
+
+def refusal(answer: TestResponse) -> tuple[int, str]:
+    body = answer.get_json()
+    assert body["success"] is False
+    assert body["error"]["message"].endswith(".")
+    return answer.status_code, body["error"]["code"]
+
+
+@pytest.fixture
+def written(shared: Collector, landing: Path) -> Any:
+    """A function that returns the calls on disk, and ends the writer."""
+
+    def calls() -> list[dict[str, Any]]:
+        shared.writer.close()
+        return [json.loads(line) for line in lines_of(landing)]
+
+    return calls
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "text/plain;charset=UTF-8"])
+@pytest.mark.parametrize("path", ["/v1/track", "/v1/t"])
+def test_one_call(
+    collector: FlaskClient, write_key: str, written: Any, path: str, media_type: str
+) -> None:
+    answer = post(collector, path, {**VIEW, "writeKey": write_key}, Content_Type=media_type)
+    assert (answer.status_code, answer.get_json()) == (200, {"success": True})
+    assert [call["messageId"] for call in written()] == ["m1"]
+
+
+@pytest.mark.parametrize("path", ["/v1/batch", "/v1/b"])
+def test_a_batch_with_calls_of_other_types(
+    collector: FlaskClient, write_key: str, written: Any, handled: list[HandledPost], path: str
+) -> None:
+    other = {**VIEW, "event": "Order Completed"}
+    batch = {"batch": [VIEW, IDENTIFY, other, {**VIEW, "messageId": "m3"}], "sentAt": "x"}
+    answer = post(collector, path, batch, Authorization=basic(write_key))
+    assert (answer.status_code, answer.get_json()) == (200, {"success": True})
+    assert [call["messageId"] for call in written()] == ["m1", "m3"]
+    assert dict(handled[-1].outcomes) == {"taken": 2, "other": 2}
+    assert handled[-1].bytes > 0
+
+
+@pytest.mark.parametrize(
+    "path", ["identify", "i", "page", "p", "screen", "s", "group", "g", "alias", "a", "m"]
+)
+def test_other_calls_are_dropped(collector: FlaskClient, written: Any, path: str) -> None:
+    answer = post(collector, f"/v1/{path}", b"whatever", Origin=ORIGIN)
+    assert (answer.status_code, answer.get_json()) == (200, {"success": True})
+    assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
+    assert written() == []
+
+
+def test_a_compressed_body(collector: FlaskClient, write_key: str, written: Any) -> None:
+    body = gzip.compress(json.dumps({**VIEW, "writeKey": write_key}).encode())
+    assert post(collector, "/v1/t", body, Content_Encoding="gzip").status_code == 200
+    assert len(written()) == 1
+    bomb = gzip.compress(b" " * 10_000_000)
+    too_large = post(collector, "/v1/t", bomb, Content_Encoding="gzip")
+    assert refusal(too_large) == (400, "payload_too_large")
+    torn = post(collector, "/v1/t", b"no gzip", Content_Encoding="gzip")
+    assert refusal(torn) == (400, "invalid_body")
+
+
+def test_sizes(collector: FlaskClient, write_key: str, written: Any) -> None:
+    def view(size: int) -> dict[str, Any]:
+        call = {**VIEW, "x": ""}
+        return {**call, "x": "x" * (size - len(json.dumps(call)))}
+
+    def sent(*sizes: int) -> tuple[int, str] | int:
+        batch = {"batch": [view(size) for size in sizes]}
+        answer = post(collector, "/v1/b", batch, Authorization=basic(write_key))
+        return answer.status_code if answer.status_code == 200 else refusal(answer)
+
+    assert sent(MAX_EVENT_BYTES) == 200
+    assert sent(500, MAX_EVENT_BYTES + 1) == (400, "invalid_body")
+    assert sent(*[MAX_EVENT_BYTES - 10] * 15) == 200
+    assert sent(*[MAX_EVENT_BYTES] * 16) == (400, "payload_too_large")
+    assert MAX_EVENT_BYTES * 16 > MAX_BATCH_BYTES
+    single = post(collector, "/v1/t", view(MAX_EVENT_BYTES + 1), Authorization=basic(write_key))
+    assert refusal(single) == (400, "payload_too_large")
+    # Nothing of a batch that is refused is taken.
+    assert len(written()) == 16
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/t", b""),
+        ("/v1/t", b"[]"),
+        ("/v1/t", b'{"a":'),
+        ("/v1/t", b'{"a": "\xff"}'),
+        ("/v1/t", b"[" * 10_000),
+        ("/v1/b", b"{}"),
+        ("/v1/b", b'{"batch": {}}'),
+        ("/v1/b", b'{"batch": [1]}'),
+        ("/v1/b", b'{"batch": [{}, null]}'),
+        ("/v1/b", b'{"batch": [{"a": NaN}]}'),
+        ("/v1/b", b'{"batch": [' + b"{}," * 2_500 + b"{}]}"),
+    ],
+)
+def test_bodies_that_hold_no_calls(collector: FlaskClient, path: str, body: bytes) -> None:
+    assert refusal(post(collector, path, body)) == (400, "invalid_body")
+
+
+def test_bodies_of_other_types(collector: FlaskClient, write_key: str) -> None:
+    for media_type in ("application/x-www-form-urlencoded", ""):
+        answer = post(collector, "/v1/t", {"writeKey": write_key}, Content_Type=media_type)
+        assert refusal(answer) == (415, "unsupported_media_type")
+
+
+def test_events_of_refused_requests_are_counted(
+    collector: FlaskClient, write_key: str, handled: list[HandledPost]
+) -> None:
+    batch = {"batch": [VIEW, IDENTIFY], "writeKey": write_key}
+    assert post(collector, "/v1/b", batch, Origin="https://evil.example").status_code == 403
+    told = handled[-1]
+    assert (told.path, told.status, dict(told.outcomes)) == ("/v1/b", 403, {"refused": 2})
+
+
+def test_addresses_and_methods(collector: FlaskClient) -> None:
+    assert refusal(collector.post("/v1/unknown")) == (404, "not_found")
+    wrong = collector.get("/v1/t")
+    assert refusal(wrong) == (405, "method_not_allowed")
+    assert wrong.headers["Allow"] == "POST"
+
+
+@pytest.mark.parametrize("key", [None, "", "fwk_unknown", 1, ["a"], {"a": 1}])
+def test_write_keys_that_do_not_work(collector: FlaskClient, key: Any) -> None:
+    assert refusal(post(collector, "/v1/t", {**VIEW, "writeKey": key})) == (401, "unauthorized")
+
+
+def test_a_revoked_key_stops(
+    collector: FlaskClient, engine: Engine, write_key: str, shared: Collector
+) -> None:
+    with writing(engine) as connection:
+        write_keys.revoke(connection, write_key, by=Actor("test", "test"), now=1)
+    wait_until(lambda: shared.keys.find(write_key) is None)
+    refused = post(collector, "/v1/t", {**VIEW, "writeKey": write_key})
+    assert refusal(refused) == (401, "unauthorized")
+
+
+def test_origins(
+    collector: FlaskClient, engine: Engine, shop: ShopBuilder, write_key: str, shared: Collector
+) -> None:
+    of_servers = new_write_key(engine, shop.shop_id)
+    of_other = new_write_key(engine, shop.shop_id, "https://other.example")
+    wait_until(lambda: shared.keys.find(of_other))
+
+    def sent(key: str, origin: str = "") -> tuple[int, str | None]:
+        headers = {"Origin": origin} if origin else {}
+        answer = post(collector, "/v1/t", {**VIEW, "writeKey": key}, **headers)
+        if answer.status_code != 200:
+            assert refusal(answer) == (403, "origin_not_allowed")
+        assert answer.headers["Vary"] == "Origin"
+        return answer.status_code, answer.headers.get("Access-Control-Allow-Origin")
+
+    assert sent(write_key, ORIGIN) == (200, ORIGIN)
+    assert sent(write_key) == (200, None)
+    # The page is told why, since it may send with another key.
+    assert sent(write_key, "https://other.example") == (403, "https://other.example")
+    assert sent(write_key, "https://evil.example") == (403, None)
+    assert sent(write_key, "null") == (403, None)
+    assert sent(write_key, ORIGIN + ".evil.example") == (403, None)
+    assert sent(of_servers) == (200, None)
+    assert sent(of_servers, ORIGIN) == (403, ORIGIN)
+    of_all = new_write_key(engine, shop.shop_id, "*")
+    wait_until(lambda: shared.keys.find(of_all))
+    assert sent(of_all, "https://evil.example") == (200, "https://evil.example")
+
+
+def test_a_browser_asks_before_it_sends(collector: FlaskClient) -> None:
+    def asked(origin: str) -> TestResponse:
+        headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        return collector.options("/v1/batch", headers=headers)
+
+    answer = asked(ORIGIN)
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
+    assert answer.headers["Access-Control-Allow-Methods"] == "POST"
+    assert "Content-Type" in answer.headers["Access-Control-Allow-Headers"]
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+    refused = asked("https://evil.example")
+    assert refusal(refused) == (403, "origin_not_allowed")
+    assert "Access-Control-Allow-Origin" not in refused.headers
+
+
+def test_limits_of_a_key_and_of_an_address(
+    warehouse_url: str,
+    write_key: str,
+    landing: Path,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("COLLECT_RATE_LIMIT", "40/40")
+    counts = tmp_path / "counts.db"
+    shared = Collector(
+        KnownKeys(Database(warehouse_url), print),
+        LandingWriter(landing),
+        SendLimits(str(counts), b"secret"),
+        clock,
+    )
+    wait_until(lambda: shared.keys.were_read)
+    client = create_collector(shared).test_client()
+
+    def sent(address: str, path: str = "/v1/t") -> TestResponse:
+        body = json.dumps({**VIEW, "writeKey": write_key})
+        return client.post(
+            path,
+            data=body,
+            content_type="application/json",
+            environ_base={"REMOTE_ADDR": address},
+        )
+
+    assert [sent("203.0.113.7").status_code for _ in range(4)] == [200] * 4
+    of_address = sent("203.0.113.7")
+    assert refusal(of_address) == (429, "rate_limited")
+    assert of_address.headers["Retry-After"] == "10"
+    assert refusal(sent("203.0.113.7", "/v1/page")) == (429, "rate_limited")
+    others = [sent(f"203.0.113.{number}") for number in range(100, 137)]
+    assert [answer.status_code for answer in others] == [200] * 36 + [429]
+    assert others[-1].headers["Retry-After"] == "1"
+    assert "write key" in others[-1].get_json()["error"]["message"]
+    clock.now += 10_000_000
+    assert sent("203.0.113.7").status_code == 200
+    shared.close()
+    # The addresses themselves are nowhere on disk.
+    for file in (path for path in tmp_path.rglob("*") if path.is_file()):
+        assert b"203.0.113" not in file.read_bytes(), file
+
+
+def test_a_warehouse_that_is_down(
+    tmp_path: Path, engine: Engine, warehouse_url: str, write_key: str, clock: Clock
+) -> None:
+    database = Path(warehouse_url.removeprefix("sqlite:///"))
+    engine.dispose()
+    database.rename(tmp_path / "away.db")
+    database.mkdir()
+    troubles: list[str] = []
+    shared = Collector(
+        KnownKeys(Database(warehouse_url), troubles.append),
+        LandingWriter(tmp_path / "landing"),
+        SendLimits(None, b""),
+        clock,
+    )
+    client = create_collector(shared).test_client()
+    wait_until(lambda: troubles)
+    waits = post(client, "/v1/t", {**VIEW, "writeKey": write_key})
+    assert refusal(waits) == (503, "unavailable")
+    assert waits.headers["Retry-After"] == "5"
+    assert client.get("/readyz").status_code == 503
+    assert client.get("/healthz").status_code == 200
+    database.rmdir()
+    (tmp_path / "away.db").rename(database)
+    wait_until(lambda: shared.keys.were_read)
+    assert post(client, "/v1/t", {**VIEW, "writeKey": write_key}).status_code == 200
+    assert client.get("/readyz").status_code == 200
+    # Down again: the keys that were read go on working.
+    shared.keys._database.close()
+    database.rename(tmp_path / "away.db")
+    database.mkdir()
+    wait_until(lambda: len(troubles) == 2)
+    assert post(client, "/v1/t", {**VIEW, "writeKey": write_key}).status_code == 200
+    assert len(troubles) == 2
+    shared.close()

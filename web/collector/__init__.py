@@ -1,0 +1,7 @@
+"""The collector: events of a shop's visitors over HTTP, into the landing folder.
+
+It is a process and a port of its own (`python -m web collect`), and asks the warehouse for nothing while a
+request waits. It takes the tracking calls that the format `segment` reads. Start in `app.py`: how a request
+passes. `calls.py` reduces a call to a line, `landing_writer.py` brings lines to the disk, `known_keys.py`
+has the write keys, `server.py` starts the processes. `README.md` is for those who send events.
+"""

@@ -1,0 +1,290 @@
+"""START HERE: the collector's application, and how a request passes.
+
+In this order: the limit of its address (429), write keys that were read (503), the type and size of the
+body (415, 400), its JSON (400), the write key (401), the origin (403), the limit of the key (429), the
+disk (503). Calls that are not about forms are answered 200 and dropped. Nothing here asks the warehouse.
+"""
+
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+
+import orjson
+from flask import Flask, Response, g, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from warehouse.settings import TRUSTED_PROXIES
+from web.auth.gcra import client_network
+from web.collector.calls import (
+    MAX_BATCH_BYTES,
+    MAX_EVENT_BYTES,
+    REFUSED,
+    MalformedCalls,
+    PostedCalls,
+    read_batch,
+    read_call,
+    reduce_calls,
+)
+from web.collector.known_keys import KnownKeys
+from web.collector.landing_writer import LandingWriter, NotWritten
+from web.collector.limits import SendLimits
+from web.http.errors import CODES, MESSAGES, Refusal
+from web.http.proxies import TrustedProxies
+from web.http.request_bodies import BodyReader, Turns
+from web.http.request_id import new_request_id
+from web.http.request_log import log_failure
+
+# Libraries for servers use the long names, those for browsers the short ones.
+_TRACK: Final = ("/v1/track", "/v1/t")
+_BATCH: Final = ("/v1/batch", "/v1/b")
+_DROPPED: Final = (
+    *("/v1/identify", "/v1/i", "/v1/page", "/v1/p", "/v1/screen", "/v1/s"),
+    *("/v1/group", "/v1/g", "/v1/alias", "/v1/a", "/v1/m"),
+)
+_MEDIA_TYPES: Final = ("application/json", "text/plain")
+_SUCCESS: Final = orjson.dumps({"success": True})
+# For how long a browser remembers what it may send.
+_PREFLIGHT_SECONDS: Final = "7200"
+# Seconds after which a client may try again.
+_KEYS_RETRY: Final = {"Retry-After": "5"}
+_DISK_RETRY: Final = {"Retry-After": "10"}
+
+
+class HandledPost(NamedTuple):
+    """A request that was answered: its path, "" for an unknown one; seconds until its answer; calls by
+    outcome; bytes that it added to the landing folder."""
+
+    path: str
+    status: int
+    seconds: float
+    outcomes: Counter[str]
+    bytes: int
+
+
+@dataclass
+class Collector:
+    """All that the requests of one process share. `clock` gives the present instant."""
+
+    keys: KnownKeys
+    writer: LandingWriter
+    limits: SendLimits
+    clock: Callable[[], int]
+    listeners: list[Callable[[HandledPost], None]] = field(default_factory=list)
+    batches: BodyReader = field(init=False)
+    calls: BodyReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        # A sender has half of each. Two threads are left for those that ask whether the process lives.
+        turns = Turns(at_once=14, queued=32)
+        self.batches, self.calls = (
+            BodyReader(MAX_BATCH_BYTES, turns),
+            BodyReader(MAX_EVENT_BYTES, turns),
+        )
+
+    def close(self) -> None:
+        """Write what waits, and let go of everything."""
+        self.writer.close()
+        self.keys.close()
+        self.limits.close()
+
+
+def create_collector(shared: Collector) -> Flask:
+    """The application. It does not close what it is given."""
+    app = Flask(__name__, static_folder=None)
+    app.url_map.strict_slashes = True
+    app.url_map.merge_slashes = False
+
+    def begin() -> None:
+        g.started, g.outcomes, g.bytes = perf_counter(), Counter(), 0
+
+    def take_call() -> Response:
+        return _take(shared, read_call, shared.calls, MAX_EVENT_BYTES)
+
+    def take_batch() -> Response:
+        return _take(shared, read_batch, shared.batches, MAX_BATCH_BYTES)
+
+    def drop() -> Response:
+        _check_address(shared)
+        return _json(_SUCCESS)
+
+    def is_alive() -> Response:
+        return _json(_SUCCESS)
+
+    def is_ready() -> Response:
+        _check_ready(shared)
+        return _json(_SUCCESS)
+
+    def end(response: Response) -> Response:
+        origin = request.headers.get("Origin")
+        if origin and shared.keys.allows(origin):
+            response.headers["Access-Control-Allow-Origin"] = origin
+            response.headers["Access-Control-Expose-Headers"] = "Retry-After"
+        response.headers["Vary"] = "Origin"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        path = request.url_rule.rule if request.url_rule else ""
+        seconds = perf_counter() - g.started
+        handled = HandledPost(path, response.status_code, seconds, g.outcomes, g.bytes)
+        for listener in shared.listeners:
+            listener(handled)
+        return response
+
+    app.before_request(begin)
+    app.after_request(end)
+    for path in _TRACK:
+        app.add_url_rule(path, path, take_call, methods=["POST"], provide_automatic_options=False)
+    for path in _BATCH:
+        app.add_url_rule(path, path, take_batch, methods=["POST"], provide_automatic_options=False)
+    for path in _DROPPED:
+        app.add_url_rule(path, path, drop, methods=["POST"], provide_automatic_options=False)
+    app.add_url_rule("/healthz", "/healthz", is_alive)
+    app.add_url_rule("/readyz", "/readyz", is_ready)
+    app.register_error_handler(Refusal, _refused)
+    app.register_error_handler(HTTPException, lambda error: _refused_by_flask(shared, error))
+    app.register_error_handler(Exception, lambda error: _failed(shared, error))
+    app.wsgi_app = TrustedProxies(app.wsgi_app, TRUSTED_PROXIES.get())  # type: ignore[method-assign]
+    return app
+
+
+def _take(
+    shared: Collector,
+    read: Callable[[bytes], PostedCalls],
+    reader: BodyReader,
+    max_bytes: int,
+) -> Response:
+    _check_address(shared)
+    _check_ready(shared)
+    try:
+        posted = read(_body(reader, max_bytes))
+    except MalformedCalls as error:
+        raise Refusal(400, "invalid_body", str(error)) from None
+    # Until they are on disk.
+    g.outcomes = Counter({REFUSED: len(posted.calls)})
+    text = request.authorization.username if request.authorization else None
+    text = text or posted.write_key
+    key = shared.keys.find(text) if isinstance(text, str) else None
+    if key is None:
+        raise Refusal(
+            401,
+            CODES[401],
+            "A write key that works is needed: as `writeKey` in the body, or as the user name of Basic "
+            "authentication.",
+        )
+    origin = request.headers.get("Origin")
+    if origin and not key.allows(origin):
+        raise Refusal(
+            403,
+            "origin_not_allowed",
+            f"This write key is not for pages of {origin[:255]}; create one that names this origin.",
+        )
+    now = shared.clock()
+    _check_wait(shared.limits.count_key(str(text), now), "This write key")
+    # A library for servers names the visitor's user agent in the call, if it knows it.
+    agent = request.headers.get("User-Agent", "") if origin else ""
+    reduced = reduce_calls(posted, agent, now)
+    if reduced.lines:
+        try:
+            shared.writer.append(key.shop_id, reduced.lines)
+        except NotWritten as error:
+            raise Refusal(
+                503,
+                CODES[503],
+                f"The events cannot be written: {error}. Send them again in 10 s.",
+                _DISK_RETRY,
+            ) from None
+    g.outcomes, g.bytes = reduced.outcomes, len(reduced.lines)
+    return _json(_SUCCESS)
+
+
+def _check_address(shared: Collector) -> None:
+    seconds = shared.limits.count_address(request.remote_addr or "", shared.clock())
+    _check_wait(seconds, "This address")
+
+
+def _check_wait(seconds: int, sender: str) -> None:
+    if seconds:
+        raise Refusal(
+            429,
+            CODES[429],
+            f"{sender} has sent too many requests; try again in {seconds} s.",
+            {"Retry-After": str(seconds)},
+        )
+
+
+def _check_ready(shared: Collector) -> None:
+    if not shared.keys.were_read:
+        raise Refusal(
+            503,
+            CODES[503],
+            "The write keys could not be read from the warehouse yet; try again in 5 s.",
+            _KEYS_RETRY,
+        )
+
+
+def _body(reader: BodyReader, max_bytes: int) -> bytes:
+    """The body as it was before it was compressed. Raises the 415, the 503, and the 400s."""
+    if request.mimetype not in _MEDIA_TYPES:
+        raise Refusal(
+            415, CODES[415], "The body is not JSON; send it as application/json or text/plain."
+        )
+    too_large = Refusal(
+        400, "payload_too_large", f"The body is too large; send at most {max_bytes} bytes."
+    )
+    if (request.content_length or 0) > max_bytes:
+        raise too_large
+    body = reader.read(request.stream, client_network(request.remote_addr or ""))
+    if request.headers.get("Content-Encoding", "").lower() == "gzip":
+        try:
+            body = zlib.decompressobj(wbits=31).decompress(body, max_bytes + 1)
+        except zlib.error:
+            raise Refusal(
+                400, "invalid_body", "The body is not gzip, as its `Content-Encoding` says."
+            ) from None
+    if len(body) > max_bytes:
+        raise too_large
+    return body
+
+
+def _json(body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(body, status, headers, mimetype="application/json")
+
+
+def _refused(refusal: Refusal) -> Response:
+    error = {"code": refusal.code, "message": refusal.message}
+    body = orjson.dumps({"success": False, "error": error})
+    return _json(body, refusal.status, dict(refusal.headers))
+
+
+def _refused_by_flask(shared: Collector, error: HTTPException) -> Response:
+    """An unknown address or method; a browser's question whether it may send (OPTIONS)."""
+    if isinstance(error, MethodNotAllowed) and request.method == "OPTIONS":
+        return _preflight(shared)
+    status = error.code or 500
+    allowed = ", ".join(getattr(error, "valid_methods", None) or ())
+    headers = {"Allow": allowed} if allowed else {}
+    code = CODES.get(status, "invalid_body")
+    return _refused(Refusal(status, code, MESSAGES.get(status, f"{error.name}."), headers))
+
+
+def _preflight(shared: Collector) -> Response:
+    """The key comes with the request itself: here an origin counts that any key allows."""
+    origin = request.headers.get("Origin", "")
+    if not shared.keys.allows(origin):
+        return _refused(
+            Refusal(403, "origin_not_allowed", f"No write key is for pages of {origin[:255]!r}.")
+        )
+    headers = {
+        "Access-Control-Allow-Methods": "POST",
+        "Access-Control-Allow-Headers": "Authorization, Content-Encoding, Content-Type",
+        "Access-Control-Max-Age": _PREFLIGHT_SECONDS,
+    }
+    response = Response(status=204, headers=headers)
+    del response.headers["Content-Type"]
+    return response
+
+
+def _failed(shared: Collector, error: Exception) -> Any:
+    log_failure(new_request_id(shared.clock()), error)
+    return _refused(Refusal(500, CODES[500], MESSAGES[500]))

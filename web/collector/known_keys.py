@@ -1,0 +1,89 @@
+"""The write keys that work, read from the warehouse in the background: no request waits for it.
+
+While the warehouse does not answer, the keys that were read last go on working. A revoked key stops within
+seconds.
+"""
+
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Final, NamedTuple
+
+from web.auth.write_keys import can_be_folder, list_write_keys
+from web.db.database import Database
+
+READ_SECONDS: Final = 3.0
+# The origin that stands for all.
+ANY_ORIGIN: Final = "*"
+
+
+class KnownKey(NamedTuple):
+    """A key that works: its shop, and the origins whose pages may use it."""
+
+    shop_id: str
+    origins: frozenset[str]
+
+    def allows(self, origin: str) -> bool:
+        return ANY_ORIGIN in self.origins or origin.lower() in self.origins
+
+
+class KnownKeys:
+    """One per process; it reads until `close()`."""
+
+    def __init__(self, database: Database, on_trouble: Callable[[str], None]) -> None:
+        """`on_trouble` gets a sentence when reading begins to fail."""
+        self._database = database
+        self._on_trouble = on_trouble
+        self._is_failing = False
+        self._keys: dict[str, KnownKey] | None = None
+        self._any = KnownKey("", frozenset())
+        self._ends = Event()
+        self._thread = Thread(target=self._run, name="known-keys", daemon=True)
+        self._thread.start()
+
+    @property
+    def were_read(self) -> bool:
+        """Whether keys were read since this process began."""
+        return self._keys is not None
+
+    def find(self, text: str) -> KnownKey | None:
+        """The key with this text, if it works."""
+        return (self._keys or {}).get(text)
+
+    def allows(self, origin: str) -> bool:
+        """Whether any key allows this origin: a browser asks before it sends a key."""
+        return self._any.allows(origin)
+
+    def close(self) -> None:
+        self._ends.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ends.is_set():
+            try:
+                self._read()
+                self._is_failing = False
+            except Exception as error:  # whatever it is, the next time may be better
+                self._tell(error)
+            self._ends.wait(READ_SECONDS)
+
+    def _tell(self, error: Exception) -> None:
+        if not self._is_failing:
+            self._is_failing = True
+            self._on_trouble(
+                f"The write keys cannot be read from the warehouse ({type(error).__name__}); those that "
+                f"were read last go on working. The next try is in {READ_SECONDS:.0f} s."
+            )
+
+    def _read(self) -> None:
+        connection = self._database.read()
+        try:
+            listed = list_write_keys(connection)
+        finally:
+            self._database.release(connection)
+        keys = {
+            key.text: KnownKey(key.shop_id, frozenset(key.origins))
+            for key in listed
+            if key.revoked_at is None and can_be_folder(key.shop_id)
+        }
+        self._any = KnownKey("", frozenset().union(*(key.origins for key in keys.values())))
+        self._keys = keys

@@ -1,0 +1,51 @@
+"""How often a write key and an address may send: the setting COLLECT_RATE_LIMIT, and a tenth of it.
+
+The counts are in a file that the processes of one server share. It names no address: each is replaced by
+a hash under a key that these processes alone know, and that ends with them. Where counting fails, the
+request is let through.
+"""
+
+import hmac
+import sqlite3
+from typing import Final
+
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.settings import COLLECT_RATE_LIMIT
+from web.auth.gcra import RateLimit, client_network
+from web.http.rate_limits import RateBuckets
+
+# A key is for a whole shop, an address for a visitor, or for an office of them.
+_ADDRESS_SHARE: Final = 10
+
+
+class SendLimits:
+    """One per process; `file` is that of RateBuckets, and `secret` the key of the hash."""
+
+    def __init__(self, file: str | None, secret: bytes) -> None:
+        self._buckets = RateBuckets(file)
+        self._secret = secret
+        times, seconds = COLLECT_RATE_LIMIT.get() or (0, 0)
+        self._of_keys = RateLimit(times, seconds * MICROS_PER_SECOND) if times else None
+        of_addresses = max(times // _ADDRESS_SHARE, 1)
+        self._of_addresses = RateLimit(of_addresses, seconds * MICROS_PER_SECOND) if times else None
+
+    def count_address(self, address: str, now: int) -> int:
+        """Count a request. 0, or the seconds until the address may send again."""
+        if self._of_addresses is None:
+            return 0
+        network = client_network(address).encode()
+        hashed = hmac.digest(self._secret, network, "sha256").hex()
+        return self._count(f"address {hashed}", self._of_addresses, now)
+
+    def count_key(self, text: str, now: int) -> int:
+        """Count a request. 0, or the seconds until the key may send again."""
+        return self._count(f"key {text}", self._of_keys, now) if self._of_keys else 0
+
+    def close(self) -> None:
+        self._buckets.close()
+
+    def _count(self, subject: str, limit: RateLimit, now: int) -> int:
+        try:
+            return self._buckets.take(subject, limit, now).retry_after
+        except sqlite3.Error:
+            return 0
