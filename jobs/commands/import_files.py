@@ -18,6 +18,7 @@ from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind
 from jobs.importing.preview import preview_files
 from jobs.importing.rejects import purge_rejects
 from jobs.importing.shops import load_shops
+from jobs.importing.values.notation import DATE_ORDERS
 from jobs.run.clock import now_micros
 from jobs.run.console import Bar, bar, printable, printable_json
 from jobs.run.errors import SOME_REJECTED, CommandFailed
@@ -47,6 +48,11 @@ Rejects = list[tuple[str, int, str]]
     metavar="ID",
     help="The shop of another system's files; needed if there are several shops.",
 )
+@click.option(
+    "--dates",
+    type=click.Choice(DATE_ORDERS),
+    help="The order of day, month and year in CSV; needed only if the dates do not show it.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the first rows and rejects; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")
 def import_command(
@@ -54,6 +60,7 @@ def import_command(
     files: tuple[Path, ...],
     format_name: str | None,
     shop_id: str | None,
+    dates: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -63,7 +70,7 @@ def import_command(
     `python -m jobs fields KIND` prints, or another system's export (--format). Importing a file again
     changes nothing. Exits 3 if rows were rejected; `rejects` lists them.
     """
-    options = ImportOptions(FORMATS[format_name] if format_name else None, shop_id)
+    options = ImportOptions(FORMATS[format_name] if format_name else None, shop_id, dates or "")
     if options.format and options.format.kind != kind:
         raise click.UsageError(f"{format_name} is a format of {options.format.kind}, not of {kind}")
     if dry_run:

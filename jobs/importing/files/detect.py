@@ -36,11 +36,12 @@ class ShopNotNamed(UnreadableFile):
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """The options of an import besides the kind of file: its format, if it is another system's, and the
-    shop it belongs to."""
+    """The options of an import besides the kind of file: its format, if it is another system's, the shop
+    it belongs to, and the order of a date's parts in a CSV file (see `values/notation`)."""
 
     format: Format | None = None
     shop_id: str | None = None
+    dates: str = ""
 
 
 NO_OPTIONS: Final = ImportOptions()
@@ -63,9 +64,16 @@ def chunks_of(
                 "shop in shop_id"
             )
         required = [field.name for field in kind.fields if field.required]
-        return reader(path, WantedColumns(kind.field_names(), required, kind.free_text()))
+        wanted = WantedColumns(
+            kind.field_names(),
+            required,
+            kind.free_text(),
+            kind.notation_of,
+            options.dates,
+        )
+        return reader(path, wanted)
     target = target_of(path, format, options.shop_id, shops)
-    return mapping.chunks(format, kind, target, format.records(path))
+    return mapping.chunks(format, kind, target, format.records(path, options.dates))
 
 
 def is_textual(file: str) -> bool:
@@ -162,9 +170,10 @@ def _first_of_table(text: bytes) -> list[Record]:
     """The first record of a CSV file, as texts by the names of its header."""
     if b"\0" in text:
         return []
-    lines = csv_module.reader(text.decode("utf-8", "replace").splitlines(keepends=True))
+    lines = text.decode("utf-8", "replace").splitlines(keepends=True)
+    separator = csv.separator_of(lines[0], ()) if lines else ","
     try:
-        header, *first = list(islice(lines, 2))
+        header, *first = islice(csv_module.reader(lines, delimiter=separator), 2)
     except (csv_module.Error, ValueError):
         return []
     cells = first[0] if first else []

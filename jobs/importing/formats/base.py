@@ -94,9 +94,9 @@ class Format(ABC):
     def matches(self, sample: Sample) -> bool:
         """Whether a file that begins like this is unmistakably of this format."""
 
-    def records(self, path: Path) -> Iterator[Records]:
-        """The file's records, some thousands at a time; here those of a JSON file. Raises OSError and
-        UnreadableFile."""
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        """The file's records, some thousands at a time; here those of a JSON file. `dates`: the order of
+        a date's parts, which a table may be told. Raises OSError and UnreadableFile."""
         for part in json_records(path, self.list_members, self.source_fields):
             yield Records(*part)
 

@@ -1,6 +1,6 @@
 """Reports of ad platforms, which come as JSON or as a table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jobs.importing.files import csv
@@ -8,17 +8,18 @@ from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
 from jobs.importing.files.chunk import WantedColumns
 from jobs.importing.formats.base import Records
 from jobs.importing.formats.json_stream import json_records
+from jobs.importing.kinds.ad_spend import AdSpendKind
 
 
 def report_records(
-    path: Path, list_members: Sequence[str], columns: Sequence[str]
+    path: Path, list_members: Sequence[str], columns: Mapping[str, str], dates: str
 ) -> Iterator[Records]:
     """The records of a report: of a JSON file as `json_records`, of any other as `csv_records`.
 
     Raises OSError and UnreadableFile.
     """
     if not _is_json(path):
-        return csv_records(path, columns)
+        return csv_records(path, tuple(columns), lambda name: columns.get(name, ""), dates)
     return (Records(*part) for part in json_records(path, list_members))
 
 
@@ -30,9 +31,15 @@ def _is_json(path: Path) -> bool:
     return head.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
 
 
-def csv_records(path: Path, columns: Sequence[str]) -> Iterator[Records]:
-    """The records of a CSV file whose header has some of these columns, without the empty cells."""
-    for chunk in csv.chunks(path, WantedColumns(columns)):
+def csv_records(
+    path: Path, names: Sequence[str], field_of: Callable[[str], str], dates: str
+) -> Iterator[Records]:
+    """The records of a CSV file whose header has some of these names, without the empty cells.
+    `field_of`: the field of ad spend that a column fills, "" for none."""
+    wanted = WantedColumns(
+        names, notation_of=lambda name: AdSpendKind.notation_of(field_of(name)), dates=dates
+    )
+    for chunk in csv.chunks(path, wanted):
         names = list(chunk.columns)
         rows = zip(*chunk.columns.values(), strict=True)
         numbered = [

@@ -79,7 +79,7 @@ class ShopifyBulk(ShopifyOrders):
             for name in ("id", _PARENT)
         )
 
-    def records(self, path: Path) -> Iterator[Records]:
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
         """The orders, each with its parts, wherever in the file they are; once all of it is read."""
         part = Records([])
         with ParentChildJoin() as join:
