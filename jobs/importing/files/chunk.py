@@ -80,13 +80,15 @@ class Chunk:
 class WantedColumns(NamedTuple):
     """The columns that a reader looks for. `required`: the file must have them. `free_text`: they may
     hold people's own words. `notation_of`: NUMBER or TIME for the name of a column of such cells, else "".
-    `dates`: the order of a date's parts, if the file need not show it (see `values/notation`)."""
+    `dates`: the order of a date's parts, if the file need not show it (see `values/notation`). `advice`:
+    words for the user of a file that lacks columns."""
 
     names: Sequence[str]
     required: Sequence[str] = ()
     free_text: frozenset[str] = frozenset()
     notation_of: Callable[[str], str] = lambda _name: ""
     dates: str = ""
+    advice: str = ""
 
 
 def column_names(path: Path, given: Sequence[str], wanted: WantedColumns) -> list[str]:
@@ -106,7 +108,7 @@ def column_names(path: Path, given: Sequence[str], wanted: WantedColumns) -> lis
         expected = ", ".join(missing or _listed(wanted.names))
         lacks = "columns missing" if missing else "none of the expected columns"
         raise UnreadableFile(
-            f"{path}: {lacks}: {expected}; the file has: {', '.join(_listed(names))}"
+            f"{path}: {lacks}: {expected}; the file has: {', '.join(_listed(names))}{wanted.advice}"
         )
     counted = Counter(filter(None, names))
     twice = next((name for name in counted if counted[name] > 1), None)

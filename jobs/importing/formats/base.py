@@ -30,10 +30,12 @@ class SourceField(NamedTuple):
 
 class Sample(NamedTuple):
     """The beginning of a file: its first bytes, unpacked, and the objects in them (of a CSV file the
-    first record, by the names of its header)."""
+    first record, by the names of its header). `is_empty_page`: it is JSON without any row (`[]`,
+    `{"orders": []}`)."""
 
     head: bytes
     records: list[Record]
+    is_empty_page: bool = False
 
 
 @dataclass

@@ -181,7 +181,7 @@ def test_columns_in_upper_case_of_parquet(sqlite_warehouse: Warehouse) -> None:
             b"event_id;shop_id\n1;a.example\n",
             "columns missing: form_id, .*; the file has: event_id, shop_id$",
         ),
-        ("in.csv", b"<html>\n</html>\n", "columns missing: .*; the file has: <html>$"),
+        ("in.csv", b"<html>\n</html>\n", "columns missing: .*; the file has: <html>"),
         (
             "in.csv",
             (",".join(event(type=None)) + ",a@b.example\n").encode(),
@@ -194,7 +194,7 @@ def test_columns_in_upper_case_of_parquet(sqlite_warehouse: Warehouse) -> None:
         ),
         ("in.csv", "event_id,shop_id\n".encode("utf-16"), "the file has: event_id, shop_id$"),
         ("in.csv", b'event_id,"shop_id\n', "not CSV"),
-        ("in.parquet", [{"a": 1}], "columns missing: .*; the file has: a$"),
+        ("in.parquet", [{"a": 1}], "columns missing: .*; the file has: a"),
         ("in.parquet", [event() | {"TYPE": "b"}], "2 columns are named 'type'"),
     ],
 )
