@@ -127,6 +127,7 @@ SAMPLES: Final = Path(__file__).parent / "samples"
 OF_FORMAT: Final = {
     "shopify": ("shopify.json",),
     "shopify-bulk": ("shopify_bulk.jsonl",),
+    "shopify-csv": ("orders_export.csv",),
     "segment": ("segment.ndjson", "segment.json"),
     "meta": ("meta.json", "meta.csv"),
     "google-ads": ("google_ads.json", "google_ads.csv"),
