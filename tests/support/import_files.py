@@ -132,6 +132,8 @@ OF_FORMAT: Final = {
     "meta": ("meta.json", "meta.csv"),
     "google-ads": ("google_ads.json", "google_ads.csv"),
     "tiktok": ("tiktok.ndjson", "tiktok.csv"),
+    "meta-csv": ("ads_manager.csv",),
+    "google-ads-csv": ("google_ads_page.csv",),
     "spend-csv": ("spend.csv",),
     "ecb": ("eurofxref-hist.csv", "eurofxref.csv"),
 }

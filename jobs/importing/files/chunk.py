@@ -81,7 +81,8 @@ class WantedColumns(NamedTuple):
     """The columns that a reader looks for. `required`: the file must have them. `free_text`: they may
     hold people's own words. `notation_of`: NUMBER or TIME for the name of a column of such cells, else "".
     `dates`: the order of a date's parts, if the file need not show it (see `values/notation`). `advice`:
-    words for the user of a file that lacks columns."""
+    words for the user of a file that lacks columns. `is_header`: whether these cells are the header, which
+    then may have titles above it."""
 
     names: Sequence[str]
     required: Sequence[str] = ()
@@ -89,6 +90,7 @@ class WantedColumns(NamedTuple):
     notation_of: Callable[[str], str] = lambda _name: ""
     dates: str = ""
     advice: str = ""
+    is_header: Callable[[Sequence[str]], bool] | None = None
 
 
 def column_names(path: Path, given: Sequence[str], wanted: WantedColumns) -> list[str]:
@@ -105,19 +107,20 @@ def column_names(path: Path, given: Sequence[str], wanted: WantedColumns) -> lis
     names = [spelling.get(name.lower(), name) for name in names]
     missing = [name for name in wanted.required if name not in names]
     if missing or not set(wanted.names) & set(names):
-        expected = ", ".join(missing or _listed(wanted.names))
+        expected = ", ".join(missing or listed(wanted.names))
         lacks = "columns missing" if missing else "none of the expected columns"
         raise UnreadableFile(
-            f"{path}: {lacks}: {expected}; the file has: {', '.join(_listed(names))}{wanted.advice}"
+            f"{path}: {lacks}: {expected}; the file has: {', '.join(listed(names))}{wanted.advice}"
         )
     counted = Counter(filter(None, names))
     twice = next((name for name in counted if counted[name] > 1), None)
     if twice is not None:
-        raise UnreadableFile(f"{path}: {counted[twice]} columns are named {_listed([twice])[0]!r}")
+        raise UnreadableFile(f"{path}: {counted[twice]} columns are named {listed([twice])[0]!r}")
     return names
 
 
-def _listed(names: Sequence[str]) -> list[str]:
+def listed(names: Sequence[str]) -> list[str]:
+    """Names of columns as a message shows them."""
     # A file without a header has values here: an address among them must not reach a log.
     shown = [
         HIDDEN if has_at(name) else " ".join(name.split())[:60] for name in names[:_MAX_LISTED]

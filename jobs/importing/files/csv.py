@@ -6,8 +6,9 @@ The file itself shows its separator, its encoding, and how it writes numbers and
 import csv
 import json
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,6 +30,8 @@ from jobs.importing.files.chunk import (
 from jobs.importing.values.notation import NUMBER, TIME, Notation, UnclearDates
 
 _SIGNS: Final = (",", ";", "\t")
+# Lines among which a header is that may have titles above it.
+_TITLES: Final = 10
 # Rows that always show how numbers and dates are written.
 _LOOKED_AT: Final = 10_000
 
@@ -37,6 +40,8 @@ _MAX_RECORD_LINES: Final = 100_000
 _TOO_LONG: Final = (
     f"the record is longer than {MAX_LINE_BYTES >> 20} MiB or {_MAX_RECORD_LINES} lines"
 )
+
+IsHeader = Callable[[Sequence[str]], bool]
 
 
 class _Endless(Exception):
@@ -85,6 +90,8 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
 def _open(path: Path, wanted: WantedColumns) -> tuple["_Feed", Iterator[CsvRecord], list[str]]:
     """The lines of a file, its records behind the header, and the names in its header."""
     feed = _Feed(lines_of(path))
+    if wanted.is_header:
+        feed.skip_titles(wanted.is_header)
     records = _records(feed, separator_of(feed.peek(), wanted.names))
     first = next(records, None)
     wrong = first.wrong if first else feed.lost.reason if feed.lost else "it is empty"
@@ -101,6 +108,18 @@ def separator_of(line: str, names: Collection[str]) -> str:
         sign: [cell.strip('" \r\n\ufeff').lower() for cell in line.split(sign)] for sign in _SIGNS
     }
     return max(_SIGNS, key=lambda sign: (len(known & set(split[sign])), len(split[sign])))
+
+
+def find_header(lines: Sequence[str], is_header: IsHeader) -> int | None:
+    """The place of the header among the first lines of a table; None if it is not there."""
+    for place, line in enumerate(lines[:_TITLES]):
+        for sign in _SIGNS:
+            with suppress(csv.Error, StopIteration):
+                if is_header(
+                    [cell.strip("\ufeff") for cell in next(csv.reader([line], delimiter=sign))]
+                ):
+                    return place
+    return None
 
 
 def _notation(path: Path, wanted: WantedColumns) -> Notation:
@@ -217,9 +236,16 @@ class _Feed:
                 text = line.decode("cp1252")
         return text
 
+    def skip_titles(self, is_header: IsHeader) -> None:
+        """Go on with the header, if it is among the next lines."""
+        lines = list(islice(self._lines, _TITLES))
+        titles = find_header(lines, is_header) or 0
+        self._again.extend(lines[titles:])
+        self.number += titles
+
     def peek(self) -> str:
         """The next line, which stays the next; "" if there is none."""
-        line = next(self._lines, "")
+        line = self._again.popleft() if self._again else next(self._lines, "")
         if line:
             self._again.appendleft(line)
         return line

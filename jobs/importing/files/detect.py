@@ -111,9 +111,14 @@ def _advice(kind: Kind) -> str:
     if not names:
         return ""
     return (
-        f". If another system wrote it, name its format: --format {' or '.join(names)} "
+        f". If another system wrote it, name its format: --format {_one_of(names)} "
         f"(in the landing folder: {kind.name}/FORMAT/)"
     )
+
+
+def _one_of(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _reader_of(path: Path, advice: str) -> Reader:

@@ -6,7 +6,9 @@ from typing import Final
 from jobs.importing.formats.base import Format
 from jobs.importing.formats.ecb import Ecb
 from jobs.importing.formats.google_ads import GoogleAds
+from jobs.importing.formats.google_ads_csv import GoogleAdsCsv
 from jobs.importing.formats.meta import Meta
+from jobs.importing.formats.meta_csv import MetaCsv
 from jobs.importing.formats.segment import Segment
 from jobs.importing.formats.shopify.admin_csv import ShopifyCsv
 from jobs.importing.formats.shopify.bulk import ShopifyBulk
@@ -23,6 +25,8 @@ _ALL: Final[tuple[Format, ...]] = (
     GoogleAds(),
     TikTok(),
     SpendCsv(),
+    MetaCsv(),
+    GoogleAdsCsv(),
     Ecb(),
 )
 

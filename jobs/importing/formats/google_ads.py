@@ -34,8 +34,12 @@ _DIRECT: Final = {
 }
 # The member that tells an answer without rows from a row.
 _MASK: Final = "fieldMask"
-# A table has at least one of these columns.
-_COLUMNS: Final = _DIRECT | {"metrics.cost_micros": "spend", "metrics.costMicros": "spend"}
+# The columns of a table, in the spelling of REST and of SQL.
+_COLUMNS: Final = _DIRECT | {
+    "customer.currency_code": "currency",
+    "metrics.cost_micros": "spend",
+    "metrics.costMicros": "spend",
+}
 _CUSTOMER: Final = re.compile(r"customers/(\d+)/")
 # The depth of the members that are mapped.
 _DEPTH: Final = 3

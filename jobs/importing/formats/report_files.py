@@ -1,14 +1,21 @@
 """Reports of ad platforms, which come as JSON or as a table."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from jobs.importing.files import csv
 from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
-from jobs.importing.files.chunk import WantedColumns
+from jobs.importing.files.chunk import UnreadableFile, WantedColumns, listed
 from jobs.importing.formats.base import Records
 from jobs.importing.formats.json_stream import json_records
 from jobs.importing.kinds.ad_spend import AdSpendKind
+
+# The fields of ad spend that a platform's table must fill.
+REQUIRED: Final = {field.name for field in AdSpendKind.fields if field.required} - {
+    "shop_id",
+    "provider",
+}
 
 
 def report_records(
@@ -32,18 +39,35 @@ def _is_json(path: Path) -> bool:
 
 
 def csv_records(
-    path: Path, names: Sequence[str], field_of: Callable[[str], str], dates: str
+    path: Path,
+    names: Sequence[str],
+    field_of: Callable[[str], str],
+    dates: str,
+    required: Collection[str] = REQUIRED,
 ) -> Iterator[Records]:
     """The records of a CSV file whose header has some of these names, without the empty cells.
-    `field_of`: the field of ad spend that a column fills, "" for none."""
+    `field_of`: the field of ad spend that a column fills, "" for none. `required`: fields for which the
+    file must have a column."""
     wanted = WantedColumns(
         names, notation_of=lambda name: AdSpendKind.notation_of(field_of(name)), dates=dates
     )
     for chunk in csv.chunks(path, wanted):
         names = list(chunk.columns)
+        raise_if_lacking(path, names, {field_of(name) for name in names}, required)
         rows = zip(*chunk.columns.values(), strict=True)
         numbered = [
             (line, {name: cell for name, cell in zip(names, row, strict=True) if cell})
             for line, row in zip(chunk.lines.tolist(), rows, strict=True)
         ]
         yield Records(numbered, chunk.broken, chunk.position)
+
+
+def raise_if_lacking(
+    path: Path, names: Sequence[str], filled: Collection[str], required: Collection[str]
+) -> None:
+    """Raise UnreadableFile if no column of a table fills some required fields."""
+    missing = [field.name for field in AdSpendKind.fields if field.name in {*required} - {*filled}]
+    if missing:
+        raise UnreadableFile(
+            f"{path}: no column says: {', '.join(missing)}; the file has: {', '.join(listed(names))}"
+        )

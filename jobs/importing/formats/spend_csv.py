@@ -65,7 +65,7 @@ class SpendCsv(Format):
         return is_table and any(_renamed(record).keys() >= _REQUIRED for record in sample.records)
 
     def records(self, path: Path, dates: str = "") -> Iterator[Records]:
-        for some in csv_records(path, _COLUMNS, _field_of, dates):
+        for some in csv_records(path, _COLUMNS, _field_of, dates, _REQUIRED):
             some.numbered = [(line, _renamed(record)) for line, record in some.numbered]
             yield some
 
@@ -94,8 +94,9 @@ def _our_name(column: str) -> str:
 
 
 def _provider(stated: Any) -> Any:
-    """The provider by the name that the product uses; an unknown one by its own."""
+    """The provider by the name that the product uses; an unknown one by its own, without "Ads" behind it, as
+    UTM sources have it."""
     if not isinstance(stated, str):
         return stated
     name = stated.strip().lower().removesuffix("ads").rstrip()
-    return _PROVIDERS.get(name, stated)
+    return _PROVIDERS.get(name) or stated.strip().lower().removesuffix(" ads").rstrip() or stated

@@ -20,12 +20,12 @@ def test_columns_of_an_unknown_export(sqlite_commands: Commands) -> None:
         "the file has: id, shop, created, total. If another system wrote it, name its format: "
         in said
     )
-    assert "--format shopify or shopify-bulk" in said
+    assert "--format shopify, shopify-bulk or shopify-csv" in said
     assert "(in the landing folder: orders/FORMAT/)" in said
     assert sqlite_commands.rows("SELECT COUNT(*) FROM reject") == [0]
     said = sqlite_commands("import", "orders", str(path), "--shop", "a.example", status=1)
     assert "--shop is for exports of other systems" in said
-    assert "--format shopify or" in said
+    assert "--format shopify, " in said
     # Own rows need no advice, and shops have no format.
     path.write_text("shop_id;name\n")
     assert "--format" not in sqlite_commands("import", "orders", str(path), status=1)
