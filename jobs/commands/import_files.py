@@ -8,16 +8,19 @@ from typing import Final, NoReturn
 
 import click
 
+from jobs.commands.standard_input import spooled
 from jobs.importing.ceilings import file_ceilings
 from jobs.importing.files.chunk import UnreadableFile
-from jobs.importing.files.detect import ImportOptions, ShopNotNamed, chunks_of
+from jobs.importing.files.detect import ImportOptions, NoSuchShop, ShopNotNamed, chunks_of
 from jobs.importing.formats import FORMATS
+from jobs.importing.formats.base import SKIPPED
 from jobs.importing.import_file import import_file
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind
 from jobs.importing.preview import preview_files
 from jobs.importing.rejects import purge_rejects
 from jobs.importing.shops import load_shops
+from jobs.importing.values.notation import DATE_ORDERS
 from jobs.run.clock import now_micros
 from jobs.run.console import Bar, bar, printable, printable_json
 from jobs.run.errors import SOME_REJECTED, CommandFailed
@@ -26,6 +29,7 @@ from jobs.run.phases import phase
 from warehouse import settings
 
 _PRINTED_REASONS: Final = 5
+_PRINTED_SHOPS: Final = 5
 
 Rejects = list[tuple[str, int, str]]
 
@@ -47,6 +51,11 @@ Rejects = list[tuple[str, int, str]]
     metavar="ID",
     help="The shop of another system's files; needed if there are several shops.",
 )
+@click.option(
+    "--dates",
+    type=click.Choice(DATE_ORDERS),
+    help="The order of day, month and year in CSV; needed only if the dates do not show it.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the first rows and rejects; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")
 def import_command(
@@ -54,6 +63,7 @@ def import_command(
     files: tuple[Path, ...],
     format_name: str | None,
     shop_id: str | None,
+    dates: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -61,42 +71,55 @@ def import_command(
 
     Files are NDJSON (.ndjson, .jsonl), CSV (each also .gz) or Parquet with the fields that
     `python -m jobs fields KIND` prints, or another system's export (--format). Importing a file again
-    changes nothing. Exits 3 if rows were rejected; `rejects` lists them.
+    changes nothing. `-` is standard input. Exits 3 if rows were rejected; `rejects` lists them.
     """
-    options = ImportOptions(FORMATS[format_name] if format_name else None, shop_id)
+    options = ImportOptions(FORMATS[format_name] if format_name else None, shop_id, dates or "")
     if options.format and options.format.kind != kind:
         raise click.UsageError(f"{format_name} is a format of {options.format.kind}, not of {kind}")
-    if dry_run:
-        _preview(KINDS[kind], files, options, as_json)
-        return
-    counts = Counts()
-    with JobRun("import", f"{kind} {' '.join(map(str, files))}") as run:
-        purge_rejects(run.connection, now_micros(), settings.REJECTS_DAYS.get())
-        try:
-            _import(run, KINDS[kind], files, options, counts)
-        except UnreadableFile as error:
-            _fail(error)
+    with spooled(files) as names:
+        if dry_run:
+            _preview(KINDS[kind], names, options, as_json)
+            return
+        counts = Counts()
+        with JobRun("import", f"{kind} {' '.join(map(str, files))}") as run:
+            purge_rejects(run.connection, now_micros(), settings.REJECTS_DAYS.get())
+            try:
+                _import(run, KINDS[kind], names, options, counts)
+            except UnreadableFile as error:
+                _fail(error, names)
     if counts.rejected:
         _print_rejects(counts.rejects[:_PRINTED_REASONS])
         kept = counts.rejected - (not_kept := counts.more.get(NOT_KEPT, 0))
         which = f"{kept} kept; list these" if not_kept else "list them all"
         click.echo(f"{counts.rejected} rejected; {which} with: python -m jobs rejects")
+    if counts.more.get(SKIPPED) and not counts.read:
+        click.echo(
+            f"nothing imported: all {counts.more[SKIPPED]} records are about something else than {kind}; "
+            "jobs/importing/formats/README.md says which are read"
+        )
     print_counts(counts.report(), as_json)
 
 
-def _fail(error: UnreadableFile) -> NoReturn:
+def _fail(error: UnreadableFile, names: dict[Path, str]) -> NoReturn:
+    reason = str(error)
+    for path, name in names.items():
+        reason = reason.replace(str(path), name)
+    if isinstance(error, NoSuchShop) and error.shops:
+        others = len(error.shops) - _PRINTED_SHOPS
+        more = f" and {others} more" if others > 0 else ""
+        reason += f"; the shops are {', '.join(error.shops[:_PRINTED_SHOPS])}{more}"
     if isinstance(error, ShopNotNamed):
-        raise click.UsageError(f"{error} with --shop ID")
-    raise CommandFailed(str(error)) from error
+        raise click.UsageError(reason)
+    raise CommandFailed(reason) from error
 
 
-def _preview(kind: Kind, files: tuple[Path, ...], options: ImportOptions, as_json: bool) -> None:
+def _preview(kind: Kind, names: dict[Path, str], options: ImportOptions, as_json: bool) -> None:
     """Print what an import would do."""
     with open_warehouse() as connection:
         try:
-            preview = preview_files(kind, files, options, load_shops(connection))
+            preview = preview_files(kind, names, options, load_shops(connection))
         except UnreadableFile as error:
-            _fail(error)
+            _fail(error, names)
     if not as_json:
         for row in preview.rows:
             click.echo(printable_json(row))
@@ -120,19 +143,19 @@ def print_counts(report: dict[str, int], as_json: bool) -> None:
 
 
 def _import(
-    run: JobRun, kind: Kind, files: tuple[Path, ...], options: ImportOptions, counts: Counts
+    run: JobRun, kind: Kind, names: dict[Path, str], options: ImportOptions, counts: Counts
 ) -> None:
     shops = load_shops(run.connection)
-    for path in files:
+    for path in names:
         with file_ceilings(path):
             chunks_of(path, kind, options, shops)  # before anything is written
-    size = sum(path.stat().st_size for path in files)
+    size = sum(path.stat().st_size for path in names)
     with bar(kind.name, "B", size) as shown:
         before = 0
-        for path in files:
+        for path, name in names.items():
             advance = partial(_advance, run, counts, shown, before)
             phase("import")
-            import_file(run.connection, kind, path, advance, counts, options=options)
+            import_file(run.connection, kind, path, advance, counts, options=options, name=name)
             before += path.stat().st_size
 
 

@@ -1,7 +1,7 @@
 """A preview of an import: the first accepted rows, the counts, the first rejects."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,16 +35,16 @@ class Preview:
 
 
 def preview_files(
-    kind: Kind, files: Iterable[Path], options: ImportOptions, shops: ImportedShops
+    kind: Kind, names: Mapping[Path, str], options: ImportOptions, shops: ImportedShops
 ) -> Preview:
-    """Read and check files without writing. Raises UnreadableFile."""
+    """Read and check files without writing; `names` are those of messages. Raises UnreadableFile."""
     preview = Preview()
-    for path in files:
+    for path, name in names.items():
         with file_ceilings(path):
             chunks = readable(path, chunks_of(path, kind, options, shops))
             with closing(background_iter(checked(kind, chunks, shops))) as ready:
                 for columns, _ in ready:
-                    _add(preview, kind, str(path), columns)
+                    _add(preview, kind, name, columns)
                     check_time()
     return preview
 

@@ -60,12 +60,12 @@ class Commands:
         assert process.returncode == status, (process.args, process.returncode, output, errors)
         return output + errors
 
-    def __call__(self, *arguments: str, status: int = 0) -> str:
-        """Run a command in this process; returns what it printed."""
+    def __call__(self, *arguments: str, status: int = 0, stdin: bytes = b"") -> str:
+        """Run a command in this process, with this standard input; returns what it printed."""
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.settings.items():
                 patch.setenv(name, value)
-            result = CliRunner().invoke(main, arguments, catch_exceptions=False)
+            result = CliRunner().invoke(main, arguments, input=stdin, catch_exceptions=False)
         assert result.exit_code == status, (arguments, result.exit_code, result.output)
         return result.output
 

@@ -127,10 +127,13 @@ SAMPLES: Final = Path(__file__).parent / "samples"
 OF_FORMAT: Final = {
     "shopify": ("shopify.json",),
     "shopify-bulk": ("shopify_bulk.jsonl",),
+    "shopify-csv": ("orders_export.csv",),
     "segment": ("segment.ndjson", "segment.json"),
     "meta": ("meta.json", "meta.csv"),
     "google-ads": ("google_ads.json", "google_ads.csv"),
     "tiktok": ("tiktok.ndjson", "tiktok.csv"),
+    "meta-csv": ("ads_manager.csv",),
+    "google-ads-csv": ("google_ads_page.csv",),
     "spend-csv": ("spend.csv",),
     "ecb": ("eurofxref-hist.csv", "eurofxref.csv"),
 }

@@ -1,10 +1,12 @@
 """The bytes of a file, unpacked, in blocks or as lines: compressed or not, whole or cut short."""
 
+import codecs
 import gzip
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -28,6 +30,9 @@ _ZIP_ERRORS: Final = (
     struct.error,
     ValueError,
 )
+
+# Bytes by which UTF-16 is told, an even number.
+_SNIFFED: Final = 64
 
 BOM: Final = b"\xef\xbb\xbf"
 # Values of JSON in one line, about: each takes up to a hundred times its bytes in memory.
@@ -79,8 +84,34 @@ def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
 def _blocks(file: BinaryIO, path: Path) -> Iterator[bytes]:
     suffix = path.suffix.lower()
     if suffix == ".zip":
-        return _unzipped(file, path)
-    return _inflated(file) if suffix == ".gz" else _plain(file)
+        return _as_utf8(_unzipped(file, path))
+    return _as_utf8(_inflated(file) if suffix == ".gz" else _plain(file))
+
+
+def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The blocks of a text; UTF-16 becomes UTF-8, a part that is neither stays invalid."""
+    first = next(blocks, b"")
+    encoding = _utf16(first[:_SNIFFED])
+    if not encoding:
+        yield first
+        yield from blocks
+        return
+    decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+    for block in chain([first], blocks):
+        yield decoder.decode(block).encode("utf-8", "surrogatepass")
+    if decoder.getstate()[0]:
+        yield b"\xff"  # half a character
+
+
+def _utf16(head: bytes) -> str:
+    """The variant of UTF-16 that a text begins in, by its byte order mark or by letters of ASCII; "" if
+    it is not UTF-16."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    even, odd = head[::2], head[1::2]
+    if len(head) < 4 or head.count(0) != len(head) // 2:
+        return ""
+    return "utf-16-be" if not any(even) else "utf-16-le" if not any(odd) else ""
 
 
 def _plain(file: BinaryIO) -> Iterator[bytes]:

@@ -33,7 +33,6 @@ MAX_KEPT_REJECTS: Final = 10_000
 HIDDEN: Final = "***"
 
 _AROUND: Final = " \t\r\n\ufeff"
-_SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _MAX_LISTED: Final = 20
 
 Values: TypeAlias = "list[Any] | pa.Array"
@@ -80,11 +79,18 @@ class Chunk:
 
 class WantedColumns(NamedTuple):
     """The columns that a reader looks for. `required`: the file must have them. `free_text`: they may
-    hold people's own words."""
+    hold people's own words. `notation_of`: NUMBER or TIME for the name of a column of such cells, else "".
+    `dates`: the order of a date's parts, if the file need not show it (see `values/notation`). `advice`:
+    words for the user of a file that lacks columns. `is_header`: whether these cells are the header, which
+    then may have titles above it."""
 
     names: Sequence[str]
     required: Sequence[str] = ()
     free_text: frozenset[str] = frozenset()
+    notation_of: Callable[[str], str] = lambda _name: ""
+    dates: str = ""
+    advice: str = ""
+    is_header: Callable[[Sequence[str]], bool] | None = None
 
 
 def column_names(path: Path, given: Sequence[str], wanted: WantedColumns) -> list[str]:
@@ -96,38 +102,27 @@ def column_names(path: Path, given: Sequence[str], wanted: WantedColumns) -> lis
     """
     if len(given) > MAX_COLUMNS:
         raise UnreadableFile(f"{path}: {len(given)} columns; at most {MAX_COLUMNS} can be read")
-    if len(given) > MAX_COLUMNS:
-        raise UnreadableFile(f"{path}: {len(given)} columns; at most {MAX_COLUMNS} can be read")
-    if len(given) > MAX_COLUMNS:
-        raise UnreadableFile(f"{path}: {len(given)} columns; at most {MAX_COLUMNS} can be read")
     spelling = {name.lower(): name for name in wanted.names}
     names = [name.strip(_AROUND) for name in given]
     names = [spelling.get(name.lower(), name) for name in names]
     missing = [name for name in wanted.required if name not in names]
     if missing or not set(wanted.names) & set(names):
-        expected = ", ".join(missing or _listed(wanted.names))
+        expected = ", ".join(missing or listed(wanted.names))
         lacks = "columns missing" if missing else "none of the expected columns"
         raise UnreadableFile(
-            f"{path}: {lacks}: {expected}; the file has: {', '.join(_listed(names))}{_hint(names)}"
+            f"{path}: {lacks}: {expected}; the file has: {', '.join(listed(names))}{wanted.advice}"
         )
     counted = Counter(filter(None, names))
     twice = next((name for name in counted if counted[name] > 1), None)
     if twice is not None:
-        raise UnreadableFile(f"{path}: {counted[twice]} columns are named {_listed([twice])[0]!r}")
+        raise UnreadableFile(f"{path}: {counted[twice]} columns are named {listed([twice])[0]!r}")
     return names
 
 
-def _listed(names: Sequence[str]) -> list[str]:
+def listed(names: Sequence[str]) -> list[str]:
+    """Names of columns as a message shows them."""
     # A file without a header has values here: an address among them must not reach a log.
     shown = [
         HIDDEN if has_at(name) else " ".join(name.split())[:60] for name in names[:_MAX_LISTED]
     ]
     return [*shown, f"{len(names) - len(shown)} more"] if len(names) > len(shown) else shown
-
-
-def _hint(names: Sequence[str]) -> str:
-    """Advice for a header that is separated by something else than commas."""
-    for sign, separators in _SEPARATORS.items():
-        if len(names) == 1 and sign in names[0]:
-            return f" (separated by {separators}; save the file with commas)"
-    return ""

@@ -1,11 +1,16 @@
-"""CSV as chunks: a header, then records, which may span lines."""
+"""CSV as chunks: a header, then records, which may span lines.
+
+The file itself shows its separator, its encoding, and how it writes numbers and dates.
+"""
 
 import csv
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,12 +27,21 @@ from jobs.importing.files.chunk import (
     WantedColumns,
     column_names,
 )
+from jobs.importing.values.notation import NUMBER, TIME, Notation, UnclearDates
+
+_SIGNS: Final = (",", ";", "\t")
+# Lines among which a header is that may have titles above it.
+_TITLES: Final = 10
+# Rows that always show how numbers and dates are written.
+_LOOKED_AT: Final = 10_000
 
 # A record spans fewer lines: the largest schema of a form, laid out for people, has half as many.
 _MAX_RECORD_LINES: Final = 100_000
 _TOO_LONG: Final = (
     f"the record is longer than {MAX_LINE_BYTES >> 20} MiB or {_MAX_RECORD_LINES} lines"
 )
+
+IsHeader = Callable[[Sequence[str]], bool]
 
 
 class _Endless(Exception):
@@ -43,16 +57,12 @@ class CsvRecord(NamedTuple):
 
 
 def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
-    """The file's records with all their columns. Raises OSError, and UnreadableFile without a header
-    that has the wanted columns."""
+    """The file's records with all their columns. Cells of numbers and times are as `values/notation`
+    writes them. Raises OSError, and UnreadableFile without a header that has the wanted columns, or if
+    its dates can be read in several ways."""
     csv.field_size_limit(MAX_LINE_BYTES)
-    feed = _Feed(lines_of(path))
-    records = _records(feed)
-    first = next(records, None)
-    wrong = first.wrong if first else feed.lost.reason if feed.lost else "it is empty"
-    if first is None or wrong:
-        raise UnreadableFile(f"{path}: no header in the first line ({wrong})")
-    header = column_names(path, first.cells, wanted)
+    notation = _notation(path, wanted)
+    feed, records, header = _open(path, wanted)
     hide = _Hiding(header, wanted)
     rows: list[list[str]] = []
     numbers: list[int] = []
@@ -71,22 +81,91 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
             rows.append(record.cells)
             numbers.append(record.line)
         if len(rows) + len(feed.broken) >= CHUNK_ROWS or feed.size - size > CHUNK_BYTES:
-            yield _chunk(header, rows, numbers, feed)
+            yield _chunk(_columns(header, rows, wanted, notation), numbers, feed)
             rows, numbers, size = [], [], feed.size
     feed.broken += [feed.lost] if feed.lost else []
-    yield _chunk(header, rows, numbers, feed)
+    yield _chunk(_columns(header, rows, wanted, notation), numbers, feed)
 
 
-def _chunk(header: list[str], rows: list[list[str]], numbers: list[int], feed: "_Feed") -> Chunk:
-    broken, feed.broken = feed.broken, []
-    cells = zip(*rows, strict=True) if rows else ((),) * len(header)
-    columns: dict[str, Any] = {
-        name: list(of_name) for name, of_name in zip(header, cells, strict=True)
+def _open(path: Path, wanted: WantedColumns) -> tuple["_Feed", Iterator[CsvRecord], list[str]]:
+    """The lines of a file, its records behind the header, and the names in its header."""
+    feed = _Feed(lines_of(path))
+    if wanted.is_header:
+        feed.skip_titles(wanted.is_header)
+    records = _records(feed, separator_of(feed.peek(), wanted.names))
+    first = next(records, None)
+    wrong = first.wrong if first else feed.lost.reason if feed.lost else "it is empty"
+    if first is None or wrong:
+        raise UnreadableFile(f"{path}: no header in the first line ({wrong})")
+    return feed, records, column_names(path, first.cells, wanted)
+
+
+def separator_of(line: str, names: Collection[str]) -> str:
+    """The sign that separates the cells of a header: the one that gives the most of these names, or else
+    the most cells."""
+    known = {name.lower() for name in names}
+    split = {
+        sign: [cell.strip('" \r\n\ufeff').lower() for cell in line.split(sign)] for sign in _SIGNS
     }
+    return max(_SIGNS, key=lambda sign: (len(known & set(split[sign])), len(split[sign])))
+
+
+def find_header(lines: Sequence[str], is_header: IsHeader) -> int | None:
+    """The place of the header among the first lines of a table; None if it is not there."""
+    for place, line in enumerate(lines[:_TITLES]):
+        for sign in _SIGNS:
+            with suppress(csv.Error, StopIteration):
+                if is_header(
+                    [cell.strip("\ufeff") for cell in next(csv.reader([line], delimiter=sign))]
+                ):
+                    return place
+    return None
+
+
+def _notation(path: Path, wanted: WantedColumns) -> Notation:
+    """How the file writes its numbers and dates: by its first rows, or by as many as it takes to be sure.
+    Raises UnreadableFile if its dates can be read in several ways."""
+    notation = Notation(wanted.dates)
+    _, records, header = _open(path, wanted)
+    numbers = [i for i, name in enumerate(header) if wanted.notation_of(name) == NUMBER]
+    times = [i for i, name in enumerate(header) if wanted.notation_of(name) == TIME]
+    if not numbers and not times:
+        return notation
+    for row, record in enumerate(records):
+        if row >= _LOOKED_AT and not notation.is_open():
+            break
+        if len(record.cells) == len(header) and not record.wrong:
+            for index in numbers:
+                notation.look_at_number(record.cells[index])
+            for index in times:
+                notation.look_at_date(record.cells[index])
+    try:
+        notation.raise_if_unclear()
+    except UnclearDates as error:
+        raise UnreadableFile(
+            f"{path}: {error}; say which with --dates dmy, mdy or ymd, or write 2026-01-31"
+        ) from None
+    return notation
+
+
+def _columns(
+    header: list[str], rows: list[list[str]], wanted: WantedColumns, notation: Notation
+) -> dict[str, list[str]]:
+    cells = zip(*rows, strict=True) if rows else ((),) * len(header)
+    columns = {name: list(of_name) for name, of_name in zip(header, cells, strict=True)}
+    rewrite = {NUMBER: notation.numbers, TIME: notation.dates}
+    return {
+        name: rewrite[shape](column) if (shape := wanted.notation_of(name)) else column
+        for name, column in columns.items()
+    }
+
+
+def _chunk(columns: dict[str, list[str]], numbers: list[int], feed: "_Feed") -> Chunk:
+    broken, feed.broken = feed.broken, []
     return Chunk(
-        columns,
+        dict(columns),
         np.array(numbers, dtype=np.int64),
-        lambda i: json.dumps(dict(zip(header, rows[i], strict=True)), ensure_ascii=False),
+        lambda i: json.dumps({n: cells[i] for n, cells in columns.items()}, ensure_ascii=False),
         textual=True,
         broken=broken,
         position=feed.position,
@@ -123,19 +202,12 @@ class _Feed:
         self.position = self.size = self.number = 0
         self.broken: list[BrokenLine] = []
         self.lost: BrokenLine | None = None
+        # Whether the file is in Windows-1252, as far as its first lines beyond ASCII show it: none of
+        # them is UTF-8.
+        self._is_windows: bool | None = None
         self.handed_out: list[str] = []
         # Whether the file ends within the current record.
         self.ended = False
-        # The characters of the current record.
-        self.length = 0
-        # A record broke on this line, which it reached within quotation marks, and so will every record
-        # that reaches one of the lines before it in this way: they need not be read again for that.
-        self.breaks_on, self.breaks_because = 0, ""
-        # The characters of the current record.
-        self.length = 0
-        # A record broke on this line, which it reached within quotation marks, and so will every record
-        # that reaches one of the lines before it in this way: they need not be read again for that.
-        self.breaks_on, self.breaks_because = 0, ""
         # The characters of the current record.
         self.length = 0
         # A record broke on this line, which it reached within quotation marks, and so will every record
@@ -150,7 +222,33 @@ class _Feed:
             self.lost = block.lost and block.lost._replace(text="")
             for line in block.lines:
                 self.size += len(line) + 1
-                yield line.decode("utf-8", "surrogateescape") + "\n"
+                yield self._decoded(line, block) + "\n"
+
+    def _decoded(self, line: bytes, block: Lines) -> str:
+        if line.isascii():
+            return line.decode()
+        if self._is_windows is None:
+            # A NUL: it is no text at all.
+            self._is_windows = not any(b"\0" in line or _has_utf8(line) for line in block.lines)
+        text = line.decode("utf-8", "surrogateescape")
+        if self._is_windows and not _has_utf8(line):
+            with suppress(UnicodeDecodeError):  # some bytes mean nothing in it
+                text = line.decode("cp1252")
+        return text
+
+    def skip_titles(self, is_header: IsHeader) -> None:
+        """Go on with the header, if it is among the next lines."""
+        lines = list(islice(self._lines, _TITLES))
+        titles = find_header(lines, is_header) or 0
+        self._again.extend(lines[titles:])
+        self.number += titles
+
+    def peek(self) -> str:
+        """The next line, which stays the next; "" if there is none."""
+        line = self._again.popleft() if self._again else next(self._lines, "")
+        if line:
+            self._again.appendleft(line)
+        return line
 
     def __iter__(self) -> "_Feed":
         return self
@@ -187,9 +285,9 @@ class _Feed:
         return first
 
 
-def _records(feed: _Feed) -> Iterator[CsvRecord]:
+def _records(feed: _Feed, separator: str) -> Iterator[CsvRecord]:
     """All records that are not blank."""
-    reader = csv.reader(feed, strict=True)
+    reader = csv.reader(feed, strict=True, delimiter=separator)
     while True:
         line = feed.number + 1
         feed.start_record()
@@ -203,9 +301,9 @@ def _records(feed: _Feed) -> Iterator[CsvRecord]:
                 feed.lost = feed.lost._replace(line=line)
                 return
             # A stray quotation mark must not swallow the lines after it.
-            reader = csv.reader(feed, strict=True)
+            reader = csv.reader(feed, strict=True, delimiter=separator)
             cells, wrong = (
-                feed.keep_first(str(error)).rstrip("\r\n").split(","),
+                feed.keep_first(str(error)).rstrip("\r\n").split(separator),
                 f"not CSV: {error}",
             )
         if len(cells) < 2 and not "".join(cells).strip():
@@ -213,6 +311,14 @@ def _records(feed: _Feed) -> Iterator[CsvRecord]:
         if not "".join(cells).isascii():
             cells, wrong = _decoded(cells, wrong)
         yield CsvRecord(line, cells, wrong)
+
+
+def _has_utf8(line: bytes) -> bool:
+    """Whether a line has letters beyond ASCII and is UTF-8."""
+    try:
+        return not line.isascii() and bool(line.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _decoded(cells: list[str], wrong: str) -> tuple[list[str], str]:

@@ -7,17 +7,24 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from jobs.importing.files import csv, ndjson, parquet
 from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
 from jobs.importing.files.chunk import CHUNK_BYTES, Chunk, UnreadableFile, WantedColumns
 from jobs.importing.formats import FORMATS, mapping
 from jobs.importing.formats.base import Format, Record, Sample, Target
-from jobs.importing.formats.json_stream import json_values
+from jobs.importing.formats.json_stream import DECODE, json_values
+from jobs.importing.formats.projection import encode
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
+from jobs.importing.values.errors import quoted
 
 _SAMPLE_BYTES: Final = 64 << 10
 _SAMPLE_RECORDS: Final = 20
+# The members in which systems say what went wrong, and characters of it that are quoted.
+_ERRORS: Final = ("errors", "error")
+_QUOTED: Final = 300
 _GZIP_MAGIC: Final = b"\x1f\x8b"  # RFC 1952
 
 Reader = Callable[[Path, WantedColumns], Iterator[Chunk]]
@@ -30,17 +37,27 @@ _READERS: Final[dict[str, Reader]] = {
 }
 
 
-class ShopNotNamed(UnreadableFile):
+class NoSuchShop(UnreadableFile):
+    """No shop has the id that was named. `shops`: those that exist. They are for the operator alone, and
+    in no message: who puts a file into the landing folder may read its report."""
+
+    def __init__(self, message: str, shops: ImportedShops) -> None:
+        super().__init__(message)
+        self.shops = sorted(shops.keys)
+
+
+class ShopNotNamed(NoSuchShop):
     """The file does not name its shop, and the warehouse has several."""
 
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """The options of an import besides the kind of file: its format, if it is another system's, and the
-    shop it belongs to."""
+    """The options of an import besides the kind of file: its format, if it is another system's, the shop
+    it belongs to, and the order of a date's parts in a CSV file (see `values/notation`)."""
 
     format: Format | None = None
     shop_id: str | None = None
+    dates: str = ""
 
 
 NO_OPTIONS: Final = ImportOptions()
@@ -54,18 +71,33 @@ def chunks_of(
     Raises UnreadableFile at once if the file cannot be read at all or is of another format or kind;
     later also OSError.
     """
-    format = format_of(path, kind, options.format)
+    sample = _sample(path)
+    if error := answered_error(sample):
+        raise UnreadableFile(f"{path}: the other system answered with an error: {error}")
+    required = [field.name for field in kind.fields if field.required]
+    # A row of this program may have a list in a member of another system's name.
+    if sample.is_empty_page and not any(f'"{name}"'.encode() in sample.head for name in required):
+        return iter(())
+    format = format_of(path, kind, options.format, sample)
     if format is None:
-        reader = _reader_of(path)
+        advice = "" if is_own(sample) else _advice(kind)
+        reader = _reader_of(path, advice)
         if options.shop_id is not None:
             raise UnreadableFile(
                 f"{path}: --shop is for exports of other systems; rows of this program name their "
-                "shop in shop_id"
+                f"shop in shop_id{advice}"
             )
-        required = [field.name for field in kind.fields if field.required]
-        return reader(path, WantedColumns(kind.field_names(), required, kind.free_text()))
+        wanted = WantedColumns(
+            kind.field_names(),
+            required,
+            kind.free_text(),
+            kind.notation_of,
+            options.dates,
+            advice,
+        )
+        return reader(path, wanted)
     target = target_of(path, format, options.shop_id, shops)
-    return mapping.chunks(format, kind, target, format.records(path))
+    return mapping.chunks(format, kind, target, format.records(path, options.dates))
 
 
 def is_textual(file: str) -> bool:
@@ -73,7 +105,23 @@ def is_textual(file: str) -> bool:
     return not file.lower().removesuffix(".gz").endswith((".ndjson", ".jsonl"))
 
 
-def _reader_of(path: Path) -> Reader:
+def _advice(kind: Kind) -> str:
+    """How to import a file that is not recognised, if another system wrote it."""
+    names = [format.name for format in FORMATS.values() if format.kind == kind.name]
+    if not names:
+        return ""
+    return (
+        f". If another system wrote it, name its format: --format {_one_of(names)} "
+        f"(in the landing folder: {kind.name}/FORMAT/)"
+    )
+
+
+def _one_of(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _reader_of(path: Path, advice: str) -> Reader:
     """The reader for a file's extension. Raises UnreadableFile if there is none, or a `.gz` is no
     gzip file."""
     name = path.name.lower()
@@ -81,8 +129,8 @@ def _reader_of(path: Path) -> Reader:
     reader = _READERS.get(Path(plain).suffix)
     if reader is None or (reader is parquet.chunks and plain != name):
         raise UnreadableFile(
-            f"{path}: unknown extension; name it .ndjson, .jsonl, .csv (each also with .gz) or "
-            ".parquet. It does not look like the export of another system"
+            f"{path}: unknown extension; name it .ndjson or .jsonl (a row on each line), .csv (each also "
+            f"with .gz) or .parquet{advice}"
         )
     if plain != name:
         with path.open("rb") as file:
@@ -102,34 +150,67 @@ def target_of(path: Path, format: Format, shop_id: str | None, shops: ImportedSh
         if not shops.keys:
             raise UnreadableFile(f"{unnamed}, and there is none: import it first (kind shops)")
         if len(shops.keys) > 1:
-            raise ShopNotNamed(f"{unnamed}, and there are {len(shops.keys)}: name it")
+            raise ShopNotNamed(
+                f"{unnamed}, and there are {len(shops.keys)}: name it with --shop ID "
+                f"(in the landing folder: {format.kind}/{format.name}/ID/)",
+                shops,
+            )
         shop_id = next(iter(shops.keys))
     if shop_id not in shops.keys:
-        raise UnreadableFile(f"{path}: no shop {shop_id!r}; import it first (kind shops)")
+        raise NoSuchShop(f"{path}: no shop {shop_id!r}; import it first (kind shops)", shops)
     return Target(shop_id, shops.currencies[shops.keys[shop_id]])
 
 
-def format_of(path: Path, kind: Kind, named: Format | None) -> Format | None:
+def format_of(path: Path, kind: Kind, named: Format | None, sample: Sample) -> Format | None:
     """The format to read a file with, None for rows of this program.
 
     Raises UnreadableFile if the file unmistakably is something else than the kind or than the `named`
-    format, or does not exist.
+    format.
     """
-    try:
-        members = [name for format in FORMATS.values() for name in format.list_members]
-        sample = sample_of(path, members)
-    except OSError as error:
-        raise UnreadableFile(f"{path}: {error.strerror or error}") from error
     own = is_own(sample)
     format = None if own else next((f for f in FORMATS.values() if f.matches(sample)), None)
     expected = kind.name if named is None else named.name
     if format is not None and (format.kind != kind.name if named is None else format is not named):
         raise UnreadableFile(
-            f"{path}: looks like {format.name} ({format.kind}), not like {expected}"
+            f"{path}: looks like {format.name} ({format.kind}), not like {expected}; import it as "
+            f"{format.kind}, without --format or with --format {format.name} (in the landing folder: "
+            f"{format.kind}/{format.name}/)"
         )
     if own and named is not None:
-        raise UnreadableFile(f"{path}: looks like rows of this program, not like {expected}")
+        raise UnreadableFile(
+            f"{path}: looks like rows of this program, not like {expected}; import it without --format "
+            f"and --shop (in the landing folder: {kind.name}/)"
+        )
     return named or format
+
+
+def _sample(path: Path) -> Sample:
+    """The beginning of a file. Raises UnreadableFile if it does not exist."""
+    try:
+        members = [name for format in FORMATS.values() for name in format.list_members]
+        return sample_of(path, members)
+    except OSError as error:
+        raise UnreadableFile(f"{path}: {error.strerror or error}") from error
+
+
+def answered_error(sample: Sample) -> str:
+    """The error, quoted, that a system answered with in place of rows or beside them; "" for rows."""
+    if not any(f'"{name}"'.encode() in sample.head for name in _ERRORS):
+        return ""
+    try:
+        answer = DECODE(sample.head)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return ""
+    answer = answer[0] if isinstance(answer, list) and answer else answer
+    if not isinstance(answer, dict):
+        return ""
+    error = next(filter(None, map(answer.get, _ERRORS)), None)
+    itself = Sample(sample.head, [answer])
+    if error is None or is_own(itself) or any(f.matches(itself) for f in FORMATS.values()):
+        return ""
+    error = error[0] if isinstance(error, list) else error
+    error = error.get("message", error) if isinstance(error, dict) else error
+    return quoted(error if isinstance(error, str) else encode(error), _QUOTED)
 
 
 def is_own(sample: Sample) -> bool:
@@ -143,28 +224,30 @@ def is_own(sample: Sample) -> bool:
 def sample_of(path: Path, list_members: Sequence[str]) -> Sample:
     """The beginning of a file; `list_members` as for `json_records`. Raises OSError."""
     try:
-        head = next(blocks_of(path), (b"", 0))[0][:_SAMPLE_BYTES]
+        head = next(blocks_of(path), (b"", 0))[0]
     except DamagedArchive:
         head = b""
     text = head.removeprefix(BOM).lstrip()
     if text[:1] in (b"{", b"["):
-        records = []
+        records, is_empty = [], True
         for value in islice(json_values(path, list_members), _SAMPLE_RECORDS):
+            is_empty = False
             if value.record is not None:
                 records.append(value.record)
             if value.size > CHUNK_BYTES:
                 break
-        return Sample(head, records)
-    return Sample(head, _first_of_table(text))
+        return Sample(head, records, is_empty)
+    return Sample(head, _first_of_table(text[:_SAMPLE_BYTES]))
 
 
 def _first_of_table(text: bytes) -> list[Record]:
     """The first record of a CSV file, as texts by the names of its header."""
     if b"\0" in text:
         return []
-    lines = csv_module.reader(text.decode("utf-8", "replace").splitlines(keepends=True))
+    lines = text.decode("utf-8", "replace").splitlines(keepends=True)
+    separator = csv.separator_of(lines[0], ()) if lines else ","
     try:
-        header, *first = list(islice(lines, 2))
+        header, *first = islice(csv_module.reader(lines, delimiter=separator), 2)
     except (csv_module.Error, ValueError):
         return []
     cells = first[0] if first else []

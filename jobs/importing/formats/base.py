@@ -30,10 +30,12 @@ class SourceField(NamedTuple):
 
 class Sample(NamedTuple):
     """The beginning of a file: its first bytes, unpacked, and the objects in them (of a CSV file the
-    first record, by the names of its header)."""
+    first record, by the names of its header). `is_empty_page`: it is JSON without any row (`[]`,
+    `{"orders": []}`)."""
 
     head: bytes
     records: list[Record]
+    is_empty_page: bool = False
 
 
 @dataclass
@@ -94,9 +96,9 @@ class Format(ABC):
     def matches(self, sample: Sample) -> bool:
         """Whether a file that begins like this is unmistakably of this format."""
 
-    def records(self, path: Path) -> Iterator[Records]:
-        """The file's records, some thousands at a time; here those of a JSON file. Raises OSError and
-        UnreadableFile."""
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        """The file's records, some thousands at a time; here those of a JSON file. `dates`: the order of
+        a date's parts, which a table may be told. Raises OSError and UnreadableFile."""
         for part in json_records(path, self.list_members, self.source_fields):
             yield Records(*part)
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from jobs.importing.files import csv
 from jobs.importing.files.chunk import CHUNK_ROWS, Chunk, WantedColumns
 from jobs.importing.formats.base import Format, Record, Records, Row, Sample, SourceField, Target
+from jobs.importing.values.notation import TIME
 
 _DATE: Final = "date"
 _BASE: Final = "EUR"
@@ -33,8 +34,11 @@ class Ecb(Format):
         quotes = [other for other in others if other]
         return name.lower() == _DATE and bool(quotes) and all(map(_is_currency_code, quotes))
 
-    def records(self, path: Path) -> Iterator[Records]:
-        for chunk in csv.chunks(path, WantedColumns((_DATE,))):
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        wanted = WantedColumns(
+            (_DATE,), notation_of=lambda name: TIME if name == _DATE else "", dates=dates
+        )
+        for chunk in csv.chunks(path, wanted):
             rates, broken = _rates(chunk), chunk.broken
             # At least once: there may be broken lines without any rate.
             while (numbered := list(islice(rates, CHUNK_ROWS))) or broken:

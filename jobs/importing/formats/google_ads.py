@@ -36,8 +36,12 @@ _DIRECT: Final = {
 }
 # The member that tells an answer without rows from a row.
 _MASK: Final = "fieldMask"
-# A table has at least one of these columns.
-_COLUMNS: Final = ("campaign.id", "segments.date", "metrics.cost_micros")
+# The columns of a table, in the spelling of REST and of SQL.
+_COLUMNS: Final = _DIRECT | {
+    "customer.currency_code": "currency",
+    "metrics.cost_micros": "spend",
+    "metrics.costMicros": "spend",
+}
 _CUSTOMER: Final = re.compile(r"customers/(\d+)/")
 # The depth of the members that are mapped.
 _DEPTH: Final = 3
@@ -63,8 +67,8 @@ class GoogleAds(Format):
         rows = [_canonical(record) for record in sample.records]
         return any({"campaign", "segments", "metrics"} <= row.keys() for row in rows)
 
-    def records(self, path: Path) -> Iterator[Records]:
-        for some in report_records(path, self.list_members, _COLUMNS):
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        for some in report_records(path, self.list_members, _COLUMNS, dates):
             some.numbered = [
                 (line, _canonical(record)) for line, record in some.numbered if _MASK not in record
             ]

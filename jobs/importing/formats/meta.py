@@ -64,8 +64,8 @@ class Meta(Format):
     def matches(self, sample: Sample) -> bool:
         return any({"date_start", "date_stop"} <= record.keys() for record in sample.records)
 
-    def records(self, path: Path) -> Iterator[Records]:
-        return report_records(path, self.list_members, [f.source for f in self.source_fields])
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        return report_records(path, self.list_members, dict(self.source_fields), dates)
 
     def row(self, record: Record, target: Target) -> Row:
         first = record.get("date_start")

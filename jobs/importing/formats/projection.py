@@ -78,8 +78,8 @@ def _hashed(name: str, value: Any) -> Any:
     return masked(value) if "sha256" in name.lower() else hashed_email(value)
 
 
-def encode(record: dict[str, Any]) -> str:
-    """A record as JSON; numbers keep their digits."""
+def encode(record: Any) -> str:
+    """A record, or any other value, as JSON; numbers keep their digits."""
     return _ENCODE(record).decode()
 
 

@@ -73,8 +73,8 @@ class SpendCsv(Format):
         is_table = sample.head.lstrip()[:1] not in (b"{", b"[")
         return is_table and any(_renamed(record).keys() >= _REQUIRED for record in sample.records)
 
-    def records(self, path: Path) -> Iterator[Records]:
-        for some in csv_records(path, _COLUMNS):
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        for some in csv_records(path, _COLUMNS, _field_of, dates, _REQUIRED):
             some.numbered = [(line, _renamed(record)) for line, record in some.numbered]
             yield some
 
@@ -88,19 +88,24 @@ class SpendCsv(Format):
 
 
 def _renamed(record: Record) -> Record:
-    named = ((_our_name(name[:_LONGEST_NAME]), value) for name, value in record.items())
+    named = ((_field_of(name), value) for name, value in record.items())
     return {name: value for name, value in named if name}
+
+
+def _field_of(column: str) -> str:
+    """Our name of a column, "" for one that is not mapped."""
+    return _our_name(column[:_LONGEST_NAME])
 
 
 @lru_cache(maxsize=1 << 10)
 def _our_name(column: str) -> str:
-    """Our name of a column, "" for one that is not mapped."""
     return _OURS.get(re.sub(r"[\W_]+", "_", column.lower()).strip("_"), "")
 
 
 def _provider(stated: Any) -> Any:
-    """The provider by the name that the product uses; an unknown one by its own."""
+    """The provider by the name that the product uses; an unknown one by its own, without "Ads" behind it, as
+    UTM sources have it."""
     if not isinstance(stated, str):
         return stated
     name = stated.strip().lower().removesuffix("ads").rstrip()
-    return _PROVIDERS.get(name, stated)
+    return _PROVIDERS.get(name) or stated.strip().lower().removesuffix(" ads").rstrip() or stated

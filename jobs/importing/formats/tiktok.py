@@ -64,13 +64,13 @@ class TikTok(Format):
     def matches(self, sample: Sample) -> bool:
         return any(_DAY in _flat(record) for record in sample.records)
 
-    def records(self, path: Path) -> Iterator[Records]:
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
         """The records of reports. Those without an advertiser or a currency take it from the record of
         the advertiser that comes before them."""
         advertisers: dict[str, Record] = {}
         last: Record = {}
-        columns = [field.source for field in self.source_fields]
-        for some in report_records(path, self.list_members, columns):
+        columns = dict(self.source_fields)
+        for some in report_records(path, self.list_members, columns, dates):
             rows = []
             for line, nested in some.numbered:
                 record = _flat(nested)

@@ -74,6 +74,11 @@ class Kind(ABC):
         return tuple(field.name for field in cls.fields)
 
     @classmethod
+    def notation_of(cls, name: str) -> str:
+        """The notation of the field of this name (see `FieldType.notation`); "" if there is none."""
+        return next((field.type.notation for field in cls.fields if field.name == name), "")
+
+    @classmethod
     def free_text(cls) -> frozenset[str]:
         """The fields that may hold people's own words."""
         return frozenset(field.name for field in cls.fields if field.free_text)

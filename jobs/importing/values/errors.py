@@ -14,8 +14,8 @@ class InvalidValue(ValueError):
     """A value that cannot be imported. The message is the reason, without the field's name."""
 
 
-def quoted(value: Any) -> str:
-    """A value as a reason shows it: on one line, at most 60 characters, e-mail addresses hashed."""
+def quoted(value: Any, most: int = _QUOTED) -> str:
+    """A value as a reason shows it: on one line, at most so many characters, e-mail addresses hashed."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
@@ -23,6 +23,6 @@ def quoted(value: Any) -> str:
     if isinstance(value, dict):
         return "an object"
     text = masked((value.isoformat() if isinstance(value, date) else str(value))[:_LOOKED_AT])
-    shown = text if len(text) <= _QUOTED else f"{text[:_QUOTED]}…"
+    shown = text if len(text) <= most else f"{text[:most]}…"
     # repr() escapes line feeds, NUL and halves of surrogate pairs, which databases refuse.
     return repr(shown) if isinstance(value, str) else shown

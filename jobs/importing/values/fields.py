@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from jobs.importing.files.chunk import Values
 from jobs.importing.values import numbers, texts, times
+from jobs.importing.values.notation import NUMBER, TIME
 from warehouse.domain import text_rules
 from warehouse.domain.time import EARLIEST, LATEST, NEVER
 
@@ -32,6 +33,7 @@ class FieldType:
     raises InvalidValue. `missing`: what is stored for a missing cell. `arrow`: the type of the column.
     `read_text`: in place of `read` for files that write numbers and lists as text (CSV, Parquet).
     `read_clean`: a whole column, nulls for missing cells; None if any cell may need `read`.
+    `notation`: NUMBER or TIME if its cells are such, which tables write in several ways; else "".
     """
 
     name: str
@@ -40,6 +42,7 @@ class FieldType:
     arrow: pa.DataType = _TEXT
     read_text: Callable[[Any], Any] | None = None
     read_clean: Callable[[Values], pa.Array | None] | None = None
+    notation: str = ""
 
 
 @dataclass(frozen=True)
@@ -155,11 +158,16 @@ INSTANT: Final = FieldType(
     NEVER,
     _INT64,
     read_clean=_clean_instants,
+    notation=TIME,
 )
 OLD_INSTANT: Final = FieldType(
-    "ISO 8601 time from 1970 to 2100; UTC without an offset", times.instant, None, _INT64
+    "ISO 8601 time from 1970 to 2100; UTC without an offset",
+    times.instant,
+    None,
+    _INT64,
+    notation=TIME,
 )
-DAY: Final = FieldType("date (YYYY-MM-DD)", times.day, 0, _INT64)
+DAY: Final = FieldType("date (YYYY-MM-DD)", times.day, 0, _INT64, notation=TIME)
 WHOLE: Final = FieldType(
     "whole number from 0",
     numbers.json_whole_number,
@@ -167,9 +175,10 @@ WHOLE: Final = FieldType(
     _INT64,
     read_text=numbers.whole_number,
     read_clean=_clean_whole_numbers,
+    notation=NUMBER,
 )
 # Platforms write their counts as text in JSON, too.
-COUNT: Final = FieldType("whole number from 0", numbers.whole_number, 0, _INT64)
-DECIMAL: Final = FieldType("decimal number", numbers.decimal)
-POSITIVE: Final = FieldType("decimal number above 0", numbers.positive)
+COUNT: Final = FieldType("whole number from 0", numbers.whole_number, 0, _INT64, notation=NUMBER)
+DECIMAL: Final = FieldType("decimal number", numbers.decimal, notation=NUMBER)
+POSITIVE: Final = FieldType("decimal number above 0", numbers.positive, notation=NUMBER)
 FLAG: Final = FieldType("true or false", texts.flag, 0, pa.int16())

@@ -21,12 +21,14 @@ from warehouse.domain.time import (
 
 _ISO: Final = re.compile(
     r"\d{4}-?\d\d-?\d\d"
-    r"([T ]\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?( ?Z|[+-]\d\d(:?\d\d)?)?)?",
+    r"([T ]\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?)?",
     re.ASCII | re.IGNORECASE,
 )
 # ISO 8601 has two times that `datetime` lacks: the end of a day, and a leap second.
 _MIDNIGHT: Final = re.compile(r"(?<=[T ])24(?=(:?00(:?00([.,]0+)?)?)?([Z +-]|$))")
 _LEAP: Final = re.compile(r"(?<=[T ]\d\d:\d\d:)60|(?<=[T ]\d{4})60")
+# PostgreSQL's clients and Shopify write a space before the offset.
+_SPACE: Final = re.compile(r" (?=[Z+-])")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
@@ -65,7 +67,7 @@ def _of_text(written: str) -> int:
     text, midnights = _MIDNIGHT.subn("00", text)
     text, leaps = _LEAP.subn("59", text)
     try:
-        moment = datetime.fromisoformat(text.replace(" Z", "Z"))
+        moment = datetime.fromisoformat(_SPACE.sub("", text))
     except ValueError:
         raise _not_a_time(written) from None
     at = any_instant(moment) + midnights * MICROS_PER_DAY + leaps * MICROS_PER_SECOND

@@ -34,11 +34,11 @@ class Warehouse:
         return self.take_file(kind, written(self.folder / name, rows))
 
     def take_file(
-        self, kind: str, path: Path, shop: str | None = None, named: str = ""
+        self, kind: str, path: Path, shop: str | None = None, named: str = "", dates: str = ""
     ) -> dict[str, int]:
-        """Import a file, of this shop and in the format that is named, if either is said."""
+        """Import a file: of this shop, in this format, with dates in this order, where they are said."""
         counts = Counts()
-        options = ImportOptions(FORMATS.get(named), shop)
+        options = ImportOptions(FORMATS.get(named), shop, dates)
         with open_arrow(self.url) as bulk:
             import_file(bulk, KINDS[kind], path, lambda _: None, counts, options=options)
         return counts.report()

@@ -179,10 +179,9 @@ def test_columns_in_upper_case_of_parquet(sqlite_warehouse: Warehouse) -> None:
         (
             "in.csv",
             b"event_id;shop_id\n1;a.example\n",
-            "columns missing: event_id, .*; the file has: event_id;shop_id "
-            r"\(separated by semicolons; save the file with commas\)",
+            "columns missing: form_id, .*; the file has: event_id, shop_id$",
         ),
-        ("in.csv", b"<html>\n</html>\n", "columns missing: .*; the file has: <html>$"),
+        ("in.csv", b"<html>\n</html>\n", "columns missing: .*; the file has: <html>"),
         (
             "in.csv",
             (",".join(event(type=None)) + ",a@b.example\n").encode(),
@@ -193,9 +192,9 @@ def test_columns_in_upper_case_of_parquet(sqlite_warehouse: Warehouse) -> None:
             (",".join(event()) + ",Event_ID\n").encode(),
             "2 columns are named 'event_id'",
         ),
-        ("in.csv", "event_id,shop_id\n".encode("utf-16"), "not UTF-8"),
+        ("in.csv", "event_id,shop_id\n".encode("utf-16"), "the file has: event_id, shop_id$"),
         ("in.csv", b'event_id,"shop_id\n', "not CSV"),
-        ("in.parquet", [{"a": 1}], "columns missing: .*; the file has: a$"),
+        ("in.parquet", [{"a": 1}], "columns missing: .*; the file has: a"),
         ("in.parquet", [event() | {"TYPE": "b"}], "2 columns are named 'type'"),
     ],
 )

@@ -279,7 +279,7 @@ def test_csv_records_that_are_no_rows(sqlite_warehouse: Warehouse) -> None:
     good = ",".join(row.values()) + ",,\r\n"
     text = (
         header
-        + good.replace("e1", '"e\n1"')
+        + good.replace("e1", '"é\n1"')
         + "\r\n"
         + good.replace("e1", "e2").replace(",,\r", ",,,\r")
         + "short,row\r\n"
@@ -291,7 +291,7 @@ def test_csv_records_that_are_no_rows(sqlite_warehouse: Warehouse) -> None:
         + good.replace("e1", '"e6')
         + good.replace("e1", "e7")
     )
-    counts = sqlite_warehouse.take("events", text.encode("latin-1"), "in.csv")
+    counts = sqlite_warehouse.take("events", text.encode().replace("ÿ".encode(), b"\xff"), "in.csv")
     assert counts["new"] == 3
     assert sqlite_warehouse.reasons() == [
         (5, "10 cells, but the header has 9"),

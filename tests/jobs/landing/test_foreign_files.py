@@ -36,7 +36,8 @@ def test_of_several_shops_one_is_named(sqlite_commands: Commands) -> None:
     said = sqlite_commands(*words, status=2).splitlines()[-1]
     assert said == (
         f"Error: {ORDERS}: files of shopify do not name their shop, and there are 2: "
-        "name it with --shop ID"
+        "name it with --shop ID (in the landing folder: orders/shopify/ID/); the shops are a.example, "
+        "b.example"
     )
     assert "no shop 'c.example'" in sqlite_commands(*words, "--shop", "c.example", status=1)
     own = written(sqlite_commands.folder / "own.ndjson", [order()])
@@ -51,9 +52,13 @@ def test_a_format_is_one_of_the_kind(sqlite_commands: Commands) -> None:
     assert "shopify is a format of orders, not of events" in said
     sqlite_commands.take("shops", [A])
     said = sqlite_commands("import", "events", str(ORDERS), status=1)
-    assert said == f"Error: {ORDERS}: looks like shopify (orders), not like events\n"
+    advice = (
+        "; import it as orders, without --format or with --format shopify "
+        "(in the landing folder: orders/shopify/)"
+    )
+    assert said == f"Error: {ORDERS}: looks like shopify (orders), not like events{advice}\n"
     said = sqlite_commands("import", "orders", str(ORDERS), "--format", "shopify-bulk", status=1)
-    assert said == f"Error: {ORDERS}: looks like shopify (orders), not like shopify-bulk\n"
+    assert said == f"Error: {ORDERS}: looks like shopify (orders), not like shopify-bulk{advice}\n"
 
 
 def test_a_dry_run_shows_and_writes_nothing(commands: Commands) -> None:
@@ -145,9 +150,13 @@ def test_what_lands_in_the_folders_of_a_format(commands: Commands) -> None:
         "orders/shopify/a.example/done": None,
         "orders/shopify/b.example/done": None,
         "orders/shopify/failed": (
-            "files of shopify do not name their shop, and there are 2: name it"
+            "files of shopify do not name their shop, and there are 2: name it with --shop ID "
+            "(in the landing folder: orders/shopify/ID/)"
         ),
-        "orders/shopify-bulk/a.example/failed": "looks like shopify (orders), not like shopify-bulk",
+        "orders/shopify-bulk/a.example/failed": (
+            "looks like shopify (orders), not like shopify-bulk; import it as orders, without --format "
+            "or with --format shopify (in the landing folder: orders/shopify/)"
+        ),
     }
     assert reports["exchange-rates/done"]["counts"]["new"] == 5
     done = reports["orders/shopify/a.example/done"]

@@ -1,5 +1,5 @@
-"""Shopify's orders as a bulk operation of the GraphQL Admin API writes them: an object a line, the parts
-of an order on lines of their own. See `bulk.md`."""
+"""Shopify's orders of the GraphQL Admin API: as a bulk operation writes them, an object a line, the parts of
+an order on lines of their own; or as it answers a query, with the parts in the order. See `bulk.md`."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -40,6 +40,7 @@ _ORDERS_PER_CHUNK: Final = 5_000
 
 class ShopifyBulk(ShopifyOrders):
     name = "shopify-bulk"
+    list_members = ("data", "order", "orders", "edges", "node", "nodes")
     times = ("createdAt", "updatedAt", "cancelledAt")
     emails = (
         ("email",),
@@ -88,18 +89,18 @@ class ShopifyBulk(ShopifyOrders):
             for name in ("id", _PARENT)
         )
 
-    def records(self, path: Path) -> Iterator[Records]:
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
         """The orders, each with its parts, wherever in the file they are; once all of it is read."""
         part = Records([])
         with ParentChildJoin() as join:
-            for value in json_values(path, ()):
+            for value in json_values(path, self.list_members):
                 part.position = value.position
                 if value.record is None:
                     part.broken.append(BrokenLine(value.number, HIDDEN, value.wrong))
                     if len(part.broken) >= CHUNK_ROWS:
                         yield part
                         part = Records([], position=part.position)
-                elif (piece := _piece(value.record)) is not None:
+                elif (piece := _piece(_unconnected(value.record))) is not None:
                     own, parent = (str(value.record.get(name) or "") for name in ("id", _PARENT))
                     join.add(value.number, own, parent, self.kept_text(piece))
             for line, order_id, text in join.parents():
@@ -166,6 +167,28 @@ class ShopifyBulk(ShopifyOrders):
 
 def _amount(record: Record, name: str, currency: Any, target: Target) -> int | None:
     return target.minor(name, inner(record, name, _MONEY, "amount"), currency)
+
+
+def _unconnected(value: Record) -> Record:
+    """An object in which connections (`{"edges": [{"node": ...}]}`, `{"nodes": [...]}`) are lists, and lines
+    of shipping are lines like the others."""
+    plain = {name: _listed(member) for name, member in value.items()}
+    shipping = objects(plain.pop("shippingLines", None))
+    if shipping:
+        plain["lineItems"] = [*objects(plain.get("lineItems")), *shipping]
+    for refund in objects(plain.get("refunds")):
+        refund["transactions"] = _listed(refund.get("transactions"))
+    return plain
+
+
+def _listed(member: Any) -> Any:
+    if not isinstance(member, dict):
+        return member
+    if isinstance(member.get("nodes"), list):
+        return member["nodes"]
+    if isinstance(member.get("edges"), list):
+        return [edge.get("node") for edge in objects(member["edges"])]
+    return member
 
 
 def _piece(value: Record) -> Record | None:

@@ -1,0 +1,49 @@
+"""Reports of Google Ads as its pages export them, as ad spend. See `google_ads_csv.md`."""
+
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from jobs.importing.formats.base import Record
+from jobs.importing.formats.page_export import PageExport, source_fields_of
+
+_COLUMNS: Final = {
+    "Customer ID": "account_id",
+    "Campaign ID": "campaign_id",
+    "Campaign": "campaign_name",
+    "Day": "date",
+    "Currency code": "currency",
+    "Currency": "currency",
+    "Cost": "spend",
+    "Impr": "impressions",
+    "Impressions": "impressions",
+    "Clicks": "clicks",
+}
+_FINER: Final = {
+    "Ad group ID": "adgroup",
+    "Ad group": "adgroup",
+    "Ad ID": "ad",
+    "Keyword ID": "criterion",
+    "Search keyword": "criterion",
+    "Asset group": "assetgroup",
+    "Device": "device",
+    "Network": "adNetworkType",
+    "Network (with search partners)": "adNetworkType",
+}
+
+
+class GoogleAdsCsv(PageExport):
+    name = "google-ads-csv"
+    provider = "google"
+    columns = _COLUMNS
+    finer = _FINER
+    shown_by = frozenset(("campaign", "cost", "clicks"))
+    source_fields: ClassVar = source_fields_of(_COLUMNS, _FINER)
+
+    def check_days(self, path: Path, record: Record) -> None:
+        """A row has its day in a column of its own."""
+
+    def account(self, written: Any) -> Any:
+        return written and str(written).replace("-", "")
+
+    def advice(self) -> str:
+        return "choose Segment, Time, Day in Google Ads, and download again"

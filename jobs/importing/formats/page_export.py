@@ -1,0 +1,134 @@
+"""Tables from the pages of ad platforms: titles above the header, totals among the rows."""
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from jobs.importing.files import csv
+from jobs.importing.files.chunk import UnreadableFile, WantedColumns
+from jobs.importing.formats.ad_segment import segment_of
+from jobs.importing.formats.base import (
+    SKIPPED,
+    Format,
+    Record,
+    Records,
+    Row,
+    Sample,
+    SourceField,
+    Target,
+)
+from jobs.importing.formats.report_files import REQUIRED, raise_if_lacking
+from jobs.importing.kinds.ad_spend import AdSpendKind
+
+# Platforms write these for a missing value.
+_NO_VALUE: Final = ("", "-", "--", "—")
+# "Amount spent (EUR)"
+_WITH_CURRENCY: Final = re.compile(r"(.*\S)\s*\(([A-Z]{3})\)")
+_CURRENCY: Final = "Currency"
+# The name can stand in for the id, and the header for the column of the currency.
+_REQUIRED: Final = REQUIRED - {"campaign_id", "currency"}
+
+
+class PageExport(Format):
+    """Rows of one day each. `columns`: the names of columns with the field of ad spend that each fills; of
+    two that fill the same the first that has a value counts. `finer`: columns that split a row further, with
+    their names in our segment. `shown_by`: the columns by which a header is recognised."""
+
+    kind = "ad-spend"
+    counts: ClassVar = (SKIPPED,)
+    provider: ClassVar[str]
+    columns: ClassVar[dict[str, str]]
+    finer: ClassVar[dict[str, str]]
+    shown_by: ClassVar[frozenset[str]]
+
+    def matches(self, sample: Sample) -> bool:
+        lines = sample.head[: 64 << 10].decode("utf-8", "replace").splitlines()
+        return csv.find_header(lines, self._is_header) is not None
+
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        wanted = WantedColumns(
+            tuple(source for source, _ in self.source_fields),
+            notation_of=lambda name: AdSpendKind.notation_of(
+                self.columns.get(self._plain(name), "")
+            ),
+            dates=dates,
+            is_header=self._is_header,
+        )
+        for chunk in csv.chunks(path, wanted):
+            names = [self._plain(name) for name in chunk.columns]
+            filled = {self.columns.get(name, "") for name in names}
+            if "date" not in filled:
+                raise UnreadableFile(f"{path}: no column says the day; {self.advice()}")
+            raise_if_lacking(path, list(chunk.columns), filled, _REQUIRED)
+            currency = self._currency(path, list(chunk.columns))
+            rows = zip(*chunk.columns.values(), strict=True)
+            numbered = []
+            for line, cells in zip(chunk.lines.tolist(), rows, strict=True):
+                present = {
+                    n: c for n, c in zip(names, cells, strict=True) if c.strip() not in _NO_VALUE
+                }
+                numbered.append((line, currency | present))
+                self.check_days(path, present)
+            yield Records(numbered, chunk.broken, chunk.position)
+
+    def row(self, record: Record, target: Target) -> Row | None:
+        row: Row = {}
+        for source, field in self.columns.items():
+            row[field] = row.get(field) or record.get(source)
+        if not row["date"] or not row["campaign_name"]:
+            target.count(SKIPPED)  # a total
+            return None
+        finer: dict[str, Any] = {}
+        for source, name in self.finer.items():
+            finer[name] = finer.get(name) or record.get(source)
+        return row | {
+            "provider": self.provider,
+            "account_id": self.account(row["account_id"]),
+            "campaign_id": row["campaign_id"] or row["campaign_name"],
+            "segment": segment_of(finer.items()),
+        }
+
+    @abstractmethod
+    def check_days(self, path: Path, record: Record) -> None:
+        """Raise UnreadableFile if a row is of several days."""
+
+    @abstractmethod
+    def account(self, written: Any) -> Any:
+        """The id of an account as the platform's API has it."""
+
+    @abstractmethod
+    def advice(self) -> str:
+        """How to export a row for each day."""
+
+    def _is_header(self, names: Sequence[str]) -> bool:
+        return self.shown_by <= {self._plain(name).lower() for name in names}
+
+    def _plain(self, name: str) -> str:
+        """The name of a column without a currency, or a full stop at its end, in our spelling."""
+        match = _WITH_CURRENCY.fullmatch(name.strip())
+        plain = match[1] if match else name.strip().rstrip(".")
+        return self._spelling().get(plain.lower(), plain)
+
+    @classmethod
+    def _spelling(cls) -> dict[str, str]:
+        return {source.lower(): source for source in (*cls.columns, *cls.finer)}
+
+    def _currency(self, path: Path, header: Sequence[str]) -> Record:
+        """The currency that the header states beside the spend; nothing where there is a column of it."""
+        if any(self.columns.get(self._plain(name)) == "currency" for name in header):
+            return {}
+        for name in header:
+            match = _WITH_CURRENCY.fullmatch(name.strip())
+            if match and self.columns.get(self._plain(name)) == "spend":
+                return {_CURRENCY: match[2]}
+        raise UnreadableFile(f"{path}: no column says the currency; add it to the report")
+
+
+def source_fields_of(columns: dict[str, str], finer: dict[str, str]) -> tuple[SourceField, ...]:
+    """`Format.source_fields` of a page's export."""
+    return (
+        *(SourceField(source, field) for source, field in columns.items()),
+        *(SourceField(source, "segment") for source in finer),
+    )

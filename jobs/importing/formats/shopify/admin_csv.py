@@ -1,0 +1,147 @@
+"""Shopify's orders as the admin exports them: a table with several lines an order. See `admin_csv.md`."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from jobs.importing.files import csv
+from jobs.importing.files.chunk import WantedColumns
+from jobs.importing.formats.base import (
+    ROUNDED,
+    Format,
+    Record,
+    Records,
+    Row,
+    Sample,
+    SourceField,
+    Target,
+)
+from jobs.importing.formats.shopify.orders import VISITOR_ATTRIBUTES
+from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.notation import NUMBER, TIME
+from jobs.importing.values.times import recent_instant
+
+_NAME: Final = "Name"
+_NOTES: Final = "Note Attributes"
+# Columns that no other table has together.
+_SHOWN_BY: Final = {"name", "financial status", "created at", "lineitem name", "total"}
+_REQUIRED: Final = ("Id", _NAME, "Created at", "Currency", "Total")
+_DATED: Final = ("Created at", "Paid at", "Fulfilled at", "Cancelled at")
+_NOTATIONS: Final = dict.fromkeys(_DATED, TIME) | dict.fromkeys(
+    ("Total", "Discount Amount", "Refunded Amount"), NUMBER
+)
+# The export has one sum, and no refunds.
+_REFUND_ID: Final = "refunded"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_LATER: Final = 10**9
+
+
+class ShopifyCsv(Format):
+    """Orders whose first line alone has their totals."""
+
+    name = "shopify-csv"
+    kind = "orders"
+    counts: ClassVar = (ROUNDED,)
+    source_fields: ClassVar = (
+        SourceField("Id", "order_id"),
+        SourceField("Created at", "created_at"),
+        SourceField("Paid at", "updated_at"),
+        SourceField("Fulfilled at", "updated_at"),
+        SourceField("Cancelled at", "cancelled_at"),
+        SourceField("Currency", "currency"),
+        SourceField("Total", "total_cents"),
+        SourceField("Discount Amount", "discount_cents"),
+        SourceField("Discount Code", "discount_codes"),
+        SourceField("Refunded Amount", "refunds"),
+        SourceField("Email", "email"),
+        SourceField(_NOTES, "visitor_id"),
+    )
+
+    def matches(self, sample: Sample) -> bool:
+        first = sample.records[0] if sample.records else {}
+        return {name.strip().lower() for name in first} >= _SHOWN_BY
+
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        """The first line of each order. The lines of an order follow each other, with its name on each."""
+        names = (*dict(self.source_fields), _NAME)
+        wanted = WantedColumns(
+            names,
+            _REQUIRED,
+            notation_of=lambda name: _NOTATIONS.get(name, ""),
+            dates=dates,
+        )
+        before = None
+        for chunk in csv.chunks(path, wanted):
+            present = [name for name in names if name in chunk.columns]
+            rows = zip(*(chunk.columns[name] for name in present), strict=True)
+            orders = []
+            for line, cells in zip(chunk.lines.tolist(), rows, strict=True):
+                record = {name: cell for name, cell in zip(present, cells, strict=True) if cell}
+                order = record.pop(_NAME, "")
+                if order != before or "Total" in record:
+                    orders.append((line, _with_visitor(record)))
+                before = order
+            yield Records(orders, chunk.broken, chunk.position)
+
+    def row(self, record: Record, target: Target) -> Row:
+        currency = record.get("Currency")
+        refunded = target.minor("Refunded Amount", record.get("Refunded Amount"), currency)
+        last, at = _last_date(record)
+        refund = {"refund_id": _REFUND_ID, "created_at": last, "amount_cents": refunded}
+        codes = str(record.get("Discount Code") or "").split(",")
+        return {
+            "order_id": _order_id(record.get("Id")),
+            "created_at": record.get("Created at"),
+            "updated_at": at and _later(at, refunded or 0),
+            "currency": currency,
+            "total_cents": target.minor("Total", record.get("Total"), currency),
+            "discount_cents": target.minor(
+                "Discount Amount", record.get("Discount Amount"), currency
+            ),
+            "discount_codes": [{"code": code.strip()} for code in codes if code.strip()],
+            "refunds": [refund] if refunded else [],
+            "cancelled_at": record.get("Cancelled at"),
+            "email": record.get("Email"),
+            "visitor_id": record.get(_NOTES),
+        }
+
+
+def _with_visitor(record: Record) -> Record:
+    """A record whose attributes are the visitor's id alone: others may be people's own words."""
+    if _NOTES not in record:
+        return record
+    pairs = [line.partition(":") for line in record[_NOTES].splitlines()]
+    found = {name.strip(): value.strip() for name, _, value in pairs}
+    visitor = next((found[name] for name in VISITOR_ATTRIBUTES if found.get(name)), "")
+    return record | {_NOTES: visitor}
+
+
+def _order_id(written: Any) -> Any:
+    """The number of an order, as the API has it. Raises InvalidValue."""
+    if written is None or str(written).isdecimal():
+        return written
+    raise InvalidValue(
+        f"Id: {quoted(written)} is not the number of an order; a spreadsheet shortens such numbers: "
+        "import the file as Shopify exported it"
+    )
+
+
+def _last_date(record: Record) -> tuple[Any, int]:
+    """The last of an order's dates, as it is written and as an instant; (None, 0) without any. Raises
+    InvalidValue."""
+    instants = []
+    for name in _DATED:
+        if (written := record.get(name)) is not None:
+            try:
+                instants.append((recent_instant(written), written))
+            except InvalidValue as cause:
+                raise InvalidValue(f"{name}: {cause}") from None
+    at, written = max(instants, key=lambda pair: pair[0], default=(0, None))
+    return written, at
+
+
+def _later(at: int, refunded: int) -> str:
+    """An instant, later by a microsecond for each minor unit that was refunded: no date of the export tells
+    the version after a refund from the one before it."""
+    return (_EPOCH + timedelta(microseconds=at + min(refunded, _MOST_LATER))).isoformat()

@@ -1,0 +1,126 @@
+"""Pages without rows, answers that are errors, and standard input: by the command and in the folder."""
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from tests.jobs.conftest import Commands
+from tests.support.import_files import SAMPLES, event, order, written
+
+A = {"shop_id": "a.example", "currency": "EUR"}
+B = {"shop_id": "b.example", "currency": "USD"}
+NOTHING = {"read": 0, "new": 0, "duplicate": 0, "replaced": 0, "rejected": 0}
+EMPTY = {
+    "list.json": b"[]",
+    "page.json": b'{"orders": []}',
+    "page.ndjson": b'{"orders": []}\n{"orders":[]}\n',
+    "list.jsonl": b" [ ]\n",
+    "page.json.gz": gzip.compress(b'{"orders": []}'),
+    "results.json": b'{"results": [], "fieldMask": "campaign.id"}',
+    "data.json": b'{"data": [], "paging": {}}',
+    "utf16.json": "[]".encode("utf-16"),
+    "own.csv": b"order_id,shop_id,created_at,total_cents\n",
+}
+
+
+def counts(printed: str) -> dict[str, int]:
+    found: dict[str, int] = json.loads(printed.splitlines()[-1])
+    return {name: found[name] for name in NOTHING}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_page_without_rows(sqlite_commands: Commands, name: str) -> None:
+    sqlite_commands.take("shops", [A, B])
+    path = sqlite_commands.folder / name
+    path.write_bytes(EMPTY[name])
+    assert counts(sqlite_commands("import", "orders", str(path), "--json")) == NOTHING
+    assert "read 0  valid 0" in sqlite_commands("import", "orders", str(path), "--dry-run")
+    printed = sqlite_commands("import", "orders", "-", "--json", stdin=EMPTY[name])
+    assert counts(printed) == NOTHING
+    places = ["orders"]
+    if name != "own.csv":
+        printed = sqlite_commands("import", "orders", str(path), "--format", "shopify", "--json")
+        assert counts(printed) == NOTHING
+        places += ["orders/shopify", "orders/shopify/a.example"]
+    for place in places:
+        sqlite_commands.land(place, name, EMPTY[name])
+    sqlite_commands("landing")
+    for place in places:
+        assert (sqlite_commands.landing / place / "done" / name).exists()
+
+
+def test_a_row_is_no_page(sqlite_commands: Commands) -> None:
+    row = order(shop_id=None) | {"data": []}
+    path = written(sqlite_commands.folder / "in.ndjson", [row])
+    assert ":1 shop_id: missing" in sqlite_commands("import", "orders", str(path), status=3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"errors": "[API] Invalid API key"}, "'[API] Invalid API key'"),
+        ({"data": None, "errors": [{"message": "Throttled", "path": []}]}, "'Throttled'"),
+        ({"data": {"orders": []}, "errors": [{"message": "Timeout"}]}, "'Timeout'"),
+        ({"error": {"message": "Expired token of a@b.example", "code": 190}}, "'Expired token of "),
+        ([{"error": {"code": 401, "status": "UNAUTHENTICATED"}}], '"status":"UNAUTHENTICATED"'),
+        ({"error": "x" * 1000}, "x" * 300 + "…'"),
+    ],
+)
+def test_an_answer_that_is_an_error(sqlite_commands: Commands, answer: Any, words: str) -> None:
+    sqlite_commands.take("shops", [A])
+    content = json.dumps(answer).encode()
+    path = sqlite_commands.folder / "a.ndjson"
+    path.write_bytes(content)
+    for options in ((), ("--dry-run",), ("--format", "shopify"), ("--shop", "a.example")):
+        said = sqlite_commands("import", "orders", str(path), *options, status=1)
+        assert said.startswith(f"Error: {path}: the other system answered with an error: ")
+        assert words in said
+        assert "a@b.example" not in said
+    sqlite_commands.land("orders/shopify", "a.json", content)
+    sqlite_commands("landing", status=1)
+    report = json.loads(next(sqlite_commands.landing.rglob("*.report.json")).read_text())
+    assert words in report["error"]
+
+
+def test_errors_in_a_row_are_none_of_the_file(sqlite_commands: Commands) -> None:
+    sqlite_commands.take("shops", [A])
+    path = written(sqlite_commands.folder / "in.ndjson", [order(errors=["late"])])
+    assert "new 1" in sqlite_commands("import", "orders", str(path))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", ["in.ndjson", "in.csv", "in.parquet"])
+def test_standard_input(sqlite_commands: Commands, name: str, packed: bool) -> None:
+    sqlite_commands.take("shops", [A])
+    content = written(
+        sqlite_commands.folder / name, [event(), event(event_id="2", type="x")]
+    ).read_bytes()
+    if packed and name != "in.parquet":
+        content = gzip.compress(content)
+    shown = sqlite_commands("import", "events", "-", "--dry-run", status=3, stdin=content)
+    assert "\n-:" in shown
+    assert "type: 'x' is none of" in shown
+    said = sqlite_commands("import", "events", "-", status=3, stdin=content)
+    assert said.startswith("-:")
+    assert "new 1" in said
+    assert sqlite_commands.rows("SELECT file FROM reject") == ["-"]
+    # By its content it is the same again.
+    again = sqlite_commands("import", "events", "-", status=3, stdin=content)
+    assert "duplicate 1" in again
+    assert sqlite_commands.rows("SELECT COUNT(*) FROM reject") == [1]
+    assert "1" in sqlite_commands("rejects", "--retry", status=3)
+
+
+def test_standard_input_of_another_system(sqlite_commands: Commands) -> None:
+    content = (SAMPLES / "shopify.json").read_bytes()
+    sqlite_commands.take("shops", [A, B])
+    said = sqlite_commands("import", "orders", "-", status=2, stdin=content)
+    assert said.splitlines()[-1].startswith("Error: -: files of shopify do not name their shop")
+    said = sqlite_commands("import", "orders", "-", "--shop", "a.example", status=3, stdin=content)
+    assert "new 4" in said
+    assert "Error: -: columns missing" in sqlite_commands(
+        "import", "orders", "-", status=1, stdin=b"a,b\n"
+    )
+    assert "read 0" in sqlite_commands("import", "orders", "-")
