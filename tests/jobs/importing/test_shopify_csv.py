@@ -9,10 +9,10 @@ import pytest
 
 from jobs.importing.files import csv as csv_files
 from jobs.importing.files.chunk import UnreadableFile
-from jobs.importing.values.addresses import hashed_email
 from jobs.importing.values.times import any_instant
 from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import SAMPLES
+from warehouse.domain.email_hash import hashed_email
 
 SAMPLE: Final = SAMPLES / "orders_export.csv"
 SHOP: Final = "a.example"
