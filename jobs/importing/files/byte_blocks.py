@@ -89,7 +89,7 @@ def _blocks(file: BinaryIO, path: Path) -> Iterator[bytes]:
 
 
 def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The blocks of a text; UTF-16 becomes UTF-8, a part that is neither stays invalid."""
+    """The blocks of a text; UTF-16 becomes UTF-8, with halves of surrogate pairs escaped."""
     first = next(blocks, b"")
     encoding = _utf16(first[:_SNIFFED])
     if not encoding:
@@ -98,9 +98,9 @@ def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
         return
     decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
     for block in chain([first], blocks):
-        yield decoder.decode(block).encode("utf-8", "surrogatepass")
+        yield decoder.decode(block).encode("utf-8", "backslashreplace")
     if decoder.getstate()[0]:
-        yield b"\xff"  # half a character
+        yield b"\x81"  # half a letter: no letter of UTF-8, nor of Windows-1252
 
 
 def _utf16(head: bytes) -> str:

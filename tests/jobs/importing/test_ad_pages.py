@@ -13,6 +13,7 @@ META = "Campaign name,Day,Amount spent (EUR),Impressions,Link clicks\nSpring,202
 GOOGLE = (
     'Report\n"1. bis 31. Januar, 2026"\n'
     "Campaign;Day;Cost (USD);Impr.;Clicks\nBrand;02.01.2026;1.011,50;1.503;2\n"
+    "Total: Account; --;1.011,50;1.503;2\n"
 )
 
 

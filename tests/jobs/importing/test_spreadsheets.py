@@ -49,9 +49,12 @@ def test_utf_16_of_other_files(sqlite_warehouse: Warehouse) -> None:
     line = json.dumps({"shop_id": "ä.example", "currency": "EUR"}, ensure_ascii=False)
     assert sqlite_warehouse.take("shops", f"{line}\r\n".encode("utf-16"))["new"] == 1
     assert sqlite_warehouse.rows("SELECT 1 FROM shop WHERE shop_id = 'ä.example'")
-    # The last letter is cut in half.
-    sqlite_warehouse.take("shops", f"{line}\n{line}".encode("utf-16")[:-1], "cut.ndjson")
-    assert sqlite_warehouse.reasons() == [(2, "not JSON")]
+
+
+def test_utf_16_that_is_cut_within_a_letter(sqlite_warehouse: Warehouse) -> None:
+    text = own("1|2026-01-31|1|1", "2|2026-01-31|1|1").rstrip() + "2"
+    assert sqlite_warehouse.take("ad-spend", text.encode("utf-16")[:-1], "in.csv")["new"] == 1
+    assert sqlite_warehouse.reasons() == [(3, "not UTF-8")]
 
 
 def test_windows_1252_never_takes_utf_8(sqlite_warehouse: Warehouse) -> None:
@@ -160,6 +163,7 @@ def test_orders_as_a_spreadsheet_writes_them(sqlite_warehouse: Warehouse) -> Non
     )
     sqlite_warehouse.take("orders", text.encode("cp1252"), "in.csv")
     assert sqlite_warehouse.reasons() == [(2, "test: 'WAHR' is neither true nor false")]
+    assert any_instant("2026-02-05 10:00:00 +0100") == any_instant("2026-02-05T09:00:00Z")
     (order,) = sqlite_warehouse.rows("SELECT created_at, gross FROM raw_order")
     assert order == {"created_at": any_instant("2026-01-31T23:59:59Z"), "gross": 4990}
     # A retry reads the kept text as the file was read.
@@ -174,10 +178,12 @@ def test_the_formats_that_are_tables(sqlite_warehouse: Warehouse, tmp_path: Path
     path = tmp_path / "in.csv"
     path.write_text(
         "Datum;Day;Platform;Campaign;Currency;Cost;Impr.;Clicks\n"
-        "x;31.01.2026;Google Ads;Brand;EUR;1.011,35;1.503;37\n"
+        "x;31.01.2026;LinkedIn Ads;Brand;EUR;1.011,35;1.503;37\n"
     )
     assert sqlite_warehouse.take_file("ad-spend", path, "a.example")["new"] == 1
     assert stored(sqlite_warehouse) == [("Brand", DAY, "1011.35", 1503)]
+    # The name that UTM sources have.
+    assert sqlite_warehouse.rows("SELECT provider FROM ad_spend") == [{"provider": "linkedin"}]
     path.write_text(
         "campaign_id;campaign_name;date_start;date_stop;account_currency;spend;impressions;clicks\n"
         "1;B;1/2/2026;1/2/2026;EUR;1,5;2;1\n"
