@@ -4,6 +4,7 @@ import http.client
 import json
 import random
 import signal
+import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -186,3 +187,15 @@ def test_it_starts_without_the_warehouse(
     assert any("write keys cannot be read" in line["trouble"] for line in said)
     # The log has no line for each request, and so no address.
     assert "127.0.0.1" not in "".join(line["trouble"] for line in said)
+
+
+def test_a_body_that_is_too_large_is_not_awaited(product: Product, landing: Path) -> None:
+    key = created_key(product.url)
+    with collected(product.url, landing) as (_, port):
+        wait_until(lambda: send(port, key, []) == 200)
+        with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as client:
+            client.sendall(
+                b"POST /v1/b HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+                b"Content-Length: 600000\r\n\r\n{"
+            )
+            assert client.recv(12) == b"HTTP/1.1 400"

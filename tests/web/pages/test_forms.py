@@ -8,6 +8,7 @@ from tests.support.people import CONNECTIONS, PASSWORD, SIGN_IN, Browser, add_me
 from tests.support.shop_builder import ShopBuilder
 from tests.web.conftest import Clock
 from web.auth import api_keys
+from web.auth.write_keys import list_write_keys
 
 
 @pytest.fixture
@@ -15,16 +16,19 @@ def addresses(browser: Browser, engine: Engine, clock: Clock) -> list[str]:
     """Each path that takes a form; the browser is signed in."""
     browser.signed_in()
     browser.mint("analytics:read")
+    browser.post("/settings/connections/write-keys/new", name="site")
     with engine.connect() as connection:
-        (key,) = api_keys.list_keys(connection)
+        (key,), (write_key,) = api_keys.list_keys(connection), list_write_keys(connection)
     link = new_link(engine, "ada@example.com", clock.now).rpartition("/")[2]
     rules = browser.client.application.url_map.iter_rules()
     paths = [
-        rule.rule.replace("<credential_id>", key.credential_id).replace("<token>", link)
+        rule.rule.replace("<credential_id>", key.credential_id)
+        .replace("<text>", write_key.text)
+        .replace("<token>", link)
         for rule in rules
         if rule.rule.startswith("/settings") and "POST" in (rule.methods or ())
     ]
-    assert len(paths) == 11
+    assert len(paths) == 13
     return paths
 
 
@@ -55,8 +59,9 @@ def test_form_without_a_valid_token_is_refused(
         assert browser.client.post(path, query_string={"csrf_token": mine}).status_code == 400
     assert browser.is_in()
     with engine.connect() as connection:
-        (key,) = api_keys.list_keys(connection)
+        (key,), (write_key,) = api_keys.list_keys(connection), list_write_keys(connection)
     assert key.can_rotate(2**60)
+    assert write_key.revoked_at is None
 
 
 def test_form_with_its_token_is_accepted(browser: Browser, addresses: list[str]) -> None:
