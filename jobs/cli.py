@@ -18,6 +18,8 @@ SECTIONS: Final = {
         "status": "status",
         "rejects": "rejects",
         "fields": "fields",
+        "pull": "pull",
+        "pulls": "pulls",
         "scheduler": "scheduler",
     },
     "Now and then": {

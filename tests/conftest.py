@@ -33,6 +33,7 @@ BOTH_DATABASES = (
     "jobs/importing/test_inserting.py",
     "jobs/importing/test_reject_retries.py",
     "jobs/pipeline",
+    "jobs/pulls/test_pulls.py",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
     "web/auth/test_sign_in_limits.py",

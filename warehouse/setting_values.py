@@ -3,6 +3,8 @@
 Raises ValueError with a sentence that begins with "must" or "has".
 """
 
+import base64
+import binascii
 import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final
@@ -18,6 +20,9 @@ _DRIVERS: Final = {
     "postgresql+psycopg": "postgresql+psycopg",
 }
 
+# The two letters of base64 that differ where it is part of an address.
+_URL_SAFE: Final = str.maketrans("+/", "-_")
+_KEY_BYTES: Final = 32
 
 # As hexadecimal digits, the fewest that are usual, 32 characters still hold 128 random bits.
 _MIN_SECRET_LENGTH: Final = 32
@@ -123,6 +128,20 @@ def secret_key(text: str) -> str:
             f"must have at least {_MIN_SECRET_LENGTH} characters, such as `openssl rand -hex 32` prints"
         )
     return text
+
+
+def credentials_key(text: str) -> str:
+    """The key as Fernet takes it; "" for none."""
+    key = text.translate(_URL_SAFE)
+    try:
+        is_key = len(base64.b64decode(key, altchars=b"-_", validate=True)) == _KEY_BYTES
+    except (ValueError, binascii.Error):
+        is_key = False
+    if text and not is_key:
+        raise ValueError(
+            "must be 32 random bytes in base64, such as `openssl rand -base64 32` prints"
+        )
+    return key
 
 
 def executor(text: str) -> str:

@@ -196,6 +196,24 @@ SECRET_KEY: Final = Setting(
     "creates one and keeps it in the warehouse",
     secret=True,
 )
+CREDENTIALS_KEY: Final = Setting(
+    "CREDENTIALS_KEY",
+    "",
+    values.credentials_key,
+    "the key with which credentials of pulls are kept encrypted: 32 random bytes in base64; "
+    "without it, none are kept",
+    secret=True,
+)
+SHOPIFY_CLIENT_ID: Final = Setting(
+    "SHOPIFY_CLIENT_ID",
+    "",
+    str,
+    "the client id of the Shopify app by which pulls read orders, for shops without one of their own",
+    secret=True,
+)
+SHOPIFY_CLIENT_SECRET: Final = Setting(
+    "SHOPIFY_CLIENT_SECRET", "", str, "the secret of that app", secret=True
+)
 
 SETTINGS: Final = (
     WAREHOUSE_URL,
@@ -225,6 +243,9 @@ SETTINGS: Final = (
     FORMS_PER_SHOP,
     FORM_BYTES_PER_SHOP,
     SECRET_KEY,
+    CREDENTIALS_KEY,
+    SHOPIFY_CLIENT_ID,
+    SHOPIFY_CLIENT_SECRET,
 )
 
 

@@ -2,19 +2,24 @@
 
 import click
 
-from jobs.scheduler.schedule import schedule
+from jobs.pulls.stored_pulls import JOB, list_pulls
+from jobs.run.job_run import open_warehouse
+from jobs.scheduler.schedule import pull_jobs, schedule
 
 
 @click.command("run")
 @click.argument("job", metavar="JOB")
 @click.pass_context
 def run_command(ctx: click.Context, job: str) -> None:
-    """Run a JOB of the schedule now: nightly, refresh, verify, purge or landing.
+    """Run a JOB of the schedule now: nightly, refresh, verify, purge, landing or pull:NAME.
 
     It is recorded under that name. If it is already running, here or on another machine, the exit
     status is 75.
     """
     jobs = {job.name: job for job in schedule()}
+    if job.startswith(JOB):
+        with open_warehouse() as connection:
+            jobs |= {job.name: job for job in pull_jobs(list_pulls(connection))}
     if job not in jobs:
         raise click.BadArgumentUsage(f"no job {job!r}; there are {', '.join(jobs)}")
     group = ctx.parent.command if ctx.parent else None

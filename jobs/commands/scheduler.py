@@ -3,21 +3,30 @@
 import logging
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import click
+from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.interval import IntervalTrigger
 
 from jobs.landing import folder
+from jobs.pulls.stored_pulls import list_pulls
 from jobs.run.clock import now_micros
 from jobs.run.console import log_as, say
 from jobs.run.errors import in_one_line
 from jobs.run.job_run import open_warehouse
 from jobs.run.signals import graceful_stop, wait_for_signal
 from jobs.scheduler.child_processes import KILL_AFTER_SECONDS, ChildProcesses
-from jobs.scheduler.schedule import Job, schedule
+from jobs.scheduler.schedule import Job, pull_jobs, schedule
 from warehouse import settings
-from warehouse.domain.time import from_micros
+from warehouse.connections.errors import is_outage
+from warehouse.domain.time import from_micros, to_micros
 from warehouse.operations import job_runs
+
+_PULLS_AT_ONCE: Final = 4
+# Between two looks at which pulls are set up.
+_LOOK_SECONDS: Final = 10
 
 
 @click.command("scheduler")
@@ -34,28 +43,79 @@ def scheduler_command() -> None:
     last = _last_starts()
     _make_landing(landing)
     children = ChildProcesses(landing)
-    scheduler = BackgroundScheduler(timezone=UTC)
+    # Pulls may wait for hours, and must not keep the others from their turn.
+    executors = {"default": ThreadPoolExecutor(10), "pulls": ThreadPoolExecutor(_PULLS_AT_ONCE)}
+    scheduler = BackgroundScheduler(executors=executors, timezone=UTC)
     now = from_micros(now_micros())
     for job in jobs:
         # A run that was missed is made up for once: because the last one took too long, or because no
         # scheduler was running.
         at_once = job.name == "refresh" or _is_missed(job, last.get(job.name), now)
-        scheduler.add_job(
-            children.run,
-            job.trigger,
-            [job],
-            id=job.name,
-            coalesce=True,
-            max_instances=1,
-            misfire_grace_time=None,
-            next_run_time=now if at_once else job.next_time(now),
-        )
-        say(f"{job.name}: jobs {' '.join(job.command)}, {job.when}")
+        _add(scheduler, children, job, now if at_once else job.next_time(now))
+    pulls = _Pulls(scheduler, children)
+    scheduler.add_job(
+        pulls.follow, IntervalTrigger(seconds=_LOOK_SECONDS, timezone=UTC), next_run_time=now
+    )
     with graceful_stop(lambda: None, seconds=KILL_AFTER_SECONDS + 1):
         scheduler.start()
         wait_for_signal()
         children.stop()
         scheduler.shutdown(wait=False)
+
+
+def _add(
+    scheduler: BackgroundScheduler,
+    children: ChildProcesses,
+    job: Job,
+    first: datetime | None,
+    executor: str = "default",
+) -> None:
+    scheduler.add_job(
+        children.run,
+        job.trigger,
+        [job],
+        id=job.name,
+        executor=executor,
+        coalesce=True,
+        max_instances=1,
+        misfire_grace_time=None,
+        next_run_time=first,
+        replace_existing=True,
+    )
+    say(f"{job.name}: jobs {' '.join(job.command)}, {job.when}")
+
+
+class _Pulls:
+    """The pulls in the schedule, as they are set up at the moment: people add and remove them while the
+    scheduler runs."""
+
+    def __init__(self, scheduler: BackgroundScheduler, children: ChildProcesses) -> None:
+        self._scheduler, self._children = scheduler, children
+        self._jobs: dict[str, Job] = {}
+
+    def follow(self) -> None:
+        """Schedule what is new or has changed, and forget what is gone. A pull that never ran, or was
+        missed, runs at once."""
+        now = from_micros(now_micros())
+        try:
+            with open_warehouse() as connection:
+                jobs = {job.name: job for job in pull_jobs(list_pulls(connection))}
+                runs = job_runs.last_of_each(connection, to_micros(now))
+        except Exception as error:
+            # Other jobs say it where the warehouse does not answer; a defect shows here alone.
+            if not is_outage(error):
+                say(f"the pulls cannot be scheduled: {in_one_line(error)}")
+            return
+        last = {run["job"]: from_micros(run["started_at"]) for run in runs}
+        for name in self._jobs.keys() - jobs.keys():
+            self._scheduler.remove_job(name)
+        for job in jobs.values():
+            before = self._jobs.get(job.name)
+            if before is None or before.when != job.when:
+                at_once = job.name not in last or _is_missed(job, last[job.name], now)
+                first = now if at_once else job.next_time(now)
+                _add(self._scheduler, self._children, job, first, "pulls")
+        self._jobs = jobs
 
 
 def _last_starts() -> dict[str, datetime]:

@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
+from jobs.pulls.stored_pulls import list_pulls
 from jobs.run.clock import now_micros
 from jobs.run.console import json_line, printable
 from jobs.run.errors import FAILED
 from jobs.run.job_run import open_warehouse
-from jobs.scheduler.schedule import schedule
+from jobs.scheduler.schedule import pull_jobs, schedule
 from jobs.scheduler.status import status
 from warehouse import settings
 
@@ -23,10 +24,13 @@ def status_command(as_json: bool) -> None:
     Lines that begin with NEEDS YOU say what a person has to do. If there are any, the exit status is
     1.
     """
-    jobs, root = schedule(), settings.IMPORT_DIR.get()
+    root = settings.IMPORT_DIR.get()
     window_days = settings.ATTRIBUTION_WINDOW_DAYS.get()
     with open_warehouse() as connection:
-        report = status(connection, window_days, jobs, root, now_micros())
+        pulls = list_pulls(connection)
+        report = status(
+            connection, window_days, (*schedule(), *pull_jobs(pulls)), pulls, root, now_micros()
+        )
     for line in [json_line(report)] if as_json else map(printable, _lines(report)):
         click.echo(line)
     if report["problems"]:
@@ -58,6 +62,8 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield "schedule (of `python -m jobs scheduler`):"
     for job in report["schedule"]:
         yield f"  {job['job']:<8} {job['when']}; next {job['next_at'] or 'never'}"
+    for pull in report["pulls"]:
+        yield _pull(pull)
     landing = report["landing"]
     yield (
         f"landing folder {landing['folder']}: {len(landing['waiting'])} waiting, "
@@ -77,6 +83,14 @@ def _shop(shop: dict[str, Any]) -> Iterator[str]:
     yield f"  last rollup   {shop['last_rollup_at'] or 'never'}"
     yield f"  waiting rows  {shop['waiting_rows']}{lag}"
     yield f"  newest batch  {newest}"
+
+
+def _pull(pull: dict[str, Any]) -> str:
+    shop = f" of {pull['shop_id']}" if pull["shop_id"] else ""
+    if not pull["ran_at"]:
+        return f"pull {pull['name']}{shop}: never ran"
+    result = pull["message"] or f"{pull['rows']} rows, {pull['bytes']} bytes"
+    return f"pull {pull['name']}{shop}: {pull['status']} at {pull['ran_at']}, {result}"
 
 
 def _run(run: dict[str, Any]) -> str:

@@ -70,6 +70,12 @@ def stop_in_time(number: int = signal.SIGTERM) -> None:
         time.sleep(_LOOK_SECONDS)
 
 
+def pause(seconds: float) -> None:
+    """Wait so long, where nothing is half done. Raises Stopped after a signal."""
+    _signalled.wait(seconds)
+    raise_if_stopped()
+
+
 def wait_for_signal() -> None:
     """Wait until a signal asks this process to stop."""
     _signalled.wait()

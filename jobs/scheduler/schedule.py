@@ -5,6 +5,7 @@ scheduler down with it.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
@@ -12,6 +13,7 @@ from typing import Final, TypeAlias
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
+from jobs.pulls.stored_pulls import Pull
 from warehouse import settings
 from warehouse.settings import Setting, SettingError
 
@@ -53,6 +55,20 @@ def schedule() -> tuple[Job, ...]:
         _at("verify", ("verify", "--sample", "7"), settings.VERIFY_CRON),
         _at("purge", ("purge",), settings.PURGE_CRON),
         _every("landing", ("landing",), landing, f"every {landing} seconds, if files have landed"),
+    )
+
+
+def pull_jobs(pulls: Iterable[Pull]) -> tuple[Job, ...]:
+    """The jobs of the pulls that do not run by hand only."""
+    return tuple(
+        Job(
+            pull.job,
+            ("pull", pull.source, "--name", pull.name),
+            f"{pull.schedule} (UTC)",
+            cron(pull.schedule),
+        )
+        for pull in pulls
+        if pull.schedule
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from jobs.importing.rejects import rejects_by_reason
 from jobs.landing import folder
 from jobs.landing.file_names import report_name
+from jobs.pulls.stored_pulls import ERROR, Pull
 from jobs.scheduler.schedule import Job
 from warehouse.catalogue import LOGIC_VERSION
 from warehouse.connections.arrow import ArrowConnection
@@ -29,7 +30,12 @@ _ROLLUPS = ("refresh", "rollup", "nightly")
 
 
 def status(
-    connection: ArrowConnection, window_days: int, jobs: tuple[Job, ...], root: Path, now: int
+    connection: ArrowConnection,
+    window_days: int,
+    jobs: tuple[Job, ...],
+    pulls: list[Pull],
+    root: Path,
+    now: int,
 ) -> Row:
     """The report of `status --json`: instants as ISO 8601 texts (null: not yet), `problems` as texts.
 
@@ -45,6 +51,7 @@ def status(
         "problems": [
             *_set_aside(failing),
             *_failed_runs(runs),
+            *_failed_pulls(pulls),
             *_landing_problems(landing, runs.get("landing")),
         ],
         "shops": shops,
@@ -58,6 +65,7 @@ def status(
         "verify": runs.get("verify"),
         "schedule": [_scheduled(job, now) for job in jobs],
         "landing": landing,
+        "pulls": [_last_pull(pull) for pull in pulls],
     }
 
 
@@ -158,6 +166,30 @@ def _failed_runs(runs: dict[str, Row]) -> list[str]:
     ):
         problems.append(f"the last nightly rollup failed: {nightly['error']}")
     return problems
+
+
+def _failed_pulls(pulls: list[Pull]) -> list[str]:
+    return [
+        f"the last pull {pull.name} failed: {pull.message}. Mend the reason; "
+        f"`python -m jobs pull {pull.source} --name {pull.name}` tries it again"
+        for pull in pulls
+        if pull.status == ERROR
+    ]
+
+
+def _last_pull(pull: Pull) -> Row:
+    """The last run of a pull that ended by itself; `status` is "" before the first."""
+    return {
+        "name": pull.name,
+        "source": pull.source,
+        "shop_id": pull.shop_id or None,
+        "schedule": pull.schedule or None,
+        "ran_at": _iso(pull.ran_at),
+        "status": pull.status,
+        "message": pull.message,
+        "rows": pull.rows,
+        "bytes": pull.bytes,
+    }
 
 
 def _landing(root: Path, run: Row | None) -> Row:

@@ -29,7 +29,7 @@ from warehouse.tables.members import (
     sign_in,
     sign_in_link,
 )
-from warehouse.tables.operations import failed_batch, job_lease, job_run
+from warehouse.tables.operations import failed_batch, job_lease, job_run, pull
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject, reject_retry
 from warehouse.tables.raw import raw_event, raw_order
 from warehouse.tables.shops import api_key, form, form_creation, shop
@@ -67,6 +67,7 @@ __all__ = [
     "member",
     "membership",
     "password_link",
+    "pull",
     "rate_bucket",
     "raw_event",
     "raw_order",

@@ -1,8 +1,8 @@
-"""Jobs: their runs, their leases, and the batches that failed."""
+"""Jobs: their runs, their leases, the batches that failed, and the pulls that are set up."""
 
 from typing import Final
 
-from sqlalchemy import Table
+from sqlalchemy import Table, UniqueConstraint
 
 from warehouse.tables.base import index, integer, key, metadata, serial_key, text, text_key
 
@@ -35,6 +35,32 @@ job_lease: Final = Table(
     text_key("job"),
     text("owner"),
     integer("until"),
+)
+
+# What is fetched by itself: a source of one shop (0: of all shops).
+pull: Final = Table(
+    "pull",
+    metadata,
+    serial_key("pull_id"),
+    integer("shop_key"),
+    text("source"),
+    text("name"),
+    # A JSON object without secrets.
+    text("config"),
+    # Encrypted with CREDENTIALS_KEY (`operations/credentials.py`); "": the environment has them.
+    text("credentials"),
+    # A cron expression in UTC; "": only by hand.
+    text("schedule"),
+    integer("lookback_days"),
+    # How far the source was read, as a JSON object of the source's own.
+    text("state"),
+    # The last run that ended by itself: 0 before the first, then "ok" or "error" with its reason.
+    integer("ran_at"),
+    text("status"),
+    text("message"),
+    integer("rows"),
+    integer("bytes"),
+    UniqueConstraint("name"),
 )
 
 failed_batch: Final = Table(

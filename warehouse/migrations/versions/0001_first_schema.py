@@ -310,6 +310,18 @@ table(
 )
 table("job_lease", text_keys("job"), texts("owner"), integers("until"))
 table(
+    "pull",
+    serial("pull_id"),
+    integers("shop_key"),
+    texts("source name config credentials schedule"),
+    integers("lookback_days"),
+    texts("state"),
+    integers("ran_at"),
+    texts("status message"),
+    integers("rows bytes"),
+    unique("name"),
+)
+table(
     "failed_batch",
     keys("edition batch_id"),
     integers("attempts failed_at retry_at"),

@@ -1,0 +1,87 @@
+"""One run of a pull: under its lease, recorded, and with its result in the table `pull`."""
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from jobs.pulls import stored_pulls
+from jobs.pulls.base import AdAccount, Json, PullFailed, PullRun, without_secrets
+from jobs.pulls.sources import SOURCES
+from jobs.pulls.stored_pulls import Pull
+from jobs.run.clock import now_micros
+from jobs.run.console import report
+from jobs.run.errors import CommandFailed, explained
+from jobs.run.job_run import JobRun
+from warehouse import settings
+from warehouse.connections.errors import is_outage
+from warehouse.domain.time import iso_millis
+from warehouse.operations.credentials import decrypted
+from warehouse.settings import SettingError
+
+
+def run_pull(name: str, scheduled_as: str | None) -> None:
+    """Run the pull of a name. Raises CommandFailed, AlreadyRunning, and Stopped after a signal."""
+    with JobRun(f"{stored_pulls.JOB}{name}", scheduled_as=scheduled_as, exclusive=True) as job:
+        # Under the lease: the state is the one that the run before has left.
+        pull = stored_pulls.find(job.connection, name)
+        if pull is None:
+            raise CommandFailed(
+                f"no pull {name!r}; `python -m jobs pulls list` shows those there are"
+            )
+        message = _pull(job, pull)
+        if message:
+            stored_pulls.failed(job.connection, pull, now_micros(), message)
+            raise CommandFailed(message)
+
+
+def _pull(job: JobRun, pull: Pull) -> str:
+    """Pull, and save how far it came; returns why it failed, "" if it did not."""
+    source, root = SOURCES[pull.source], settings.IMPORT_DIR.get()
+    run = PullRun(pull, {}, root, datetime.now(UTC))
+    try:
+        run.credentials = _credentials(pull)
+        outcome = source.pull(run)
+        if account := source.ad_account(pull.config):
+            _land_account(run, account, "")
+    except Exception as error:
+        if is_outage(error):
+            raise
+        message = without_secrets(_message(error), run.credentials)
+        with suppress(OSError, ValueError):
+            if account := source.ad_account(pull.config):
+                _land_account(run, account, message)
+        return message
+    # The files are there by now: a process that is killed here pulls the same again.
+    stored_pulls.ended_well(
+        job.connection, pull, now_micros(), outcome.state, outcome.rows, outcome.bytes
+    )
+    job.record.rows = outcome.rows
+    report(f"pulled {pull.name}: {outcome.rows} rows, {outcome.bytes} bytes")
+    return ""
+
+
+def _credentials(pull: Pull) -> Json:
+    return decrypted(pull.credentials) if pull.credentials else SOURCES[pull.source].credentials()
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, PullFailed | SettingError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"the landing folder: {error.strerror or error}"
+    return explained(error)
+
+
+def _land_account(run: PullRun, account: AdAccount, message: str) -> None:
+    """Have the ad account say how this pull of it ended."""
+    row = {
+        "shop_id": run.pull.shop_id,
+        "provider": account.provider,
+        "account_id": account.account_id,
+        "status": stored_pulls.ERROR if message else stored_pulls.OK,
+        "synced_at": iso_millis(now_micros()),
+        "message": message,
+    }
+    with run.new_file("ad-accounts", "", ".ndjson", "account") as file:
+        file.stream.write(json.dumps(row).encode() + b"\n")
+        file.publish()

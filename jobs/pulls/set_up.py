@@ -1,0 +1,85 @@
+"""How pulls are set up, changed and found."""
+
+import re
+from typing import Any, Final
+
+from jobs.pulls import stored_pulls
+from jobs.pulls.base import Json
+from jobs.pulls.sources import SOURCES
+from jobs.pulls.stored_pulls import Pull
+from jobs.run.errors import CommandFailed
+from jobs.run.shops import shop_keys
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.operations.credentials import encrypted
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def names_of(connection: ArrowConnection, source: str, shop: str | None) -> list[str]:
+    """The names of a source's pulls (of a shop). Where there is none, one is set up that runs by hand
+    only. Raises CommandFailed if it cannot be. Commits."""
+    pulls = [pull for pull in stored_pulls.list_pulls(connection) if pull.source == source]
+    names = [pull.name for pull in pulls if shop is None or pull.shop_id == shop]
+    return names or [set_up(connection, source, shop, schedule="").name]
+
+
+def set_up(
+    connection: ArrowConnection,
+    source: str,
+    shop: str | None,
+    *,
+    name: str | None = None,
+    config: Json | None = None,
+    credentials: Json | None = None,
+    schedule: str | None = None,
+    lookback_days: int | None = None,
+) -> Pull:
+    """Set up a pull, or change what is given of the one that has its name. Raises CommandFailed. Commits."""
+    declared = SOURCES[source]
+    shop_key, shop_id = _shop(connection, shop) if declared.needs_shop else (0, "")
+    name = name or (f"{source}-{shop_id}" if shop_id else source)
+    if not _NAME.fullmatch(name):
+        raise CommandFailed(
+            f"{name!r} cannot be the name of a pull: give --name with up to 100 letters, digits, '.', '_' "
+            "and '-'"
+        )
+    before = stored_pulls.find(connection, name)
+    if before and (before.source, before.shop_key) != (source, shop_key):
+        raise CommandFailed(
+            f"there is a pull {name!r} of {before.source} for {before.shop_id or 'all shops'}: give "
+            "another --name"
+        )
+    pull = Pull(
+        name,
+        source,
+        shop_key,
+        shop_id,
+        _first(config, before and before.config, {}),
+        encrypted(credentials) if credentials else before.credentials if before else "",
+        _first(schedule, before and before.schedule, declared.schedule),
+        _first(lookback_days, before and before.lookback_days, declared.lookback_days),
+    )
+    try:
+        declared.check(pull.config, shop_id)
+    except ValueError as error:
+        raise CommandFailed(f"the configuration of {name}: {error}") from None
+    stored_pulls.save(connection, pull)
+    return pull
+
+
+def _first(*values: Any) -> Any:
+    """The first value that is given."""
+    return next(value for value in values if value is not None)
+
+
+def _shop(connection: ArrowConnection, shop: str | None) -> tuple[int, str]:
+    """The key and id of the shop, or of the only one."""
+    keys = shop_keys(connection, shop)
+    if len(keys) != 1:
+        raise CommandFailed(
+            "no shop is imported yet; import it first (kind shops)"
+            if not keys
+            else f"there are {len(keys)} shops: say which with --shop"
+        )
+    shop_id = connection.value("SELECT shop_id FROM shop WHERE shop_key = $1", keys[0])
+    return keys[0], str(shop_id)

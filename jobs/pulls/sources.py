@@ -1,0 +1,8 @@
+"""The sources that can be pulled, by name."""
+
+from typing import Final
+
+from jobs.pulls.base import Source
+from jobs.pulls.ecb import EcbSource
+
+SOURCES: Final[dict[str, Source]] = {source.name: source for source in (EcbSource(),)}

@@ -1,0 +1,1 @@
+"""Pulls, against servers on loopback that speak the protocols of the sources."""

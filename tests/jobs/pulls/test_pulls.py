@@ -1,0 +1,100 @@
+"""Pulls as they are set up, listed, scheduled and shown; what they fetch is in the tests of each source."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jobs.run.clock import now_micros
+from tests.jobs.conftest import Commands
+from tests.jobs.pulls.server import Answer, serving
+from tests.jobs.pulls.test_ecb import packed
+from warehouse.operations.process_id import LEASE_MICROS
+
+
+def test_none_is_set_up_by_itself(commands: Commands) -> None:
+    report = commands.status()
+    assert report["pulls"] == []
+    assert [job["job"] for job in report["schedule"]] == [
+        "nightly",
+        "refresh",
+        "verify",
+        "purge",
+        "landing",
+    ]
+
+
+def test_added_listed_changed_removed(commands: Commands) -> None:
+    assert commands("pulls", "add", "ecb") == "ecb: 30 16 * * *\n"
+    assert commands("pulls", "list") == "ecb  ecb  -  30 16 * * *  never ran\n"
+    (job,) = [job for job in commands.status()["schedule"] if job["job"] == "pull:ecb"]
+    assert (job["command"], job["when"]) == ("pull ecb --name ecb", "30 16 * * * (UTC)")
+    commands("pulls", "add", "ecb", "--schedule", "off", "--url", "http://127.0.0.1:9/x.zip")
+    assert commands("pulls", "list") == "ecb  ecb  -  off  never ran\n"
+    # What is not given stays.
+    commands("pulls", "add", "ecb", "--schedule", "0 17 * * 1-5")
+    assert commands.rows("SELECT config, schedule FROM pull") == [
+        ('{"url": "http://127.0.0.1:9/x.zip"}', "0 17 * * 1-5")
+    ]
+    assert "pull ecb: never ran" in commands("status")
+    commands("pulls", "remove", "ecb")
+    assert commands("pulls", "list") == ""
+    assert "no pull 'ecb'" in commands("pulls", "remove", "ecb", status=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "status"),
+    [
+        (("--schedule", "daily"), "'daily': must be a cron expression of five fields", 2),
+        (("--name", "a b"), "'a b' cannot be the name of a pull", 1),
+        (
+            ("--url", "http://example.com/x.zip"),
+            "'http://example.com/x.zip' must begin with https://",
+            1,
+        ),
+        (("--url", "file:///etc/passwd"), "must begin with https://", 1),
+        (("--lookback", "-1"), "-1 is not in the range", 2),
+    ],
+)
+def test_what_cannot_be_set_up_is_refused(
+    sqlite_commands: Commands, arguments: tuple[str, ...], words: str, status: int
+) -> None:
+    assert words in sqlite_commands("pulls", "add", "ecb", *arguments, status=status)
+    assert sqlite_commands("pulls", "list") == ""
+
+
+def test_an_unknown_option_of_a_configuration_is_refused(
+    sqlite_commands: Commands, tmp_path: Path
+) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({"adress": "x"}))
+    printed = sqlite_commands("pulls", "add", "ecb", "--config", str(file), status=1)
+    assert "contains unknown field `adress`" in printed
+    file.write_text("top secret")
+    printed = sqlite_commands("pulls", "add", "ecb", "--credentials", str(file), status=2)
+    assert "the file must hold a JSON object" in printed
+    assert "top secret" not in printed
+
+
+def test_the_scheduler_runs_what_is_set_up_while_it_runs(commands: Commands) -> None:
+    with serving(lambda _asked: Answer(body=packed())) as server:
+        scheduler = commands.start_scheduler()
+        commands("pulls", "add", "ecb", "--url", f"{server.url}/x.zip", "--schedule", "0 0 1 1 *")
+        commands.wait_until("SELECT COUNT(*) FROM pull WHERE status = 'ok'")
+        scheduler.terminate()
+        output = commands.finish(scheduler)
+    assert "pull:ecb: jobs pull ecb --name ecb, 0 0 1 1 * (UTC)" in output
+    assert [run["state"] for run in commands.status()["runs"] if run["job"] == "pull:ecb"] == [
+        "done"
+    ]
+    assert len(server.asked) == 1
+
+
+def test_a_pull_runs_by_its_job_s_name_and_once_at_a_time(commands: Commands) -> None:
+    with serving(lambda _asked: Answer(body=packed())) as server:
+        commands("pulls", "add", "ecb", "--url", f"{server.url}/x.zip")
+        assert "pull:ecb: pulled ecb: 2 rows" in commands("run", "pull:ecb")
+        until = now_micros() + LEASE_MICROS
+        commands.change(f"UPDATE job_lease SET owner = 'elsewhere:1:x', until = {until}")
+        assert "pull:ecb is already running (elsewhere:1)" in commands("pull", "ecb", status=75)
+        assert len(server.asked) == 1
