@@ -22,7 +22,7 @@ class PullFailed(Exception):
     """A source cannot be read. The message is for people, and holds no secret."""
 
 
-class Outcome(NamedTuple):
+class PullOutcome(NamedTuple):
     """One pull: the state to go on from next time, and what it brought."""
 
     state: Json
@@ -77,7 +77,7 @@ class Source(ABC):
         """Raises ValueError with what is wrong in the configuration of a pull."""
 
     @abstractmethod
-    def pull(self, run: PullRun) -> Outcome:
+    def pull(self, run: PullRun) -> PullOutcome:
         """Fetch what is new, and put it whole into the landing folder. Raises PullFailed."""
 
     def credentials(self) -> Json:

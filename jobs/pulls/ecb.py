@@ -6,7 +6,7 @@ from typing import IO, Any, ClassVar, Final
 import msgspec
 
 from jobs.pulls import http
-from jobs.pulls.base import Json, Outcome, PullFailed, PullRun, Source
+from jobs.pulls.base import Json, PullFailed, PullOutcome, PullRun, Source
 
 URL: Final = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist.zip"
 _NOT_MODIFIED: Final = 304
@@ -28,7 +28,7 @@ class EcbSource(Source):
     def check(self, config: Json, shop_id: str) -> None:
         http.checked_address(msgspec.convert(config, _Config).url)
 
-    def pull(self, run: PullRun) -> Outcome:
+    def pull(self, run: PullRun) -> PullOutcome:
         url = msgspec.convert(run.pull.config, _Config).url
         state = dict(run.pull.state or {})
         known = {"If-None-Match": state["etag"]} if state.get("url") == url else {}
@@ -38,12 +38,12 @@ class EcbSource(Source):
             session.get(url, headers=known, timeout=http.TIMEOUTS, stream=True) as answer,
         ):
             if answer.status_code == _NOT_MODIFIED:
-                return Outcome(state, 0, 0)
+                return PullOutcome(state, 0, 0)
             http.refuse(answer, _WHAT)
             return _landed(run, url, answer)
 
 
-def _landed(run: PullRun, url: str, answer: Any) -> Outcome:
+def _landed(run: PullRun, url: str, answer: Any) -> PullOutcome:
     is_zip = url.lower().endswith(".zip")
     with run.new_file("exchange-rates", "ecb", ".zip" if is_zip else ".csv") as file:
         size = 0
@@ -55,7 +55,7 @@ def _landed(run: PullRun, url: str, answer: Any) -> Outcome:
         days = _days_in_zip(file.stream) if is_zip else _days(file.stream)
         file.publish()
     etag = answer.headers.get("ETag")
-    return Outcome({"etag": etag, "url": url} if etag else {}, days, size)
+    return PullOutcome({"etag": etag, "url": url} if etag else {}, days, size)
 
 
 def _days_in_zip(stream: IO[bytes]) -> int:

@@ -4,5 +4,8 @@ from typing import Final
 
 from jobs.pulls.base import Source
 from jobs.pulls.ecb import EcbSource
+from jobs.pulls.shopify import ShopifySource
 
-SOURCES: Final[dict[str, Source]] = {source.name: source for source in (EcbSource(),)}
+SOURCES: Final[dict[str, Source]] = {
+    source.name: source for source in (EcbSource(), ShopifySource())
+}

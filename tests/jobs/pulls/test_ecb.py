@@ -1,28 +1,15 @@
 """The ECB's rates: fetched whole, once, and imported as any landed file."""
 
-import io
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.jobs.conftest import Commands
+from tests.jobs.pulls.rates import TABLE, packed
 from tests.jobs.pulls.server import Answer, Asked, Served, serving
 
-TABLE = (
-    b"Date,USD,JPY,\n"
-    b"2026-11-20,1.0511,162.3,\n"
-    b"2026-11-19,1.0499,N/A,\n"
-)  # fmt: skip
 RATES = "SELECT quote, rate FROM exchange_rate ORDER BY quote, day"
-
-
-def packed(table: bytes = TABLE) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("eurofxref-hist.csv", table)
-    return file.getvalue()
 
 
 class Bank:

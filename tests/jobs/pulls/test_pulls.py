@@ -7,8 +7,8 @@ import pytest
 
 from jobs.run.clock import now_micros
 from tests.jobs.conftest import Commands
+from tests.jobs.pulls.rates import packed
 from tests.jobs.pulls.server import Answer, serving
-from tests.jobs.pulls.test_ecb import packed
 from warehouse.operations.process_id import LEASE_MICROS
 
 

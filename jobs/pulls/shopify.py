@@ -1,0 +1,156 @@
+"""A shop's orders, by the bulk operation of Shopify's GraphQL Admin API. See `shopify.md`."""
+
+import re
+from datetime import datetime, timedelta
+from typing import ClassVar, Final
+
+import msgspec
+import requests
+
+from jobs.pulls import http
+from jobs.pulls.base import Json, PullFailed, PullOutcome, PullRun, Source
+from jobs.pulls.landing_file import NewFile
+from jobs.pulls.shopify_api import ShopifyApi
+from jobs.run.signals import pause
+from warehouse.settings import SHOPIFY_CLIENT_ID, SHOPIFY_CLIENT_SECRET
+
+_WHAT: Final = "the download of the orders"
+_DOMAIN: Final = re.compile(r"[a-z0-9][a-z0-9-]*\.myshopify\.com")
+_CREDENTIALS: Final = ("client_id", "client_secret")
+
+QUERY: Final = """{
+  orders%s {
+    edges {
+      node {
+        id createdAt updatedAt cancelledAt test email
+        totalPriceSet { shopMoney { amount currencyCode } }
+        totalDiscountsSet { shopMoney { amount } }
+        customer { id defaultEmailAddress { emailAddress } }
+        customAttributes { key value }
+        discountCodes
+        discountApplications { edges { node { ... on DiscountCodeApplication { code } } } }
+        lineItems {
+          edges {
+            node {
+              id
+              discountAllocations {
+                allocatedAmountSet { shopMoney { amount } }
+                discountApplication { ... on DiscountCodeApplication { code } }
+              }
+            }
+          }
+        }
+        refunds { id createdAt totalRefundedSet { shopMoney { amount } } }
+        customerJourneySummary {
+          lastVisit { landingPage utmParameters { source medium campaign term content } }
+        }
+      }
+    }
+  }
+}"""
+"""What the format `shopify-bulk` reads; `%s` is the argument that filters the orders."""
+
+
+class _Config(msgspec.Struct, forbid_unknown_fields=True):
+    """`domain`: the shop at Shopify, where its id here is another. `url`: its address in tests."""
+
+    domain: str = ""
+    url: str = ""
+
+
+class ShopifySource(Source):
+    name = "shopify"
+    schedule = "5 * * * *"
+    # Shopify finds a changed order some time after the change.
+    lookback_days: ClassVar = 1
+
+    def check(self, config: Json, shop_id: str) -> None:
+        _address(config, shop_id)
+
+    def credentials(self) -> Json:
+        return dict(
+            zip(_CREDENTIALS, (SHOPIFY_CLIENT_ID.get(), SHOPIFY_CLIENT_SECRET.get()), strict=True)
+        )
+
+    def pull(self, run: PullRun) -> PullOutcome:
+        url = _address(run.pull.config, run.pull.shop_id)
+        if any(not run.credentials.get(name) for name in _CREDENTIALS):
+            raise PullFailed(
+                "no credentials of the Shopify app: set SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET, or "
+                "keep them with `python -m jobs pulls add shopify --credentials`"
+            )
+        credentials = {name: run.credentials[name] for name in _CREDENTIALS}
+        with http.open_session() as session:
+            api = ShopifyApi(session, url, credentials)
+            operation = api.run_bulk_query(_query(run))
+            # By Shopify's clock: orders that changed meanwhile come with the next pull.
+            state = {"updated_through": operation["createdAt"]}
+            if not operation.get("url"):
+                return PullOutcome(state, 0, 0)
+            with run.new_file("orders", "shopify-bulk", ".jsonl") as file:
+                size = _download(session, operation, file)
+                file.publish()
+        return PullOutcome(state, int(operation["objectCount"]), size)
+
+
+def _address(config: Json, shop_id: str) -> str:
+    """The address of the shop at Shopify. Raises ValueError."""
+    converted = msgspec.convert(config, _Config)
+    if converted.url:
+        return http.checked_address(converted.url.rstrip("/"))
+    domain = (converted.domain or shop_id).lower()
+    if not _DOMAIN.fullmatch(domain):
+        raise ValueError(
+            f"{domain!r} is no domain of Shopify's: give the shop's, such as "
+            '{"domain": "example.myshopify.com"}, with --config'
+        )
+    return f"https://{domain}"
+
+
+def _query(run: PullRun) -> str:
+    """The query for the orders that have changed since the last pull, less the lookback."""
+    through = (run.pull.state or {}).get("updated_through")
+    if not through:
+        return QUERY % ""
+    since = datetime.fromisoformat(through) - timedelta(days=run.pull.lookback_days)
+    return QUERY % f"(query: \"updated_at:>='{since:%Y-%m-%dT%H:%M:%SZ}'\")"
+
+
+def _download(session: requests.Session, operation: Json, file: NewFile) -> int:
+    """Download the result of an operation, from the beginning where it was cut off; returns its bytes."""
+    reason = PullFailed(_WHAT)
+    for seconds in http.growing_pauses():
+        file.restart()
+        try:
+            return _downloaded_once(session, operation, file)
+        except PullFailed as error:
+            reason = error
+        pause(seconds)
+    raise reason
+
+
+def _downloaded_once(session: requests.Session, operation: Json, file: NewFile) -> int:
+    url = operation["url"]
+    # The size that is stated is that of the plain file.
+    headers = {"Accept-Encoding": "identity"}
+    size = lines = 0
+    with (
+        http.plain_errors(_WHAT, url),
+        session.get(url, headers=headers, timeout=http.TIMEOUTS, stream=True) as answer,
+    ):
+        http.refuse(answer, _WHAT)
+        for piece in http.pieces(answer):
+            file.stream.write(piece)
+            size += len(piece)
+            lines += piece.count(b"\n")
+    stated = operation.get("fileSize")
+    # Without its size: the last line may lack its end.
+    is_whole = (
+        size == int(stated) if stated else int(operation["objectCount"]) in (lines, lines + 1)
+    )
+    if not is_whole:
+        raise PullFailed(
+            f"{_WHAT} was cut off: it has {size} bytes and {lines} lines, of {stated or '?'} bytes and "
+            f"{operation['objectCount']} objects"
+        )
+    return size
