@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import quote, quote_plus
 
 import msgspec
@@ -16,6 +16,9 @@ from jobs.pulls.landing_file import NewFile
 from jobs.pulls.stored_pulls import Pull
 
 Json = dict[str, Any]
+
+# Shorter values, such as `true` or a version, are no secrets, and stand in many words.
+_MIN_SECRET: Final = 5
 
 
 class PullFailed(Exception):
@@ -101,7 +104,7 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _texts(inner)
-    elif isinstance(value, str | int) and not isinstance(value, bool) and str(value):
+    elif isinstance(value, str | int) and len(str(value)) >= _MIN_SECRET:
         yield from _spellings(str(value))
 
 

@@ -1,0 +1,192 @@
+"""What any tap reads: a program that writes Singer's or Airbyte's messages. See `singer.md`."""
+
+import json
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from jobs.importing.formats import FORMATS
+from jobs.importing.kinds import KINDS
+from jobs.landing.folder import ORDER
+from jobs.pulls import tap
+from jobs.pulls.base import AdAccount, Json, PullFailed, PullOutcome, PullRun, Source
+from jobs.pulls.landing_file import NewFile
+
+_AD_SPEND: Final = "ad-spend"
+
+
+class _Stream(msgspec.Struct, forbid_unknown_fields=True):
+    """What a stream becomes: records of a format as they are, or rows of a kind. `fields`: our field by
+    the place in a record (`campaign.id`); `values`: fields that are the same in all rows."""
+
+    format: str = ""
+    kind: str = ""
+    fields: dict[str, str] = {}
+    values: dict[str, Any] = {}
+
+    @property
+    def lands_as(self) -> str:
+        """The kind of the rows in the end."""
+        return FORMATS[self.format].kind if self.format else self.kind
+
+
+class _Config(msgspec.Struct, forbid_unknown_fields=True):
+    """`lookback_field`: the place in `config` where the tap reads from which day on it shall fetch."""
+
+    command: list[str]
+    streams: dict[str, _Stream]
+    config: Json = {}
+    catalog: Json | None = None
+    ad_account: AdAccount | None = None
+    lookback_field: str = ""
+
+
+class SingerSource(Source):
+    name = "singer"
+    schedule = "20 4 * * *"
+    # Meta restates 28 days, Google 30 at most.
+    lookback_days: ClassVar = 28
+
+    def check(self, config: Json, shop_id: str) -> None:
+        converted = msgspec.convert(config, _Config)
+        if not converted.command or not converted.streams:
+            raise ValueError("`command` and `streams` must not be empty")
+        for name, stream in converted.streams.items():
+            _check_stream(name, stream)
+        kinds = {stream.lands_as for stream in converted.streams.values()}
+        if _AD_SPEND in kinds and converted.ad_account is None:
+            raise ValueError('`ad_account` is missing: {"provider": "meta", "account_id": "1"}')
+
+    def ad_account(self, config: Json) -> AdAccount | None:
+        return msgspec.convert(config, _Config).ad_account
+
+    def pull(self, run: PullRun) -> PullOutcome:
+        config = msgspec.convert(run.pull.config, _Config)
+        with ExitStack() as opened:
+            landing = _Landing(run, config, opened)
+            with tap.running(config.command, _files(run, config)) as running:
+                for message in running.messages():
+                    landing.take(message)
+            size = landing.publish()
+        state = {"tap": landing.state(), "began_at": run.now.isoformat()}
+        return PullOutcome(state, landing.rows, size)
+
+
+def _check_stream(name: str, stream: _Stream) -> None:
+    if bool(stream.format) == bool(stream.kind):
+        raise ValueError(f"the stream {name!r} needs either `format` or `kind`")
+    if stream.format and (stream.format not in FORMATS or not FORMATS[stream.format].needs_shop):
+        known = ", ".join(format.name for format in FORMATS.values() if format.needs_shop)
+        raise ValueError(f"the stream {name!r}: no format {stream.format!r}; there are {known}")
+    if stream.kind and stream.kind not in ORDER:
+        raise ValueError(
+            f"the stream {name!r}: no kind {stream.kind!r}; there are {', '.join(ORDER)}"
+        )
+    if stream.kind:
+        unknown = {*stream.fields, *stream.values} - {*KINDS[stream.kind].field_names()}
+        if unknown:
+            raise ValueError(
+                f"the stream {name!r}: {stream.kind} has no field {', '.join(sorted(unknown))}; "
+                f"`python -m jobs fields {stream.kind}` lists them"
+            )
+
+
+def _files(run: PullRun, config: _Config) -> dict[str, Any]:
+    """What the tap is given: its configuration with the secrets, its state, its catalog."""
+    state = run.pull.state or {}
+    given = {**config.config, **run.credentials}
+    files: dict[str, Any] = {"config": given}
+    if config.lookback_field:
+        if state:
+            began = datetime.fromisoformat(state["began_at"])
+            since = began - timedelta(days=run.pull.lookback_days)
+            given[config.lookback_field] = f"{since:%Y-%m-%dT00:00:00Z}"
+    elif state.get("tap"):
+        files["state"] = state["tap"]
+    if config.catalog is not None:
+        files["catalog"] = config.catalog
+    return files
+
+
+class _Landing:
+    """The records of one pull, each stream in a file of its own, and the state that came with them."""
+
+    def __init__(self, run: PullRun, config: _Config, opened: ExitStack) -> None:
+        self._run, self._config, self._opened = run, config, opened
+        self._files: dict[str, NewFile] = {}
+        self._singer_state: Any = (run.pull.state or {}).get("tap")
+        # Airbyte's states by the stream that they are of; "" for one of all streams.
+        self._airbyte_states: dict[str, Json] = {}
+        if isinstance(self._singer_state, list):
+            for state in self._singer_state:
+                self._airbyte_states[_stream_of(state)] = state
+        self.rows = 0
+
+    def take(self, message: Json) -> None:
+        """Take a message. Raises PullFailed for one that says that the tap fails."""
+        kind = message.get("type")
+        if kind == "RECORD":
+            # Airbyte's message has an object `record`, of which Singer's has the members.
+            record = message.get("record")
+            if isinstance(message.get("stream"), str):
+                self._add(message["stream"], record)
+            elif isinstance(record, dict):
+                self._add(str(record.get("stream")), record.get("data"))
+        elif kind == "STATE":
+            self._take_state(message)
+        elif kind == "TRACE" and message.get("trace", {}).get("type") == "ERROR":
+            raise PullFailed(f"the tap says: {message['trace'].get('error', {}).get('message')}")
+
+    def _take_state(self, message: Json) -> None:
+        if "value" in message:
+            self._singer_state = message["value"]
+            return
+        state = message.get("state")
+        if not isinstance(state, dict):
+            return
+        if state.get("type") in ("STREAM", "GLOBAL"):
+            self._airbyte_states[_stream_of(state)] = state
+        else:
+            self._singer_state = state.get("data")
+
+    def _add(self, stream: str, record: Any) -> None:
+        mapping = self._config.streams.get(stream)
+        if mapping is None or not isinstance(record, dict):
+            return
+        if stream not in self._files:
+            kind = mapping.lands_as
+            file = self._run.new_file(kind, mapping.format, ".ndjson", f"{len(self._files)}")
+            self._files[stream] = self._opened.enter_context(file)
+        row = record if mapping.format else self._row(mapping, record)
+        self._files[stream].stream.write(json.dumps(row).encode() + b"\n")
+        self.rows += 1
+
+    def _row(self, mapping: _Stream, record: Json) -> Json:
+        fields = {ours: _at(record, place) for ours, place in mapping.fields.items()}
+        return {"shop_id": self._run.pull.shop_id, **mapping.values, **fields}
+
+    def publish(self) -> int:
+        """Have all files appear; returns their bytes."""
+        size = 0
+        for file in self._files.values():
+            size += file.stream.tell()
+            file.publish()
+        return size
+
+    def state(self) -> Any:
+        """What the tap is given next time."""
+        return list(self._airbyte_states.values()) or self._singer_state
+
+
+def _stream_of(state: Json) -> str:
+    descriptor = state.get("stream", {}).get("stream_descriptor", {})
+    return json.dumps([descriptor.get("namespace"), descriptor.get("name")]) if descriptor else ""
+
+
+def _at(record: Any, place: str) -> Any:
+    """The value at a place of a record, such as `campaign.id`; None where it is missing."""
+    for name in place.split("."):
+        record = record.get(name) if isinstance(record, dict) else None
+    return record

@@ -1,0 +1,161 @@
+"""A tap: any program that writes Singer's or Airbyte's messages, as a child process of the pull."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+from typing import IO, Any, Final
+
+from jobs.pulls import tap_launcher
+from jobs.pulls.base import Json, PullFailed
+from jobs.run.signals import Stopped, raise_if_stopped
+from warehouse.operations.process_id import is_dead, new_owner
+from warehouse.settings import SETTINGS
+
+_MAX_LINE_BYTES: Final = 16 << 20
+_STDERR_LINES: Final = 5
+# A tap that waits for its source's rate limit may be silent for long.
+_LONGEST_SILENCE_SECONDS: Final = 3600.0
+# Within the time that a job has after a signal.
+_GRACE_SECONDS: Final = 3.0
+_LOOK_SECONDS: Final = 0.2
+_FOLDER: Final = "formrevenue-tap-"
+
+
+class Tap:
+    """A tap that runs. `messages` are what it writes, until it has ended well."""
+
+    def __init__(self, command: list[str], folder: Path) -> None:
+        self._program = command[0]
+        # Programs of others see none of this service's settings, which hold its secrets.
+        ours = {name for setting in SETTINGS for name in (setting.name, f"{setting.name}_FILE")}
+        launcher = [sys.executable, tap_launcher.__file__, str(os.getpid())]
+        self._process = subprocess.Popen(
+            [*launcher, *command],
+            cwd=folder,
+            env={name: value for name, value in os.environ.items() if name not in ours},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            # It may have children of its own.
+            start_new_session=True,
+        )
+        self._said: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._heard_at = time.monotonic()
+        self._over = Event()
+        assert self._process.stderr
+        self._threads = [
+            Thread(target=self._read_errors, args=[self._process.stderr], daemon=True),
+            Thread(target=self._watch, daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def messages(self) -> Iterator[Json]:
+        """Each message. Raises PullFailed if one cannot be read or the tap fails, and Stopped after a
+        signal."""
+        assert self._process.stdout
+        number = 0
+        while line := self._process.stdout.readline(_MAX_LINE_BYTES + 1):
+            number += 1
+            self._heard_at = time.monotonic()
+            if line.strip():
+                yield self._message(line, number)
+        status = self._process.wait()
+        self._threads[0].join(_GRACE_SECONDS)
+        raise_if_stopped()
+        if time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS:
+            raise PullFailed(f"{self._program} wrote nothing for an hour, and was ended")
+        if status:
+            said = " | ".join(self._said) or "it said nothing on standard error"
+            raise PullFailed(f"{self._program} ended with exit status {status}: {said}")
+
+    def _message(self, line: bytes, number: int) -> Json:
+        try:
+            message = json.loads(line) if len(line) <= _MAX_LINE_BYTES else None
+        except ValueError:
+            message = None
+        if not isinstance(message, dict):
+            # The line may hold people's data: the error does not quote it.
+            raise PullFailed(f"{self._program}: line {number} of its output is no message")
+        return message
+
+    def end(self) -> None:
+        """End the tap and its children, if it still runs."""
+        self._signal(signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE_SECONDS)
+        self._over.set()
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        for thread in self._threads:
+            thread.join(_GRACE_SECONDS)
+        for stream in (self._process.stdout, self._process.stderr):
+            assert stream
+            stream.close()
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    def _read_errors(self, stream: IO[bytes]) -> None:
+        while line := stream.readline(1 << 16):
+            self._heard_at = time.monotonic()
+            if text := line.decode(errors="replace").strip():
+                self._said.append(text)
+
+    def _watch(self) -> None:
+        """End the tap after a signal to the job, or after a long silence: its reader waits for a line."""
+        while not self._over.wait(_LOOK_SECONDS):
+            try:
+                raise_if_stopped()
+            except Stopped:
+                self._signal(signal.SIGTERM)
+                return
+            if time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS:
+                self._signal(signal.SIGTERM)
+                return
+
+
+@contextmanager
+def running(command: list[str], files: Mapping[str, Any]) -> Iterator[Tap]:
+    """A tap with the options `--NAME FILE`, each file with its value as JSON; at the end the tap is
+    ended, and its files are deleted. Nobody else can read them."""
+    with _private_folder() as folder:
+        options = []
+        for name, value in files.items():
+            path = folder / f"{name}.json"
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                json.dump(value, file)
+            options += [f"--{name}", str(path)]
+        tap = Tap([*command, *options], folder)
+        try:
+            yield tap
+        finally:
+            tap.end()
+
+
+@contextmanager
+def _private_folder() -> Iterator[Path]:
+    """A folder that nobody else can enter. Those of processes that were killed are deleted."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        owner = left.name.removeprefix(_FOLDER).replace("~", ":")
+        with suppress(OSError, ValueError):
+            if left.stat().st_uid == os.getuid() and is_dead(owner):
+                shutil.rmtree(left)
+    name = _FOLDER + new_owner().replace(":", "~")
+    path = Path(tempfile.gettempdir(), name)
+    path.mkdir(mode=0o700)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,43 @@
+"""A tap for tests: writes the messages that its configuration has, and does what it says besides.
+
+It leaves in `seen` what it was given. `python tap_program.py --config FILE [--state FILE] [--catalog FILE]`
+"""
+
+import argparse
+import json
+import os
+import stat
+import sys
+import time
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    for name in ("--config", "--state", "--catalog"):
+        parser.add_argument(name)
+    given = parser.parse_args()
+    config = json.loads(Path(given.config).read_text())
+    seen = {
+        "config": config,
+        "state": json.loads(Path(given.state).read_text()) if given.state else None,
+        "catalog": json.loads(Path(given.catalog).read_text()) if given.catalog else None,
+        "modes": [
+            stat.S_IMODE(os.stat(path).st_mode)
+            for path in (given.config, os.path.dirname(given.config))
+        ],
+        "environment": dict(os.environ),
+        "pid": os.getpid(),
+    }
+    written = Path(config["seen"] + ".new")
+    written.write_text(json.dumps(seen))
+    written.rename(config["seen"])
+    for message in config["messages"]:
+        print(message if isinstance(message, str) else json.dumps(message), flush=True)
+    for line in config.get("says", []):
+        print(line.replace("TOKEN", config["access_token"]), file=sys.stderr)
+    time.sleep(config.get("sleeps", 0))
+    sys.exit(config.get("status", 0))
+
+
+main()
