@@ -47,7 +47,7 @@ QUERY: Final = """{
     }
   }
 }"""
-"""What the format `shopify-bulk` reads; `%s` is the argument that filters the orders."""
+"""All fields that the format `shopify-bulk` reads; `%s` is the argument that filters the orders."""
 
 
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
