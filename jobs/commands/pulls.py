@@ -115,7 +115,7 @@ def list_command() -> None:
 @pulls_command.command("remove")
 @click.argument("name")
 def remove_command(name: str) -> None:
-    """Forget a pull, its credentials and how far it came. What it brought stays."""
+    """Forget a pull, its credentials and how far it came. The rows that it brought stay."""
     with open_warehouse() as connection:
         if not stored_pulls.remove(connection, name):
             raise CommandFailed(

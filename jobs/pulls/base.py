@@ -42,7 +42,7 @@ class AdAccount(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass
 class PullRun:
-    """What one pull has to work with. `now`: when it began, in UTC."""
+    """One pull, with all that it works with. `now`: when it began, in UTC."""
 
     pull: Pull
     credentials: Json

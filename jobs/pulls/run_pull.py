@@ -39,6 +39,10 @@ def _pull(job: JobRun, pull: Pull) -> str:
     source, root = SOURCES[pull.source], settings.IMPORT_DIR.get()
     run = PullRun(pull, {}, root, datetime.now(UTC))
     try:
+        try:
+            source.check(pull.config, pull.shop_id)
+        except ValueError as error:
+            raise PullFailed(f"the configuration of the pull: {error}") from None
         run.credentials = _credentials(pull)
         outcome = source.pull(run)
         if account := source.ad_account(pull.config):

@@ -10,13 +10,12 @@ import requests
 from jobs.pulls import http
 from jobs.pulls.base import Json, PullFailed, PullOutcome, PullRun, Source
 from jobs.pulls.landing_file import NewFile
-from jobs.pulls.shopify_api import ShopifyApi
+from jobs.pulls.shopify_api import CREDENTIALS, ShopifyApi
 from jobs.run.signals import pause
 from warehouse.settings import SHOPIFY_CLIENT_ID, SHOPIFY_CLIENT_SECRET
 
 _WHAT: Final = "the download of the orders"
 _DOMAIN: Final = re.compile(r"[a-z0-9][a-z0-9-]*\.myshopify\.com")
-_CREDENTIALS: Final = ("client_id", "client_secret")
 
 QUERY: Final = """{
   orders%s {
@@ -48,7 +47,7 @@ QUERY: Final = """{
     }
   }
 }"""
-"""What the format `shopify-bulk` reads; `%s` is the argument that filters the orders."""
+"""All fields that the format `shopify-bulk` reads; `%s` is the argument that filters the orders."""
 
 
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
@@ -69,19 +68,18 @@ class ShopifySource(Source):
 
     def credentials(self) -> Json:
         return dict(
-            zip(_CREDENTIALS, (SHOPIFY_CLIENT_ID.get(), SHOPIFY_CLIENT_SECRET.get()), strict=True)
+            zip(CREDENTIALS, (SHOPIFY_CLIENT_ID.get(), SHOPIFY_CLIENT_SECRET.get()), strict=True)
         )
 
     def pull(self, run: PullRun) -> PullOutcome:
         url = _address(run.pull.config, run.pull.shop_id)
-        if any(not run.credentials.get(name) for name in _CREDENTIALS):
+        if any(not run.credentials.get(name) for name in CREDENTIALS):
             raise PullFailed(
                 "no credentials of the Shopify app: set SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET, or "
                 "keep them with `python -m jobs pulls add shopify --credentials`"
             )
-        credentials = {name: run.credentials[name] for name in _CREDENTIALS}
         with http.open_session() as session:
-            api = ShopifyApi(session, url, credentials)
+            api = ShopifyApi(session, url, run.credentials)
             operation = api.run_bulk_query(_query(run))
             # By Shopify's clock: orders that changed meanwhile come with the next pull.
             state = {"updated_through": operation["createdAt"]}

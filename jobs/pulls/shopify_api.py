@@ -10,7 +10,9 @@ from jobs.pulls.base import Json, PullFailed
 from jobs.run.signals import pause
 
 API_VERSION: Final = "2026-07"
+CREDENTIALS: Final = ("client_id", "client_secret")
 
+_TOKEN: Final = "access_token"
 _WHAT: Final = "Shopify"
 _UNAUTHORIZED: Final = 401
 # Bulk operations in progress, in earlier and in later versions of the API.
@@ -28,12 +30,12 @@ _FIRST_POLL_SECONDS = 1.0
 
 
 class ShopifyApi:
-    """The API of one shop at an address. `token` is fetched when it is first needed, and anew when it
-    has expired (after 24 hours, while an operation may still run)."""
+    """The API of one shop at an address. The token is fetched when it is first needed, and anew when it
+    has expired (after 24 hours, while an operation may still run). It is kept with the credentials, so
+    that messages do not show it either."""
 
     def __init__(self, session: requests.Session, url: str, credentials: Json) -> None:
         self._session, self._url, self._credentials = session, url, credentials
-        self.token = ""
 
     def run_bulk_query(self, query: str) -> Json:
         """Run a bulk operation to its end; returns it once it is COMPLETED. Waits for others that are
@@ -80,9 +82,9 @@ class ShopifyApi:
         body: Json = {"query": query, "variables": variables}
         with http.plain_errors(_WHAT, url):
             for has_expired in (False, True):
-                if has_expired or not self.token:
-                    self.token = self._new_token()
-                headers = {"X-Shopify-Access-Token": self.token}
+                if has_expired or _TOKEN not in self._credentials:
+                    self._credentials[_TOKEN] = self._new_token()
+                headers = {"X-Shopify-Access-Token": self._credentials[_TOKEN]}
                 answer = self._session.post(
                     url, json=body, headers=headers, timeout=http.TIMEOUTS, allow_redirects=False
                 )
@@ -91,10 +93,11 @@ class ShopifyApi:
             return _object(answer)
 
     def _new_token(self) -> str:
-        form = {**self._credentials, "grant_type": "client_credentials"}
+        form = {name: self._credentials[name] for name in CREDENTIALS}
+        form["grant_type"] = "client_credentials"
         url = f"{self._url}/admin/oauth/access_token"
         answer = self._session.post(url, data=form, timeout=http.TIMEOUTS, allow_redirects=False)
-        return str(_object(answer).get("access_token", ""))
+        return str(_object(answer).get(_TOKEN, ""))
 
 
 def _polls(too_long: str) -> Iterator[float]:

@@ -1,4 +1,4 @@
-"""What any tap reads: a program that writes Singer's or Airbyte's messages. See `singer.md`."""
+"""Records of any tap, which is a program that writes Singer's or Airbyte's messages. See `singer.md`."""
 
 import json
 from contextlib import ExitStack
@@ -18,8 +18,8 @@ _AD_SPEND: Final = "ad-spend"
 
 
 class _Stream(msgspec.Struct, forbid_unknown_fields=True):
-    """What a stream becomes: records of a format as they are, or rows of a kind. `fields`: our field by
-    the place in a record (`campaign.id`); `values`: fields that are the same in all rows."""
+    """The rows that a stream becomes: records of a format as they are, or rows of a kind. `fields`: the
+    place in a record (`campaign.id`) of each of our fields; `values`: those that are the same in all rows."""
 
     format: str = ""
     kind: str = ""
@@ -94,7 +94,7 @@ def _check_stream(name: str, stream: _Stream) -> None:
 
 
 def _files(run: PullRun, config: _Config) -> dict[str, Any]:
-    """What the tap is given: its configuration with the secrets, its state, its catalog."""
+    """The files for the tap: its configuration with the secrets, its state, its catalog."""
     state = run.pull.state or {}
     given = {**config.config, **run.credentials}
     files: dict[str, Any] = {"config": given}
@@ -176,7 +176,7 @@ class _Landing:
         return size
 
     def state(self) -> Any:
-        """What the tap is given next time."""
+        """The state that the tap is given next time."""
         return list(self._airbyte_states.values()) or self._singer_state
 
 

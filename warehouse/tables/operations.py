@@ -37,7 +37,7 @@ job_lease: Final = Table(
     integer("until"),
 )
 
-# What is fetched by itself: a source of one shop (0: of all shops).
+# A pull, which fetches by itself: a source of one shop (0: of all shops).
 pull: Final = Table(
     "pull",
     metadata,

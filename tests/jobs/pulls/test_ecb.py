@@ -13,7 +13,7 @@ RATES = "SELECT quote, rate FROM exchange_rate ORDER BY quote, day"
 
 
 class Bank:
-    """What the server answers; requests that know `etag` get a 304."""
+    """The server's answers; requests that know `etag` get a 304."""
 
     def __init__(self) -> None:
         self.answer = Answer(body=packed(), headers={"ETag": '"1"'})

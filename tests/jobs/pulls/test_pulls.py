@@ -31,7 +31,7 @@ def test_added_listed_changed_removed(commands: Commands) -> None:
     assert (job["command"], job["when"]) == ("pull ecb --name ecb", "30 16 * * * (UTC)")
     commands("pulls", "add", "ecb", "--schedule", "off", "--url", "http://127.0.0.1:9/x.zip")
     assert commands("pulls", "list") == "ecb  ecb  -  off  never ran\n"
-    # What is not given stays.
+    # Options that are not given stay.
     commands("pulls", "add", "ecb", "--schedule", "0 17 * * 1-5")
     assert commands.rows("SELECT config, schedule FROM pull") == [
         ('{"url": "http://127.0.0.1:9/x.zip"}', "0 17 * * 1-5")

@@ -209,14 +209,14 @@ def test_no_secret_gets_out(pulling: Commands, shopify: ShopifyServer) -> None:
     assert any("jobs pull shopify" in line for line in arguments)
     shopify.looks = 0
     shopify.cuts = [50] * 20
-    shopify.ending = {"status": "FAILED", "errorCode": CLIENT_SECRET}
+    shopify.ending = {"status": "FAILED", "errorCode": f"{CLIENT_SECRET} shpat_1"}
     printed = pulling.finish(process, status=1)
     texts = [printed, *arguments, pulling("status", "--json", status=1), pulling("pulls", "list")]
     texts += [
         path.read_bytes().decode("latin-1") for path in pulling.folder.rglob("*") if path.is_file()
     ]
     assert [secret for secret in secrets for line in texts if secret in line] == []
-    assert "ended as FAILED (***)" in printed
+    assert "ended as FAILED (*** ***)" in printed
 
 
 def test_a_kill_between_the_file_and_the_state(pulling: Commands, shopify: ShopifyServer) -> None:

@@ -123,7 +123,7 @@ def test_a_stream_becomes_rows_of_a_kind(taps: Taps) -> None:
     assert taps.commands.rows(ACCOUNTS) == [("meta", "1", "ok", "")]
     assert (taps.seen["state"], taps.seen["catalog"]) == (None, None)
     assert taps.seen["config"]["access_token"] == TOKEN
-    # What the tap has said of its state is given to it again.
+    # The tap gets its own last state again.
     taps.add(catalog={"streams": []})
     taps.pull()
     assert taps.seen["state"] == {"bookmarks": {"days": "2026-11-01"}}
