@@ -56,6 +56,7 @@ _SHOWN_VALUES: Final = frozenset(
         *("step_index", "created_at", "updated_at", "cancelled_at", "currency"),
         *("total_cents", "discount_cents", "test", "status", "schema", "provider"),
         *("account_id", "campaign_id", "date", "spend", "impressions", "clicks", "synced_at"),
+        *("reported_conversions", "reported_value"),
     )
 )
 _LONGEST: Final = 200
