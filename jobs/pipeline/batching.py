@@ -13,7 +13,7 @@ BATCH_ROWS: Final = 400_000
 # The first group of many is 1/6 as large: nothing can be applied until it has been read.
 _FIRST_GROUP_FRACTION: Final = 6
 # Pending rows of the editions that a run holds: enough for a group to be read while one is applied.
-_CLAIMED_ROWS: Final = 2 * BATCH_ROWS
+_CLAIMED_ROWS: Final = 3 * BATCH_ROWS // 2
 # A group is at most this many times as large as the largest before it.
 _MAX_GROWTH: Final = 3
 
