@@ -31,7 +31,8 @@ class Demo:
 @contextmanager
 def running(url: str, days: int) -> Iterator[Demo]:
     """The demo service with `days` days of data, in the environment that runs the tests."""
-    port = free_port()
+    # The API's, the collector's and the page's.
+    port = free_port(3)
     # The variables of the make that runs the tests are not meant for this one.
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     process = subprocess.Popen(

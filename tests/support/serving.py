@@ -8,10 +8,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.request import urlopen
 
 import psutil
 
@@ -32,12 +33,15 @@ def run(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def free_port() -> int:
-    """A port on which nothing listens; no other test is likely to choose it before it is used."""
+def free_port(count: int = 1) -> int:
+    """The first of `count` ports on which nothing listens; no other test is likely to choose one before
+    it is used."""
     while True:
         port = random.SystemRandom().choice(_PORTS)
-        with socket.socket() as listener, suppress(OSError):
-            listener.bind(("127.0.0.1", port))
+        with ExitStack() as listeners, suppress(OSError):
+            for offset in range(count):
+                listener = listeners.enter_context(socket.socket())
+                listener.bind(("127.0.0.1", port + offset))
             return port
 
 
@@ -120,3 +124,16 @@ def ask(
     content = json.loads(answer.read())
     connection.close()
     return answer.status, content
+
+
+def await_page(address: str) -> str:
+    """The text at an address, once its server has started."""
+    pages: list[str] = []
+
+    def answers() -> bool:
+        with suppress(OSError), urlopen(address, timeout=PATIENCE_SECONDS) as page:
+            pages.append(page.read().decode())
+        return bool(pages)
+
+    wait_until(answers, lambda: f"nothing answers at {address}")
+    return pages[0]

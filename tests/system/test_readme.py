@@ -210,3 +210,12 @@ def test_every_endpoint_is_documented() -> None:
     }
     assert {(row[1], row[2]) for row in rows(WEB, "Endpoints")} == served
     assert [row[0] for row in rows(WEB, "Endpoints")] == [str(number) for number in range(1, 20)]
+
+
+def test_the_page_that_the_demo_prints_loads_the_snippet(demo: demo_service.Demo) -> None:
+    found = re.search(r"Three forms .*\n\n  (http\S+)\n", demo.output)
+    assert found, demo.output
+    page = serving.await_page(found[1])
+    script = re.search(r'<script async src="(\S+)" data-write-key="fwk_\w{32}">', page)
+    assert script, page
+    assert "window.formrevenue" in serving.await_page(script[1])

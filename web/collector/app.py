@@ -18,6 +18,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from warehouse.settings import TRUSTED_PROXIES
 from web.auth.gcra import client_network
+from web.collector import snippet
 from web.collector.calls import (
     MAX_BATCH_BYTES,
     MAX_EVENT_BYTES,
@@ -122,7 +123,7 @@ def create_collector(shared: Collector) -> Flask:
         if origin and shared.keys.allows(origin):
             response.headers["Access-Control-Allow-Origin"] = origin
             response.headers["Access-Control-Expose-Headers"] = "Retry-After"
-        response.headers["Vary"] = "Origin"
+        response.vary.add("Origin")
         response.headers["X-Content-Type-Options"] = "nosniff"
         path = request.url_rule.rule if request.url_rule else ""
         seconds = perf_counter() - g.started
@@ -139,6 +140,7 @@ def create_collector(shared: Collector) -> Flask:
         app.add_url_rule(path, path, take_batch, methods=["POST"], provide_automatic_options=False)
     for path in _DROPPED:
         app.add_url_rule(path, path, drop, methods=["POST"], provide_automatic_options=False)
+    app.add_url_rule(snippet.PATH, snippet.PATH, snippet.answer_snippet)
     app.add_url_rule("/healthz", "/healthz", is_alive)
     app.add_url_rule("/readyz", "/readyz", is_ready)
     app.register_error_handler(Refusal, _refused)

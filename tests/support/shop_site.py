@@ -1,0 +1,79 @@
+"""The pages of a shop that send events to a collector, over HTTP."""
+
+import json
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from jobs.demo.cast import SHOP_ID
+from tests.support.product import Product
+from tests.support.serving import run
+from tests.support.waiting import wait_until
+from tests.web.collector.lines import files_of
+
+Call = dict[str, Any]
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves a folder, without a line for each request. Any path without a file is the page `/`."""
+
+    def log_message(self, *_arguments: object) -> None:
+        pass
+
+    def translate_path(self, path: str) -> str:
+        found = super().translate_path(path)
+        return found if Path(found).exists() else super().translate_path("/")
+
+    def do_POST(self) -> None:
+        """Shopify's cart."""
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        posted = f"{self.path} {self.headers['Content-Type']} {body}"
+        self.server.posted.append(posted)  # type: ignore[attr-defined]
+        self.send_response(200)
+        self.end_headers()
+
+
+class Site:
+    """The pages of a shop, the collector that they send to, and the warehouse behind it."""
+
+    def __init__(self, server: ThreadingHTTPServer, folder: Path, product: Product) -> None:
+        self.address = f"http://127.0.0.1:{server.server_port}"
+        self.posted: list[str] = server.posted  # type: ignore[attr-defined]
+        self.folder = folder
+        self.product = product
+        self.landing = folder.parent / "landing"
+        created = run(
+            *(product.url, "write-keys", "create", "--shop", SHOP_ID, "--origins", self.address)
+        )
+        self.key = created.stdout.splitlines()[-1]
+        self.collector = ""
+
+    def write(self, html: str, attributes: str = "") -> None:
+        """The page `/`, with the snippet behind it."""
+        source = f'<script async src="{self.collector}/formrevenue.js" data-write-key="{self.key}"'
+        text = f"<!doctype html><title>Shop</title>{html}{source} {attributes}></script>"
+        (self.folder / "index.html").write_text(text)
+
+    def calls(self) -> list[Call]:
+        """All that the collector has taken, in the order in which it happened."""
+        lines = [
+            json.loads(line)
+            for growing in (False, True)
+            for path in files_of(self.landing, growing=growing)
+            for line in path.read_text().splitlines()
+        ]
+        return sorted(lines, key=lambda call: call["timestamp"])
+
+    def await_events(self, *expected: str) -> list[Call]:
+        """All calls, once the last of these events has come; there are these and no others."""
+        wait_until(lambda: len(self.calls()) >= len(expected), lambda: str(self.calls()))
+        calls = self.calls()
+        assert sorted(call["event"] for call in calls) == sorted(
+            f"Form {name}" for name in expected
+        )
+        return calls
+
+    def get(self, path: str) -> Any:
+        status, answer = self.product.get(path, {"range": "7d"}, SHOP_ID)
+        assert status == 200
+        return answer["data"]

@@ -1,0 +1,310 @@
+"""The snippet in a real browser: forms are filled in, and the answers of the API equal what was clicked."""
+
+import json
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from jobs.demo.cast import FINDER, QUIZ, SHOP, SHOP_ID, WELCOME
+from jobs.landing import folder
+from tests.support.product import Product
+from tests.support.serving import collected
+from tests.support.shop_site import Call, QuietHandler, Site
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.system.browser.conftest import NewContext
+from warehouse.domain.email_hash import hashed_email
+
+DEMO_PAGE = Path(__file__).parents[3] / "jobs/demo/page/index.html"
+ADDRESS = "ada@example.com"
+# A form in the page `/`; SCRIPT stands for the snippet.
+FORM = f"""<form data-form="{FINDER.id}"><select name="who"><option><option>friend</select>
+<input name="note"><input type="email" name="mail"><button>Send</button></form>
+<script>addEventListener("submit", (event) => event.preventDefault())</script>"""
+
+
+@pytest.fixture
+def site(chromium: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A shop whose forms are known. It starts after Chromium, which may be missing."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    product = Product(f"sqlite:///{tmp_path / 'warehouse.db'}")
+    product.load("shops", [SHOP])
+    forms = [
+        {"form_id": form.id, "shop_id": SHOP_ID, "name": form.name}
+        for form in (WELCOME, QUIZ, FINDER)
+    ]
+    product.load("forms", forms)
+    with ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(QuietHandler, directory=str(pages))
+    ) as server:
+        server.posted = []  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            site = Site(server, pages, product)
+            monkeypatch.setenv("IMPORT_DIR", str(site.landing))
+            monkeypatch.setattr(folder, "_SETTLE_SECONDS", 0.01)
+            with collected(product.url, site.landing) as (process, port):
+                site.collector = f"http://127.0.0.1:{port}"
+
+                def roll_up() -> None:
+                    process.terminate()
+                    process.wait(PATIENCE_SECONDS)
+                    product._jobs("landing")
+                    product.rollup()
+
+                site.roll_up = roll_up  # type: ignore[attr-defined]
+                yield site
+        finally:
+            server.shutdown()
+            product.close()
+
+
+def figures(row: Call, *names: str) -> tuple[Any, ...]:
+    return tuple(row[name] for name in names)
+
+
+def test_what_is_clicked_on_the_demo_page_is_answered(new_context: NewContext, site: Site) -> None:
+    text = DEMO_PAGE.read_text().replace("COLLECTOR", site.collector)
+    (site.folder / "index.html").write_text(text.replace("WRITE_KEY", site.key))
+    iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Mobile/15E148 Safari/604.1"
+    desktop = new_context().new_page()
+    phone = new_context(user_agent=iphone, viewport={"width": 390, "height": 844}).new_page()
+    for page, answered in ((desktop, True), (phone, False)):
+        page.goto(f"{site.address}/?utm_source=google&utm_campaign=spring&email={ADDRESS}")
+        subscribe(page)
+        if answered:
+            complete_quiz(page)
+            find_gift(page)
+        else:
+            page.get_by_label("oily").check()
+            page.get_by_role("button", name="Next").click()
+            expect(page.get_by_label("redness")).to_be_visible()
+            wait_until(lambda: has_seen(site, "concerns", 2))
+        page.close()
+    counts = {"Form Completed": 4, "Form Subscribed": 3, "Form Question Answered": 11}
+    wait_until(
+        lambda: counts == {event: len(named(site, event)) for event in counts},
+        lambda: str([call["event"] for call in site.calls()]),
+    )
+    taken = json.dumps(site.calls())
+    assert ADDRESS not in taken
+    assert "pollen" not in taken
+    assert hashed_email(ADDRESS) in taken
+    utm = {"source": "google", "name": "spring"}
+    assert all(call["context"]["campaign"] == utm for call in site.calls())
+    site.roll_up()  # type: ignore[attr-defined]
+
+    funnels = {
+        form.name: figures(
+            site.get(f"/v1/forms/{form.id}/funnel"),
+            *("views", "starts", "subscriptions", "completions", "submissions"),
+        )
+        for form in (WELCOME, QUIZ, FINDER)
+    }
+    assert funnels == {
+        WELCOME.name: (2, 2, 2, 2, 2),
+        QUIZ.name: (2, 2, 1, 1, 1),
+        FINDER.name: (1, 1, 0, 1, 1),
+    }
+    names = ("stepIndex", "stepId", "stepName", "views", "completions", "dropoffs")
+    steps = [figures(row, *names) for row in site.get(f"/v1/forms/{QUIZ.id}/steps/dropoff")]
+    assert steps == [
+        (0, "skin", "Your skin", 2, 2, 0),
+        (1, "concerns", "What bothers you", 2, 1, 1),
+        (2, "routine", "Your routine", 1, 1, 0),
+        (3, "result", "Where to send the result", 1, 1, 0),
+    ]
+    devices = site.get(f"/v1/forms/{QUIZ.id}/devices")
+    assert {figures(row, "deviceType", "views", "completions") for row in devices} == {
+        ("desktop", 1, 1),
+        ("mobile", 1, 0),
+    }
+    answers = {
+        (row["fieldId"], row["value"])
+        for form in (QUIZ, FINDER)
+        for row in site.get(f"/v1/forms/{form.id}/response-revenue")
+        if row["value"] is not None
+    }
+    assert answers == {
+        *(("skin_type", "dry"), ("concerns", "redness"), ("concerns", "acne")),
+        *(("routine_effort", "5"), ("recipient", "friend"), ("gift_wrap", "true")),
+    }
+
+
+def named(site: Site, event: str) -> list[Call]:
+    return [call for call in site.calls() if call["event"] == event]
+
+
+def has_seen(site: Site, step: str, times: int) -> bool:
+    seen = named(site, "Form Step Viewed")
+    return sum(call["properties"]["step_id"] == step for call in seen) == times
+
+
+def subscribe(page: Page) -> None:
+    pop_up = page.locator("#welcome")
+    pop_up.get_by_label("E-mail").fill(ADDRESS)
+    pop_up.get_by_role("button", name="Subscribe").click()
+    expect(pop_up).to_have_text("Thank you.")
+
+
+def complete_quiz(page: Page) -> None:
+    quiz, following = page.locator("#quiz"), page.get_by_role("button", name="Next")
+    quiz.get_by_label("dry").check()
+    following.click()
+    quiz.get_by_label("redness").check()
+    quiz.get_by_label("acne").check()
+    following.click()
+    quiz.get_by_label("Effort").fill("5")
+    quiz.get_by_label("Allergies").fill("pollen")
+    following.click()
+    quiz.get_by_label("E-mail").fill(ADDRESS)
+    following.click()
+    expect(quiz).to_have_text("Thank you.")
+
+
+def find_gift(page: Page) -> None:
+    page.get_by_role("button", name="Find a gift").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("For whom?").select_option("friend")
+    dialog.get_by_label("with gift wrap").check()
+    dialog.get_by_role("button", name="Show gifts").click()
+    expect(dialog).to_be_hidden()
+
+
+def test_without_a_visitor_nothing_is_stored(page: Page, site: Site) -> None:
+    site.write(FORM, 'data-visitor="none"')
+    visitors = []
+    for turn in (1, 2):
+        page.goto(f"{site.address}/?utm_source=google")
+        calls = site.await_events(*["Viewed"] * turn)
+        visitors = [call["anonymousId"] for call in calls]
+        assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [
+            *(0, 0, "")
+        ]
+    assert len(set(visitors)) == 2
+
+
+def test_a_visitor_is_known_again_and_so_is_the_landing(page: Page, site: Site) -> None:
+    site.write("<script>Shopify = {}</script>" + FORM)
+    page.goto(f"{site.address}/?utm_source=google&utm_id=17")
+    site.await_events("Viewed")
+    page.goto(f"{site.address}/later")
+    first, second = site.await_events("Viewed", "Viewed")
+    assert first["anonymousId"] == second["anonymousId"]
+    assert first["context"]["campaign"] == second["context"]["campaign"]
+    assert second["context"]["campaign"] == {"source": "google", "id": "17"}
+    # Once a visit.
+    (posted,) = site.posted
+    path, kind, body = posted.split(" ", 2)
+    assert (path, kind.split(";")[0]) == ("/cart/update.js", "application/x-www-form-urlencoded")
+    assert body == f"attributes%5B_visitor_id%5D={first['anonymousId']}"
+
+
+@pytest.mark.parametrize(
+    ("signal", "attributes", "is_heard"),
+    [
+        ("globalPrivacyControl", 'data-respect="dnt gpc"', True),
+        ("globalPrivacyControl", 'data-respect="dnt"', False),
+        ("doNotTrack", 'data-respect="dnt"', True),
+        ("doNotTrack", "", False),
+    ],
+)
+def test_signals_are_respected_where_the_page_says_so(
+    page: Page, site: Site, signal: str, attributes: str, is_heard: bool
+) -> None:
+    value = "'1'" if signal == "doNotTrack" else "true"
+    page.add_init_script(f"Object.defineProperty(navigator, '{signal}', {{value: {value}}})")
+    site.write(FORM, attributes)
+    page.goto(site.address, wait_until="load")
+    page.evaluate("formrevenue('Form Viewed', {form_id: 'other'})")
+    if is_heard:
+        # It is too late for a view afterwards, and the page was left.
+        page.wait_for_timeout(1_500)
+        page.goto("about:blank")
+        assert site.calls() == []
+        assert page.evaluate("1") == 1
+    else:
+        site.await_events("Viewed", "Viewed")
+
+
+SHADOW = """<shop-form></shop-form><script>
+customElements.define("shop-form", class extends HTMLElement {
+  connectedCallback() {
+    this.attachShadow({mode: "open"}).innerHTML = `FORM`;
+    this.shadowRoot.addEventListener("submit", (event) => event.preventDefault());
+  }
+})</script>"""
+
+
+def test_a_form_in_shadow_dom(page: Page, site: Site) -> None:
+    site.write(SHADOW.replace("FORM", FORM.partition("<script>")[0]))
+    page.goto(site.address)
+    fill_in(page)
+    site.await_events(*FILLED_IN)
+
+
+FILLED_IN = (
+    *("Viewed", "Started", "Subscribed", "Completed"),
+    *["Question Answered"] * 3,
+)
+
+
+def fill_in(page: Page) -> None:
+    page.locator("select").select_option("friend")
+    page.locator("[name=note]").fill("secret")
+    page.locator("[name=mail]").fill(ADDRESS)
+    page.get_by_role("button", name="Send").click()
+
+
+def test_a_form_that_comes_later(page: Page, site: Site) -> None:
+    site.write("<main></main>")
+    page.goto(site.address, wait_until="load")
+    insert = "html => document.querySelector('main').innerHTML = html"
+    page.evaluate(insert, SHADOW.partition("<script>")[0] + FORM.partition("<script>")[0])
+    page.evaluate("addEventListener('submit', (event) => event.preventDefault())")
+    site.await_events("Viewed")
+    fill_in(page)
+    calls = site.await_events(*FILLED_IN)
+    kinds = {
+        call["properties"]["field_id"]: (
+            call["properties"]["field_type"],
+            call["properties"]["value"],
+        )
+        for call in calls
+        if call["event"] == "Form Question Answered"
+    }
+    assert kinds == {"who": ("choice", "friend"), "note": ("text", True), "mail": ("email", True)}
+
+
+def test_a_single_page_shop(page: Page, site: Site) -> None:
+    site.write(FORM + "<main></main>")
+    page.goto(f"{site.address}/first")
+    site.await_events("Viewed")
+    go = "path => {history.pushState({}, '', path); document.querySelector('main').append(path)}"
+    page.evaluate(go, "/second")
+    site.await_events("Viewed", "Viewed")
+    page.locator("select").select_option("friend")
+    # What is not sent yet goes as the page is left.
+    page.goto("about:blank")
+    calls = site.await_events("Viewed", "Viewed", "Started", "Question Answered")
+    sessions = [call["properties"]["form_session_id"] for call in calls]
+    assert len(set(sessions)) == 2
+    assert len(set(sessions[1:])) == 1
+    assert len({call["anonymousId"] for call in calls}) == 1
+
+
+def test_a_form_that_it_cannot_see(page: Page, site: Site) -> None:
+    site.write("")
+    page.goto(site.address, wait_until="load")
+    call = "formrevenue('Form Subscribed', {form_id: 'frame', email: 'ada@example.com'})"
+    page.evaluate(call)
+    (call_taken,) = site.await_events("Subscribed")
+    properties = call_taken["properties"]
+    assert (properties["form_id"], properties["email_sha256"]) == ("frame", hashed_email(ADDRESS))
+    assert properties["form_session_id"]
