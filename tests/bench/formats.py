@@ -57,7 +57,9 @@ def main(count: int, db: str) -> None:
             with path.open("w") as file:
                 file.writelines(lines(name, count))
             total = count if name == "ecb" else rows(path)
-            took = run(url, "jobs", "import", FORMATS[name].kind, path, "--format", name, fine=_FINE)
+            took = run(
+                url, "jobs", "import", FORMATS[name].kind, path, "--format", name, fine=_FINE
+            )
             size = path.stat().st_size / 1e6
             rate = total / took.seconds
             click.echo(
