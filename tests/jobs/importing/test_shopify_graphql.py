@@ -13,6 +13,8 @@ _NAMES: Final = {
     "Metafield": "metafields",
     "LineItem": "lineItems",
     "ShippingLine": "shippingLines",
+    "Return": "returns",
+    "ReturnLineItem": "returnLineItems",
     "Refund": "refunds",
     "OrderTransaction": "transactions",
     "DiscountApplication": "discountApplications",
@@ -34,10 +36,18 @@ def nested() -> list[dict[str, Any]]:
     ]
     orders = {one["id"]: one for one in read if "__parentId" not in one}
     by_id = {one["id"]: one for one in read if "id" in one}
+    parent_of = {one["id"]: one.get("__parentId", "") for one in read if "id" in one}
     for part in read:
         parent = by_id.get(part.pop("__parentId", ""))
         if parent is not None:
-            kind = part["id"].split("/")[3] if "id" in part else "DiscountApplication"
+            without_id = "ShippingLine" if "title" in part else "DiscountApplication"
+            kind = part["id"].split("/")[3] if "id" in part else without_id
+            # The API lists the refund of a return among those of its order.
+            parent = (
+                orders.get(parent_of.get(parent.get("id", ""), ""), parent)
+                if kind == "Refund"
+                else parent
+            )
             parent.setdefault(_NAMES[kind], []).append(part)
     return list(orders.values())
 

@@ -172,7 +172,11 @@ def return_of(rows: Rows) -> float | None:
     spend = float(spend_of(rows))
     if spend <= 0:
         return None
-    if rows[0]["currency"] == rows[0]["revenueCurrency"]:
+    is_alike = rows[0]["currency"] == rows[0]["revenueCurrency"]
+    if len(rows) == 1 and (is_alike or rows[0]["roas"] or not rows[0]["attributedNetRevenueCents"]):
+        # As the API has rounded it.
+        return float(rows[0]["roas"])
+    if is_alike:
         units = minor_units(rows[0]["currency"])
         return float(total(rows, "attributedNetRevenueCents") / (spend * units))
     if any(row["attributedNetRevenueCents"] and not row["roas"] for row in rows):

@@ -14,6 +14,7 @@ from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER
 from warehouse.tables import edition, failed_batch, import_batch, job_run, reject
 from web.cli import main
+from web.collector import metrics as collector
 from web.db.database import Database
 from web.metrics.requests import IN_PROGRESS, REQUESTS, SECONDS
 from web.metrics.warehouse_gauges import WarehouseGauges
@@ -114,7 +115,9 @@ def test_a_warehouse_that_does_not_answer(registry: CollectorRegistry, engine: E
 
 def test_every_metric_is_documented(registry: CollectorRegistry) -> None:
     readme = (Path(__file__).parents[3] / "jobs" / "README.md").read_text()
-    described = [one for of in (REQUESTS, SECONDS, IN_PROGRESS, registry) for one in of.collect()]
+    of_collector = (*(collector.REQUESTS, collector.SECONDS, collector.EVENTS), collector.BYTES)
+    registered = (REQUESTS, SECONDS, IN_PROGRESS, registry, *of_collector, collector.OPEN_FILES)
+    described = [one for of in registered for one in of.collect()]
     names = {f"{one.name}_total" if one.type == "counter" else one.name for one in described}
     assert set(re.findall(r"`(formrevenue_\w+)`", readme)) == names
 
