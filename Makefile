@@ -102,8 +102,8 @@ import: $(READY) ## import KIND=events FILE=... (one or more files) [FORMAT=... 
 	  echo "KIND: shops forms events orders ad-spend ad-accounts exchange-rates" >&2; exit 2; fi
 	@$(PYTHON) -m jobs import $(call quoted,$(KIND)) $(if $(FORMAT),--format $(call quoted,$(FORMAT))) \
 	  $(shop) $(FILE) || { status=$$?; if [ $$status = 3 ]; then \
-	  echo "make import: done, but some rows were rejected (exit status 3)." \
-	    "To see them: $(PYTHON) -m jobs rejects" >&2; fi; exit $$status; }
+	  echo "make import: done, and some rows were rejected and kept. That is exit status 3, which make calls" \
+	    "Error 3 and passes on as 2; nothing crashed." >&2; fi; exit $$status; }
 
 .PHONY: rollup
 rollup: $(READY) ## bring the answers up to date with everything imported [SHOP=...]

@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from jobs.run.errors import one_line_errors
-from warehouse.settings import SettingError, check_names
+from warehouse.environment import JOBS, SCHEDULER, WrongSettings, prepare
 
 # Under each heading of the help: a command, and the module in jobs/commands/ that has it as
 # `<command>_command`. It is imported when it is called: pandas alone takes half a second.
@@ -16,6 +16,7 @@ SECTIONS: Final = {
         "import": "import_files",
         "rollup": "rollup",
         "status": "status",
+        "imports": "imports",
         "rejects": "rejects",
         "fields": "fields",
         "pull": "pull",
@@ -23,6 +24,7 @@ SECTIONS: Final = {
         "scheduler": "scheduler",
     },
     "Now and then": {
+        "forget": "forget",
         "backfill": "backfill",
         "rebuild": "rebuild",
         "verify": "verify",
@@ -37,6 +39,9 @@ SECTIONS: Final = {
 COMMANDS: Final = {
     name: module for section in SECTIONS.values() for name, module in section.items()
 }
+
+# The commands that read the schedule.
+_OF_THE_SCHEDULE: Final = ("scheduler", "status", "run")
 
 
 class Commands(click.Group):
@@ -68,10 +73,12 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Import raw files, and roll them up into the daily summaries that the API answers from."""
     try:
-        check_names()
-    except SettingError as error:
-        click.echo(f"Error: {error}", err=True)
+        prepare(SCHEDULER if ctx.invoked_subcommand in _OF_THE_SCHEDULE else JOBS)
+    except WrongSettings as error:
+        for line in str(error).splitlines():
+            click.echo(f"Error: {line}", err=True)
         sys.exit(2)

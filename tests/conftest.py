@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import URL, make_url
 
 from tests.support import depth, postgres
+from tests.support.small_disk import NoSmallDisk, small_disk
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
 
@@ -24,29 +25,44 @@ depth.register_profiles()
 
 # Tests ask for more than a shop may, at an instant that stands still.
 os.environ["RATE_LIMIT"] = "off"
+# A developer's settings are not the tests'.
+os.environ["ENV_FILE"] = os.devnull
 
 # The rooms in which the database decides whether a test passes: SQL of their own, locks, types.
 BOTH_DATABASES = (
     "warehouse",
+    "jobs/commands/test_forget.py",
     "jobs/importing/test_ads.py",
     "jobs/importing/test_append_only.py",
+    "jobs/importing/test_chosen_rejects.py",
     "jobs/importing/test_events.py",
     "jobs/importing/test_form_counts.py",
+    "jobs/importing/test_forgotten_forms.py",
+    "jobs/importing/test_forgotten_rows.py",
+    "jobs/importing/test_imports.py",
     "jobs/importing/test_inserting.py",
+    "jobs/importing/test_undo_forms.py",
     "jobs/importing/test_orders.py",
     "jobs/importing/test_reject_retries.py",
     "jobs/importing/test_seen_forms.py",
+    "jobs/importing/test_shops.py",
     "jobs/pipeline",
     "jobs/pulls/test_pulls.py",
+    "jobs/scheduler/test_conditions.py",
+    "jobs/scheduler/test_landing_conditions.py",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
     "web/auth/test_sign_in_limits.py",
     "web/dashboard/test_data.py",
+    "web/dashboard/test_data_persons.py",
     "web/dashboard/test_data_rejects.py",
     "web/cli/test_shops.py",
     "web/db",
     "contract/test_invariants.py",
+    "contract/test_forgetting.py",
+    "contract/test_removal.py",
     "contract/test_credits.py",
+    "contract/test_undo.py",
     "contract/test_versions.py",
     "contract/by_hand/test_exports.py",
 )
@@ -61,6 +77,7 @@ WITHOUT_DISTRIBUTED = "without distributed: "
 WITHOUT_PGBOUNCER = "without pgbouncer: "
 WITHOUT_HOSTS = "without hosts of their own: "
 WITHOUT_SMALL_DISK = "without a small disk: "
+WITHOUT_NPM = "without npm: "
 _REMEDIES = {
     _WITHOUT_POSTGRES: "set TEST_POSTGRES_URL to a server where databases may be created",
     WITHOUT_STANDBY: "run them as an account that may start a server",
@@ -72,7 +89,18 @@ _REMEDIES = {
     WITHOUT_PGBOUNCER: "install pgbouncer",
     WITHOUT_HOSTS: "run them as root on Linux, with iproute2 and openssl",
     WITHOUT_SMALL_DISK: "run them as an account that may mount one (root)",
+    WITHOUT_NPM: "install npm, and let it reach its registry",
 }
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte; its tests are left out where none may be mounted."""
+    try:
+        with small_disk(tmp_path / "disk", megabytes=1) as place:
+            yield place
+    except NoSmallDisk as error:
+        pytest.skip(f"{WITHOUT_SMALL_DISK}{error}")
 
 
 @pytest.fixture(scope="session")

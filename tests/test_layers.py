@@ -47,7 +47,10 @@ NARROWER = {
     "jobs/rollups": _CLOCKS | _DATABASES,
 }
 # The modules of jobs/facts that hold a connection.
-READERS = {"days_of_raw", "fact_table_io", "fact_writer", "facts_of_days", "gather", "read_raw"}
+READERS = {
+    *("days_of_raw", "facts_of_days", "fact_table_io", "fact_writer", "gather", "kept_facts_io"),
+    "read_raw",
+}
 
 
 def modules(room: str) -> list[Path]:

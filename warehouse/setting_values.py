@@ -1,16 +1,61 @@
-"""How the text of a setting is read: each function takes one kind of value, and says what it must be.
+"""A setting, and how its text is read: each function takes one kind of value, and says what it must be.
 
-Raises ValueError with a sentence that begins with "must" or "has".
+They raise ValueError with a sentence that begins with "must" or "has".
 """
 
 import base64
 import binascii
+import os
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
+
+
+class SettingError(ValueError):
+    """A setting cannot be used. The message names it and says what it must be."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One environment variable: its name, its default as text, its parser, and what it does.
+
+    The value may be in a file instead, which NAME_FILE names: a secret of a container or of systemd."""
+
+    name: str
+    default: str
+    parse: Callable[[str], Any]
+    help: str
+    # The value may hold a password: messages do not show it.
+    secret: bool = False
+    former_name: str = ""
+    # A value that works, where the default is none.
+    example: str = ""
+
+    def get(self) -> Any:
+        """The value in the environment, in its file, or the default. Raises SettingError."""
+        text = os.environ.get(self.name, "").strip() or self._in_file() or self.default
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            shown = self.name if self.secret else f"{self.name}={text!r}"
+            example = f"{self.name}={self.example or self.default}"
+            raise SettingError(f"{shown}: {error}, as in {example}") from None
+
+    def _in_file(self) -> str:
+        path = os.environ.get(f"{self.name}_FILE", "").strip()
+        try:
+            return Path(path).read_text().strip() if path else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingError(
+                f"{self.name}_FILE={path!r} cannot be read: {getattr(error, 'strerror', error)}"
+            ) from None
+
 
 _DRIVERS: Final = {
     "sqlite": "sqlite",
@@ -68,6 +113,13 @@ def positive(text: str) -> int:
     return integer(text, 1, 1_000_000_000, "must be a whole number from 1")
 
 
+def positive_or_off(text: str) -> int | None:
+    try:
+        return None if text == "off" else positive(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, or off") from None
+
+
 def as_bytes(text: str) -> int:
     return integer(text, 1, 10**15, "must be a whole number of bytes, from 1 to 10^15")
 
@@ -85,20 +137,45 @@ def optional_port(text: str) -> int | None:
     return port(text) if text else None
 
 
+def host(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]+|\[?[0-9A-Fa-f:.]+(%[\w.-]+)?\]?", text):
+        raise ValueError("must be an address or the name of a host, without scheme and port")
+    return text
+
+
+def folder(text: str) -> Path:
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise ValueError("must be a folder")
+    return path
+
+
+def cron(text: str) -> str:
+    # Imported here: few processes have a schedule.
+    from warehouse.domain.cron import cron as trigger
+
+    try:
+        trigger(text)
+    except ValueError as error:
+        reason = str(error)
+        raise ValueError(
+            reason if reason.startswith("must") else f"is no cron expression ({reason})"
+        ) from None
+    return text
+
+
 def networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     try:
         return tuple(ip_network(part, strict=False) for part in as_list(text))
     except ValueError:
-        raise ValueError("must be addresses or networks such as 10.0.0.0/8") from None
+        raise ValueError("must be addresses or networks, comma-separated") from None
 
 
 def rate(text: str) -> tuple[int, int] | None:
     if text.lower() == "off":
         return None
     requests, slash, seconds = text.partition("/")
-    message = (
-        "must be requests/seconds such as 600/60, up to 1000000 requests in up to 86400 s, or off"
-    )
+    message = "must be requests/seconds, up to 1000000 requests in up to 86400 s, or off"
     if not slash:
         raise ValueError(message)
     return integer(requests, 1, 1_000_000, message), integer(seconds, 1, 86_400, message)
@@ -108,7 +185,7 @@ def origins(text: str) -> tuple[str, ...]:
     origins = tuple(part.lower() for part in as_list(text))
     for origin in origins:
         if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#\s]+", origin):
-            raise ValueError("must be origins such as https://app.example.com, or *")
+            raise ValueError("must be origins (scheme and host), comma-separated, or *")
     return origins
 
 
@@ -117,16 +194,14 @@ def as_list(text: str) -> list[str]:
 
 
 def base_address(text: str) -> str:
-    if text and not text.startswith(("http://", "https://")):
-        raise ValueError("must begin with http:// or https://")
+    if text and not re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", text):
+        raise ValueError("must begin with http:// or https://, and name a host")
     return text.rstrip("/")
 
 
 def secret_key(text: str) -> str:
     if text and len(text) < _MIN_SECRET_LENGTH:
-        raise ValueError(
-            f"must have at least {_MIN_SECRET_LENGTH} characters, such as `openssl rand -hex 32` prints"
-        )
+        raise ValueError(f"must have at least {_MIN_SECRET_LENGTH} characters")
     return text
 
 
@@ -138,9 +213,7 @@ def credentials_key(text: str) -> str:
     except (ValueError, binascii.Error):
         is_key = False
     if text and not is_key:
-        raise ValueError(
-            "must be 32 random bytes in base64, such as `openssl rand -base64 32` prints"
-        )
+        raise ValueError("must be 32 random bytes in base64")
     return key
 
 

@@ -1,50 +1,10 @@
-"""Settings: one declaration each. The environment is read when a setting is used."""
+"""Settings: one declaration each. The environment is read when a setting is used; `environment.py`
+checks it before a process begins."""
 
-import os
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from warehouse import setting_values as values
-
-
-class SettingError(ValueError):
-    """A setting cannot be used. The message names it and says what it must be."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One environment variable: its name, its default as text, its parser, and what it does.
-
-    The value may be in a file instead, which NAME_FILE names: a secret of a container or of systemd."""
-
-    name: str
-    default: str
-    parse: Callable[[str], Any]
-    help: str
-    # The value may hold a password: messages do not show it.
-    secret: bool = False
-    former_name: str = ""
-
-    def get(self) -> Any:
-        """The value in the environment, in its file, or the default. Raises SettingError."""
-        text = os.environ.get(self.name, "").strip() or self._in_file() or self.default
-        try:
-            return self.parse(text)
-        except ValueError as error:
-            shown = self.name if self.secret else f"{self.name}={text!r}"
-            raise SettingError(f"{shown}: {error}") from None
-
-    def _in_file(self) -> str:
-        path = os.environ.get(f"{self.name}_FILE", "").strip()
-        try:
-            return Path(path).read_text().strip() if path else ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingError(
-                f"{self.name}_FILE={path!r} cannot be read: {getattr(error, 'strerror', error)}"
-            ) from None
-
+from warehouse.setting_values import Setting, SettingError
 
 WAREHOUSE_URL: Final = Setting(
     "WAREHOUSE_URL",
@@ -60,6 +20,7 @@ READ_WAREHOUSE_URL: Final = Setting(
     "a read replica of the warehouse (PostgreSQL), which the API reads figures from; "
     "`WAREHOUSE_URL` without it",
     secret=True,
+    example="postgresql://user:password@replica.example/formrevenue",
 )
 ATTRIBUTION_WINDOW_DAYS: Final = Setting(
     "ATTRIBUTION_WINDOW_DAYS",
@@ -71,25 +32,39 @@ ATTRIBUTION_WINDOW_DAYS: Final = Setting(
 REJECTS_DAYS: Final = Setting(
     "REJECTS_DAYS", "30", values.positive, "days after which rejected rows are deleted"
 )
+RAW_DAYS: Final = Setting(
+    "RAW_DAYS",
+    "off",
+    values.positive_or_off,
+    "days after which raw events are deleted; every figure stays",
+    example="400",
+)
+IMPORTS_DAYS: Final = Setting(
+    "IMPORTS_DAYS",
+    "30",
+    values.positive,
+    "days for which imports are listed and can be undone",
+)
 NIGHTLY_CRON: Final = Setting(
     "NIGHTLY_CRON",
     "15 2 * * *",
-    str,
+    values.cron,
     "when the nightly rollup runs: a cron expression, in UTC",
     former_name="NIGHTLY",
 )
 VERIFY_CRON: Final = Setting(
     "VERIFY_CRON",
     "15 4 * * *",
-    str,
+    values.cron,
     "when a sample of days is verified: a cron expression, in UTC",
     former_name="VERIFY",
 )
 PURGE_CRON: Final = Setting(
     "PURGE_CRON",
     "45 3 * * *",
-    str,
-    "when old rejects, records of runs and `Idempotency-Key`s are deleted: "
+    values.cron,
+    "when old rejects, records of imports and runs, collected files, `Idempotency-Key`s and what is left of "
+    "deleted shops are deleted: "
     "a cron expression, in UTC",
     former_name="PURGE",
 )
@@ -97,7 +72,7 @@ REFRESH_MINUTES: Final = Setting(
     "REFRESH_MINUTES", "5", values.positive, "minutes between two refreshes of the summaries"
 )
 IMPORT_DIR: Final = Setting(
-    "IMPORT_DIR", "var/landing", Path, "the landing folder, with a subfolder for each kind"
+    "IMPORT_DIR", "var/landing", values.folder, "the landing folder, with a subfolder for each kind"
 )
 LANDING_POLL_SECONDS: Final = Setting(
     "LANDING_POLL_SECONDS",
@@ -105,6 +80,12 @@ LANDING_POLL_SECONDS: Final = Setting(
     values.positive,
     "seconds between two looks into the landing folder",
     former_name="IMPORT_SECONDS",
+)
+LANDED_DAYS: Final = Setting(
+    "LANDED_DAYS",
+    "30",
+    values.positive,
+    "days after which imported files of the collector are deleted from `done/`; others stay",
 )
 IMPORT_MEMORY_MB: Final = Setting(
     "IMPORT_MEMORY_MB",
@@ -134,13 +115,13 @@ EXECUTOR: Final = Setting(
 RUNS_DAYS: Final = Setting(
     "RUNS_DAYS", "90", values.positive, "days after which the records of runs are deleted"
 )
-HOST: Final = Setting("HOST", "127.0.0.1", str, "the address that the API listens on")
+HOST: Final = Setting("HOST", "127.0.0.1", values.host, "the address that the API listens on")
 PORT: Final = Setting("PORT", "8000", values.port, "the port that the API listens on")
 WORKERS: Final = Setting(
     "WORKERS", "2", values.positive, "the number of processes that serve the API"
 )
 COLLECT_HOST: Final = Setting(
-    "COLLECT_HOST", "127.0.0.1", str, "the address that the collector listens on"
+    "COLLECT_HOST", "127.0.0.1", values.host, "the address that the collector listens on"
 )
 COLLECT_PORT: Final = Setting(
     "COLLECT_PORT", "8001", values.port, "the port that the collector listens on"
@@ -160,15 +141,25 @@ COLLECT_METRICS_PORT: Final = Setting(
     "",
     values.optional_port,
     "the port that the collector's metrics are served on, at `METRICS_HOST`; they are off without it",
+    example="9101",
+)
+COLLECT_URL: Final = Setting(
+    "COLLECT_URL",
+    "",
+    values.base_address,
+    "the address at which pages of shops reach the collector, used in the snippet that members copy "
+    "(`http://COLLECT_HOST:COLLECT_PORT` without it)",
+    example="https://collect.example.com",
 )
 METRICS_HOST: Final = Setting(
-    "METRICS_HOST", "127.0.0.1", str, "the address that metrics are served on"
+    "METRICS_HOST", "127.0.0.1", values.host, "the address that metrics are served on"
 )
 METRICS_PORT: Final = Setting(
     "METRICS_PORT",
     "",
     values.optional_port,
     "the port that metrics for Prometheus are served on; they are off without it",
+    example="9100",
 )
 PUBLIC_URL: Final = Setting(
     "PUBLIC_URL",
@@ -176,6 +167,7 @@ PUBLIC_URL: Final = Setting(
     values.base_address,
     "the address at which people reach the service, used in links to it "
     "(`http://HOST:PORT` without it); with `https://`, cookies and browsers are for HTTPS alone",
+    example="https://forms.example.com",
 )
 TRUSTED_PROXIES: Final = Setting(
     "TRUSTED_PROXIES",
@@ -183,12 +175,14 @@ TRUSTED_PROXIES: Final = Setting(
     values.networks,
     "addresses or networks, comma-separated, of the proxies whose `X-Forwarded-For` and "
     "`X-Forwarded-Proto` are believed",
+    example="10.0.0.0/8",
 )
 CORS_ORIGINS: Final = Setting(
     "CORS_ORIGINS",
     "",
     values.origins,
     "origins, comma-separated, whose pages may read the API from a browser (`*`: all)",
+    example="https://app.example.com",
 )
 RATE_LIMIT: Final = Setting(
     "RATE_LIMIT",
@@ -201,8 +195,8 @@ FORMS_PER_SHOP: Final = Setting(
     "FORMS_PER_SHOP",
     "10000",
     values.positive,
-    "the most forms of a shop; the API creates no further one (an import does), and of the forms that "
-    "tracking calls name so many become known",
+    "the most forms of a shop that were created or imported; the API creates no further one (an import "
+    "does). Besides, the most forms that become known from tracking calls",
 )
 FORM_BYTES_PER_SHOP: Final = Setting(
     "FORM_BYTES_PER_SHOP",
@@ -218,6 +212,16 @@ SECRET_KEY: Final = Setting(
     "the secret of at least 32 characters that signs members' cookies; without it, the service "
     "creates one and keeps it in the warehouse",
     secret=True,
+    example="$(openssl rand -hex 32)",
+)
+HASH_SECRET: Final = Setting(
+    "HASH_SECRET",
+    "",
+    values.secret_key,
+    "the secret of at least 32 characters under which e-mail addresses are hashed; without it, the "
+    "service creates one and keeps it in the warehouse; it never changes",
+    secret=True,
+    example="$(openssl rand -hex 32)",
 )
 CREDENTIALS_KEY: Final = Setting(
     "CREDENTIALS_KEY",
@@ -226,6 +230,7 @@ CREDENTIALS_KEY: Final = Setting(
     "the key with which credentials of pulls are kept encrypted: 32 random bytes in base64; "
     "without it, none are kept",
     secret=True,
+    example="$(openssl rand -base64 32)",
 )
 SHOPIFY_CLIENT_ID: Final = Setting(
     "SHOPIFY_CLIENT_ID",
@@ -238,11 +243,21 @@ SHOPIFY_CLIENT_SECRET: Final = Setting(
     "SHOPIFY_CLIENT_SECRET", "", str, "the secret of that app", secret=True
 )
 
+ENV_FILE: Final = Setting(
+    "ENV_FILE",
+    ".env",
+    str,
+    "a file of settings, which the environment overrides (`environment.py`)",
+)
+
 SETTINGS: Final = (
+    ENV_FILE,
     WAREHOUSE_URL,
     READ_WAREHOUSE_URL,
     ATTRIBUTION_WINDOW_DAYS,
     REJECTS_DAYS,
+    RAW_DAYS,
+    IMPORTS_DAYS,
     NIGHTLY_CRON,
     REFRESH_MINUTES,
     VERIFY_CRON,
@@ -252,6 +267,7 @@ SETTINGS: Final = (
     EXECUTOR,
     IMPORT_DIR,
     LANDING_POLL_SECONDS,
+    LANDED_DAYS,
     IMPORT_MEMORY_MB,
     IMPORT_MINUTES,
     HOST,
@@ -264,6 +280,7 @@ SETTINGS: Final = (
     COLLECT_WORKERS,
     COLLECT_RATE_LIMIT,
     COLLECT_METRICS_PORT,
+    COLLECT_URL,
     PUBLIC_URL,
     TRUSTED_PROXIES,
     CORS_ORIGINS,
@@ -271,27 +288,11 @@ SETTINGS: Final = (
     FORMS_PER_SHOP,
     FORM_BYTES_PER_SHOP,
     SECRET_KEY,
+    HASH_SECRET,
     CREDENTIALS_KEY,
     SHOPIFY_CLIENT_ID,
     SHOPIFY_CLIENT_SECRET,
 )
-
-
-def check_names() -> None:
-    """Raises SettingError if the environment has a setting under a name that it no longer has."""
-    for setting in SETTINGS:
-        if setting.former_name and setting.former_name in os.environ:
-            raise SettingError(
-                f"{setting.former_name} is now called {setting.name}: rename it in the environment"
-            )
-
-
-def check_all() -> None:
-    """Raises SettingError for the first setting that cannot be used."""
-    check_names()
-    for setting in SETTINGS:
-        setting.get()
-    replica_url()
 
 
 def replica_url() -> str:
@@ -314,3 +315,8 @@ def is_public_https() -> bool:
 def public_url() -> str:
     """The address at which people reach the service, without a slash at its end."""
     return str(PUBLIC_URL.get() or f"http://{HOST.get()}:{PORT.get()}")
+
+
+def collect_url() -> str:
+    """The address at which pages of shops reach the collector, without a slash at its end."""
+    return str(COLLECT_URL.get() or f"http://{COLLECT_HOST.get()}:{COLLECT_PORT.get()}")

@@ -80,6 +80,7 @@ def create_app(
         rate_limits=RateLimits(rate_buckets),
         concurrency=ConcurrencyLimits(),
         readiness=health.probes(database),
+        operator_needs=health.needs_probe(database, clock),
         api_bodies=BodyReader(MAX_BYTES, Turns(at_once=6, queued=4)),
         page_bodies=BodyReader(page_request.MAX_FORM_BYTES, Turns(at_once=2, queued=2)),
         listeners=[request_log.log_request],

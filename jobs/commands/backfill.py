@@ -6,6 +6,7 @@ import click
 
 from jobs.commands.options import DayParam, shop_option
 from jobs.pipeline import plan, recompute
+from jobs.pipeline.raw_days import say_purged
 from jobs.run.console import bar, report
 from jobs.run.job_run import JobRun
 from warehouse.domain.time import day_date
@@ -26,6 +27,7 @@ def backfill_command(first: int, last: int, shop: str | None) -> None:
     with JobRun("backfill", arguments + (f" --shop {shop}" if shop else "")) as run:
         # First whatever is not rolled up yet, so that the days are complete.
         plan.roll_up(run, shop)
+        say_purged(run.connection, shop)
         events = 0
         for edition in editions.list_editions(run.connection, CURRENT, shop):
             run.connection.commit()

@@ -7,6 +7,7 @@ import click
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Kind
 from jobs.importing.values.fields import Field
+from warehouse.domain.example_rows import EXAMPLE_ROWS
 
 
 @click.command("fields")
@@ -17,7 +18,7 @@ def fields_command(kind: str) -> None:
     KIND is shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
     """
     click.echo("\n".join(table_of(KINDS[kind])))
-    click.echo(f"\n{json.dumps(KINDS[kind].example)}")
+    click.echo(f"\n{json.dumps(EXAMPLE_ROWS[kind])}")
 
 
 def table_of(kind: Kind) -> list[str]:

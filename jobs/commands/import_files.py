@@ -27,9 +27,13 @@ from jobs.run.errors import SOME_REJECTED, CommandFailed
 from jobs.run.job_run import JobRun, open_warehouse
 from jobs.run.phases import phase
 from warehouse import settings
+from warehouse.operations import schedulers
+from warehouse.operations.hash_secret import email_hasher
 
 _PRINTED_REASONS: Final = 5
 _PRINTED_SHOPS: Final = 5
+# The kinds of which figures are made.
+_ROLLED_UP: Final = ("events", "orders")
 
 Rejects = list[tuple[str, int, str]]
 
@@ -87,6 +91,7 @@ def import_command(
                 _import(run, KINDS[kind], names, options, counts)
             except UnreadableFile as error:
                 _fail(error, names)
+            known = schedulers.list_schedulers(run.connection)
     if counts.rejected:
         _print_rejects(counts.rejects[:_PRINTED_REASONS])
         kept = counts.rejected - (not_kept := counts.more.get(NOT_KEPT, 0))
@@ -97,6 +102,8 @@ def import_command(
             f"nothing imported: all {counts.more[SKIPPED]} records are about something else than {kind}; "
             "jobs/importing/formats/README.md says which are read"
         )
+    if kind in _ROLLED_UP and counts.new and not schedulers.alive(known, now_micros()):
+        click.echo("not in the figures yet, and no scheduler runs: `make rollup` computes them")
     print_counts(counts.report(), as_json)
 
 
@@ -115,9 +122,10 @@ def _fail(error: UnreadableFile, names: dict[Path, str]) -> NoReturn:
 
 def _preview(kind: Kind, names: dict[Path, str], options: ImportOptions, as_json: bool) -> None:
     """Print what an import would do."""
-    with open_warehouse() as connection:
+    with open_warehouse(creates=False) as connection:
         try:
-            preview = preview_files(kind, names, options, load_shops(connection))
+            shops, hasher = load_shops(connection), email_hasher(connection)
+            preview = preview_files(kind, names, options, shops, hasher)
         except UnreadableFile as error:
             _fail(error, names)
     if not as_json:
@@ -155,7 +163,16 @@ def _import(
         for path, name in names.items():
             advance = partial(_advance, run, counts, shown, before)
             phase("import")
-            import_file(run.connection, kind, path, advance, counts, options=options, name=name)
+            import_file(
+                run.connection,
+                kind,
+                path,
+                advance,
+                counts,
+                options=options,
+                name=name,
+                run_id=run.record.run_id,
+            )
             before += path.stat().st_size
 
 

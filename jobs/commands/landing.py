@@ -3,10 +3,10 @@
 import click
 
 from jobs.commands.options import scheduled_as_option
-from jobs.landing.folder import FAILED
 from jobs.landing.land import LEFT, land
 from jobs.run.job_run import JobRun
 from warehouse import settings
+from warehouse.domain.landing_names import FAILED
 
 
 @click.command("landing")

@@ -11,7 +11,7 @@ from jobs.pulls.sources import SOURCES
 from jobs.run.console import report
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import open_warehouse
-from jobs.scheduler.schedule import cron
+from warehouse.domain.cron import cron
 from warehouse.domain.time import iso_millis
 
 
@@ -104,7 +104,7 @@ def add_command(
 @pulls_command.command("list")
 def list_command() -> None:
     """List the pulls: name, source, shop, schedule and the last run."""
-    with open_warehouse() as connection:
+    with open_warehouse(creates=False) as connection:
         pulls = stored_pulls.list_pulls(connection)
     for pull in pulls:
         last = f"{pull.status} {iso_millis(pull.ran_at)}" if pull.ran_at else "never ran"

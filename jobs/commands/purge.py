@@ -3,27 +3,40 @@
 import click
 
 from jobs.commands.options import scheduled_as_option
+from jobs.importing.old_imports import purge_imports
 from jobs.importing.rejects import purge_rejects
+from jobs.landing.folder import purge_collected
+from jobs.pipeline.raw_days import purge_events
 from jobs.run.clock import now_micros
 from jobs.run.console import report
 from jobs.run.job_run import JobRun
 from warehouse import settings
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
 from warehouse.domain.vocabulary import IDEMPOTENCY_HOURS
 from warehouse.operations import job_runs
+from warehouse.tenants.deletion import finish_deletions
 
 
 @click.command("purge")
 @scheduled_as_option
 def purge_command(scheduled_as: str | None) -> None:
-    """Delete rejects older than REJECTS_DAYS, records of runs older than RUNS_DAYS, and expired
-    Idempotency-Keys."""
+    """Delete raw events older than RAW_DAYS (every figure stays), rejects older than REJECTS_DAYS, records of
+    imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, imported files of the collector older
+    than LANDED_DAYS, expired Idempotency-Keys, and what is left of deleted shops."""
     with JobRun("purge", scheduled_as=scheduled_as) as run:
         purge_rejects(run.connection, now_micros(), settings.REJECTS_DAYS.get())
+        purge_imports(run.connection, now_micros(), settings.IMPORTS_DAYS.get())
         _purge_idempotency_keys(run.connection, now_micros())
-        run.record.rows = job_runs.purge(run.connection, now_micros(), settings.RUNS_DAYS.get())
-        report(f"purged {run.record.rows} records of runs")
+        finish_deletions(run.connection, now_micros())
+        runs = job_runs.purge(run.connection, now_micros(), settings.RUNS_DAYS.get())
+        days = settings.RAW_DAYS.get()
+        events = purge_events(run, now_micros() - days * MICROS_PER_DAY) if days else 0
+        kept_from = now_micros() - settings.LANDED_DAYS.get() * MICROS_PER_DAY
+        files = purge_collected(settings.IMPORT_DIR.get(), kept_from / MICROS_PER_SECOND)
+        # A scheduler's log tells what happened, not that nothing did.
+        if events or runs or files or not scheduled_as:
+            report(f"purged {events} events, {runs} records of runs, {files} files")
 
 
 def _purge_idempotency_keys(connection: ArrowConnection, now: int) -> None:

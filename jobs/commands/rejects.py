@@ -1,43 +1,99 @@
-"""`rejects`: list the rows that imports rejected, or import them again."""
+"""`rejects`: list the rows that imports rejected, import them again, or forget them."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 import click
 
 from jobs.commands.import_files import print_counts
-from jobs.importing.rejects import Reject, list_rejects, purge_rejects, retry_rejects
+from jobs.commands.options import shop_option
+from jobs.importing.kinds import KINDS
+from jobs.importing.rejects import (
+    Reject,
+    RejectFilter,
+    dismiss_rejects,
+    list_rejects,
+    purge_rejects,
+    rejects_by_reason,
+    rejects_of,
+    retry_rejects,
+)
 from jobs.run.clock import now_micros
-from jobs.run.console import json_line, printable
+from jobs.run.console import json_line, printable, report
 from jobs.run.job_run import open_warehouse
 from warehouse import settings
+from warehouse.connections.arrow import ArrowConnection
 
 
 @click.command("rejects")
+@click.option("--kind", type=click.Choice(list(KINDS)), help="Only rows of this kind.")
+@click.option("--file", metavar="NAME", help="Only rows of this file: its path, or the end of it.")
+@shop_option
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List the first N rows.")
+@click.option("--summary", is_flag=True, help="Show each reason once, with an example.")
 @click.option("--retry", is_flag=True, help="Import them again, and remove the accepted ones.")
+@click.option("--dismiss", is_flag=True, help="Forget them, without importing them.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-def rejects_command(retry: bool, as_json: bool) -> None:
+def rejects_command(
+    kind: str | None,
+    file: str | None,
+    shop: str | None,
+    limit: int | None,
+    summary: bool,
+    retry: bool,
+    dismiss: bool,
+    as_json: bool,
+) -> None:
     """List rejected rows: FILE:LINE KIND REASON, then the row's text.
 
     Use --retry once the cause is mended (a shop was missing, for example). It prints counts as `import`
     does, and exits 3 if some rows are still rejected.
     """
-    with open_warehouse() as connection:
+    if summary + retry + dismiss + (limit is not None) > 1:
+        raise click.UsageError("only one of --limit, --summary, --retry and --dismiss can be used")
+    some = RejectFilter(kind or "", file or "", shop or "")
+    with open_warehouse(creates=False) as connection:
         purge_rejects(connection, now_micros(), settings.REJECTS_DAYS.get())
-        if not retry:
-            for reject in list_rejects(connection):
-                click.echo(_as_json(reject) if as_json else _as_text(reject))
+        if dismiss:
+            report(f"dismissed {dismiss_rejects(connection, some)} rejects")
             return
-        counts = retry_rejects(connection)
+        if not retry:
+            shown = _summary(connection, some) if summary else _rows(connection, some, limit)
+            for fields, text in shown:
+                click.echo(json_line(fields) if as_json else text)
+            return
+        counts = retry_rejects(connection, some)
     print_counts(counts.report(), as_json)
 
 
-def _as_json(reject: Reject) -> str:
+def _rows(
+    connection: ArrowConnection, some: RejectFilter, limit: int | None
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each reject, for programs and for people."""
+    for reject in list_rejects(connection, some, limit):
+        yield _fields(reject), _text(reject)
+
+
+def _summary(
+    connection: ArrowConnection, some: RejectFilter
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each reason with its first reject, likewise."""
+    reasons = rejects_by_reason(connection, some)
+    examples = rejects_of(connection, [reason["example"] for reason in reasons])
+    for reason in reasons:
+        if example := examples.get(reason["example"]):
+            heading = printable(f"{reason['rows']} {reason['kind']} {reason['reason']}")
+            lines = _text(example).replace("\n", "\n  ")
+            yield reason | {"example": _fields(example)}, f"{heading}\n  {lines}"
+
+
+def _fields(reject: Reject) -> dict[str, Any]:
     fields = asdict(reject)
-    names = ("file", "line", "kind", "reason", "text")
-    return json_line({name: fields[name] for name in names})
+    return {name: fields[name] for name in ("file", "line", "kind", "reason", "text")}
 
 
-def _as_text(reject: Reject) -> str:
+def _text(reject: Reject) -> str:
     # A broken CSV record or archive can hold line feeds; a reject is two lines all the same.
     text = " ".join(reject.text.splitlines())
     place = printable(f"{reject.file}:{reject.line} {reject.kind} {reject.reason}")

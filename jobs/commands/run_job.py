@@ -18,7 +18,7 @@ def run_command(ctx: click.Context, job: str) -> None:
     """
     jobs = {job.name: job for job in schedule()}
     if job.startswith(JOB):
-        with open_warehouse() as connection:
+        with open_warehouse(creates=False) as connection:
             jobs |= {job.name: job for job in pull_jobs(list_pulls(connection))}
     if job not in jobs:
         raise click.BadArgumentUsage(f"no job {job!r}; there are {', '.join(jobs)}")

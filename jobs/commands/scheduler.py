@@ -15,14 +15,17 @@ from jobs.pulls.stored_pulls import list_pulls
 from jobs.run.clock import now_micros
 from jobs.run.console import log_as, say
 from jobs.run.errors import in_one_line
+from jobs.run.heartbeat import beating
 from jobs.run.job_run import open_warehouse
 from jobs.run.signals import graceful_stop, wait_for_signal
 from jobs.scheduler.child_processes import KILL_AFTER_SECONDS, ChildProcesses
 from jobs.scheduler.schedule import Job, pull_jobs, schedule
+from jobs.scheduler.signs_of_life import SignsOfLife
 from warehouse import settings
 from warehouse.connections.errors import is_outage
 from warehouse.domain.time import from_micros, to_micros
 from warehouse.operations import job_runs
+from warehouse.setting_values import SettingError
 
 _PULLS_AT_ONCE: Final = 4
 # Between two looks at which pulls are set up.
@@ -56,7 +59,10 @@ def scheduler_command() -> None:
     scheduler.add_job(
         pulls.follow, IntervalTrigger(seconds=_LOOK_SECONDS, timezone=UTC), next_run_time=now
     )
-    with graceful_stop(lambda: None, seconds=KILL_AFTER_SECONDS + 1):
+    signs = SignsOfLife(
+        settings.WAREHOUSE_URL.get(), landing, lambda: (*jobs, *pulls.jobs.values())
+    )
+    with graceful_stop(lambda: None, seconds=KILL_AFTER_SECONDS + 1), beating(signs.beat):
         scheduler.start()
         wait_for_signal()
         children.stop()
@@ -91,7 +97,7 @@ class _Pulls:
 
     def __init__(self, scheduler: BackgroundScheduler, children: ChildProcesses) -> None:
         self._scheduler, self._children = scheduler, children
-        self._jobs: dict[str, Job] = {}
+        self.jobs: dict[str, Job] = {}
 
     def follow(self) -> None:
         """Schedule what is new or has changed, and forget what is gone. A pull that never ran, or was
@@ -107,22 +113,24 @@ class _Pulls:
                 say(f"the pulls cannot be scheduled: {in_one_line(error)}")
             return
         last = {run["job"]: from_micros(run["started_at"]) for run in runs}
-        for name in self._jobs.keys() - jobs.keys():
+        for name in self.jobs.keys() - jobs.keys():
             self._scheduler.remove_job(name)
         for job in jobs.values():
-            before = self._jobs.get(job.name)
+            before = self.jobs.get(job.name)
             if before is None or before.when != job.when:
                 at_once = job.name not in last or _is_missed(job, last[job.name], now)
                 first = now if at_once else job.next_time(now)
                 _add(self._scheduler, self._children, job, first, "pulls")
-        self._jobs = jobs
+        self.jobs = jobs
 
 
 def _last_starts() -> dict[str, datetime]:
-    """When each job last started; {} if the warehouse does not answer now."""
+    """When each job last started; {} if the warehouse does not answer now. Raises SettingError."""
     try:
         with open_warehouse() as connection:
             runs = job_runs.last_of_each(connection, now_micros())
+    except SettingError:
+        raise  # no job could run
     except Exception as error:
         say(
             f"the warehouse does not answer now: {in_one_line(error)}; jobs start when they are due"

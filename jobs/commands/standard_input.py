@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import click
+
 from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
 
 STANDARD_INPUT: Final = Path("-")
@@ -34,6 +36,8 @@ def _named(folder: Path) -> Path:
         shutil.copyfileobj(sys.stdin.buffer, file)
     with raw.open("rb") as file:
         magic = file.read(4)
+    if not magic:
+        click.echo("standard input is empty: nothing was read")
     if magic == _PARQUET:
         return raw.rename(folder / "-.parquet")
     packed = next((end for start, end in _ARCHIVES.items() if magic.startswith(start)), "")

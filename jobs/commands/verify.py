@@ -9,6 +9,7 @@ import click
 from jobs.commands.options import scheduled_as_option, shop_option
 from jobs.facts.days_of_raw import Days
 from jobs.pipeline import plan, recompute
+from jobs.pipeline.raw_days import say_purged
 from jobs.run.clock import now_micros
 from jobs.run.console import bar, report, say
 from jobs.run.job_run import JobRun
@@ -43,12 +44,13 @@ def verify_command(
     if every_day and sample:
         raise click.UsageError("--all and --sample cannot be used together")
     arguments = "--all" if every_day else f"--sample {sample or _SAMPLE_DAYS}"
-    with JobRun(
-        "verify", arguments + (f" --shop {shop}" if shop else ""), scheduled_as=scheduled_as
-    ) as run:
+    arguments += f" --shop {shop}" if shop else ""
+    with JobRun("verify", arguments, scheduled_as=scheduled_as, creates=False) as run:
         shop_keys(run.connection, shop)
         current = editions.list_editions(run.connection, CURRENT, shop)
         run.connection.commit()
+        if not scheduled_as:
+            say_purged(run.connection, shop)
         if every_day:
             total = sum(_verify_all(run, edition) for edition in current)
         else:
@@ -58,7 +60,7 @@ def verify_command(
                 f"{total} rows differ from the raw rows; "
                 "run `python -m jobs rebuild`, and report what happened before"
             )
-        else:
+        elif current or not scheduled_as:
             report("no differences")
 
 

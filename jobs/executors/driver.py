@@ -6,8 +6,9 @@ It submits as many tasks as there are workers, so that each idle one gets the la
 A share whose worker dies is halved, down to one edition and then to one batch of it. When a second worker
 dies at this batch, that counts as a failed attempt of it. A share whose editions others hold is tried again
 for as long as the lease of a dead worker may last. A share none of whose editions is held is given to
-another worker: its own is frozen, or cut off from the database. Whatever is left then, or has no workers, is
-left to the driver's own drain; but for editions at which workers died, since the driver would die there, too.
+another worker: its own is frozen, or cut off from the database. The driver's
+own drain does the rest, and all of it where there are no workers; but for editions at which workers died,
+since the driver would die there, too.
 """
 
 import time
@@ -84,7 +85,7 @@ class _Driver:
     ) -> None:
         self._run, self._engine, self._editions = run, engine, editions
         self._only_due = only_due
-        self._build = own_build()
+        self._build = own_build(run.connection)
         self._waiting: deque[Share] = deque()
         self._running: dict[Future[Any], Share] = {}
         # When one of a running share's editions was last seen to be held, and when to look again.

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any, Final
 
 from jobs.run.signals import stop_in_time
-from warehouse.settings import SettingError
+from warehouse.setting_values import SettingError
 
 _EXIT_STATUS: Final = 128 + signal.SIGTERM
 

@@ -5,8 +5,11 @@ where its program or its settings would make other figures than the driver's.
 """
 
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
+
+import adbc_driver_manager
 
 from jobs.executors.errors import VersionSkew, WorkerFailed
 from jobs.pipeline.drain import Drain
@@ -15,7 +18,7 @@ from jobs.run.job_run import JobRun
 from jobs.run.signals import Stopped
 from warehouse import settings
 from warehouse.catalogue import LOGIC_VERSION
-from warehouse.connections.arrow import open_arrow
+from warehouse.connections.arrow import ArrowConnection, connect_arrow
 from warehouse.editions.editions import editions_numbered
 from warehouse.migrations.migrate import HEAD
 from warehouse.operations.job_runs import TASK
@@ -23,6 +26,10 @@ from warehouse.operations.process_id import own_name
 
 # A worker has three connections: its run's, the heartbeat's, and this many for reading ahead.
 _READERS: Final = 1
+
+# The connection of the process between two tasks, by its URL. To connect takes as long as the work on
+# thousands of rows, and a new session of the server has to read its catalogue first.
+_kept: Final[dict[str, ArrowConnection]] = {}
 
 # The settings and versions that must be the same on all workers, by name.
 Build = dict[str, str]
@@ -48,16 +55,14 @@ class Work(NamedTuple):
     only_due: bool
 
 
-def own_build() -> Build:
-    """The settings and versions with which this process makes figures. Raises as `open_arrow`."""
-    with open_arrow(settings.WAREHOUSE_URL.get()) as connection:
-        identity = connection.identity()
+def own_build(connection: ArrowConnection) -> Build:
+    """The settings and versions with which this process makes figures. Commits."""
     return {
         "logic version": str(LOGIC_VERSION),
         "schema revision": HEAD,
         "ATTRIBUTION_WINDOW_DAYS": str(settings.ATTRIBUTION_WINDOW_DAYS.get()),
         # As the server tells it: hosts may spell its address in different ways.
-        "warehouse (the one that WAREHOUSE_URL names)": identity,
+        "warehouse (the one that WAREHOUSE_URL names)": connection.identity(),
     }
 
 
@@ -67,16 +72,44 @@ def run_task(build: Build, work: Work) -> TaskOutcome:
     Raises WorkerFailed for errors that no batch caused.
     """
     try:
-        _refuse_skew(build)
-        return _roll_up(work)
+        with _connected() as connection:
+            _refuse_skew(build, connection)
+            return _roll_up(connection, work)
     except WorkerFailed:
         raise
     except Exception as error:
         raise WorkerFailed(own_name(), explained(error)) from None
 
 
-def _refuse_skew(build: Build) -> None:
-    own = own_build()
+@contextmanager
+def _connected() -> Iterator[ArrowConnection]:
+    """The connection of this process, which stays open for its next task. A failed task closes it."""
+    url = settings.WAREHOUSE_URL.get()
+    connection = _kept.pop(url, None)
+    if connection is not None and not _is_alive(connection):
+        connection = None
+    connection = connection or connect_arrow(url)
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
+    _kept[url] = connection
+
+
+def _is_alive(connection: ArrowConnection) -> bool:
+    try:
+        connection.value("SELECT 1")
+        connection.commit()
+    except adbc_driver_manager.Error:
+        with suppress(adbc_driver_manager.Error):
+            connection.close()
+        return False
+    return True
+
+
+def _refuse_skew(build: Build, connection: ArrowConnection) -> None:
+    own = own_build(connection)
     differing = [
         f"{name} {own.get(name, 'none')} instead of {build.get(name, 'none')}"
         for name in sorted(own.keys() | build.keys())
@@ -86,9 +119,10 @@ def _refuse_skew(build: Build) -> None:
         raise VersionSkew(own_name(), ", ".join(differing))
 
 
-def _roll_up(work: Work) -> TaskOutcome:
+def _roll_up(connection: ArrowConnection, work: Work) -> TaskOutcome:
     # The driver has migrated the warehouse, to the revision of this program: see `_refuse_skew`.
-    run = JobRun(f"{TASK}{socket.gethostname()}", f"{len(work.editions)} shops", migrates=False)
+    name = f"{TASK}{socket.gethostname()}"
+    run = JobRun(name, f"{len(work.editions)} shops", connection=connection)
     run.started_at = work.started_at
     left: list[int] | tuple[int, ...] = work.editions
     # The outcome says what the run's error does.

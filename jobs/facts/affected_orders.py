@@ -38,10 +38,11 @@ def key_columns(rows: Columns, *names: str) -> dict[str, Column]:
 def changed_submissions(sessions: Versions, batch: Column) -> Versions:
     """The submissions among the sessions `batch`, and among those whose customer changed."""
     old, new = sessions.old, sessions.new
-    # No session ever goes: every old version has a new one.
     index = index_of(new.index.to_numpy(), old.index.to_numpy())
-    moved = old["customer"].to_numpy() != new["customer"].to_numpy()[index]
-    changed = sessions.of(np.concatenate([batch, old.index.to_numpy()[moved]]))
+    # A session without a new version has no event left: it is of the batch.
+    kept = index >= 0
+    moved = old["customer"].to_numpy()[kept] != new["customer"].to_numpy()[index[kept]]
+    changed = sessions.of(np.concatenate([batch, old.index.to_numpy()[kept][moved]]))
     return Versions(*(rows[rows["submitted_at"] != NEVER] for rows in (changed.old, changed.new)))
 
 

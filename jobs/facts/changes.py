@@ -5,7 +5,7 @@ from typing import Final
 
 import pandas as pd
 
-from jobs.arrays.group_keys import Column, sorted_unique
+from jobs.arrays.group_keys import Column, except_ids, index_of_rows, sorted_unique
 from warehouse import tables
 from warehouse.tables.base import column_names
 
@@ -64,6 +64,7 @@ class Changes:
       read, changed or not; `changed_sessions` and `changed_orders` are the ids of those that differ
       or have new events
     - `deciding_events`: columns DECIDING_EVENTS of the sessions that have events in the batches
+      (a session whose last event is removed is not among them)
     - `order_ids`: the text order_id of the orders that have a version in the batches, tests left out
     - `steps`, `answers`: rows of fact_step and fact_answer of the sessions with events in the batches
     - `issues`, `order_codes`: rows of fact_code_issued and fact_order_code, complete for each session
@@ -83,10 +84,16 @@ class Changes:
     issues: Versions
     order_codes: Versions
     code_usage: CodeUsage
-    emails: pd.DataFrame
-    step_names: pd.DataFrame
+    emails: Versions
+    step_names: Versions
     utms: pd.DataFrame
     texts: pd.DataFrame
+
+    @property
+    def batch_sessions(self) -> Column:
+        """Ids of the sessions that have events in the batches, and of those that have no event left."""
+        gone = except_ids(self.changed_sessions, self.sessions.new.index.to_numpy())
+        return sorted_unique(self.deciding_events.index.to_numpy(), gone)
 
     @property
     def summed_sessions(self) -> Column:
@@ -122,6 +129,12 @@ def by_id(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     Not by `set_index`, which makes a range of any two ids; the end of that may not fit into 64 bits.
     """
     return rows.set_axis(pd.Index(rows[name].to_numpy(), dtype="int64", name=name))
+
+
+def without(stored: pd.DataFrame, keys: pd.DataFrame) -> Versions:
+    """Stored rows before and after those with one of these keys (some of their columns) are taken out."""
+    index = index_of_rows(*([rows[name].to_numpy() for name in keys] for rows in (keys, stored)))
+    return Versions(stored, stored[index < 0])
 
 
 def unique_ids(*rows: pd.DataFrame) -> pd.DataFrame:

@@ -17,18 +17,19 @@ def with_credited_revenue(sessions: pd.DataFrame, orders: Versions) -> pd.DataFr
     """The sessions (by id), with the orders' figures taken from the session that they were credited to
     and added to the one that they are credited to now.
 
-    `sessions` holds all of these sessions. Money is in minor units.
+    `sessions` holds all of these sessions, but for those that have no event left. Money is in minor units.
     """
     old, new = (_figures(rows[rows["session"] != 0]) for rows in (orders.old, orders.new))
     rows = {name: np.concatenate([-old[name], new[name]]) for name in REVENUE}
     rows |= {name: np.concatenate([old[name], new[name]]) for name in _KEY}
     moves = group_sum.total(rows, _KEY)
     moved = np.logical_or.reduce([moves[name] != 0 for name in REVENUE])
-    index = index_of(sessions.index.to_numpy(), moves["session"][moved])
+    index = index_of(sessions.index.to_numpy(), moves["session"])
+    moved &= index >= 0
     columns = {}
     for name in REVENUE:
         columns[name] = sessions[name].to_numpy().copy()
-        columns[name][index] += moves[name][moved]
+        columns[name][index[moved]] += moves[name][moved]
     return sessions.assign(**columns)
 
 

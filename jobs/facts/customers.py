@@ -22,13 +22,13 @@ class Resolution:
 
     - `keys`: edition, email; each once
     - `before`, `after`: the customer by e-mail, where one is known
-    - `emails`: the new rows of fact_email: what events say (orders are read each time)
+    - `emails`: the rows of fact_email: what events say (orders are read each time)
     """
 
     keys: dict[str, Column]
     before: pd.Series
     after: pd.Series
-    emails: pd.DataFrame
+    emails: Versions
 
     def moved(self) -> dict[str, Column]:
         """The e-mails that resolve to another customer than before: edition, email."""
@@ -48,19 +48,20 @@ def touched_emails(*rows: pd.DataFrame) -> dict[str, Column]:
 
 
 def resolve(
-    keys: dict[str, Column], stored: pd.DataFrame, seen: pd.DataFrame, orders: Versions
+    keys: dict[str, Column], stored: Versions, seen: pd.DataFrame, orders: Versions
 ) -> Resolution:
     """Resolve the e-mails `keys` (edition, email).
 
-    `stored`: their rows in fact_email; `seen`: rows of fact_email from the events of the batch;
-    `orders`: all orders that have one of the e-mails.
+    `stored`: their rows in fact_email, before and after events were removed; `seen`: rows of fact_email
+    from the events of the batch; `orders`: all orders that have one of the e-mails.
     """
-    emails = merge_emails(pd.concat([stored, seen[stored.columns]], ignore_index=True))
+    kept = stored.new
+    emails = merge_emails(pd.concat([kept, seen[kept.columns]], ignore_index=True))
     return Resolution(
         keys=keys,
-        before=_customers_seen(stored, orders.old),
+        before=_customers_seen(stored.old, orders.old),
         after=_customers_seen(emails, orders.new),
-        emails=emails,
+        emails=Versions(stored.old, emails),
     )
 
 

@@ -64,8 +64,11 @@ def derive_changes(partials: Partials, gathered: Gathered, window_days: int) -> 
         order_codes=_with_discounts(gathered.order_codes, gathered, "order", replaced),
         code_usage=gathered.code_usage,
         emails=gathered.resolution.emails,
-        step_names=merge_step_names(
-            pd.concat([gathered.step_names, partials.step_names], ignore_index=True)
+        step_names=Versions(
+            gathered.step_names.old,
+            merge_step_names(
+                pd.concat([gathered.step_names.new, partials.step_names], ignore_index=True)
+            ),
         ),
         utms=partials.utms,
         texts=unique_texts(

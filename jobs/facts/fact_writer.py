@@ -32,30 +32,28 @@ def write_changes(connection: ArrowConnection, changes: Changes) -> None:
     usage = changes.code_usage
     fact_table_io.replace(connection, tables.code_usage, usage.codes, usage.counts)
     fact_table_io.replace(connection, tables.dim_discount_code, usage.codes, usage.discounts)
-    for table, rows in (
-        (tables.fact_email, changes.emails),
-        (tables.dim_step, changes.step_names),
-    ):
-        fact_table_io.replace(connection, table, rows[list(key_names(table))], rows)
+    replace(tables.fact_email, list(key_names(tables.fact_email)), changes.emails)
+    replace(tables.dim_step, list(key_names(tables.dim_step)), changes.step_names)
     fact_table_io.append_missing(connection, tables.dim_text, changes.texts)
     fact_table_io.append_missing(connection, tables.dim_utm, changes.utms)
 
 
 def _write_sessions(connection: ArrowConnection, changes: Changes) -> None:
-    """All columns of the sessions with new events; the derived columns of other changed ones."""
-    batch = changes.deciding_events.index
+    """All columns of the sessions with new events; the derived columns of other changed ones. A session
+    without a new version has no event left, and goes."""
+    batch = changes.batch_sessions
     rows = changes.sessions.of(batch)
     new = pd.concat([rows.new, changes.deciding_events], axis="columns")
     fact_table_io.replace(connection, tables.fact_form_session, rows.old[_SESSION], new)
-    numbers = next_numbers(except_ids(batch.to_numpy(), rows.old.index.to_numpy()))
+    numbers = next_numbers(except_ids(new.index.to_numpy(), rows.old.index.to_numpy()))
     fact_table_io.update(connection, tables.edition, numbers, ["next_session"])
-    others = changes.sessions.of(except_ids(changes.changed_sessions, batch.to_numpy()))
+    others = changes.sessions.of(except_ids(changes.changed_sessions, batch))
     fact_table_io.update(connection, tables.fact_form_session, others.new, SESSION_DERIVED)
 
 
 def _write_orders(connection: ArrowConnection, changes: Changes) -> None:
     """All columns of the orders in the batches; the derived columns of other changed ones. An order
-    without a new version became a test, and goes."""
+    without a new version became a test or has no row left, and goes."""
     batch = changes.order_ids.index
     gone = except_ids(changes.changed_orders, changes.orders.new.index.to_numpy())
     rows = changes.orders.of(sorted_unique(batch.to_numpy(), gone))

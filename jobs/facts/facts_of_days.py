@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from jobs.facts import days_of_raw
+from jobs.facts import days_of_raw, kept_facts_io
 from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.fact_table_io import load
 from jobs.facts.facts import Facts
@@ -65,13 +65,23 @@ def stored_facts(
     }
 
 
-def raw_events_by_day(
-    connection: ArrowConnection, calendar: Calendar, editions: Mapping[int, int]
+def events_by_day(
+    connection: ArrowConnection,
+    calendar: Calendar,
+    editions: Mapping[int, int],
+    spans: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The raw events of the staged days that editions have applied: edition, day, form; a row per event.
-    `editions`: the edition of each shop key."""
+    """The events of the staged days (and of others) that editions have applied, from raw rows and kept facts:
+    edition, day, form; a row per event. `editions`: the edition of each shop key; `spans`: those staged."""
     rows = connection.rows_of(tables.raw_event, days_of_raw.EVENTS)
     shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)
     own = np.array([editions[shop] for shop in shops.tolist()], dtype=np.int64)[index]
     frame = pd.DataFrame({"edition": own, "form": form_ids(rows["form_id"])})
-    return frame.assign(day=calendar.days(own, rows["occurred_at"].to_numpy()))
+    low, high = spans["low"].min(), spans["high"].max()
+    during = f"last_at >= {low} AND first_at <= {high}"
+    parts = [frame.assign(at=rows["occurred_at"].to_numpy())]
+    for _, edition, kept in kept_facts_io.read(connection, editions, during):
+        parts.append(kept.events(edition)[["edition", "form", "at"]])
+    frame = pd.concat(parts, ignore_index=True)
+    days = calendar.days(frame["edition"].to_numpy(), frame["at"].to_numpy())
+    return frame.drop(columns="at").assign(day=days)

@@ -36,8 +36,9 @@ from jobs.facts.changes import (
     Neighbours,
     Versions,
     by_id,
-    put,
+    stack,
     unique_ids,
+    without,
 )
 from jobs.facts.customers import (
     Resolution,
@@ -48,7 +49,7 @@ from jobs.facts.customers import (
 )
 from jobs.facts.first_sessions import pairs_of
 from jobs.facts.orders import batch_orders, replaced
-from jobs.facts.partials import Partials
+from jobs.facts.partials import NOTHING_REMOVED, Partials, Removed
 from jobs.facts.sessions import BatchSessions, StoredSessions, merge_batch
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
@@ -82,7 +83,8 @@ class Gathered:
       `batch` and each session that was issued a moved code
     - `order_codes`: rows of fact_order_code, complete for each order in `orders` and `other_orders`
     - `resolution`: what e-mails resolve to; `code_usage`: the codes that the batches name
-    - `step_names`: stored rows of dim_step of the steps that the batches name
+    - `step_names`: stored rows of dim_step of the steps that the batches name, before and after events
+      were removed
     """
 
     batch: BatchSessions
@@ -93,19 +95,26 @@ class Gathered:
     order_codes: Versions
     resolution: Resolution
     code_usage: CodeUsage
-    step_names: pd.DataFrame
+    step_names: Versions
 
 
 def gather(
-    connection: ArrowConnection, partials: Partials, window_days: int, *, replace: bool = False
+    connection: ArrowConnection,
+    partials: Partials,
+    window_days: int,
+    *,
+    replace: bool = False,
+    removed: Removed = NOTHING_REMOVED,
 ) -> Gathered:
     """Read what the partial facts touch. Leaves a transaction open.
 
     `replace`: the partial sessions have all their events, and take the place of what is stored.
+    `removed`: what removed events had decided; `replace` is set then.
     """
     window = window_days * MICROS_PER_DAY
-    batch = merge_batch(partials, _named_sessions(connection, partials), replace=replace)
-    resolution, sessions, orders = _people(connection, partials, batch)
+    named = pd.concat([partials.sessions[["edition", "session_hash"]], removed.sessions])
+    batch = merge_batch(partials, _named_sessions(connection, named), replace=replace)
+    resolution, sessions, orders = _people(connection, partials, batch, removed)
     orders = _affected_orders(connection, batch, sessions, orders, window)
     order_codes = _order_codes(connection, partials, orders.old)
     sessions = _candidates(connection, batch, sessions, orders, order_codes, window)
@@ -135,17 +144,14 @@ def gather(
         ),
         resolution=resolution,
         code_usage=code_usage,
-        step_names=fact_table_io.load(
-            connection, tables.dim_step, partials.step_names[["edition", "form", "step"]]
-        ),
+        step_names=_step_names(connection, partials, removed),
     )
 
 
 # Round 1
 
 
-def _named_sessions(connection: ArrowConnection, partials: Partials) -> StoredSessions:
-    named = key_columns(partials.sessions, "session_hash")
+def _named_sessions(connection: ArrowConnection, named: pd.DataFrame) -> StoredSessions:
     sessions = fact_table_io.load(connection, tables.fact_form_session, named)
     keys = key_columns(sessions, "session")
     editions = {"edition": np.unique(named["edition"])}
@@ -160,27 +166,33 @@ def _named_sessions(connection: ArrowConnection, partials: Partials) -> StoredSe
     )
 
 
+def _step_names(connection: ArrowConnection, partials: Partials, removed: Removed) -> Versions:
+    named = pd.concat([partials.step_names[list(removed.steps)], removed.steps]).drop_duplicates()
+    return without(fact_table_io.load(connection, tables.dim_step, named), removed.steps)
+
+
 # Round 2
 
 
 def _people(
-    connection: ArrowConnection, partials: Partials, batch: BatchSessions
+    connection: ArrowConnection, partials: Partials, batch: BatchSessions, removed: Removed
 ) -> tuple[Resolution, Versions, Versions]:
     """The resolution of e-mails; the sessions and orders whose customer key or first session may move,
     with their new customer keys."""
     orders = _load_orders(connection, key_columns(partials.orders, "order"))
     standing = batch_orders(partials.orders)
-    emails = touched_emails(partials.emails, batch.sessions.new, orders, standing)
+    seen = partials.emails, batch.sessions.new, orders, standing, removed.emails
+    emails = touched_emails(*seen)
     orders = unique_ids(orders, _load_orders(connection, emails))
     versions = replaced(orders, partials.orders)
-    stored_emails = fact_table_io.load(connection, tables.fact_email, emails)
-    resolution = resolve(emails, stored_emails, partials.emails, versions)
+    stored = without(fact_table_io.load(connection, tables.fact_email, emails), removed.emails)
+    resolution = resolve(emails, stored, partials.emails, versions)
     sessions = unique_ids(
         batch.sessions.old[SESSION],
         _load_sessions(connection, resolution.moved(), "f.customer_seen = 0"),
         _load_sessions(connection, pairs_of(batch.sessions.old, batch.sessions.new)),
     )
-    merged = put(sessions, batch.sessions.new)
+    merged = stack(sessions[~sessions.index.isin(batch.ids)], batch.sessions.new)
     ids = partials.orders["order"].to_numpy()
     return (
         resolution,
@@ -301,7 +313,7 @@ def _named_by_moved_codes(
 def gather_neighbours(connection: ArrowConnection, changes: Changes) -> Neighbours:
     """Read the facts that share a unit of a rollup (`Summary.unit`) with changed ones. Leaves a
     transaction open."""
-    batch = changes.deciding_events.index.to_numpy()
+    batch = changes.batch_sessions
     # The sessions of the batch's own visitors were gathered to derive their first sessions.
     others = changes.sessions.of(except_ids(changes.changed_sessions, batch))
     customers = changed_customers(changes)

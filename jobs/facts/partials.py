@@ -5,14 +5,15 @@ one", or a set. Each merge is commutative, associative and idempotent, so the st
 however the events were split into import batches and in whatever order these came.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from jobs.arrays.group_keys import Column, group_keys, latest
+from jobs.arrays.group_keys import Column, group_keys, index_of, latest
 from jobs.facts.read_raw import RawEvents, RawOrders, unique_texts
 from warehouse.catalogue import MILESTONES
 from warehouse.domain.time import NEVER
@@ -55,6 +56,31 @@ class Partials:
     texts: pd.DataFrame
 
 
+@dataclass(frozen=True)
+class Removed:
+    """Stored facts that removed raw events decided, and that partial facts do not replace.
+
+    - `sessions`: edition, session_hash; the sessions that have no event left
+    - `emails`: edition, email; `steps`: edition, form, step; those whose latest event was removed: the
+      partial facts have what is the latest now, if anything is left
+    """
+
+    sessions: pd.DataFrame
+    emails: pd.DataFrame
+    steps: pd.DataFrame
+
+
+def _no_keys(*names: str) -> pd.DataFrame:
+    return pd.DataFrame({name: np.empty(0, np.int64) for name in names})
+
+
+NOTHING_REMOVED: Final = Removed(
+    sessions=_no_keys("edition", "session_hash"),
+    emails=_no_keys("edition", "email"),
+    steps=_no_keys("edition", "form", "step"),
+)
+
+
 def fold(raw: RawEvents, orders: RawOrders) -> Partials:
     """The partial facts of raw events and orders."""
     events = raw.events
@@ -71,6 +97,42 @@ def fold(raw: RawEvents, orders: RawOrders) -> Partials:
         utms=utms.drop_duplicates(["edition", "utm"]),
         texts=unique_texts(raw.texts, orders.texts),
     )
+
+
+def merge_partials(parts: Sequence[Partials]) -> Partials:
+    """The partial facts of several sets of raw events as one. Orders are those of the first."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def rows_of(name: str) -> pd.DataFrame:
+        return pd.concat([getattr(part, name) for part in parts], ignore_index=True)
+
+    return replace(
+        parts[0],
+        sessions=_one_of_each_session(rows_of("sessions")),
+        steps=merge_steps(rows_of("steps"), ["session_hash", "step"]),
+        answers=merge_answers(rows_of("answers"), ["session_hash", "field"]),
+        issues=rows_of("issues").drop_duplicates(ignore_index=True),
+        emails=merge_emails(rows_of("emails")),
+        step_names=merge_step_names(rows_of("step_names")),
+        utms=rows_of("utms").drop_duplicates(["edition", "utm"]),
+        texts=unique_texts(rows_of("texts")),
+    )
+
+
+def _one_of_each_session(rows: pd.DataFrame) -> pd.DataFrame:
+    """Partial sessions, each of them merged with the others of its session."""
+    again = rows["session_hash"].duplicated().to_numpy()
+    merged, rest = rows[~again].reset_index(drop=True), rows[again]
+    while len(rest):
+        again = rest["session_hash"].duplicated().to_numpy()
+        index = index_of(merged["session_hash"].to_numpy(), rest["session_hash"].to_numpy()[~again])
+        both = merge_sessions(
+            merged.iloc[index].reset_index(drop=True), rest[~again].reset_index(drop=True)
+        )
+        merged = pd.concat([merged.drop(index=index), both], ignore_index=True)
+        rest = rest[again]
+    return merged
 
 
 def _in_order(events: pd.DataFrame) -> Column:

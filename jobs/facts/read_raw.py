@@ -111,14 +111,15 @@ def read_events(
 
 
 def read_orders(
-    connection: ArrowConnection, condition: str, editions: Mapping[int, int]
+    connection: ArrowConnection, condition: str, editions: Mapping[int, int], counts: str = "true"
 ) -> RawOrders:
-    """The standing version of every order that has a version which meets an SQL condition."""
+    """The standing version of every order that has a version which meets an SQL condition. `counts`: the
+    condition on the versions (`r`) that may stand."""
     table = connection.rows_of(
         tables.raw_order,
         f"SELECT {_ORDER} FROM (SELECT DISTINCT shop_key, order_id FROM raw_order "
         f"WHERE {condition}) t CROSS JOIN raw_order r "
-        "WHERE r.shop_key = t.shop_key AND r.order_id = t.order_id",
+        f"WHERE r.shop_key = t.shop_key AND r.order_id = t.order_id AND {counts}",
     )
     shops, edition = _editions(table, editions)
     utm, sets = _utm_ids(table[UTM_FIELDS[0]])

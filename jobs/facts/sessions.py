@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from jobs.arrays.group_keys import Column, index_of
+from jobs.arrays.group_keys import Column, index_of, sorted_unique
 from jobs.facts.changes import SESSION_DERIVED, Versions, by_id
 from jobs.facts.partials import Partials, merge_answers, merge_sessions, merge_steps
 from warehouse.domain.time import NEVER
@@ -30,7 +30,7 @@ class StoredSessions:
 
 @dataclass(frozen=True)
 class BatchSessions:
-    """The sessions that have events in a batch.
+    """The sessions that have events in a batch. (A session whose last event is removed has only old rows.)
 
     - `sessions`: all columns of fact_form_session by session id; in the new version the columns
       SESSION_DERIVED are still those stored, 0 of a new session
@@ -45,7 +45,9 @@ class BatchSessions:
 
     @property
     def ids(self) -> Column:
-        return self.sessions.new.index.to_numpy()
+        return sorted_unique(
+            *(rows.index.to_numpy() for rows in (self.sessions.old, self.sessions.new))
+        )
 
 
 def merge_batch(partials: Partials, stored: StoredSessions, *, replace: bool) -> BatchSessions:

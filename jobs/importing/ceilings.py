@@ -16,7 +16,8 @@ import adbc_driver_manager
 import pyarrow as pa
 
 from jobs.importing.files.chunk import UnreadableFile
-from warehouse.settings import IMPORT_MEMORY_MB, IMPORT_MINUTES, Setting
+from warehouse.setting_values import Setting
+from warehouse.settings import IMPORT_MEMORY_MB, IMPORT_MINUTES
 
 _SECONDS: Final = 60  # of a minute
 _LINUX: Final = sys.platform == "linux"

@@ -4,7 +4,7 @@ Each chunk is one transaction, together with its rejects.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,10 +14,16 @@ from jobs.importing.files.chunk import Chunk, UnreadableFile
 from jobs.importing.files.detect import NO_OPTIONS, ImportOptions, chunks_of
 from jobs.importing.kept_rejects import KeptRejects, Rejects
 from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind, Written
-from jobs.importing.shops import ImportedShops, load_shops
+from jobs.importing.kinds.forgotten_rows import FORGOTTEN
+from jobs.importing.shops import ImportedShops, keep_shops, load_shops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.background_iter import background_iter
+from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.email_hash import EmailHasher
+from warehouse.operations import imports
+from warehouse.operations.hash_secret import email_hasher
+from warehouse.operations.imports import ImportRecord
 
 Progress = Callable[[int], None]
 CheckedChunk = tuple[ChunkColumns, pa.Table]
@@ -32,17 +38,21 @@ def import_file(
     *,
     options: ImportOptions = NO_OPTIONS,
     name: str = "",
+    run_id: int = 0,
 ) -> None:
-    """Import one file and add to the counts. Calls `progress` with the bytes read so far. Rejects are
-    listed under `name`, or else under the path.
+    """Import one file and add to the counts. Calls `progress` with the bytes read so far. The import and
+    its rejects are listed under `name`, or else under the path. `run_id`: the run that imports it.
 
-    Raises UnreadableFile if the file does not exist or cannot be read at all, and OverCeiling if it
-    takes too much; rows of chunks that were written before an error stay.
+    Raises UnreadableFile if the file does not exist or cannot be read at all, OverCeiling if it takes
+    too much, and ShopDeleted if a shop of its rows was deleted meanwhile; rows of chunks that were
+    written before an error stay.
     """
     try:
         with file_ceilings(path):
             chunks = readable(path, chunks_of(path, kind, options, load_shops(connection)))
-            import_chunks(connection, kind, name or str(path), chunks, progress, counts)
+            import_chunks(
+                connection, kind, name or str(path), chunks, progress, counts, run_id=run_id
+            )
     except OverCeiling:
         connection.rollback()
         raise
@@ -55,22 +65,35 @@ def import_chunks(
     chunks: Iterable[Chunk],
     progress: Progress,
     counts: Counts,
+    *,
+    run_id: int = 0,
 ) -> None:
     """Import chunks of a file of this name and add to the counts."""
     connection.tune_for_import()
-    shops = load_shops(connection)
-    kept = KeptRejects(connection, kind, file, shops)
-    with closing(background_iter(checked(kind, chunks, shops))) as ready:
-        for columns, rows in ready:
-            write_chunk(connection, kind, kept, columns, rows, counts)
-            progress(columns.chunk.position)
-            check_time()
+    shops, hasher = load_shops(connection), email_hasher(connection)
+    own = imports.begin(connection, kind.name, file, run_id, now_micros())
+    kept = KeptRejects(connection, kind, file, shops, own.import_id)
+    state = imports.FAILED
+    try:
+        with closing(background_iter(checked(kind, chunks, shops, hasher))) as ready:
+            for columns, rows in ready:
+                write_chunk(connection, kind, kept, own, columns, rows, counts)
+                progress(columns.chunk.position)
+                check_time()
+        state = imports.DONE
+    finally:
+        # A killed import has no end, and neither has one that lost its connection.
+        with suppress(Exception):
+            connection.rollback()
+            imports.end(connection, own, state, now_micros())
 
 
-def checked(kind: Kind, chunks: Iterable[Chunk], shops: ImportedShops) -> Iterator[CheckedChunk]:
+def checked(
+    kind: Kind, chunks: Iterable[Chunk], shops: ImportedShops, hasher: EmailHasher
+) -> Iterator[CheckedChunk]:
     """(columns with the refused rows, all rows of the kind) for each chunk."""
     for chunk in chunks:
-        columns = ChunkColumns(chunk)
+        columns = ChunkColumns(chunk, hasher)
         yield columns, kind.check(columns, shops)
 
 
@@ -86,26 +109,39 @@ def write_chunk(
     connection: ArrowConnection,
     kind: Kind,
     kept: KeptRejects,
+    own: ImportRecord,
     columns: ChunkColumns,
     rows: pa.Table,
     counts: Counts,
 ) -> None:
-    """Write the accepted rows of a chunk, and its rejects. Commits, then adds to the counts."""
-    chunk, refused, not_kept = columns.chunk, columns.refused_rows(), kept.not_kept
+    """Write the accepted rows of a chunk, and its rejects. Commits, then adds to the counts. Raises
+    ShopDeleted."""
+    chunk, not_kept = columns.chunk, kept.not_kept
+    has_begun = kind.refuse_stored(connection, columns, rows)
+    refused = columns.refused_rows()
     written, rejects = Written(), Rejects()
-    rejected = refused + len(chunk.broken)
+    rejected, read = refused + len(chunk.broken), len(chunk) + len(chunk.broken)
     if refused:
         rows = rows.filter(pa.array(columns.accepted()))
     if rejected:
         rejects = kept.stage(columns)
+        if not has_begun:
+            connection.commit()  # the transaction must begin with a write (see `Kind.write`)
     if rows.num_rows:
-        written = kind.write(connection, rows)
+        written = kind.write(connection, rows, own.import_id)
+        own.shops |= keep_shops(connection, rows)
     if rejected:
         kept.write(chunk, staged=bool(rejects))
+        own.shops |= kept.shops
+    own.add(written.new, written.duplicate, written.replaced, read, rejected)
+    imports.advance(connection, own)
     connection.commit()
     if chunk.format:
         counts.add_more(chunk.counted, written.more)
+    elif FORGOTTEN in written.more:
+        counts.add_more({FORGOTTEN: written.more[FORGOTTEN]})
+    counts.add_hashed(columns.hashed_addresses())
     if kept.not_kept > not_kept:
         counts.add_more({NOT_KEPT: kept.not_kept - not_kept})
-    counts.add(written, len(chunk) + len(chunk.broken), rejected)
+    counts.add(written, read, rejected)
     counts.add_rejects(kept.file, ((line, reason) for line, reason, _ in rejects))

@@ -14,6 +14,7 @@ from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.operations import forgotten
 
 # Characters of the texts of a file's rejects that are kept: 3,000 for each of them.
 _MAX_TEXT: Final = 32 << 20
@@ -47,18 +48,26 @@ class KeptRejects:
     file comes to the same rejects, and adds none."""
 
     def __init__(
-        self, connection: ArrowConnection, kind: Kind, file: str, shops: ImportedShops
+        self,
+        connection: ArrowConnection,
+        kind: Kind,
+        file: str,
+        shops: ImportedShops,
+        import_id: int,
     ) -> None:
         self._connection, self._kind, self.file, self._shops = connection, kind, file, shops
+        self._import_id = import_id
+        # The keys of the shops whose rows certainly were rejected.
+        self.shops: set[int] = set()
         self._rows = self._size = 0
         self.not_kept = 0
         self._forget_number()
         connection.commit()
 
     def stage(self, columns: ChunkColumns) -> Rejects:
-        """Stage those of a chunk's rejects that are to be kept, and commit, so that the transaction can
-        begin with a write (see `Kind.write`). Returns their lines, reasons and texts."""
-        chunk = columns.chunk
+        """Stage those of a chunk's rejects that are to be kept: none that names a person whom the shop has
+        forgotten. Returns their lines, reasons and texts."""
+        chunk, persons = columns.chunk, forgotten.remembered_by_shop(self._connection)
         rejects: Rejects = []
         keys: list[int] = []
         if self._rows < MAX_KEPT_REJECTS and self._size < _MAX_TEXT:
@@ -68,10 +77,17 @@ class KeptRejects:
                 if self._rows == MAX_KEPT_REJECTS or self._size >= _MAX_TEXT:
                     break
                 text = chunk.text(row) if row >= 0 else chunk.broken[-1 - row].text
-                text = kept_text(text, self._kind, mapped=bool(chunk.format))
+                text = kept_text(text, self._kind, columns.hasher, mapped=bool(chunk.format))
+                shop_key = certain_shop(self._shops, self._kind, columns, max(row, -1))
+                hashes = (
+                    persons.get(shop_key, set()) if shop_key else set().union(*persons.values())
+                )
+                if hashes and forgotten.is_mentioned(columns.hasher, hashes, reason, text):
+                    continue
                 rejects.append((line, reason[:_MAX_REASON], text))
-                keys.append(certain_shop(self._shops, self._kind, columns, max(row, -1)))
+                keys.append(shop_key)
                 self._rows, self._size = self._rows + 1, self._size + len(text)
+        self.shops.update(key for key in keys if key)
         self.not_kept += columns.refused_rows() + len(chunk.broken) - len(rejects)
         if rejects:
             lines, reasons, texts = zip(*rejects, strict=True)
@@ -82,7 +98,6 @@ class KeptRejects:
                 "shop_key": pa.array(keys, pa.int64()),
             }
             self._connection.stage(_STAGED, pa.table(staged))
-            self._connection.commit()
         return rejects
 
     def write(self, chunk: Chunk, *, staged: bool) -> None:
@@ -91,25 +106,27 @@ class KeptRejects:
         if staged:
             self._connection.execute(
                 "INSERT INTO reject "
-                "(kind, format, shop_id, file, line, reason, text, shop_key, rejected_at) "
-                "SELECT $1, $2, $3, $4, s.line, s.reason, s.text, s.shop_key, $5 "
+                "(kind, format, shop_id, file, line, reason, text, shop_key, rejected_at, import_id) "
+                "SELECT $1, $2, $3, $4, s.line, s.reason, s.text, s.shop_key, $5, $6 "
                 f"FROM {_STAGED} s "
                 "WHERE NOT EXISTS (SELECT 1 FROM reject r WHERE r.kind = $1 AND r.shop_id = $3 "
                 "AND r.file = $4 AND r.line = s.line AND r.text = s.text) ORDER BY s.line",
                 *own,
                 now_micros(),
+                self._import_id,
             )
         if self.not_kept:
             self._forget_number()
             self._connection.execute(
                 "INSERT INTO reject "
-                "(kind, format, shop_id, file, line, reason, text, shop_key, rejected_at) "
-                "VALUES ($1, $2, $3, $4, $5, $6, '', $7, $8)",
+                "(kind, format, shop_id, file, line, reason, text, shop_key, rejected_at, import_id) "
+                "VALUES ($1, $2, $3, $4, $5, $6, '', $7, $8, $9)",
                 *own,
                 _NOT_KEPT_LINE,
                 f"not kept: {self.not_kept} more rejects of this file",
                 self._shops.find(chunk.shop_id),
                 now_micros(),
+                self._import_id,
             )
 
     def _forget_number(self) -> None:

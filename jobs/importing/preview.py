@@ -15,6 +15,7 @@ from jobs.importing.reject_text import kept_text
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.background_iter import background_iter
+from warehouse.domain.email_hash import EmailHasher
 
 _MAX_ROWS: Final = 5
 
@@ -35,14 +36,18 @@ class Preview:
 
 
 def preview_files(
-    kind: Kind, names: Mapping[Path, str], options: ImportOptions, shops: ImportedShops
+    kind: Kind,
+    names: Mapping[Path, str],
+    options: ImportOptions,
+    shops: ImportedShops,
+    hasher: EmailHasher,
 ) -> Preview:
     """Read and check files without writing; `names` are those of messages. Raises UnreadableFile."""
     preview = Preview()
     for path, name in names.items():
         with file_ceilings(path):
             chunks = readable(path, chunks_of(path, kind, options, shops))
-            with closing(background_iter(checked(kind, chunks, shops))) as ready:
+            with closing(background_iter(checked(kind, chunks, shops, hasher))) as ready:
                 for columns, _ in ready:
                     _add(preview, kind, name, columns)
                     check_time()
@@ -57,10 +62,11 @@ def _add(preview: Preview, kind: Kind, file: str, columns: ChunkColumns) -> None
     rejects += [(line.line, line.reason) for line in chunk.broken]
     counts.add(Written(), len(chunk) + len(chunk.broken), len(rejects))
     counts.add_more(chunk.counted)
+    counts.add_hashed(columns.hashed_addresses())
     counts.add_rejects(file, sorted(rejects))
 
 
 def _shown(kind: Kind, columns: ChunkColumns, row: int) -> str:
     cells = {name: columns.objects(name)[row] for name in kind.field_names()}
     present = {name: value for name, value in cells.items() if value not in (None, "")}
-    return kept_text(json.dumps(present, ensure_ascii=False, default=str), kind)
+    return kept_text(json.dumps(present, ensure_ascii=False, default=str), kind, columns.hasher)

@@ -10,8 +10,8 @@ import msgspec
 
 from jobs.importing.files.chunk import HIDDEN, MAX_KEPT_TEXT
 from jobs.importing.kinds.base import Kind
-from warehouse.domain.addresses import LONGEST_ADDRESS, masked
-from warehouse.domain.email_hash import hashed_email
+from warehouse.domain.addresses import LONGEST_ADDRESS
+from warehouse.domain.email_hash import EmailHasher, is_sha256, keyed_of
 
 Row = dict[str, Any]
 
@@ -21,14 +21,15 @@ _ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
 # more than twice.
 _END_OF_NAME: Final = re.compile(r'"\s*+:')
 _CLEAR_EMAIL: Final = re.compile(r'("email"\s*+:\s*+")((?:[^"\\]++|\\.)*+)', re.DOTALL)
+_PLAIN_HASH: Final = re.compile(r"email_?sha256", re.IGNORECASE)
 
 # The names of fields are shorter.
 _LONGEST_NAME: Final = 64
 
 
-def kept_text(text: str, kind: Kind, *, mapped: bool = False) -> str:
-    """The text of a rejected row as it may be kept. A retry of it comes to the same row: the hash of
-    an address is read as the address.
+def kept_text(text: str, kind: Kind, hasher: EmailHasher, *, mapped: bool = False) -> str:
+    """The text of a rejected row as it may be kept. A retry of it, or a file of it, comes to the same
+    row: the mark of a keyed hash is read as the address.
 
     `mapped`: the text is a record of another system, of which its format has kept what it may.
     """
@@ -43,11 +44,11 @@ def kept_text(text: str, kind: Kind, *, mapped: bool = False) -> str:
         )
         if not isinstance(row, dict | list):
             raise ValueError("neither a row nor a list")
-        kept = _without_addresses(row if mapped else _kept(row, kind))
+        kept = _without_addresses(hasher, row if mapped else _kept(row, kind))
         if kept != row:
             text = _ENCODE(kept).decode()
     except (ValueError, RecursionError):
-        text = _kept_raw(text, kind.field_names(), kind.free_text())
+        text = _kept_raw(hasher, text, kind.field_names(), kind.free_text())
     # PostgreSQL stores no NUL, and JSON has none.
     return text.replace("\0", "\\u0000")[:MAX_KEPT_TEXT]
 
@@ -72,25 +73,43 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
     return row
 
 
-def _without_addresses(value: Any, name: str = "") -> Any:
+def _without_addresses(hasher: EmailHasher, value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
-        return {masked(key): _without_addresses(inner, key) for key, inner in value.items()}
+        return {
+            hasher.masked(key): _without_addresses(hasher, inner, key)
+            for key, inner in value.items()
+        }
     if isinstance(value, list):
-        return [_without_addresses(inner) for inner in value]
+        return [_without_addresses(hasher, inner) for inner in value]
     if not isinstance(value, str):
         return value
-    return hashed_email(value) if name == "email" else masked(value)
+    if _PLAIN_HASH.fullmatch(name):
+        return _without_plain_hash(hasher, value)
+    if name == "email":
+        return hasher.email(value)
+    stored = hasher.text(value)
+    return hasher.masked(value) if stored == value else stored
 
 
-def _kept_raw(text: str, names: Collection[str], free_text: Collection[str]) -> str:
+def _without_plain_hash(hasher: EmailHasher, value: str) -> str:
+    """A text that should be a plain hash. One that is none must not become one: a retry would accept it."""
+    digest = value.strip().lower()
+    if is_sha256(digest):
+        return hasher.mark(digest)
+    return value if not digest or keyed_of(digest) else HIDDEN
+
+
+def _kept_raw(
+    hasher: EmailHasher, text: str, names: Collection[str], free_text: Collection[str]
+) -> str:
     """Text that is no JSON, as far as it is kept: nothing of it if it has a name that is no field of the
     kind, since what belongs to which name cannot be told; else nothing from a field of free text on."""
     if not all(_is_named(text, end.start(), names) for end in _END_OF_NAME.finditer(text)):
         return HIDDEN
     for name in free_text:
         text = re.sub(rf'("{name}"\s*+:\s*+).*', rf'\1"{HIDDEN}"', text, flags=re.DOTALL)
-    text = _CLEAR_EMAIL.sub(lambda match: match[1] + hashed_email(match[2]), text)
-    return masked(text, MAX_KEPT_TEXT)
+    text = _CLEAR_EMAIL.sub(lambda match: match[1] + hasher.email(match[2]), text)
+    return hasher.masked(hasher.without_digests(text), MAX_KEPT_TEXT)
 
 
 def _is_named(text: str, end: int, names: Collection[str]) -> bool:

@@ -1,6 +1,5 @@
 """Rejected rows: listed, retried, purged."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -26,7 +25,8 @@ from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, Cell
 from warehouse.connections.errors import defect, is_outage
 from warehouse.domain.time import MICROS_PER_DAY
-from warehouse.operations import reject_retries
+from warehouse.operations import imports, reject_retries
+from warehouse.operations.hash_secret import email_hasher
 from warehouse.operations.reject_reasons import without_values
 
 # Rejects that are listed or retried at once, and the characters of their texts.
@@ -35,13 +35,14 @@ _TEXT: Final = 16 << 20
 # Rejects of one shop that one refresh tries: the figures of others must not wait for them.
 _ROWS_A_REFRESH: Final = 20_000
 
-# Format, shop, whether the file writes numbers as text.
-Group = tuple[str, str, bool]
+# Format, shop, whether the file writes numbers as text, import.
+Group = tuple[str, str, bool, int]
 
 
 @dataclass(frozen=True)
 class Reject:
-    """A rejected row: its place, the reason, its kept text. `format` and `shop_id`: see `Chunk`."""
+    """A rejected row: its place, the reason, its kept text. `format` and `shop_id`: see `Chunk`.
+    `import_id`: the import that brings it once a retry accepts it."""
 
     reject_id: int
     kind: str
@@ -51,6 +52,7 @@ class Reject:
     line: int
     reason: str
     text: str
+    import_id: int
 
 
 def purge_rejects(connection: ArrowConnection, now: int, days: int) -> None:
@@ -59,30 +61,85 @@ def purge_rejects(connection: ArrowConnection, now: int, days: int) -> None:
     connection.commit()
 
 
-def list_rejects(connection: ArrowConnection) -> Iterator[Reject]:
-    """All rejects, by file and line."""
+@dataclass(frozen=True)
+class RejectFilter:
+    """Some rejects: of a kind, a file (its path or the end of it), a shop; "" stands for any."""
+
+    kind: str = ""
+    file: str = ""
+    shop_id: str = ""
+
+    @property
+    def where(self) -> str:
+        """The SQL condition; its parameters are `values`."""
+        return (
+            "WHERE ($1 = '' OR kind = $1) "
+            "AND ($2 = '' OR file = $2 OR SUBSTR(file, LENGTH(file) - LENGTH($2)) = '/' || $2) "
+            "AND ($3 = '' OR shop_id = $3 "
+            "OR shop_key = (SELECT s.shop_key FROM shop s WHERE s.shop_id = $3))"
+        )
+
+    @property
+    def values(self) -> tuple[str, str, str]:
+        return self.kind, self.file, self.shop_id
+
+
+EVERY_REJECT: Final = RejectFilter()
+
+
+def list_rejects(
+    connection: ArrowConnection, some: RejectFilter = EVERY_REJECT, limit: int | None = None
+) -> Iterator[Reject]:
+    """Rejects, by file and line; the first of them up to a limit."""
     # Ids first: the texts must not all be in memory, nor a reader stay open while someone pages
     # through the list.
-    for some in _pages(connection, "ORDER BY file, line, reject_id"):
-        rejects = {reject.reject_id: reject for reject in _read(connection, some)}
-        yield from (rejects[number] for number in some if number in rejects)
+    which = f"{some.where} ORDER BY file, line, reject_id"
+    which += f" LIMIT {limit}" if limit else ""
+    for page in _pages(connection, which, *some.values):
+        rejects = {reject.reject_id: reject for reject in _read(connection, page)}
+        yield from (rejects[number] for number in page if number in rejects)
 
 
-def rejects_by_reason(connection: ArrowConnection) -> list[dict[str, Any]]:
-    """`kind`, `reason` and `rows` of the rejects, the most frequent first. Reasons are without the
-    values that they quote: one mistake of a producer is one reason."""
-    rows: Counter[tuple[str, str]] = Counter()
+def dismiss_rejects(connection: ArrowConnection, some: RejectFilter) -> int:
+    """Forget rejects; returns how many. Commits."""
+    dismissed = connection.changed(
+        f"DELETE FROM reject {some.where} RETURNING reject_id", *some.values
+    )
+    connection.commit()
+    return dismissed
+
+
+def rejects_by_reason(
+    connection: ArrowConnection, some: RejectFilter = EVERY_REJECT
+) -> list[dict[str, Any]]:
+    """`kind`, `reason`, `rows` and `example` (the id of the first) of rejects, the most frequent first.
+    Reasons are without the values that they quote: one mistake of a producer is one reason."""
+    groups: dict[tuple[str, str], dict[str, Any]] = {}
     counted = connection.table(
-        "SELECT kind, reason, COUNT(*) AS rows FROM reject GROUP BY kind, reason"
+        "SELECT kind, reason, COUNT(*) AS rows, MIN(reject_id) AS example FROM reject "
+        f"{some.where} GROUP BY kind, reason",
+        *some.values,
     ).to_pylist()
     for row in counted:
-        rows[row["kind"], without_values(row["reason"])] += int(row["rows"])
-    ordered = sorted(rows.items(), key=lambda item: (-item[1], item[0]))
-    return [{"kind": kind, "reason": reason, "rows": count} for (kind, reason), count in ordered]
+        reason = without_values(row["reason"])
+        group = groups.setdefault(
+            (row["kind"], reason),
+            {"kind": row["kind"], "reason": reason, "rows": 0, "example": row["example"]},
+        )
+        group["rows"] += int(row["rows"])
+        group["example"] = min(group["example"], row["example"])
+    return sorted(
+        groups.values(), key=lambda group: (-group["rows"], group["kind"], group["reason"])
+    )
 
 
-def retry_rejects(connection: ArrowConnection) -> Counts:
-    """Import the kept text of each reject again; the counts.
+def rejects_of(connection: ArrowConnection, numbers: list[int]) -> dict[int, Reject]:
+    """Rejects by their ids."""
+    return {reject.reject_id: reject for reject in _read(connection, numbers)}
+
+
+def retry_rejects(connection: ArrowConnection, some: RejectFilter = EVERY_REJECT) -> Counts:
+    """Import the kept text of rejects again; the counts.
 
     A row that is accepted now (or is a duplicate) is removed from the rejects in the transaction that
     writes it. A row that is refused again stays with its new reason; a text that is no row (the
@@ -91,10 +148,12 @@ def retry_rejects(connection: ArrowConnection) -> Counts:
     counts = Counts()
     asked = reject_retries.waiting(connection)
     for kind in KINDS.values():
-        for some in _pages(connection, "WHERE kind = $1 ORDER BY reject_id", kind.name):
-            _retry_page(connection, kind, _read(connection, some), counts)
-    for shop_key, _ in asked:
-        reject_retries.finish(connection, shop_key, now_micros())
+        which = f"{some.where} AND kind = '{kind.name}' ORDER BY reject_id"
+        for page in _pages(connection, which, *some.values):
+            _retry_page(connection, kind, _read(connection, page), counts)
+    if some == EVERY_REJECT:
+        for shop_key, _ in asked:
+            reject_retries.finish(connection, shop_key, now_micros())
     return counts
 
 
@@ -139,7 +198,7 @@ def _retry_page(
     """Retry some rejects of a kind, those of the same format and shop together."""
     groups: dict[Group, list[Reject]] = {}
     for reject in rejects:
-        group = reject.format, reject.shop_id, is_textual(reject.file)
+        group = reject.format, reject.shop_id, is_textual(reject.file), reject.import_id
         groups.setdefault(group, []).append(reject)
     for group, tried in groups.items():
         _retry(connection, kind, group, tried, counts)
@@ -150,14 +209,20 @@ def _retry(
 ) -> None:
     shops = load_shops(connection)
     chunk = _chunk(kind, group, tried, shops)
-    columns = ChunkColumns(chunk)
+    columns = ChunkColumns(chunk, email_hasher(connection))
     rows = kind.check(columns, shops)
+    kind.refuse_stored(connection, columns, rows)
     accepted, ids = columns.accepted(), chunk.lines
     written = Written()
     if accepted.any():
-        written = kind.write(connection, rows.filter(pa.array(accepted)))
+        *_, import_id = group
+        written = kind.write(connection, rows.filter(pa.array(accepted)), import_id)
+        if not imports.add_retried(connection, import_id, int(accepted.sum())):
+            # It was undone meanwhile, and its rejects with it.
+            connection.rollback()
+            return
         _remove(connection, ids[accepted])
-        connection.commit()
+    connection.commit()
     reasons = {reject.reject_id: reject.reason for reject in tried}
     again = [
         (int(ids[row]), reason, certain_shop(shops, kind, columns, row))
@@ -166,14 +231,16 @@ def _retry(
     if chunk.format:
         shop_key = certain_shop(shops, kind, columns, -1)
         again += [(number, reason, shop_key) for number, _, reason in chunk.broken]
-        counts.add_more(chunk.counted, written.more)
+        counts.add_more(chunk.counted)
+    counts.add_more(written.more)
+    counts.add_hashed(columns.hashed_addresses())
     _update_reasons(connection, [reject for reject in again if reject[1] != reasons[reject[0]]])
     counts.add(written, len(tried), len(tried) - int(accepted.sum()))
 
 
 def _chunk(kind: Kind, group: Group, tried: list[Reject], shops: ImportedShops) -> Chunk:
     """The kept texts as rows; the numbers of their lines are the ids of the rejects."""
-    name, shop_id, textual = group
+    name, shop_id, textual, _ = group
     numbered = [(reject.reject_id, reject.text) for reject in tried]
     if not name:
         return chunk_of_texts(kind.field_names(), numbered, textual=textual)
@@ -224,7 +291,7 @@ def _read(connection: ArrowConnection, numbers: list[int]) -> list[Reject]:
     listed = ", ".join(map(str, numbers)) or "0"
     rows = connection.rows_of(
         tables.reject,
-        "SELECT reject_id, kind, format, shop_id, file, line, reason, text FROM reject "
+        "SELECT reject_id, kind, format, shop_id, file, line, reason, text, import_id FROM reject "
         f"WHERE reject_id IN ({listed}) ORDER BY reject_id",
     )
     connection.commit()

@@ -4,11 +4,13 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.fields import ID, Field
 from jobs.importing.values.texts import identifier
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.editions.pending_batches import sql_list
 
 SHOP_ID = Field("shop_id", ID, "the shop that the row belongs to; imported before", required=True)
 
@@ -40,6 +42,34 @@ class ImportedShops:
                 f"{quoted(value)} is not an imported shop; import it first (kind shops)"
             )
         return key
+
+
+class ShopDeleted(UnreadableFile):
+    """A shop was deleted while rows of it were imported; nothing of the transaction stays."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a shop of this file was deleted while it was imported; import the file again: the rows of "
+            "that shop are rejected then"
+        )
+
+
+def keep_shops(connection: ArrowConnection, rows: pa.Table) -> set[int]:
+    """The shops of rows that were just written. They cannot be deleted until the end of the transaction.
+
+    Raises ShopDeleted, after a rollback, if one is no longer there.
+    """
+    if "shop_key" not in rows.column_names:
+        return set()
+    keys = rows["shop_key"].unique().to_pylist()
+    kept = connection.table(
+        f"SELECT shop_key FROM shop WHERE shop_key IN ({sql_list(keys)}) ORDER BY shop_key "
+        f"{connection.backend.keep_rows}"
+    )
+    if kept.num_rows < len(keys):
+        connection.rollback()
+        raise ShopDeleted
+    return set(keys)
 
 
 def load_shops(connection: ArrowConnection) -> ImportedShops:

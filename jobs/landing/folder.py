@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from jobs.importing.formats import FORMATS
+from warehouse.domain.landing_names import COLLECTED, DONE, FAILED
 
-DONE: Final = "done"
-FAILED: Final = "failed"
 REPORT: Final = ".report.json"
 
 # Rows come after those they refer to.
@@ -75,13 +74,15 @@ _PLACES: Final = [
 
 @dataclass(frozen=True)
 class LandedFile:
-    """A file that may be complete."""
+    """A file that may be complete. `landed_at`: when it got its name or its content, in microseconds; a
+    file that was moved here may be much older."""
 
     place: LandingPlace
     path: Path
     size: int
     modified: int
     inode: int
+    landed_at: int = field(compare=False, default=0)
 
     @property
     def claim(self) -> str:
@@ -172,6 +173,20 @@ def failed(root: Path, places: list[LandingPlace]) -> list[Path]:
     return sorted(path for path in found if not path.name.endswith(REPORT))
 
 
+def purge_collected(root: Path, before: float) -> int:
+    """Delete the collector's files in `done/`, and their reports, that were written before this time; how
+    many. All other files are somebody's own."""
+    deleted = 0
+    for place in survey(root).places:
+        with suppress(OSError), open_folder(root, *place.parts, DONE) as folder:
+            for name, status in _entries(folder):
+                is_ours = name.startswith(COLLECTED) and stat.S_ISREG(status.st_mode)
+                if is_ours and status.st_mtime < before:
+                    os.unlink(name, dir_fd=folder)
+                    deleted += 1
+    return deleted
+
+
 def _visit(found: Survey, root: Path, place: LandingPlace, above: int) -> None:
     """Add what lies in a place, and in the places inside; `above` is the folder in which it is."""
     path, files, ends_open = place.under(root), [], True
@@ -191,7 +206,8 @@ def _visit(found: Survey, root: Path, place: LandingPlace, above: int) -> None:
             elif not name.lower().endswith(_UNFINISHED):
                 file = path / name
                 size, modified = status.st_size, status.st_mtime_ns
-                files.append(LandedFile(place, file, size, modified, status.st_ino))
+                landed_at = status.st_ctime_ns // 1000
+                files.append(LandedFile(place, file, size, modified, status.st_ino, landed_at))
     if ends_open:
         found.files += files
 

@@ -15,10 +15,13 @@ from pathlib import Path, PosixPath
 from typing import Any, Final
 
 from jobs.landing.file_names import free_name, report_name
-from jobs.landing.folder import DONE, FAILED, LandedFile, open_descriptor, open_folder, open_inner
+from jobs.landing.folder import LandedFile, open_descriptor, open_folder, open_inner
+from warehouse.domain.landing_names import DONE, FAILED
 
 # Opened like this, a device or a pipe does nothing, and the file need not be readable.
 _HOLD: Final = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW
+# A report has the counts and a few reasons, and is shorter.
+_REPORT_BYTES: Final = 64 * 1024
 
 
 class FileGone(Exception):
@@ -61,7 +64,9 @@ class HeldFile:
             end = self.ends[outcome]
             name = free_name(end, self.path.name)
             # The report first: a report without its file is overwritten by the next try.
-            written = _write(end, report_name(name), {"outcome": outcome, "name": name, **report})
+            content = json.dumps({"outcome": outcome, "name": name, **report}, indent=2) + "\n"
+            written = report_name(name)
+            os.replace(_hidden(end, written, content), written, src_dir_fd=end, dst_dir_fd=end)
             try:
                 self._rename(end, name)
             except (OSError, FileGone):
@@ -101,6 +106,10 @@ def hold(root: Path, landed: LandedFile) -> Iterator[HeldFile]:
             if _changed(landed, status):
                 raise FileGone("it was changed just now")
             ends = {name: opened.enter_context(_end(folder, name)) for name in (DONE, FAILED)}
+            for end in ends.values():
+                # Better now than after the import: on a full disk each look would import the file again.
+                room = _hidden(end, report_name(path.name), " " * _REPORT_BYTES)
+                os.unlink(room, dir_fd=end)
         yield HeldFile(landed, path, folder, ends)
 
 
@@ -134,13 +143,18 @@ def _changed(landed: LandedFile, now: os.stat_result) -> bool:
     return before != (now.st_ino, now.st_size, now.st_mtime_ns)
 
 
-def _write(folder: int, name: str, report: dict[str, Any]) -> str:
-    """Write a report into an open folder, whole or not at all; returns its name."""
-    unfinished = f".{name}"
+def _hidden(folder: int, name: str, content: str) -> str:
+    """Write a report into an open folder, under a hidden name, which it returns. Raises FileLeftAlone."""
+    hidden = f".{name}"
     with suppress(FileNotFoundError):
-        os.unlink(unfinished, dir_fd=folder)
+        os.unlink(hidden, dir_fd=folder)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # a link that lies there is not followed
-    with open(os.open(unfinished, flags, 0o666, dir_fd=folder), "w") as file:
-        file.write(json.dumps(report, indent=2) + "\n")
-    os.replace(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
-    return name
+    descriptor = os.open(hidden, flags, 0o666, dir_fd=folder)
+    try:
+        with open(descriptor, "w") as file:
+            file.write(content)
+    except OSError as error:
+        os.unlink(hidden, dir_fd=folder)
+        reason = f"{error.strerror}, so that no report of it can be written; free some space"
+        raise FileLeftAlone(reason) from error
+    return hidden

@@ -17,13 +17,14 @@ from jobs.importing.formats import FORMATS
 from jobs.importing.import_file import import_file
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
-from jobs.landing.folder import DONE, FAILED, LandedFile, settled, survey
+from jobs.landing.folder import LandedFile, settled, survey
 from jobs.landing.held_file import FileGone, FileLeftAlone, HeldFile, hold
 from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.connections.errors import is_outage
+from warehouse.domain.landing_names import DONE, FAILED
 from warehouse.domain.time import iso_millis
 from warehouse.operations import job_runs
 
@@ -92,7 +93,16 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
     try:
         if tries >= MAX_TRIES:
             raise UnreadableFile(_GIVEN_UP)
-        import_file(run.connection, kind, file, written, counts, options=options, name=name)
+        import_file(
+            run.connection,
+            kind,
+            file,
+            written,
+            counts,
+            options=options,
+            name=name,
+            run_id=run.record.run_id,
+        )
     except UnreadableFile as reason:
         error = str(reason).replace(os.fspath(file), str(file)).removeprefix(f"{file}: ")
     except Exception as reason:

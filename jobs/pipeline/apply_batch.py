@@ -13,17 +13,20 @@ lease of every edition. `drain.py` repeats all this until no batch is pending.
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Final
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from jobs.facts import read_raw
+from jobs.facts import kept_facts_io, read_raw
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes
 from jobs.facts.derive_changes import derive_changes
 from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.fact_writer import write_changes
 from jobs.facts.gather import gather, gather_neighbours
+from jobs.facts.kept_facts import with_kept
 from jobs.facts.partials import Partials, fold
 from jobs.facts.rollup_units import UnitFacts, facts_by_unit
 from jobs.rollups import ROLLUPS, difference
@@ -37,6 +40,10 @@ from warehouse.editions import editions, failed_batches, leases
 from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
 from warehouse.editions.pending_batches import Batch
+
+NO_EVENTS: Final = pd.DataFrame(
+    {name: np.empty(0, np.int64) for name in ("edition", "day", "form")}
+)
 
 
 @dataclass(frozen=True)
@@ -54,20 +61,23 @@ class BatchGroup:
 
 
 def read(connection: ArrowConnection, held: Iterable[Edition], batches: list[Batch]) -> BatchGroup:
-    """Read the raw rows of import batches of these editions. Leaves no transaction open."""
+    """Read the raw rows and kept facts of import batches of these editions. Leaves no transaction open."""
     numbers = {batch["edition"] for batch in batches}
     involved = tuple(edition for edition in held if edition.edition in numbers)
     by_shop = {edition.shop_key: edition.edition for edition in involved}
     condition = f"batch_id IN ({', '.join(str(batch['batch_id']) for batch in batches)})"
     raw = read_raw.read_events(connection, condition, by_shop)
     orders = read_raw.read_orders(connection, condition, by_shop)
+    kept = [part[1:] for part in kept_facts_io.read(connection, by_shop, condition)]
     connection.commit()
-    rows = raw.events
+    columns = ["edition", "form", "at"]
+    events = [raw.events[columns], *(facts.events(number)[columns] for number, facts in kept)]
+    rows = pd.concat(events, ignore_index=True) if kept else events[0]
     days = calendar_of(involved).days(rows["edition"].to_numpy(), rows["at"].to_numpy())
     return BatchGroup(
         batches=batches,
         editions=involved,
-        partials=fold(raw, orders),
+        partials=with_kept(fold(raw, orders), kept),
         events=rows[["edition", "form"]].assign(day=days),
     )
 
@@ -112,16 +122,18 @@ def units_of(
     return facts_by_unit(changes, gather_neighbours(connection, changes), calendar)
 
 
-def deltas_of(units: dict[str, UnitFacts], events: pd.DataFrame) -> list[tuple[Summary, pa.Table]]:
+def deltas_of(
+    units: dict[str, UnitFacts], events: pd.DataFrame, removed: pd.DataFrame = NO_EVENTS
+) -> list[tuple[Summary, pa.Table]]:
     """By summary, the difference between the rollups of the old and the new version of the facts.
 
-    `events`: edition, day, form; a row per raw event that is new to its edition.
+    `events`: edition, day, form; a row per raw event that is new to its edition; `removed`: of each that
+    the edition had applied and that is removed.
     """
     deltas = []
     for summary in SUMMARIES:
         if summary.unit == "events":
-            rows = roll_up_events(events)
-            delta = difference(summary.name, rows, rows.iloc[:0])
+            delta = difference(summary.name, roll_up_events(events), roll_up_events(removed))
         else:
             roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
             delta = difference(summary.name, roll_up(facts.new), roll_up(facts.old))

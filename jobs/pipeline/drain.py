@@ -110,6 +110,8 @@ class Drain:
             if self._apply_next(pending) or has_published:
                 return True
         except leases.LeaseLost:
+            # A process that held a lease meanwhile may have removed raw rows that were read before.
+            self._prefetch.drop()
             self._release(set(self._held))
             return True
         elsewhere = sorted(wanted - set(self._held))

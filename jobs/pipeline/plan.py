@@ -36,7 +36,7 @@ def roll_up(
     plan = partial(_wanted_editions, run.connection, run.window_days, shop)
     left = _shared_out(run, plan, executor, only_due=only_due)
     Drain(run, left, only_due=only_due, waits=not only_due).drain()
-    _clean(run.connection)
+    clean(run.connection)
 
 
 def rebuild(run: JobRun, shop: str | None, *, executor: str = INLINE) -> None:
@@ -57,7 +57,7 @@ def rebuild(run: JobRun, shop: str | None, *, executor: str = INLINE) -> None:
         ]
 
     Drain(run, _shared_out(run, still_building, executor)).drain()
-    _clean(connection)
+    clean(connection)
 
 
 def _shared_out(
@@ -101,6 +101,29 @@ def _hold(run: JobRun, edition: Edition) -> Claim:
         time.sleep(PAUSE_SECONDS)
 
 
+def while_shop_held(run: JobRun, shop_key: int, work: Callable[[Claim], Result]) -> Result:
+    """Do work under the leases of all editions of a shop, current or being built. Waits until all are free,
+    and starts again if one is lost."""
+    while True:
+        numbers = editions.numbers_of_shop(run.connection, shop_key)
+        wanted = editions.editions_numbered(run.connection, numbers)
+        run.connection.commit()
+        held = leases.claim(run.connection, run.owner, wanted, run.connection.now_micros())
+        try:
+            if len(held.editions) == len(wanted):
+                return work(held)
+            free = {edition.edition for edition in held.editions}
+            busy = next(number for number in numbers if number not in free)
+            holder = leases.holder(run.connection, busy)
+        except leases.LeaseLost:
+            continue
+        finally:
+            # Those that are free are not kept meanwhile: two that wait for each other would wait forever.
+            leases.release(run.connection, held)
+        run.waiting_for(holder)
+        time.sleep(PAUSE_SECONDS)
+
+
 def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[str, int]:
     """Build a second edition from every batch that a held one has applied; how many rows differ, by
     table."""
@@ -123,7 +146,12 @@ def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[st
             leases.fence(connection, held, [edition.edition], connection.now_micros())
             connection.commit()
             run.batches_done(batches)
-        return recompute.compare_editions(connection, edition, scratch)
+        differences = recompute.compare_editions(connection, edition, scratch)
+        connection.commit()
+        # Its shop may have been deleted while the rows were compared.
+        leases.fence(connection, held, [edition.edition], connection.now_micros())
+        connection.commit()
+        return differences
     finally:
         leases.release(connection, own)
         editions.drop(connection, [scratch.edition])
@@ -187,7 +215,7 @@ def _begin(connection: ArrowConnection, shops: list[int], window_days: int) -> N
         editions.create(connection, shops, window_days, LOGIC_VERSION)
 
 
-def _clean(connection: ArrowConnection) -> None:
+def clean(connection: ArrowConnection) -> None:
     """Drop editions that nothing reads: retired ones, and scratch ones whose process is gone."""
     phase("clean")
     for state in (RETIRED, SCRATCH):

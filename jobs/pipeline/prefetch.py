@@ -51,13 +51,17 @@ class Prefetch:
             # A second connection would cost more than it gains.
             return partial(apply_batch.read, self._connection, held, groups[0])
         if self.started != groups[: len(self._started)]:
-            for _, future in self._started:
-                future.cancel()
-            self._started.clear()
+            self.drop()
         for batches in groups[len(self._started) :]:
             self._started.append((batches, self._pool.submit(self._read, batches, held)))
         _, first = self._started.popleft()
         return first.result
+
+    def drop(self) -> None:
+        """Forget the groups whose reading has begun."""
+        for _, future in self._started:
+            future.cancel()
+        self._started.clear()
 
     def _read(self, batches: list[Batch], held: list[Edition]) -> BatchGroup:
         connection: ArrowConnection | None = getattr(self._thread, "connection", None)

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from jobs.arrays.group_keys import index_of_rows
-from jobs.facts import days_of_raw, facts_of_days, read_raw
+from jobs.facts import days_of_raw, facts_of_days, kept_facts_io, read_raw
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes
 from jobs.facts.days_of_raw import Days
@@ -18,9 +17,10 @@ from jobs.facts.derive_changes import derive_changes
 from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.fact_writer import write_changes
 from jobs.facts.gather import gather
+from jobs.facts.kept_facts import with_kept
 from jobs.facts.partials import fold
 from jobs.pipeline import batching
-from jobs.pipeline.apply_batch import add_deltas, calendar_of, deltas_of, units_of
+from jobs.pipeline.apply_batch import NO_EVENTS, add_deltas, calendar_of, deltas_of, units_of
 from jobs.rollups import ROLLUPS, difference
 from jobs.rollups.funnel import events as roll_up_events
 from jobs.run.clock import now_micros
@@ -105,19 +105,23 @@ def derive(connection: ArrowConnection, days: Days) -> Changes:
     events = read_raw.read_events(connection, days_of_raw.IN_SESSIONS, by_shop)
     orders = read_raw.read_orders(connection, days_of_raw.IN_ORDERS, by_shop)
     partials = fold(events, orders)
+    sessions = partials.sessions[["edition", "session_hash"]]
+    kept = kept_facts_io.read_sessions(connection, by_shop, sessions)
+    partials = with_kept(partials, ((edition, facts) for _, edition, facts in kept))
     window_days = next(iter(days)).window_days
     gathered = gather(connection, partials, window_days, replace=True)
     return derive_changes(partials, gathered, window_days)
 
 
 def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summary, pa.Table]]:
-    """Every summary's rows of these days, from the stored facts (`events`: from the raw events)."""
+    """Every summary's rows of these days, from the stored facts (`events`: from the raw events and
+    kept facts)."""
     calendar: Calendar = calendar_of(days)
     spans = days_of_raw.spans(days)
     facts = facts_of_days.stored_facts(connection, calendar, spans)
     days_of_raw.stage(connection, days)
-    events = facts_of_days.raw_events_by_day(
-        connection, calendar, {edition.shop_key: edition.edition for edition in days}
+    events = facts_of_days.events_by_day(
+        connection, calendar, {edition.shop_key: edition.edition for edition in days}, spans
     )
     chosen = [
         np.concatenate([np.full(len(own), edition.edition) for edition, own in days.items()]),
@@ -145,8 +149,7 @@ def backfill(
     leases.fence(connection, held, [edition.edition], connection.now_micros())
     write_changes(connection, changes)
     # The changed facts move rows of other days, too. The days themselves are replaced after that.
-    no_events = pd.DataFrame({"edition": [], "day": [], "form": []}, dtype="int64")
-    add_deltas(connection, deltas_of(units, no_events))
+    add_deltas(connection, deltas_of(units, NO_EVENTS))
     for summary, rows in rows_of_days(connection, days):
         writer.replace(connection, summary, edition.edition, first, last, rows)
     editions.mark_rolled_up(connection, [edition.edition], now_micros())

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, Self
 
 from jobs.landing import folder
-from jobs.landing.folder import DONE, FAILED, LandingPlace
+from jobs.landing.folder import LandingPlace
+from warehouse.domain.landing_names import can_be_folder
 
 _CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
@@ -58,7 +59,7 @@ class NewFile:
         folder.make(self._root)
         *above, last = self._place.parts
         if self._place.shop_id:
-            if "/" in last or last.startswith(".") or last in (DONE, FAILED):
+            if not can_be_folder(last):
                 raise OSError(f"the shop's id {last!r} cannot be the name of a folder")
             with folder.open_folder(self._root, *above) as parent, suppress(FileExistsError):
                 os.mkdir(last, dir_fd=parent)

@@ -16,7 +16,8 @@ from warehouse import settings
 from warehouse.connections.errors import is_outage
 from warehouse.domain.time import iso_millis
 from warehouse.operations.credentials import decrypted
-from warehouse.settings import SettingError
+from warehouse.operations.shop_pulls import ERROR, OK
+from warehouse.setting_values import SettingError
 
 
 def run_pull(name: str, scheduled_as: str | None) -> None:
@@ -28,13 +29,13 @@ def run_pull(name: str, scheduled_as: str | None) -> None:
             raise CommandFailed(
                 f"no pull {name!r}; `python -m jobs pulls list` shows those there are"
             )
-        message = _pull(job, pull)
+        message = _pull(job, pull, is_scheduled=scheduled_as is not None)
         if message:
             stored_pulls.failed(job.connection, pull, now_micros(), message)
             raise CommandFailed(message)
 
 
-def _pull(job: JobRun, pull: Pull) -> str:
+def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
     """Pull, and save how far it came; returns why it failed, "" if it did not."""
     source, root = SOURCES[pull.source], settings.IMPORT_DIR.get()
     run = PullRun(pull, {}, root, datetime.now(UTC))
@@ -60,7 +61,9 @@ def _pull(job: JobRun, pull: Pull) -> str:
         job.connection, pull, now_micros(), outcome.state, outcome.rows, outcome.bytes
     )
     job.record.rows = outcome.rows
-    report(f"pulled {pull.name}: {outcome.rows} rows, {outcome.bytes} bytes")
+    # A scheduler's log tells what happened, not that nothing did.
+    if outcome.rows or not is_scheduled:
+        report(f"pulled {pull.name}: {outcome.rows} rows, {outcome.bytes} bytes")
     return ""
 
 
@@ -82,7 +85,7 @@ def _land_account(run: PullRun, account: AdAccount, message: str) -> None:
         "shop_id": run.pull.shop_id,
         "provider": account.provider,
         "account_id": account.account_id,
-        "status": stored_pulls.ERROR if message else stored_pulls.OK,
+        "status": ERROR if message else OK,
         "synced_at": iso_millis(now_micros()),
         "message": message,
     }

@@ -1,18 +1,17 @@
 """How pulls are set up, changed and found."""
 
-import re
-from typing import Any, Final
+from typing import Any
 
 from jobs.pulls import stored_pulls
 from jobs.pulls.base import Json
 from jobs.pulls.sources import SOURCES
 from jobs.pulls.stored_pulls import Pull
+from jobs.run.clock import now_micros
 from jobs.run.errors import CommandFailed
 from jobs.run.shops import shop_keys
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.operations.credentials import encrypted
-
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+from warehouse.operations.shop_pulls import default_name, is_name
 
 
 def names_of(connection: ArrowConnection, source: str, shop: str | None) -> list[str]:
@@ -37,8 +36,8 @@ def set_up(
     """Set up a pull, or change what is given of the one that has its name. Raises CommandFailed. Commits."""
     declared = SOURCES[source]
     shop_key, shop_id = _shop(connection, shop) if declared.needs_shop else (0, "")
-    name = name or (f"{source}-{shop_id}" if shop_id else source)
-    if not _NAME.fullmatch(name):
+    name = name or default_name(source, shop_id)
+    if not is_name(name):
         raise CommandFailed(
             f"{name!r} cannot be the name of a pull: give --name with up to 100 letters, digits, '.', '_' "
             "and '-'"
@@ -63,7 +62,7 @@ def set_up(
         declared.check(pull.config, shop_id)
     except ValueError as error:
         raise CommandFailed(f"the configuration of {name}: {error}") from None
-    stored_pulls.save(connection, pull)
+    stored_pulls.save(connection, pull, now_micros())
     return pull
 
 

@@ -1,6 +1,5 @@
 """A shop's orders, by the bulk operation of Shopify's GraphQL Admin API. See `shopify.md`."""
 
-import re
 from datetime import datetime, timedelta
 from typing import ClassVar, Final
 
@@ -10,12 +9,18 @@ import requests
 from jobs.pulls import http
 from jobs.pulls.base import Json, PullFailed, PullOutcome, PullRun, Source
 from jobs.pulls.landing_file import NewFile
-from jobs.pulls.shopify_api import CREDENTIALS, ShopifyApi
+from jobs.pulls.shopify_api import ShopifyApi
 from jobs.run.signals import pause
+from warehouse.operations.shop_pulls import (
+    SHOPIFY,
+    SHOPIFY_CREDENTIALS,
+    SHOPIFY_LOOKBACK_DAYS,
+    SHOPIFY_SCHEDULE,
+    is_shopify_domain,
+)
 from warehouse.settings import SHOPIFY_CLIENT_ID, SHOPIFY_CLIENT_SECRET
 
 _WHAT: Final = "the download of the orders"
-_DOMAIN: Final = re.compile(r"[a-z0-9][a-z0-9-]*\.myshopify\.com")
 
 QUERY: Final = """{
   orders%s {
@@ -58,22 +63,25 @@ class _Config(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ShopifySource(Source):
-    name = "shopify"
-    schedule = "5 * * * *"
-    # Shopify finds a changed order some time after the change.
-    lookback_days: ClassVar = 1
+    name = SHOPIFY
+    schedule = SHOPIFY_SCHEDULE
+    lookback_days: ClassVar = SHOPIFY_LOOKBACK_DAYS
 
     def check(self, config: Json, shop_id: str) -> None:
         _address(config, shop_id)
 
     def credentials(self) -> Json:
         return dict(
-            zip(CREDENTIALS, (SHOPIFY_CLIENT_ID.get(), SHOPIFY_CLIENT_SECRET.get()), strict=True)
+            zip(
+                SHOPIFY_CREDENTIALS,
+                (SHOPIFY_CLIENT_ID.get(), SHOPIFY_CLIENT_SECRET.get()),
+                strict=True,
+            )
         )
 
     def pull(self, run: PullRun) -> PullOutcome:
         url = _address(run.pull.config, run.pull.shop_id)
-        if any(not run.credentials.get(name) for name in CREDENTIALS):
+        if any(not run.credentials.get(name) for name in SHOPIFY_CREDENTIALS):
             raise PullFailed(
                 "no credentials of the Shopify app: set SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET, or "
                 "keep them with `python -m jobs pulls add shopify --credentials`"
@@ -97,7 +105,7 @@ def _address(config: Json, shop_id: str) -> str:
     if converted.url:
         return http.checked_address(converted.url.rstrip("/"))
     domain = (converted.domain or shop_id).lower()
-    if not _DOMAIN.fullmatch(domain):
+    if not is_shopify_domain(domain):
         raise ValueError(
             f"{domain!r} is no domain of Shopify's: give the shop's, such as "
             '{"domain": "example.myshopify.com"}, with --config'

@@ -8,9 +8,9 @@ import requests
 from jobs.pulls import http
 from jobs.pulls.base import Json, PullFailed
 from jobs.run.signals import pause
+from warehouse.operations.shop_pulls import SHOPIFY_CREDENTIALS
 
 API_VERSION: Final = "2026-07"
-CREDENTIALS: Final = ("client_id", "client_secret")
 
 _TOKEN: Final = "access_token"
 _WHAT: Final = "Shopify"
@@ -93,7 +93,7 @@ class ShopifyApi:
             return _object(answer)
 
     def _new_token(self) -> str:
-        form = {name: self._credentials[name] for name in CREDENTIALS}
+        form = {name: self._credentials[name] for name in SHOPIFY_CREDENTIALS}
         form["grant_type"] = "client_credentials"
         url = f"{self._url}/admin/oauth/access_token"
         answer = self._session.post(url, data=form, timeout=http.TIMEOUTS, allow_redirects=False)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.operations.shop_pulls import ERROR, OK
 
-OK: Final = "ok"
-ERROR: Final = "error"
 JOB: Final = "pull:"
 """The job of a pull is this and its name."""
 
@@ -31,6 +30,7 @@ class Pull:
     credentials: str
     schedule: str
     lookback_days: int
+    set_up_at: int = 0
     pull_id: int = 0
     state: Mapping[str, Any] | None = None
     ran_at: int = 0
@@ -63,13 +63,14 @@ def _pull(row: dict[str, Any]) -> Pull:
     return Pull(**row | texts)
 
 
-def save(connection: ArrowConnection, pull: Pull) -> None:
+def save(connection: ArrowConnection, pull: Pull, now: int) -> None:
     """Set up a pull, or change how the one of its name is set up: how far it got stays. Commits."""
     connection.execute(
-        "INSERT INTO pull (name, source, shop_key, config, credentials, schedule, lookback_days) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO UPDATE SET "
+        "INSERT INTO pull (name, source, shop_key, config, credentials, schedule, "
+        "lookback_days, set_up_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (name) DO UPDATE SET "
         "config = excluded.config, credentials = excluded.credentials, "
-        "schedule = excluded.schedule, lookback_days = excluded.lookback_days",
+        "schedule = excluded.schedule, lookback_days = excluded.lookback_days, "
+        "set_up_at = excluded.set_up_at",
         pull.name,
         pull.source,
         pull.shop_key,
@@ -77,6 +78,7 @@ def save(connection: ArrowConnection, pull: Pull) -> None:
         pull.credentials,
         pull.schedule,
         pull.lookback_days,
+        now,
     )
     connection.commit()
 

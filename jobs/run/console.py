@@ -21,7 +21,8 @@ _log_name = ""
 
 
 def log_as(name: str) -> None:
-    """From here on each line begins with the time and this name; "" ends that."""
+    """From here on each line is a JSON object with the time, the job of this name and the message: a log, as
+    the API's. "" ends that."""
     global _log_name
     _log_name = name
 
@@ -37,8 +38,9 @@ def report(message: str) -> None:
 
 
 def _stamped(message: str) -> str:
-    shown = printable(message)
-    return f"{iso_millis(now_micros())} {_log_name}: {shown}" if _log_name else shown
+    if not _log_name:
+        return printable(message)
+    return json_line({"time": iso_millis(now_micros()), "job": _log_name, "message": message})
 
 
 def printable(text: str) -> str:

@@ -14,7 +14,8 @@ import click
 from jobs.run.console import say
 from jobs.run.signals import Stopped
 from warehouse.connections.errors import defect, is_outage, unanswered, without_password
-from warehouse.settings import SettingError
+from warehouse.operations.imports import EventsPurged
+from warehouse.setting_values import SettingError
 
 FAILED: Final = 1
 SOME_REJECTED: Final = 3
@@ -50,7 +51,7 @@ def one_line_errors() -> Iterator[None]:
 
 def explained(error: Exception) -> str:
     """An error in one line, for the user of a command."""
-    if isinstance(error, CommandFailed | SettingError):
+    if isinstance(error, CommandFailed | SettingError | EventsPurged):
         return str(error)
     if is_outage(error):
         return unanswered(error)

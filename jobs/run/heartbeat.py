@@ -5,10 +5,10 @@ do not stop the run: a lease that could not be renewed is found lost at the next
 """
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
-from typing import Final, Self
+from typing import Final
 
 from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection, open_arrow
@@ -22,8 +22,21 @@ _RENEW_SECONDS: Final = 20.0
 _LONGEST_STOP_SECONDS: Final = 2.0
 
 
+@contextmanager
+def beating(beat: Callable[[Event], object]) -> Iterator[None]:
+    """Runs `beat` in a thread until the end of the block, which sets the event that it gets."""
+    over = Event()
+    thread = Thread(target=beat, args=(over,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(_LONGEST_STOP_SECONDS)
+
+
 class Heartbeat:
-    """`with Heartbeat(...)`: beats until the end of the block.
+    """`with beating(Heartbeat(...).beat)`.
 
     `server_pid` is the process of PostgreSQL that serves the run (None on SQLite); `on_lock_wait` is
     called with the name ("host:pid") of a process that blocks it.
@@ -39,21 +52,11 @@ class Heartbeat:
         self._url, self._record, self._server_pid = url, record, server_pid
         self._on_lock_wait = on_lock_wait
         self._renewed_at = time.monotonic()
-        self._over = Event()
-        self._thread = Thread(target=self._beat, daemon=True)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join(_LONGEST_STOP_SECONDS)
-
-    def _beat(self) -> None:
-        while not self._over.wait(_LOOK_SECONDS):
+    def beat(self, over: Event) -> None:
+        while not over.wait(_LOOK_SECONDS):
             with suppress(Exception), open_arrow(self._url, wait_for_locks=False) as connection:
-                while not self._over.wait(_LOOK_SECONDS):
+                while not over.wait(_LOOK_SECONDS):
                     self._tell_blocker(connection)
                     self._renew(connection)
 

@@ -12,7 +12,7 @@ from jobs.run import signals
 from jobs.run.clock import now_micros
 from jobs.run.console import waiting_line
 from jobs.run.errors import AlreadyRunning, CommandFailed
-from jobs.run.heartbeat import Heartbeat
+from jobs.run.heartbeat import Heartbeat, beating
 from jobs.run.phases import measured, phase
 from warehouse import settings
 from warehouse.connections.arrow import ArrowConnection, open_arrow
@@ -20,13 +20,13 @@ from warehouse.connections.errors import without_password
 from warehouse.editions.pending_batches import Batch
 from warehouse.migrations.migrate import open_migrated
 from warehouse.operations import job_leases, job_runs
-from warehouse.settings import SettingError
+from warehouse.setting_values import SettingError
 
 
 @contextmanager
-def open_warehouse() -> Iterator[ArrowConnection]:
-    """The migrated warehouse, for commands that are not recorded."""
-    with open_migrated(settings.WAREHOUSE_URL.get()) as connection:
+def open_warehouse(*, creates: bool = True) -> Iterator[ArrowConnection]:
+    """The migrated warehouse, for commands that are not recorded. Those that only read create none."""
+    with open_migrated(settings.WAREHOUSE_URL.get(), creates=creates) as connection:
         yield connection
 
 
@@ -36,9 +36,11 @@ class JobRun:
     `connection` is open during the block. `record` is what the run's row in `job_run` will say; an
     `error` set in it makes the run a failed one: the block's end then raises CommandFailed.
 
+    A `connection` that is given is to a migrated warehouse, and stays open.
+
     A run that is `exclusive`, or is `scheduled_as` a job of the schedule (and recorded under that
     name), holds the lease of its name. Raises AlreadyRunning if another process holds it, Stopped
-    after a signal.
+    after a signal. A run that `creates` none raises NoWarehouse where there is no warehouse.
     """
 
     def __init__(
@@ -48,7 +50,8 @@ class JobRun:
         *,
         scheduled_as: str | None = None,
         exclusive: bool = False,
-        migrates: bool = True,
+        creates: bool = True,
+        connection: ArrowConnection | None = None,
     ) -> None:
         self.record = job_runs.Record(scheduled_as or job, arguments)
         self.started_at = now_micros()
@@ -56,7 +59,8 @@ class JobRun:
         self.failures = Counter[int]()
         # Called with the raw rows of each batch that is done.
         self.on_rows: Callable[[int], object] = lambda _rows: None
-        self._open = open_migrated if migrates else open_arrow
+        self._creates = creates
+        self._given = connection
         self._leased = exclusive or scheduled_as is not None
         self._say_waiting = waiting_line()
 
@@ -65,7 +69,9 @@ class JobRun:
         self.window_days: int = settings.ATTRIBUTION_WINDOW_DAYS.get()
         with ExitStack() as stack:
             stack.enter_context(signals.graceful_stop(self._give_up))
-            self.connection = stack.enter_context(self._open(self._url))
+            self.connection = self._given or stack.enter_context(
+                open_migrated(self._url, creates=self._creates)
+            )
             self.connection.on_lock_wait = self._say_waiting
             self._take_lease()
             stack.enter_context(measured(self.record.seconds))
@@ -75,9 +81,10 @@ class JobRun:
             except Exception:
                 # The run goes on without a record, in a transaction of its own.
                 self.connection.rollback()
-            stack.enter_context(
-                Heartbeat(self._url, self.record, self.connection.server_pid, self._say_waiting)
+            heartbeat = Heartbeat(
+                self._url, self.record, self.connection.server_pid, self._say_waiting
             )
+            stack.enter_context(beating(heartbeat.beat))
             self._stack = stack.pop_all()
         return self
 

@@ -36,9 +36,9 @@ class ChildProcesses:
         if job.name != "landing":
             self._run(job)
         elif time.monotonic() >= self._paused_until and self._has_landed():
-            done = self._run(job)
+            failed = self._run(job)
             longer = min(2 * self._pause or _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
-            self._pause = 0.0 if done else longer
+            self._pause = longer if failed else 0.0
             self._paused_until = time.monotonic() + self._pause
 
     def _has_landed(self) -> bool:
@@ -47,7 +47,7 @@ class ChildProcesses:
         return bool(self._files & before)
 
     def _run(self, job: Job) -> bool:
-        """Run a job; returns whether it was done without an error."""
+        """Run a job; returns whether it failed. One that another scheduler runs has not failed."""
         command = [sys.executable, "-m", "jobs", *job.arguments]
         with self._lock:
             if self._stopping:
@@ -56,9 +56,10 @@ class ChildProcesses:
         status = child.wait()
         with self._lock:
             del self._running[job.name]
-            if status not in (0, ALREADY_RUNNING) and not self._stopping:
+            failed = status not in (0, ALREADY_RUNNING)
+            if failed and not self._stopping:
                 say(f"{job.name} failed with exit status {status}")
-        return status == 0
+        return failed
 
     def stop(self) -> None:
         """Start no more jobs, and stop those that run; kill what has not stopped in time."""

@@ -1,59 +1,84 @@
 """The state of the warehouse as `status` shows it, and which of it needs a person."""
 
+from dataclasses import asdict
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from jobs.importing.rejects import rejects_by_reason
 from jobs.landing import folder
 from jobs.landing.file_names import report_name
-from jobs.pulls.stored_pulls import ERROR, Pull
-from jobs.scheduler.schedule import Job
+from jobs.pulls.stored_pulls import Pull, list_pulls
+from jobs.run.errors import CommandFailed
+from jobs.scheduler.schedule import Job, pull_jobs, stored_job
+from jobs.scheduler.signs_of_life import claim_in_hand, waiting_files
+from warehouse import settings
 from warehouse.catalogue import LOGIC_VERSION
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.backends import display_url
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER, from_micros, iso_millis, to_micros
+from warehouse.domain.vocabulary import KEPT_FACTS
 from warehouse.editions import editions, failed_batches, pending_batches
-from warehouse.operations import job_runs
+from warehouse.operations import conditions, job_runs, schedulers
+from warehouse.operations.conditions import Finding
+from warehouse.operations.process_id import display_name
+from warehouse.operations.schedulers import Landing, SchedulerRecord
 
 Row = dict[str, Any]
 
-_SHOPS = """
+_SHOPS = f"""
 SELECT s.shop_key, s.shop_id, s.timezone, s.edition,
   CAST(COALESCE((SELECT e.rolled_up_at FROM edition e WHERE e.edition = s.edition), 0) AS BIGINT)
     AS rolled_up_at,
-  COALESCE((SELECT MAX(b.batch_id) FROM import_batch b WHERE b.shop_key = s.shop_key), 0) AS batch
+  COALESCE((SELECT MAX(b.batch_id) FROM import_batch b
+    WHERE b.shop_key = s.shop_key AND b.kind <> '{KEPT_FACTS}'), 0) AS batch
 FROM shop s ORDER BY s.shop_id
 """
 _NONE_WAITING: Row = {"rows": 0, "batches": 0, "oldest": 0, "newest": 0}
-# A whole one of any of these makes up for a failed nightly rollup.
-_ROLLUPS = ("refresh", "rollup", "nightly")
+
+# Conditions of the landing folder, which only a process that sees it can tell.
+FAILED_FILES: Final = "failed-files"
+LANDING_FAILED: Final = "landing-failed"
+LEFT_ALONE: Final = "left-alone"
 
 
 def status(
-    connection: ArrowConnection,
-    window_days: int,
-    jobs: tuple[Job, ...],
-    pulls: list[Pull],
-    root: Path,
-    now: int,
+    connection: ArrowConnection, window_days: int, jobs: tuple[Job, ...], root: Path, now: int
 ) -> Row:
     """The report of `status --json`: instants as ISO 8601 texts (null: not yet), `problems` as texts.
 
-    `root` is the landing folder. Commits.
+    `jobs` is the schedule of the environment, which is shown where no scheduler runs; `root` is the landing
+    folder. Commits.
     """
     shops = _shops(connection, window_days, now)
     runs = {row["job"]: _run(row) for row in job_runs.last_of_each(connection, now)}
     failing = [_failure(row) for row in failed_batches.list_failed(connection)]
-    rejects = rejects_by_reason(connection)
+    rejects = [
+        {name: reason[name] for name in ("kind", "reason", "rows")}
+        for reason in rejects_by_reason(connection)
+    ]
+    pulls = list_pulls(connection)
+    known = schedulers.list_schedulers(connection)
+    working = schedulers.alive(known, now)
+    landing = _landing(connection, root)
+    findings = [
+        *conditions.find(
+            lambda sql: connection.table(sql).to_pylist(),
+            now,
+            settings.REFRESH_MINUTES.get(),
+            own_landing=Landing(str(root), len(landing["waiting"]), landing.pop("since")),
+        ),
+        *_landing_findings(landing, runs.get("landing")),
+    ]
     connection.commit()
-    landing = _landing(root, runs.get("landing"))
+    if working:
+        jobs = tuple(stored_job(job) for job in working[0].schedule)
+    else:
+        jobs += pull_jobs(pulls)
     return {
-        "problems": [
-            *_set_aside(failing),
-            *_failed_runs(runs),
-            *_failed_pulls(pulls),
-            *_landing_problems(landing, runs.get("landing")),
-        ],
+        "warehouse": display_url(connection.backend.url),
+        "problems": [finding.message for finding in findings],
+        "conditions": [asdict(finding) for finding in findings],
         "shops": shops,
         "queued": {
             "rows": sum(shop["waiting_rows"] for shop in shops),
@@ -63,9 +88,30 @@ def status(
         "rejects": rejects,
         "runs": list(runs.values()),
         "verify": runs.get("verify"),
+        "schedulers": [_scheduler(one, is_working=one in working) for one in known],
         "schedule": [_scheduled(job, now) for job in jobs],
         "landing": landing,
         "pulls": [_last_pull(pull) for pull in pulls],
+    }
+
+
+def of_shop(report: Row, shop_id: str) -> Row:
+    """The part of a report about one shop. Raises CommandFailed for a shop that it does not have."""
+    shops = [shop for shop in report["shops"] if shop["shop_id"] == shop_id]
+    if not shops:
+        raise CommandFailed(
+            f"no shop {shop_id!r}; `python -m web shops list` shows those there are"
+        )
+    pulls = [pull for pull in report["pulls"] if pull["shop_id"] == shop_id]
+    subjects = {shop_id, *(pull["name"] for pull in pulls)}
+    found = [finding for finding in report["conditions"] if finding["subject"] in subjects]
+    return {
+        "warehouse": report["warehouse"],
+        "problems": [finding["message"] for finding in found],
+        "conditions": found,
+        "shops": shops,
+        "failing": [batch for batch in report["failing"] if batch["shop_id"] == shop_id],
+        "pulls": pulls,
     }
 
 
@@ -110,7 +156,8 @@ def _shops(connection: ArrowConnection, window_days: int, now: int) -> list[Row]
 
 def _batch(connection: ArrowConnection, batch_id: int) -> Row | None:
     rows: list[Row] = connection.table(
-        "SELECT batch_id, kind, rows, imported_at FROM import_batch WHERE batch_id = $1", batch_id
+        "SELECT batch_id, kind, rows + purged AS rows, imported_at FROM import_batch WHERE batch_id = $1",
+        batch_id,
     ).to_pylist()
     return rows[0] | {"imported_at": _iso(rows[0]["imported_at"])} if rows else None
 
@@ -139,44 +186,6 @@ def _scheduled(job: Job, now: int) -> Row:
     }
 
 
-def _set_aside(failing: list[Row]) -> list[str]:
-    return [
-        f"batch {row['batch_id']} of {row['shop_id']} is set aside after {row['attempts']} attempts "
-        f"({row['error']}); its {row['rows']} rows are in no answer. Report the error. When its cause "
-        "is fixed, run `python -m jobs rollup`, which tries the batch again"
-        for row in failing
-        if row["set_aside"]
-    ]
-
-
-def _failed_runs(runs: dict[str, Row]) -> list[str]:
-    problems = []
-    verify, nightly = runs.get("verify"), runs.get("nightly")
-    if verify and verify["state"] == job_runs.FAILED:
-        problems.append(f"the last verify failed: {verify['error']}")
-    whole = [
-        run["started_at"]
-        for job, run in runs.items()
-        if job in _ROLLUPS and run["state"] == job_runs.DONE and not run["arguments"]
-    ]
-    if (
-        nightly
-        and nightly["state"] == job_runs.FAILED
-        and max(whole, default="") < nightly["started_at"]
-    ):
-        problems.append(f"the last nightly rollup failed: {nightly['error']}")
-    return problems
-
-
-def _failed_pulls(pulls: list[Pull]) -> list[str]:
-    return [
-        f"the last pull {pull.name} failed: {pull.message}. Mend the reason; "
-        f"`python -m jobs pull {pull.source} --name {pull.name}` tries it again"
-        for pull in pulls
-        if pull.status == ERROR
-    ]
-
-
 def _last_pull(pull: Pull) -> Row:
     """The last run of a pull that ended by itself; `status` is "" before the first."""
     return {
@@ -192,30 +201,46 @@ def _last_pull(pull: Pull) -> Row:
     }
 
 
-def _landing(root: Path, run: Row | None) -> Row:
-    survey = folder.survey(root)
-    claim = run["arguments"] if run and run["state"] == job_runs.RUNNING else ""
+def _scheduler(one: SchedulerRecord, *, is_working: bool) -> Row:
     return {
-        "folder": str(root),
-        "waiting": [str(file.path) for file in survey.files if file.claim != claim],
-        "in_hand": [str(file.path) for file in survey.files if file.claim == claim],
-        "failed": [str(path) for path in folder.failed(root, survey.places)],
-        "left_alone": survey.left_alone,
+        "scheduler": display_name(one.owner),
+        "is_working": is_working,
+        "started_at": _iso(one.started_at),
+        "seen_at": _iso(one.seen_at),
+        "landing_folder": one.landing_folder,
     }
 
 
-def _landing_problems(landing: Row, run: Row | None) -> list[str]:
-    problems = [_failed_file(Path(path)) for path in landing["failed"]]
+def _landing(connection: ArrowConnection, root: Path) -> Row:
+    """`since`: when the oldest file that waits landed."""
+    survey, claim = folder.survey(root), claim_in_hand(connection)
+    waiting, since = waiting_files(survey, claim)
+    return {
+        "folder": str(root),
+        "waiting": [str(file.path) for file in waiting],
+        "in_hand": [str(file.path) for file in survey.files if file.claim == claim],
+        "failed": [str(path) for path in folder.failed(root, survey.places)],
+        "left_alone": survey.left_alone,
+        "since": since,
+    }
+
+
+def _landing_findings(landing: Row, run: Row | None) -> list[Finding]:
+    """The facts that only a process that sees the folder can tell."""
+    found = [Finding(FAILED_FILES, "", _failed_file(Path(path))) for path in landing["failed"]]
     if landing["waiting"] and run and run["state"] == job_runs.FAILED:
-        problems.append(
+        message = (
             f"the last import of landed files failed: {run['error']}; {len(landing['waiting'])} wait in "
             f"{landing['folder']}. `python -m jobs run landing` tries them again and says more"
         )
-    problems += [
-        f"left alone: {left}. Take it away, or make it a plain file or folder that the service can read"
-        for left in landing["left_alone"]
-    ]
-    return problems
+        found.append(Finding(LANDING_FAILED, "", message))
+    for left in landing["left_alone"]:
+        message = (
+            f"left alone: {left}. Take it away, or make it a plain file or folder that the service can "
+            "read"
+        )
+        found.append(Finding(LEFT_ALONE, "", message))
+    return found
 
 
 def _failed_file(path: Path) -> str:

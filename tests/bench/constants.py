@@ -56,7 +56,7 @@ _LAYERS: Final[disk.Layers] = {
 
 
 class Measuring:
-    """What was measured so far. `fixed` has the costs of tiny jobs; `seconds` and `cpu` have points."""
+    """The measurements so far. `fixed` has the costs of tiny jobs; `seconds` and `cpu` have points."""
 
     def __init__(self) -> None:
         self.seconds, self.cpu, self.disk = Points(list), Points(list), Points(list)

@@ -34,7 +34,7 @@ _IDS: Final = {
     "tiktok": r'"campaign_id":"\d+',
     "spend-csv": r"c-1|Pins & more|l-9",
 }
-# What people export from pages is small, and is read as other tables are.
+# Exports from pages are small, and are read as other tables are.
 MEASURED: Final = (*_IDS, "ecb")
 # The samples have rows that are rejected, too.
 _FINE: Final = (0, 3)

@@ -1,4 +1,4 @@
-"""What one server carries: plain arithmetic with constants that `constants.py` measures."""
+"""The load that one server carries: plain arithmetic with constants that `constants.py` measures."""
 
 import math
 from collections.abc import Sequence
@@ -96,7 +96,7 @@ class Constants:
 
 @dataclass(frozen=True)
 class Load:
-    """What a server has to carry. `requests` are those of a second in the busiest hour, a third of each
+    """The load of a server. `requests` are those of a second in the busiest hour, a third of each
     kind; `night` is how many seconds a night has."""
 
     shops: float
@@ -124,7 +124,7 @@ def refresh(lines: dict[str, Line], load: Load) -> float:
 
 
 def carried(constants: Constants, load: Load) -> list[Row]:
-    """What it takes to carry a load on one server.
+    """The resources that it takes to carry a load on one server.
 
     The times are those of processors: a quiet server needs less, since a job and the database work side by
     side, and one whose disk is slow needs more. Others who are at work here do not change them much.

@@ -71,7 +71,7 @@ def median(measure: Callable[[], Took], first: Took | None = None) -> Took:
 
 
 def together(taken: Sequence[Took]) -> Took:
-    """What several took one after the other: their times, and the greatest peak."""
+    """The cost of several, one after the other: their times, and the greatest peak."""
     return Took(
         sum(one.seconds for one in taken),
         max(one.peak_mb for one in taken),

@@ -1,7 +1,7 @@
 """The stages of one run on one database, in their order.
 
-What is short is measured three times, each time on an empty warehouse or with files of its own, and
-its median stands; what takes 5 s or longer, and the first rollup, is measured once.
+A short stage is measured three times, each time on an empty warehouse or with files of its own, and its
+median stands; one that takes 5 s or longer, and the first rollup, is measured once.
 """
 
 from collections.abc import Callable, Iterator

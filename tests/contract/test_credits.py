@@ -98,7 +98,7 @@ def expected(records: dict[str, list[Row]], shops: Iterable[str]) -> Credits:
 
 
 def rows_of(shop_id: str, history: History, portion: int) -> dict[str, list[Row]]:
-    """The events and orders of one portion. Of an order the version that is drawn last stands,
+    """The events and orders of one portion. The version of an order that is drawn last stands,
     whenever it comes."""
     events, orders = history
     return {

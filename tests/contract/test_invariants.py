@@ -11,26 +11,17 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, currently_in_test_context, given, note, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.additive import additive, summed
 from tests.support.answers import assert_answers, days_of
-from tests.support.depth import INVARIANT_EXAMPLES
+from tests.support.examples import EXAMPLES, start_over, tell
 from tests.support.oracle import Oracle, RowLimits, UnknownForm
 from tests.support.oracle.times import resolve_range
 from tests.support.product import Product
-from tests.support.strategies import Portion, portions, seeds, shown, worlds
+from tests.support.strategies import Portion, portions, seeds, worlds
 from tests.support.worlds import World, world
-
-EXAMPLES = settings(
-    max_examples=INVARIANT_EXAMPLES,
-    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
-    # Each example starts from an emptied warehouse, so sharing the fixture is sound.
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    print_blob=True,
-)
-
 
 few_rows = st.builds(RowLimits, rows=st.integers(1, 12), values=st.integers(1, 3))
 
@@ -38,18 +29,6 @@ few_rows = st.builds(RowLimits, rows=st.integers(1, 12), values=st.integers(1, 3
 @pytest.fixture
 def product(warehouse_url: str) -> Product:
     return Product(warehouse_url)
-
-
-def tell(text: str) -> None:
-    """Say it with a failure: of the smallest example where there are examples."""
-    note(text) if currently_in_test_context() else print(text)
-
-
-def start_over(product: Product, given: World) -> None:
-    """An empty warehouse; a first import, so that there is one to empty."""
-    tell(shown(given))
-    product.load("shops", given.records["shops"])
-    product.empty()
 
 
 def load(product: Product, files: list[Portion], rng: Random) -> None:

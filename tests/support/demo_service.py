@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from urllib.request import urlopen
 
 from tests.support.serving import free_port
@@ -35,32 +36,36 @@ def running(url: str, days: int) -> Iterator[Demo]:
     port = free_port(3)
     # The variables of the make that runs the tests are not meant for this one.
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    process = subprocess.Popen(
-        ["make", "-o", ".venv/.ready", f"PYTHON={sys.executable}", "demo"],
-        cwd=ROOT,
-        env=inherited | {"WAREHOUSE_URL": url, "PORT": str(port), "DAYS": str(days)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    output_lines: list[str] = []
-    assert process.stdout
-    stdout = process.stdout
-    listener = threading.Thread(target=lambda: output_lines.extend(iter(stdout.readline, "")))
-    listener.start()
-    try:
-        _wait_until_it_answers(port, process, output_lines)
-        output = "".join(output_lines)
-        key = re.search(r"export KEY=(\S+)", output)
-        link = re.search(r"^  (http\S+/sign-in/\S+)$", output, re.MULTILINE)
-        assert key, output
-        assert link, output
-        yield Demo(url, port, key[1], link[1], output)
-    finally:
-        process.terminate()
-        process.wait(PATIENCE_SECONDS)
-        listener.join(PATIENCE_SECONDS)
-        stdout.close()
+    inherited.pop("PORT", None)
+    with NamedTemporaryFile("w", suffix=".env") as settings:
+        print(f"PORT={port}", file=settings, flush=True)
+        own = {"WAREHOUSE_URL": url, "ENV_FILE": settings.name, "DAYS": str(days)}
+        process = subprocess.Popen(
+            ["make", "-o", ".venv/.ready", f"PYTHON={sys.executable}", "demo"],
+            cwd=ROOT,
+            env=inherited | own,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        output_lines: list[str] = []
+        assert process.stdout
+        stdout = process.stdout
+        listener = threading.Thread(target=lambda: output_lines.extend(iter(stdout.readline, "")))
+        listener.start()
+        try:
+            _wait_until_it_answers(port, process, output_lines)
+            output = "".join(output_lines)
+            key = re.search(r"export KEY=(\S+)", output)
+            link = re.search(r"^  (http\S+/sign-in/\S+)$", output, re.MULTILINE)
+            assert key, output
+            assert link, output
+            yield Demo(url, port, key[1], link[1], output)
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_SECONDS)
+            listener.join(PATIENCE_SECONDS)
+            stdout.close()
 
 
 def _wait_until_it_answers(

@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 Row = dict[str, Any]
 
 FORM = "0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70"
+# The end of the reason why an id is refused.
+NO_UUID = " is not a UUID; forms may have other ids in tracking calls (format segment)"
 
 
 def event(**more: Any) -> Row:

@@ -54,6 +54,25 @@ class Product:
         assert counts["rejected"] == rejected
         return counts
 
+    def last_import(self) -> int:
+        """The id of the last import of a file."""
+        printed = self._jobs("imports", "list", "--limit", "1", "--json")
+        return int(json.loads(printed)["import_id"])
+
+    def undo(self, import_id: int) -> None:
+        self._jobs("imports", "undo", str(import_id))
+
+    def purged_imports(self) -> set[int]:
+        """The imports that cannot be undone, since events of them are gone."""
+        engine = sa.create_engine(self.url)
+        with engine.connect() as connection:
+            rows = connection.execute(
+                sa.text("SELECT import_id FROM import_batch WHERE purged > 0")
+            )
+            found = set(rows.scalars())
+        engine.dispose()
+        return found
+
     def rollup(self) -> None:
         self._jobs("rollup")
 
@@ -63,8 +82,21 @@ class Product:
     def rebuild(self) -> None:
         self._jobs("rebuild")
 
-    def purge(self) -> None:
-        self._jobs("purge")
+    def purge(self, raw_days: int | None = None) -> None:
+        """Purge; raw events too, if they are that old."""
+        before = os.environ.pop("RAW_DAYS", None)
+        try:
+            if raw_days:
+                os.environ["RAW_DAYS"] = str(raw_days)
+            self._jobs("purge")
+        finally:
+            os.environ.pop("RAW_DAYS", None)
+            if before is not None:
+                os.environ["RAW_DAYS"] = before
+
+    def forget(self, shop_id: str, kind: str, text: str) -> str:
+        """Forget a person by an identifier (email, customer, visitor); what the command prints."""
+        return self._jobs("forget", "--shop", shop_id, f"--{kind}", text)
 
     def verify_all(self) -> bool:
         """Whether what is stored is what it would be anew from raw."""
@@ -125,6 +157,14 @@ class Product:
             from web.http.state import services_of
 
             services_of(self._client.application).database.close()
+
+    def end(self) -> None:
+        """Let go of it for good: no write that is still on its way opens it again."""
+        if self._client is not None:
+            from web.http.state import services_of
+
+            services_of(self._client.application).background_writes.stop()
+        self.close()
 
     def key(self, shop_id: str) -> str:
         """A key of the shop, minted the first time that it is asked for."""

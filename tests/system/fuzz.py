@@ -1,7 +1,7 @@
 """`python -m tests.system.fuzz --requests 100000`: random requests to a real server, with and without a key.
 
 It fails on a 500, on an error that has not the shape of errors, on a process of the server that ended,
-and on a line of its log that is none. What it prints of a request sends it again: `--seed` and `--first`.
+and on a line of its log that is none. A request that it prints is sent again by its `--seed` and `--first`.
 """
 
 import json

@@ -30,12 +30,13 @@ from urllib.parse import urlencode
 import click
 import psutil
 
-from jobs.landing.folder import FAILED, ORDER, REPORT, survey
+from jobs.landing.folder import ORDER, REPORT, survey
 from tests.support import postgres
 from tests.support.answers import answers, differing, questions_about
 from tests.support.product import SCOPES, Product
 from tests.support.strategies import Portion, portions
 from tests.support.worlds import World, world
+from warehouse.domain.landing_names import FAILED
 
 MINUTE = 60
 # Kinds whose rows may come again, and in any order.
@@ -139,7 +140,7 @@ class Soak:
             time.sleep(pause())
 
     def _feed(self, files: list[Portion]) -> None:
-        """All files, evenly over the time. Of most kinds the last row counts: those all go through the
+        """All files, evenly over the time. The last row of most kinds counts: those all go through the
         landing folder, which keeps their order."""
         self._wait_until(lambda: (self.landing / "events").exists())
         pause = (self.until - self.begun) / len(files)

@@ -29,9 +29,9 @@ from web.app import close_app, create_app
 
 __all__ = ["postgres_commands"]
 
-PER_API_PROCESS: Final = 33
+PER_API_PROCESS: Final = 34
 PER_JOB: Final = 4
-# Of a driver that waits for its workers: its run's, and its heartbeat's.
+# A driver that waits for its workers has its run's, and its heartbeat's.
 PER_DRIVER: Final = 2
 PER_WORKER: Final = 3
 # More than the two processes take in at once.

@@ -34,7 +34,9 @@ def open_to_others(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("first", [["web", "keys", "list"], ["jobs", "status"]])
+@pytest.mark.parametrize(
+    "first", [["web", "shops", "add", "a.example", "--currency", "EUR"], ["jobs", "rollup"]]
+)
 def test_the_warehouse_and_its_backups_are_private(tmp_path: Path, first: list[str]) -> None:
     folder = tmp_path / "var"
     url = f"sqlite:///{folder}/warehouse.db"

@@ -18,6 +18,7 @@ from jobs.importing.kinds import KINDS
 from tests.conftest import WITHOUT_NODE
 from tests.support import demo_service, serving
 from tests.support.waiting import PATIENCE_SECONDS
+from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.settings import SETTINGS
 from web.openapi.responses import EXAMPLES
 
@@ -134,6 +135,15 @@ def test_the_link_that_the_demo_prints_signs_in_once(demo: demo_service.Demo) ->
         assert answer.code == 404
 
 
+def test_the_page_that_the_demo_prints_loads_the_snippet(demo: demo_service.Demo) -> None:
+    found = re.search(r"Three forms .*\n\n  (http\S+)\n", demo.output)
+    assert found, demo.output
+    page = serving.await_page(found[1])
+    script = re.search(r'<script async src="(\S+)" data-write-key="fwk_\w{32}">', page)
+    assert script, page
+    assert "window.formrevenue" in serving.await_page(script[1])
+
+
 def test_the_demo_run_again_keeps_its_key_and_its_member(demo: demo_service.Demo) -> None:
     with demo_service.running(demo.url, DAYS) as again:
         assert again.key == demo.key
@@ -195,7 +205,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 def test_the_fields_of_a_kind_are_documented(kind: str) -> None:
     assert f"### {kind}\n" in WAREHOUSE
     assert "\n".join(table_of(KINDS[kind])) in WAREHOUSE
-    assert f"```json\n{json.dumps(KINDS[kind].example)}\n```" in WAREHOUSE
+    assert f"```json\n{json.dumps(EXAMPLE_ROWS[kind])}\n```" in WAREHOUSE
 
 
 def test_every_endpoint_is_documented() -> None:
@@ -212,12 +222,3 @@ def test_every_endpoint_is_documented() -> None:
     }
     assert {(row[1], row[2]) for row in rows(WEB, "Endpoints")} == served
     assert [row[0] for row in rows(WEB, "Endpoints")] == [str(number) for number in range(1, 20)]
-
-
-def test_the_page_that_the_demo_prints_loads_the_snippet(demo: demo_service.Demo) -> None:
-    found = re.search(r"Three forms .*\n\n  (http\S+)\n", demo.output)
-    assert found, demo.output
-    page = serving.await_page(found[1])
-    script = re.search(r'<script async src="(\S+)" data-write-key="fwk_\w{32}">', page)
-    assert script, page
-    assert "window.formrevenue" in serving.await_page(script[1])

@@ -85,7 +85,7 @@ def main(commit: str) -> None:
         )
         for kind in KINDS:
             prefix = "eurofxref" if kind == "exchange-rates" else kind
-            # What comes after the upgrade: the orders.
+            # The orders come after the upgrade.
             if kind != "orders":
                 jobs(old, "import", kind, *map(str, sorted((folder / "demo").glob(f"{prefix}*"))))
         jobs(old, "rollup")

@@ -15,7 +15,7 @@ from warehouse.migrations.migrate import known_revisions
 _LEFTOVER_SECONDS: Final = 24 * 3600
 
 # Tables that are not empty in a warehouse without data.
-_NO_DATA: Final = ("alembic_version", "job_run", "job_lease")
+_NO_DATA: Final = ("alembic_version", "job_run", "job_lease", "secret")
 
 # Called with the name of the phase, the bytes that are done, and their total (0: unknown).
 Progress = Callable[[str, int, int], None]

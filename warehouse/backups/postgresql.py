@@ -28,7 +28,7 @@ from warehouse.backups.files import (
     require_known,
 )
 from warehouse.connections.engine import open_engine
-from warehouse.migrations.migrate import migrate, require_own_sessions, revision_of
+from warehouse.migrations.migrate import migrate_schema, require_own_sessions, revision_of
 
 _PORTION: Final = 1 << 20
 
@@ -82,7 +82,7 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     words += ["--no-owner", "--no-privileges", f"--dbname={_plain(url)}"]
     with _others_kept_out(engine):
         _pour(file, [program, *words], url, "could not be restored", "restore", progress)
-    migrate(engine)
+    migrate_schema(engine)
     with engine.begin() as connection:
         forget_the_present(connection, time.time_ns() // 1_000_000)
 

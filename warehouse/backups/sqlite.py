@@ -22,7 +22,7 @@ from warehouse.backups.files import (
     require_known,
 )
 from warehouse.connections.engine import open_engine
-from warehouse.migrations.migrate import migrate
+from warehouse.migrations.migrate import migrate_schema
 
 # Pages copied between two reports of progress.
 _PAGES: Final = 4_000
@@ -88,7 +88,7 @@ def _prepare(file: Path, restoring: URL, progress: Progress) -> None:
             raise BackupError(f"is damaged: {' '.join(complaint.split())}")
     engine = open_engine(restoring.render_as_string())
     progress("migrate", 0, 0)
-    migrate(engine)
+    migrate_schema(engine)
     with engine.begin() as connection:
         forget_the_present(connection, time.time_ns() // 1_000_000)
 

@@ -186,17 +186,21 @@ class ArrowConnection:
 
 @contextmanager
 def open_arrow(url: str, *, wait_for_locks: bool = True) -> Iterator[ArrowConnection]:
-    """An `ArrowConnection` on the warehouse; what is not committed at the end is rolled back. Without
-    `wait_for_locks` a statement fails if it would have to wait for a lock.
+    """As `connect_arrow`; what is not committed at the end of the block is rolled back."""
+    with connect_arrow(url, wait_for_locks=wait_for_locks) as connection:
+        yield connection
+
+
+def connect_arrow(url: str, *, wait_for_locks: bool = True) -> ArrowConnection:
+    """An `ArrowConnection` on the warehouse. Without `wait_for_locks` a statement fails if it would have
+    to wait for a lock.
 
     Raises Unavailable if the database does not answer.
     """
     try:
-        connection = ArrowConnection(backend_of(url), wait_for_locks=wait_for_locks)
+        return ArrowConnection(backend_of(url), wait_for_locks=wait_for_locks)
     except adbc_driver_manager.OperationalError as error:
         raise Unavailable(str(error)) from error
-    with connection:
-        yield connection
 
 
 @cache

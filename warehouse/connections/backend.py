@@ -6,7 +6,8 @@ nothing. Those that take an `ArrowConnection` are documented there, under the sa
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import URL, Connection, Engine
@@ -34,6 +35,10 @@ class Backend(ABC):
     ordered_by_place: str
     # The end of a SELECT of rows to write to, which leaves out those that another transaction has locked.
     skip_locked: str = ""
+    # The end of a SELECT of rows that nobody may delete until the end of the transaction.
+    keep_rows: str = ""
+    # SQLAlchemy's options for a connection whose transaction reads one snapshot.
+    snapshot_options: Mapping[str, Any] = MappingProxyType({})
     # Whether several processes can write at once.
     has_many_writers: bool = True
     # Whether nothing that its engines do depends on a session, only on a transaction.
@@ -41,6 +46,11 @@ class Backend(ABC):
 
     def __init__(self, url: URL) -> None:
         self.url = url
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether nothing is there that could be connected to; False where only connecting tells."""
+        return False
 
     @abstractmethod
     def adbc_connect(self) -> Any:

@@ -14,11 +14,14 @@ import adbc_driver_manager
 from sqlalchemy import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from warehouse.settings import READ_WAREHOUSE_URL, WAREHOUSE_URL, SettingError
+from warehouse.setting_values import SettingError
+from warehouse.settings import READ_WAREHOUSE_URL, WAREHOUSE_URL
 
 # PostgreSQL, by class of SQLSTATE: connection, transaction rollback, resources, prerequisite state
 # (locks), operator intervention, system error.
 _OUTAGE_CLASSES: Final = ("08", "40", "53", "55", "57", "58")
+# PostgreSQL's client, where no SQLSTATE came: the connection is lost.
+_LOST_MESSAGES: Final = ("[libpq]", "terminating connection", "server closed the connection")
 # SQLite, which has messages alone.
 _DAMAGE_MESSAGES: Final = ("database disk image is malformed", "file is not a database")
 _OUTAGE_MESSAGES: Final = (
@@ -61,8 +64,9 @@ def is_outage(error: BaseException) -> bool:
     if error.sqlstate:
         return str(error.sqlstate).startswith(_OUTAGE_CLASSES)
     message = str(error)
-    is_lost = isinstance(error, adbc_driver_manager.OperationalError) and "[libpq]" in message
-    return is_lost or any(words in message for words in _OUTAGE_MESSAGES)
+    is_operational = isinstance(error, adbc_driver_manager.OperationalError)
+    known = (*_OUTAGE_MESSAGES, *(_LOST_MESSAGES if is_operational else ()))
+    return any(words in message for words in known)
 
 
 def is_damaged(error: BaseException) -> bool:

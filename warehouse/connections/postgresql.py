@@ -1,6 +1,7 @@
 """The backend of a server."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import adbc_driver_manager
@@ -25,6 +26,8 @@ class PostgresBackend(Backend):
     name = "postgresql"
     ordered_by_place = "ORDER BY place"
     skip_locked = "FOR UPDATE SKIP LOCKED"
+    keep_rows = "FOR KEY SHARE"
+    snapshot_options = MappingProxyType({"isolation_level": "REPEATABLE READ"})
 
     # Any number, the same in every process.
     _MIGRATION_LOCK: Final = 7_305_811
@@ -37,6 +40,9 @@ class PostgresBackend(Backend):
         ("lock_timeout", "3s"),
         ("idle_in_transaction_session_timeout", "5min"),
     )
+    # The server ends the session of a job that does nothing in a transaction for so long: its process is
+    # frozen, and others wait for its locks. No job computes for as long between two statements.
+    _JOB_IDLE_TIMEOUT: Final = "15min"
     # Two hosts between which the link is cut notice it within so many milliseconds: the client by its own
     # parameters, the server by the settings of its session. Until then a job that has been cut off keeps
     # its transaction open, and so its locks.
@@ -68,6 +74,7 @@ class PostgresBackend(Backend):
             f"SET application_name = '{own_name()}'",
             # The server's names of the same, but for the last, begin with `tcp_`.
             *(f"SET tcp_{name.removeprefix('tcp_')} = {value}" for name, value in self._KEEPALIVES),
+            f"SET idle_in_transaction_session_timeout = '{self._JOB_IDLE_TIMEOUT}'",
             # To compile a statement takes longer than any of these run.
             "SET jit = off",
             *([] if wait_for_locks else [f"SET lock_timeout = {NO_WAIT_MS}"]),
@@ -107,6 +114,9 @@ class PostgresBackend(Backend):
     def lock_rows(
         self, connection: "ArrowConnection", table: str, key: str, where: str, *values: int | str
     ) -> None:
+        # The rows are written later. Without its lock until then, a `lock_table` could come in between, and
+        # both would wait for each other.
+        connection.execute(f"LOCK TABLE {table} IN ROW EXCLUSIVE MODE")
         connection.table(
             f"SELECT {key} FROM {table} WHERE {where} ORDER BY {key} FOR UPDATE", *values
         )

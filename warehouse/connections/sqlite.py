@@ -47,6 +47,10 @@ class SqliteBackend(Backend):
     def file(self) -> str:
         return self.url.database or ""
 
+    @property
+    def is_missing(self) -> bool:
+        return not (self.file and Path(self.file).exists())
+
     def adbc_connect(self) -> Any:
         if self._engine_connections.get(self.file, 0) > 0:
             raise RuntimeError(

@@ -1,4 +1,4 @@
-"""E-mail addresses in texts, of which only hashes may be kept.
+"""E-mail addresses in texts: found however they are written, and replaced.
 
 Texts come from strangers: each pattern here takes time in proportion to a text's length, whatever it
 holds. No pattern has a repeat that another one can share its letters with.
@@ -6,7 +6,7 @@ holds. No pattern has a repeat that another one can share its letters with.
 
 import html
 import re
-from hashlib import sha256
+from collections.abc import Callable, Iterator
 from typing import Final
 from unicodedata import normalize
 from urllib.parse import unquote
@@ -39,11 +39,34 @@ def has_at(text: str) -> bool:
     return _AT.search(text) is not None
 
 
-def masked(text: str, most: int | None = None) -> str:
-    """A text with the hash of each address in its place. `most`: the text's characters after so many are
-    left out; an address that begins before them is hashed whole."""
+def masked(text: str, instead: Callable[[str], str], most: int | None = None) -> str:
+    """A text with other words in the place of each address; `instead` makes them of the address, in its
+    plain spelling. `most`: the text's characters after so many are left out; an address that begins before
+    them is replaced whole."""
     most = len(text) if most is None else most
     parts: list[str] = []
+    done = 0
+    for start, end in _found(text, most):
+        parts += text[done:start], instead(_plain(text[start:end]))
+        done = end
+    return "".join([*parts, text[done:most]]) if parts else text[:most]
+
+
+def sole_address(text: str) -> str:
+    """The address, in its plain spelling, that a text is, apart from spaces around it; "" for any other
+    text. Its domain ends like one of the internet: `iphone@2.0` and `promo@home` are no addresses."""
+    written = text.strip()
+    if len(written) > _MOST_BEFORE or not has_at(written):
+        return ""
+    if next(_found(written, len(written)), None) != (0, len(written)):
+        return ""
+    plain = _plain(written)
+    last = plain.rpartition("@")[2].rpartition(".")
+    return plain if last[0] and len(last[2]) > 1 and last[2][0].isalpha() else ""
+
+
+def _found(text: str, most: int) -> Iterator[tuple[int, int]]:
+    """Where each address that begins before `most` starts and ends."""
     done = 0
     for at in _AT.finditer(text, 0, most + _MOST_BEHIND):
         if at.start() < done or not (
@@ -56,10 +79,8 @@ def masked(text: str, most: int | None = None) -> str:
             continue
         if start >= most:
             break
-        end = at.end() + len(domain)
-        parts += text[done:start], _hash(text[start:end])
-        done = end
-    return "".join([*parts, text[done:most]]) if parts else text[:most]
+        done = at.end() + len(domain)
+        yield start, done
 
 
 def _start(text: str, first: int, at: int) -> int:
@@ -82,10 +103,9 @@ def _is_domain(domain: str) -> bool:
     )
 
 
-def _hash(address: str) -> str:
-    """The hash of an address that may be written in any of the ways above."""
+def _plain(address: str) -> str:
+    """The address, in lower case, that is written in any of the ways above."""
     plain = _JSON_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), address)
     if "%" in plain or "&" in plain:  # possibly escaped twice
         plain = unquote(unquote(html.unescape(html.unescape(plain))))
-    plain = normalize("NFKC", plain).lower()
-    return sha256(plain.encode("utf-8", "replace")).hexdigest()
+    return normalize("NFKC", plain).lower()

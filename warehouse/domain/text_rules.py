@@ -16,7 +16,7 @@ MAX_NAME: Final = 1_000
 HAS_NUL: Final = "has a NUL character"
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 # Machines keep their own settings among the time zones.
-_ZONES: Final = available_timezones() - {"Factory", "localtime", "posixrules"}
+ZONES: Final = available_timezones() - {"Factory", "localtime", "posixrules"}
 
 
 def identifier(text: str) -> str:
@@ -56,6 +56,6 @@ def currency(text: str) -> str:
 
 def timezone(text: str) -> str:
     """The IANA name of a time zone."""
-    if text not in _ZONES:
+    if text not in ZONES:
         raise ValueError("is not an IANA time zone; an example is Europe/Berlin")
     return text

@@ -66,3 +66,6 @@ def visitor_kind(visitor_type: int, level: int) -> int:
 
 # The hours for which a repeated `Idempotency-Key` returns the form that it created.
 IDEMPOTENCY_HOURS: Final = 24
+
+# The kind of an import batch that no import brought: the facts that RAW_DAYS kept of raw events.
+KEPT_FACTS: Final = "kept-facts"

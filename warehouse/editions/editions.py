@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Table
-
-from warehouse.connections.arrow import ArrowConnection, Cell, names
+from warehouse.connections import portions
+from warehouse.connections.arrow import ArrowConnection, Cell
+from warehouse.connections.portions import delete_in_portions
 from warehouse.editions import pending_batches
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
 from warehouse.tables import OWNED, edition_batch, failed_batch
-from warehouse.tables.base import key_names
 
 # Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
 BUILDING: Final = "building"
@@ -32,10 +31,8 @@ SCRATCH: Final = "scratch"
 # Session ids are unique over all editions: the edition in the upper bits, a serial number below.
 SESSION_BITS: Final = 40
 
-# The most rows that one transaction of `drop` deletes: no snapshot and no lock is held for long.
-MAX_DELETED_ROWS: Final = 50_000
 # The most editions whose rows are deleted together.
-_DROPPED_TOGETHER: Final = 500
+_DROPPED_TOGETHER: Final = 4_000
 
 
 @dataclass(frozen=True)
@@ -72,6 +69,18 @@ def editions_numbered(connection: ArrowConnection, numbers: list[int]) -> list[E
     return _editions(connection, condition, BUILDING, CURRENT)
 
 
+def numbers_of_shop(connection: ArrowConnection, shop_key: int) -> list[int]:
+    """The editions of a shop that are being built or that answers read."""
+    rows = connection.table(
+        "SELECT edition FROM edition WHERE shop_key = $1 AND state IN ($2, $3) ORDER BY edition",
+        shop_key,
+        BUILDING,
+        CURRENT,
+    )
+    numbers: list[int] = rows.column(0).to_pylist()
+    return numbers
+
+
 def _editions(connection: ArrowConnection, condition: str, *values: Cell) -> list[Edition]:
     sql = f"{_EDITIONS} WHERE {condition} ORDER BY e.edition"
     return [Edition(**row) for row in connection.table(sql, *values).to_pylist()]
@@ -86,7 +95,9 @@ def create(
     lease: tuple[str, int] = ("", 0),
 ) -> None:
     """Create empty editions under the shops' present settings, with this lease (owner, end). A shop gets
-    none if one is being built. Commits."""
+    none if one is being built, or if it was deleted meanwhile. Commits."""
+    # A removal of raw rows holds the shop's row locked: no edition begins with these rows.
+    connection.lock_rows("shop", "shop_key", f"shop_key IN ({sql_list(shops)})")
     connection.execute(
         "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state, lease_owner, "
         "lease_until) SELECT shop_key, timezone, $1, $2, $3, $4, $5 FROM shop "
@@ -214,7 +225,7 @@ def _change_data_version(
 
 def drop(connection: ArrowConnection, numbers: list[int]) -> None:
     """Delete editions that answers no longer read, table by table. Commits after every portion of at
-    most `MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
+    most `portions.MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
     sizes = connection.table(
         f"SELECT edition, next_session FROM edition WHERE edition IN ({sql_list(numbers)}) "
         "ORDER BY edition"
@@ -222,7 +233,7 @@ def drop(connection: ArrowConnection, numbers: list[int]) -> None:
     connection.commit()
     for group in _small_together(sizes):
         for table in (*OWNED[::-1], edition_batch, failed_batch):
-            _delete_rows(connection, table, sql_list(group))
+            delete_in_portions(connection, table, f"edition IN ({sql_list(group)})")
         connection.execute(f"DELETE FROM edition WHERE edition IN ({sql_list(group)})")
         connection.commit()
 
@@ -233,39 +244,9 @@ def _small_together(sizes: list[dict[str, int]]) -> Iterator[list[int]]:
     sessions = 0
     for row in sizes:
         sessions += row["next_session"]
-        if group and (sessions > MAX_DELETED_ROWS or len(group) >= _DROPPED_TOGETHER):
+        if group and (sessions > portions.MAX_DELETED_ROWS or len(group) >= _DROPPED_TOGETHER):
             yield group
             group, sessions = [], row["next_session"]
         group.append(row["edition"])
     if group:
         yield group
-
-
-def _delete_rows(connection: ArrowConnection, table: Table, editions: str) -> None:
-    """Delete the rows of editions in the order of their key, in portions. Commits.
-
-    Each portion begins at a key: PostgreSQL would read the deleted rows again, SQLite none.
-    """
-    key = key_names(table)
-    place, columns = len(key), names(key)
-    own = f"FROM {table.name} WHERE edition IN ({editions})"
-    low: list[Cell] = []
-    while True:
-        since = f" AND ({columns}) >= ({_parameters(1, place)})" if low else ""
-        following = connection.table(
-            f"SELECT {columns} {own}{since} ORDER BY {columns} LIMIT 1 OFFSET {MAX_DELETED_ROWS}",
-            *low,
-        ).to_pylist()
-        # On SQLite, a transaction that has read can no longer write once another one has written.
-        connection.commit()
-        high: list[Cell] = list(following[0].values()) if following else []
-        until = f" AND ({columns}) < ({_parameters(1 + len(low), place)})" if high else ""
-        connection.execute(f"DELETE {own}{since}{until}", *low, *high)
-        connection.commit()
-        if not high:
-            return
-        low = high
-
-
-def _parameters(first: int, count: int) -> str:
-    return ", ".join(f"${number}" for number in range(first, first + count))

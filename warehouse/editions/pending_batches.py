@@ -117,7 +117,7 @@ def backlogs(
     due: int | None = None,
     between: tuple[int, int] = EVERY_BATCH,
 ) -> dict[int, Backlog]:
-    """What each of these editions has to apply, in the order of `pending`; those without any batch are
+    """The work that each of these editions has to do, in the order of `pending`; those without any batch are
     left out."""
     if not numbers:
         return {}

@@ -9,10 +9,11 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from warehouse.catalogue import SUMMARIES
 from warehouse.connections.arrow import ArrowConnection, open_arrow
-from warehouse.connections.backends import backend_of
+from warehouse.connections.backends import backend_of, display_url
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.sqlite_stats import write_statistics
-from warehouse.settings import SettingError
+from warehouse.operations.hash_secret import agree_on_hash_secret
+from warehouse.setting_values import SettingError
 
 SCRIPTS: Final = Path(__file__).parent
 # The newest revision: files under versions/ begin with their number.
@@ -23,15 +24,34 @@ class NewerSchema(SettingError):
     """A newer version of the program has migrated the warehouse; this one cannot use it."""
 
 
+class NoWarehouse(SettingError):
+    """There is no warehouse where a command that only reads looks for one."""
+
+
 @contextmanager
-def open_migrated(url: str) -> Iterator[ArrowConnection]:
-    """A connection for jobs on the warehouse, after `migrate`. Raises as `open_arrow`, `migrate` and
-    `require_own_sessions`."""
+def open_migrated(url: str, *, creates: bool = True) -> Iterator[ArrowConnection]:
+    """A connection for jobs on the warehouse, after `migrate`. Without `creates`, one that is not there is
+    not created. Raises as `open_arrow`, `migrate`, `require_warehouse` and `require_own_sessions`."""
+    if not creates:
+        require_warehouse(url)
     engine = open_engine(url)
     require_own_sessions(engine, url)
     migrate(engine)
     with open_arrow(url) as connection:
         yield connection
+
+
+def require_warehouse(url: str) -> None:
+    """Raises NoWarehouse where there is none, and creates nothing, not even an empty file."""
+    if not backend_of(url).is_missing:
+        engine = open_engine(url)
+        with engine.connect() as connection:
+            if revision_of(connection) is not None:
+                return
+    raise NoWarehouse(
+        f"there is no warehouse at {display_url(url)}: set WAREHOUSE_URL to one, or create it by importing "
+        "shops"
+    )
 
 
 def require_own_sessions(engine: Engine, url: str) -> None:
@@ -45,6 +65,13 @@ def require_own_sessions(engine: Engine, url: str) -> None:
 
 
 def migrate(engine: Engine) -> None:
+    """Bring the tables to the current schema, and agree on the secret of e-mail hashes. Raises NewerSchema,
+    and SettingError for another HASH_SECRET than the one in use. Commits."""
+    migrate_schema(engine)
+    agree_on_hash_secret(engine)
+
+
+def migrate_schema(engine: Engine) -> None:
     """Create or upgrade the tables in one transaction; nothing where they are current.
 
     Processes that migrate at once wait for each other. Raises NewerSchema. Commits.

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from cryptography.fernet import Fernet, InvalidToken
 
-from warehouse.settings import CREDENTIALS_KEY, SettingError
+from warehouse.setting_values import SettingError
+from warehouse.settings import CREDENTIALS_KEY
 
 
 def encrypted(credentials: Mapping[str, object]) -> str:

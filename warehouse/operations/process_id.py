@@ -44,10 +44,19 @@ def display_name(owner: str) -> str:
     return ":".join(owner.split(":", 2)[:2])
 
 
+def is_here(owner: str) -> bool:
+    """Whether an owner is or was a process of this machine."""
+    return _parts(owner)[2] == _machine()
+
+
 def is_dead(owner: str) -> bool:
     """Whether an owner is a process of this machine that has ended."""
-    _host, pid, machine, birth, *_ = [*owner.split(":"), "", "", "", ""]
-    return machine == _machine() and _birth(int(pid)) != birth
+    _host, pid, _, birth, *_ = _parts(owner)
+    return is_here(owner) and _birth(int(pid)) != birth
+
+
+def _parts(owner: str) -> list[str]:
+    return [*owner.split(":"), "", "", "", ""]
 
 
 @cache

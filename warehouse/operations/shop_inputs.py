@@ -5,23 +5,28 @@ the import found (`reject.shop_key`). Runs, files and errors are of no one shop,
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, bindparam, text
 
 from warehouse.domain.time import NEVER
+from warehouse.domain.vocabulary import KEPT_FACTS
 from warehouse.editions.pending_batches import PENDING_BY_SHOP, is_applied
+from warehouse.operations import imports
+from warehouse.operations.imports import ImportedFile
 from warehouse.operations.reject_reasons import without_values
 
 # The newest rejects that are looked at, and the examples of each reason.
 MAX_REJECTS: Final = 10_000
 _EXAMPLES: Final = 3
 _IMPORTS: Final = 10
+# The last batches, among which those of the last imports are looked for.
+_BATCHES: Final = 500
 
 _NEWEST_OF_KIND: Final = text(
-    "SELECT rows, imported_at FROM import_batch WHERE shop_key = :shop_key AND kind = :kind "
-    "ORDER BY batch_id DESC LIMIT 1"
+    "SELECT rows + purged AS rows, imported_at FROM import_batch "
+    "WHERE shop_key = :shop_key AND kind = :kind AND rows + purged > 0 ORDER BY batch_id DESC LIMIT 1"
 )
 _LAST_DAY: Final = text("SELECT MAX(day) FROM daily_events WHERE edition = :edition")
 _SPEND: Final = text(
@@ -36,15 +41,22 @@ _FORMS: Final = text(
     "SELECT COUNT(*) AS forms, MAX(created_at) AS created_at FROM form WHERE shop_key = :shop_key"
 )
 _BATCH: Final = (
-    "SELECT b.batch_id, b.kind, b.rows, b.imported_at, COALESCE(f.attempts, 0) AS attempts, "
-    "COALESCE(f.retry_at, 0) AS retry_at, "
+    "SELECT b.batch_id, b.kind, b.rows + b.purged AS rows, b.imported_at, "
+    "COALESCE(f.attempts, 0) AS attempts, COALESCE(f.retry_at, 0) AS retry_at, "
     f"CASE WHEN {is_applied(':edition', 'b.batch_id')} THEN 1 ELSE 0 END AS is_applied"
 )
-_LAST_IMPORTS: Final = text(
-    f"{_BATCH} FROM import_batch b "
+# An import has a batch for each chunk of its file.
+_LAST_BATCHES: Final = text(
+    f"SELECT * FROM ({_BATCH}, b.import_id FROM import_batch b "
     "LEFT JOIN failed_batch f ON f.edition = :edition AND f.batch_id = b.batch_id "
-    f"WHERE b.shop_key = :shop_key ORDER BY b.batch_id DESC LIMIT {_IMPORTS}"
+    f"WHERE b.shop_key = :shop_key AND b.kind <> '{KEPT_FACTS}' "
+    f"ORDER BY b.batch_id DESC LIMIT {_BATCHES}) b WHERE rows > 0"
 )
+_LAST_FILES: Final = text(
+    f"{imports.LISTED} WHERE f.shop_key = :shop_key AND (f.import_id IN :ids OR f.import_id IN "
+    "(SELECT import_id FROM import_file WHERE shop_key = :shop_key "
+    f"ORDER BY import_id DESC LIMIT {_IMPORTS}))"
+).bindparams(bindparam("ids", expanding=True))
 # A batch can have failed in two editions, while a new one is built.
 _FAILED: Final = text(
     f"{_BATCH} FROM edition e JOIN failed_batch f ON f.edition = e.edition "
@@ -107,6 +119,17 @@ class ImportedBatch:
 
 
 @dataclass(frozen=True)
+class LastFile:
+    """An import of a file. `file`: None where the file has rows of other shops too; then `batch` counts this
+    shop's. `batch`: its new events or orders, as far as it has any."""
+
+    imported_at: int
+    kind: str
+    file: ImportedFile | None
+    batch: ImportedBatch | None
+
+
+@dataclass(frozen=True)
 class Waiting:
     """The rows that are imported and not in the figures; `since` is 0 if nothing waits."""
 
@@ -156,10 +179,24 @@ def last_spend_days(connection: Connection, shop_key: int) -> dict[str, int]:
     return {row.provider: row.day for row in rows}
 
 
-def last_imports(connection: Connection, shop_key: int, edition: int) -> list[ImportedBatch]:
-    """The last imports of new events and orders, the newest first."""
-    rows = connection.execute(_LAST_IMPORTS, {"shop_key": shop_key, "edition": edition})
-    return [_batch(row) for row in rows]
+def last_imports(connection: Connection, shop_key: int, edition: int, now: int) -> list[LastFile]:
+    """The last imports of files with rows of the shop, the newest first."""
+    batches: dict[int, ImportedBatch] = {}
+    for row in connection.execute(_LAST_BATCHES, {"shop_key": shop_key, "edition": edition}):
+        one, known = _batch(row), batches.get(row.import_id)
+        batches[row.import_id] = one if known is None else _together(known, one)
+    listed = connection.execute(_LAST_FILES, {"shop_key": shop_key, "ids": list(batches)})
+    files = {row["import_id"]: imports.imported_file(dict(row), now) for row in listed.mappings()}
+    last = [
+        LastFile(file.started_at, file.kind, file, batches.get(number))
+        for number, file in files.items()
+    ]
+    last += [
+        LastFile(batch.imported_at, batch.kind, None, batch)
+        for number, batch in batches.items()
+        if number not in files
+    ]
+    return sorted(last, key=lambda one: -one.imported_at)[:_IMPORTS]
 
 
 def failed_imports(connection: Connection, shop_key: int, edition: int) -> list[ImportedBatch]:
@@ -204,6 +241,18 @@ def _batch(row: Row[Any]) -> ImportedBatch:
         row.attempts,
         row.retry_at,
         bool(row.is_applied),
+    )
+
+
+def _together(one: ImportedBatch, other: ImportedBatch) -> ImportedBatch:
+    """Two batches of an import as one, which is in the figures when both are."""
+    return replace(
+        one,
+        rows=one.rows + other.rows,
+        imported_at=min(one.imported_at, other.imported_at),
+        attempts=max(one.attempts, other.attempts),
+        retry_at=max(one.retry_at, other.retry_at),
+        is_applied=one.is_applied and other.is_applied,
     )
 
 

@@ -65,7 +65,7 @@ def add_shop(
     stated = ShopSettings(shop_id, name or "", currency, timezone)
     if connection.execute(_ADD, asdict(stated) | {"now": now}).rowcount:
         return True
-    row = connection.execute(_LIST.where(shop.c.shop_id == shop_id)).one()
+    row = find_shop_settings(connection, shop_id)
     differences = [
         f"its {setting} is {stored!r}, not {value!r}"
         for setting, value in asdict(stated).items()
@@ -74,6 +74,11 @@ def add_shop(
     if differences:
         raise ShopDiffers(shop_id, differences)
     return False
+
+
+def find_shop_settings(connection: Connection, shop_id: str) -> ShopSettings:
+    """The settings of a shop that is there."""
+    return ShopSettings(*connection.execute(_LIST.where(shop.c.shop_id == shop_id)).one())
 
 
 def list_shops(connection: Connection) -> list[ShopSettings]:

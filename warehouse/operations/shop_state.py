@@ -11,6 +11,7 @@ from sqlalchemy import Connection, text
 
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
 from warehouse.editions.pending_batches import from_pending
+from warehouse.operations.shop_pulls import ERROR
 
 # The conditions that need a person, by name.
 SET_ASIDE: Final = "set-aside"
@@ -18,9 +19,10 @@ NO_REFRESH: Final = "no-refresh"
 BACKLOG: Final = "backlog"
 REJECTS: Final = "rejects"
 DIFFERENCES: Final = "differences"
+PULLS: Final = "pulls"
 
 # Refreshes that may be missing before somebody should look, and the least time for that.
-_MISSED_REFRESHES: Final = 3
+MISSED_REFRESHES: Final = 3
 _LEAST_MINUTES: Final = 10
 # Older rejects are on the Data page, and are no news any more.
 _NEWS: Final = 7 * MICROS_PER_DAY
@@ -29,15 +31,17 @@ _STATE: Final = text(f"""
 SELECT
   (SELECT MAX(o.created_at) FROM fact_order o WHERE o.edition = :edition) AS last_order_at,
   CASE WHEN :edition = 0
-    THEN (SELECT MIN(b.imported_at) FROM import_batch b WHERE b.shop_key = :shop_key)
-    ELSE (SELECT MIN(b.imported_at) {from_pending(":edition")}) END AS waiting_since,
+    THEN (SELECT MIN(b.imported_at) FROM import_batch b WHERE b.shop_key = :shop_key AND b.rows > 0)
+    ELSE (SELECT MIN(b.imported_at) {from_pending(":edition")} AND b.rows > 0) END AS waiting_since,
   (SELECT COUNT(DISTINCT f.batch_id) FROM edition e JOIN failed_batch f ON f.edition = e.edition
-    WHERE e.shop_key = :shop_key AND f.retry_at = {NEVER}) AS set_aside,
+    JOIN import_batch b ON b.batch_id = f.batch_id
+    WHERE e.shop_key = :shop_key AND f.retry_at = {NEVER} AND b.rows > 0) AS set_aside,
   (SELECT MAX(r.rejected_at) FROM reject r WHERE r.shop_key = :shop_key) AS rejected_at,
   (SELECT j.seen_at FROM job_run j WHERE j.job = 'refresh' ORDER BY j.run_id DESC LIMIT 1)
     AS refreshed_at,
   (SELECT e.verified_at FROM edition e WHERE e.edition = :edition) AS verified_at,
-  (SELECT e.differing_rows FROM edition e WHERE e.edition = :edition) AS differing_rows
+  (SELECT e.differing_rows FROM edition e WHERE e.edition = :edition) AS differing_rows,
+  (SELECT COUNT(*) FROM pull p WHERE p.shop_key = :shop_key AND p.status = '{ERROR}') AS failed_pulls
 """)
 
 
@@ -48,7 +52,8 @@ class ShopState:
     `last_order_at`: when the newest order in the figures was made. `waiting_since`: when the oldest import
     came that is not in the figures. `set_aside`: imports that are set aside. `rejected_at`: when the newest
     reject was rejected. `refreshed_at`: the last sign of life of a refresh of the schedule. `verified_at`,
-    `differing_rows`: the last comparison of these figures with the raw rows.
+    `differing_rows`: the last comparison of these figures with the raw rows. `failed_pulls`: pulls whose last
+    run failed.
     """
 
     last_order_at: int
@@ -58,6 +63,7 @@ class ShopState:
     refreshed_at: int
     verified_at: int
     differing_rows: int
+    failed_pulls: int
 
 
 def read_state(connection: Connection, shop_key: int, edition: int) -> ShopState:
@@ -72,7 +78,7 @@ def needs(state: ShopState, now: int, refresh_minutes: int) -> list[str]:
     A service whose rollups are started by hand has no refreshes to miss. Without refreshes a backlog is
     no news.
     """
-    patience = max(_MISSED_REFRESHES * refresh_minutes, _LEAST_MINUTES) * 60 * MICROS_PER_SECOND
+    patience = max(MISSED_REFRESHES * refresh_minutes, _LEAST_MINUTES) * 60 * MICROS_PER_SECOND
     missing = 0 < state.refreshed_at < now - patience
     conditions = {
         SET_ASIDE: state.set_aside > 0,
@@ -80,5 +86,6 @@ def needs(state: ShopState, now: int, refresh_minutes: int) -> list[str]:
         NO_REFRESH: missing,
         BACKLOG: 0 < state.waiting_since < now - patience and not missing,
         REJECTS: state.rejected_at > now - _NEWS,
+        PULLS: state.failed_pulls > 0,
     }
     return [name for name, holds in conditions.items() if holds]

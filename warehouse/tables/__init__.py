@@ -19,6 +19,7 @@ from warehouse.tables.facts import (
     fact_order_code,
     fact_step,
 )
+from warehouse.tables.imports import REPEATED, VERSIONS, form_seen, form_version, import_file
 from warehouse.tables.members import (
     audit_event,
     member,
@@ -29,21 +30,25 @@ from warehouse.tables.members import (
     sign_in,
     sign_in_link,
 )
-from warehouse.tables.operations import failed_batch, job_lease, job_run, pull
+from warehouse.tables.operations import failed_batch, job_lease, job_run, pull, scheduler
+from warehouse.tables.persons import forgotten
 from warehouse.tables.queue import edition, edition_batch, import_batch, reject, reject_retry
-from warehouse.tables.raw import raw_event, raw_order
-from warehouse.tables.shops import api_key, form, form_creation, shop, write_key
+from warehouse.tables.raw import kept_facts, raw_event, raw_order
+from warehouse.tables.shops import api_key, deleted_shop, form, form_creation, shop, write_key
 
 __all__ = [
     "DAILY",
     "DIMENSIONS",
     "FACTS",
     "OWNED",
+    "REPEATED",
+    "VERSIONS",
     "ad_account",
     "ad_spend",
     "api_key",
     "audit_event",
     "code_usage",
+    "deleted_shop",
     "dim_discount_code",
     "dim_step",
     "dim_text",
@@ -59,11 +64,16 @@ __all__ = [
     "fact_order_code",
     "fact_step",
     "failed_batch",
+    "forgotten",
     "form",
     "form_creation",
+    "form_seen",
+    "form_version",
     "import_batch",
+    "import_file",
     "job_lease",
     "job_run",
+    "kept_facts",
     "member",
     "membership",
     "password_link",
@@ -73,6 +83,7 @@ __all__ = [
     "raw_order",
     "reject",
     "reject_retry",
+    "scheduler",
     "secret",
     "shop",
     "sign_in",

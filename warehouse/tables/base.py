@@ -95,5 +95,7 @@ def is_text(column: Column[Any]) -> bool:
 
 def partially_indexed(table: Table) -> tuple[str, ...]:
     """The columns whose index leaves out the rows in which they are 0."""
-    partial = (one for one in table.indexes if one.dialect_options["sqlite"]["where"] is not None)
-    return tuple(sorted(one.columns.keys()[-1] for one in partial if not one.unique))
+    indexes = (
+        (one.columns.keys()[-1], one.dialect_options["sqlite"]["where"]) for one in table.indexes
+    )
+    return tuple(sorted(name for name, where in indexes if str(where) == f"{name} <> 0"))

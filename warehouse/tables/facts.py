@@ -4,8 +4,12 @@ from typing import Final
 
 from sqlalchemy import Table
 
+from warehouse.catalogue import MILESTONES
 from warehouse.domain.time import NEVER
 from warehouse.tables.base import index, integer, key, metadata, text, text_key
+
+NO_MILESTONE: Final = " AND ".join(f"{one.instant} = {NEVER}" for one in MILESTONES)
+"""The condition that a form session is in no `daily_funnel`: it has only answers and steps."""
 
 fact_form_session: Final = Table(
     "fact_form_session",
@@ -53,6 +57,8 @@ fact_form_session: Final = Table(
         where="customer <> 0",
     ),
     index("edition", "email", where="email <> 0"),
+    # Few sessions are such. A form that has no others is found by them (`operations/conditions.py`).
+    index("edition", "form", where=NO_MILESTONE),
     sqlite_with_rowid=False,
 )
 

@@ -15,6 +15,8 @@ member: Final = Table(
     text("email"),
     # Argon2id; "" while no password is set.
     text("password_hash"),
+    # 1: they may add shops, of which they become members. No shop can give this right: it holds in none.
+    integer("adds_shops"),
     integer("created_at"),
     UniqueConstraint("email"),
 )

@@ -1,4 +1,4 @@
-"""Jobs: their runs, their leases, the batches that failed, and the pulls that are set up."""
+"""Jobs: their runs, their leases, the schedulers, the batches that failed, and the pulls that are set up."""
 
 from typing import Final
 
@@ -37,6 +37,23 @@ job_lease: Final = Table(
     integer("until"),
 )
 
+# A scheduler and its last sign of life (`operations/schedulers.py`).
+scheduler: Final = Table(
+    "scheduler",
+    metadata,
+    text_key("owner"),
+    integer("started_at"),
+    integer("seen_at"),
+    # When the next of its jobs is due.
+    integer("due_at"),
+    # Its jobs, as a JSON list.
+    text("schedule"),
+    text("landing_folder"),
+    # The files that wait there, and when the oldest one landed: 0 without one.
+    integer("landed_files"),
+    integer("landed_since"),
+)
+
 # A pull, which fetches by itself: a source of one shop (0: of all shops).
 pull: Final = Table(
     "pull",
@@ -51,6 +68,8 @@ pull: Final = Table(
     text("credentials"),
     # A cron expression in UTC; "": only by hand.
     text("schedule"),
+    # When it was set up, or changed.
+    integer("set_up_at"),
     integer("lookback_days"),
     # How far the source was read, as a JSON object of the source's own.
     text("state"),
@@ -60,6 +79,7 @@ pull: Final = Table(
     text("message"),
     integer("rows"),
     integer("bytes"),
+    index("shop_key"),
     UniqueConstraint("name"),
 )
 

@@ -13,8 +13,13 @@ import_batch: Final = Table(
     integer("shop_key"),
     text("kind"),
     integer("rows"),
+    # The events of it that RAW_DAYS removed.
+    integer("purged"),
     integer("imported_at"),
+    # The import that brought it.
+    integer("import_id"),
     index("shop_key", "batch_id"),
+    index("import_id"),
 )
 
 edition: Final = Table(
@@ -58,6 +63,8 @@ reject: Final = Table(
     text("reason"),
     text("text"),
     integer("rejected_at"),
+    # The first import of the file that came to it: a retry of it belongs to that import.
+    integer("import_id"),
     index("rejected_at"),
     index("shop_key", "rejected_at"),
     # An import looks up by it whether a row was rejected before.

@@ -1,11 +1,13 @@
-"""Raw events and orders: append-only, as imported."""
+"""Raw events and orders, as imported: rows are added, and only taken back (`jobs/pipeline/removal.py`).
+
+Events older than RAW_DAYS leave their facts (`jobs/pipeline/raw_days.py`)."""
 
 from typing import Final
 
 from sqlalchemy import Table, UniqueConstraint
 
 from warehouse.domain.vocabulary import UTM_FIELDS
-from warehouse.tables.base import index, integer, metadata, small_integer, text
+from warehouse.tables.base import binary, index, integer, key, metadata, small_integer, text
 
 raw_event: Final = Table(
     "raw_event",
@@ -65,4 +67,17 @@ raw_order: Final = Table(
     *(text(name) for name in UTM_FIELDS),
     index("batch_id"),
     UniqueConstraint("shop_key", "order_id", "updated_at", "content"),
+)
+
+# Facts of raw events that are gone, as an import batch of their own (`jobs/facts/kept_facts.py`).
+kept_facts: Final = Table(
+    "kept_facts",
+    metadata,
+    key("batch_id"),
+    integer("shop_key"),
+    # The instants of the first and the last of the events.
+    integer("first_at"),
+    integer("last_at"),
+    binary("content"),
+    index("shop_key", "last_at"),
 )

@@ -1,4 +1,4 @@
-"""Shops, forms, API keys and write keys."""
+"""Shops, deleted shops, forms, API keys and write keys."""
 
 from typing import Final
 
@@ -21,10 +21,22 @@ shop: Final = Table(
     integer("data_version"),
     # The instant of the last change.
     integer("data_changed_at"),
-    # Its forms, and the bytes of their schemas and drafts: `web/api/form_quota.py`.
+    # Its forms that were created or imported here, and the bytes of all schemas and drafts:
+    # `web/api/form_quota.py`.
     integer("form_count"),
     integer("form_bytes"),
     UniqueConstraint("shop_id"),
+    # A process may still know a shop that is deleted: no later one has its key.
+    sqlite_autoincrement=True,
+)
+
+# A shop that is deleted, while rows of it may still be there or come (`warehouse/tenants`).
+deleted_shop: Final = Table(
+    "deleted_shop",
+    metadata,
+    key("shop_key"),
+    text("shop_id"),
+    integer("deleted_at"),
 )
 
 form: Final = Table(
@@ -38,7 +50,7 @@ form: Final = Table(
     text("draft_schema"),
     integer("created_at"),
     integer("updated_at"),
-    # Of a form that another system calls otherwise: the format in which its events come, and its id there.
+    # Where another system calls the form otherwise: the format in which its events come, and its id there.
     text("source"),
     text("source_id"),
     # The first event of the form that came in a file of a format; NEVER where none did.

@@ -32,8 +32,6 @@ from warehouse.domain.vocabulary import LTV_HORIZONS
 from web.api.schemas.forms import StageName
 from web.openapi.schemas import dimension_of
 
-MEDIA_TYPE: Final = "text/csv"
-
 FORMULA: Final = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 
 # Lists whose elements have names: the member with the name, and all names.

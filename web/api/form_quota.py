@@ -1,6 +1,9 @@
 """How many forms a shop may have, and how many bytes their schemas and drafts together.
 
-The shop's row has both counts. Whoever writes forms locks that row first and brings the counts up to date
+Forms that are known from events alone do not count (`jobs/importing/kinds/seen_forms.py`): a stranger's
+events could fill the quota.
+
+The shop's row has both counts. A writer of forms locks that row first and brings the counts up to date
 in the same transaction, so that two writers at once cannot pass together, and no form is counted again.
 An import is the operator's: no quota stops it, and it counts what it writes (jobs/importing/kinds/forms.py).
 """
@@ -12,7 +15,7 @@ from sqlalchemy import Connection, select, text
 from warehouse.editions.data_version import next_version
 from warehouse.settings import FORM_BYTES_PER_SHOP, FORMS_PER_SHOP
 from warehouse.tables import shop
-from web.http.errors import Refusal
+from web.http.errors import Refusal, unauthorized
 
 CODE: Final = "quota_exceeded"
 
@@ -20,9 +23,8 @@ CODE: Final = "quota_exceeded"
 def use(connection: Connection, shop_key: int, now: int, *, forms: int, size: int) -> None:
     """Count so many further forms and bytes of a shop, fewer where `size` is negative, and move its data
     version at the instant `now`. Raises the 409 where that is more than a quota, and not where it is less
-    than before."""
-    counted = select(shop.c.form_count, shop.c.form_bytes).where(shop.c.shop_key == shop_key)
-    form_count, form_bytes = connection.execute(counted.with_for_update()).one()
+    than before; the 401 of `lock`."""
+    form_count, form_bytes = lock(connection, shop_key)
     if forms > 0 and form_count + forms > (most := FORMS_PER_SHOP.get()):
         raise _exceeded(f"{most:,} forms")
     if size > 0 and form_bytes + size > (most := FORM_BYTES_PER_SHOP.get()):
@@ -36,9 +38,14 @@ def use(connection: Connection, shop_key: int, now: int, *, forms: int, size: in
     )
 
 
-def lock(connection: Connection, shop_key: int) -> None:
-    """Keep others from writing forms of a shop until the end of the transaction."""
-    connection.execute(select(shop.c.shop_key).where(shop.c.shop_key == shop_key).with_for_update())
+def lock(connection: Connection, shop_key: int) -> tuple[int, int]:
+    """Keep others from writing forms of a shop until the end of the transaction; its counts of forms and
+    bytes. Raises the 401 where the shop was deleted since its key was read."""
+    counted = select(shop.c.form_count, shop.c.form_bytes).where(shop.c.shop_key == shop_key)
+    row = connection.execute(counted.with_for_update()).one_or_none()
+    if row is None:
+        raise unauthorized()
+    return row.form_count, row.form_bytes
 
 
 def stored_bytes(*texts: str) -> int:

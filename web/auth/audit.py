@@ -32,7 +32,13 @@ ACTIONS: Final = {
     "member_added": "Added a member",
     "member_disabled": "Disabled a member",
     "permissions_set": "Set permissions",
+    "operator_added": "Let a member add shops",
+    "operator_removed": "Let a member add no more shops",
+    "shop_added": "Added the shop",
+    "pull_set_up": "Set up a pull",
+    "shop_deleted": "Deleted a shop",
     "rejects_retried": "Asked to import rejected rows again",
+    "person_forgotten": "Asked to forget a person",
 }
 
 
@@ -57,7 +63,8 @@ _OTHER_NETWORKS: Final = "other networks"
 
 @dataclass(frozen=True)
 class AuditEvent:
-    """One event; `at` in microseconds, `action` one of ACTIONS. It happened `times` times from then on,
+    """One event; `at` in microseconds, `action` one of ACTIONS. `shop_id`: "" where the shop is deleted, as
+    that event itself says. It happened `times` times from then on,
     within an hour."""
 
     audit_id: int
@@ -118,7 +125,7 @@ def list_events(
     """The events of one shop or of all, newest first; only those older than `before` (an audit_id)."""
     statement = (
         select(audit_event, shop.c.shop_id)
-        .join_from(audit_event, shop, shop.c.shop_key == audit_event.c.shop_key)
+        .join_from(audit_event, shop, shop.c.shop_key == audit_event.c.shop_key, isouter=True)
         .order_by(audit_event.c.audit_id.desc())
         .limit(limit)
     )
@@ -132,7 +139,7 @@ def list_events(
 def _from_row(row: Row[Any]) -> AuditEvent:
     return AuditEvent(
         row.audit_id,
-        row.shop_id,
+        row.shop_id or "",
         row.at,
         row.actor,
         row.source_ip,

@@ -56,6 +56,7 @@ class Member:
     shop_id: str
     email: str
     permissions: tuple[str, ...]
+    adds_shops: bool
     has_password: bool
     created_at: int
     disabled_at: int | None
@@ -90,16 +91,8 @@ def add(
     Returns the token of a link to set a password, or None where the person has one. Raises
     AlreadyMember.
     """
-    person = connection.execute(
-        select(tables.member).where(tables.member.c.email == email)
-    ).one_or_none()
-    if person is None:
-        member_key = connection.execute(
-            insert(tables.member).returning(tables.member.c.member_key),
-            {"email": email, "created_at": now},
-        ).scalar_one()
-    else:
-        member_key = person.member_key
+    person = find_or_add_person(connection, email, now)
+    member_key = person.member_key
     same = _is_membership(shop_key, member_key)
     disabled_at = connection.execute(
         select(tables.membership.c.disabled_at).where(same)
@@ -113,9 +106,19 @@ def add(
     else:
         connection.execute(update(tables.membership).where(same).values(values))
     record(connection, shop_key, by, "member_added", f"{email}: {_describe(permissions)}", now)
-    if person is not None and person.password_hash:
+    if person.password_hash:
         return None
     return password_links.create(connection, member_key, now)
+
+
+def find_or_add_person(connection: Connection, email: str, now: int) -> Row[Any]:
+    """The row of a person, who may be in no shop yet."""
+    person = select(tables.member).where(tables.member.c.email == email)
+    row = connection.execute(person).one_or_none()
+    if row is None:
+        connection.execute(insert(tables.member), {"email": email, "created_at": now})
+        row = connection.execute(person).one()
+    return row
 
 
 def find(connection: Connection, shop_id: str, email: str) -> Member:
@@ -130,7 +133,13 @@ def list_members(connection: Connection, shop_id: str | None = None) -> list[Mem
     """The members of a shop, or of all shops: by shop and address."""
     member, membership, shop = tables.member, tables.membership, tables.shop
     statement = (
-        select(membership, member.c.email, member.c.password_hash, shop.c.shop_id)
+        select(
+            membership,
+            member.c.email,
+            member.c.adds_shops,
+            member.c.password_hash,
+            shop.c.shop_id,
+        )
         .join_from(membership, member, member.c.member_key == membership.c.member_key)
         .join(shop, shop.c.shop_key == membership.c.shop_key)
         .order_by(shop.c.shop_id, member.c.email)
@@ -246,6 +255,7 @@ def _from_row(row: Row[Any]) -> Member:
         shop_id=row.shop_id,
         email=row.email,
         permissions=tuple(row.permissions.split()),
+        adds_shops=bool(row.adds_shops),
         has_password=bool(row.password_hash),
         created_at=row.created_at,
         disabled_at=None if row.disabled_at == NEVER else row.disabled_at,

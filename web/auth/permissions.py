@@ -52,6 +52,21 @@ def require_data(permissions: Collection[str]) -> None:
         raise NotAllowed(f"Only a member with the {name} permission can see the Data page.")
 
 
+def require_set_up(permissions: Collection[str]) -> None:
+    """Raises NotAllowed where a member with these permissions cannot set up how data come in."""
+    if MANAGE_CONNECTIONS not in permissions:
+        name = PERMISSION_NAMES[MANAGE_CONNECTIONS]
+        raise NotAllowed(f"Only a member with the {name} permission can set up a shop.")
+
+
+def require_adding_shops(adds_shops: bool) -> None:
+    """Raises NotAllowed for a member who is no operator."""
+    if not adds_shops:
+        raise NotAllowed(
+            "Only a member whom the person who runs this service lets add shops can add one."
+        )
+
+
 def require_discounts(permissions: Collection[str]) -> None:
     """Raises NotAllowed where a member with these permissions cannot see discounts."""
     if VIEW_DISCOUNTS not in permissions:

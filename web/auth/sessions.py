@@ -8,9 +8,20 @@ disabled, or gets a new password. Every request looks it up: no process remember
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_urlsafe
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER
 from warehouse.tables import member, membership, shop, sign_in
@@ -33,6 +44,7 @@ class SignedIn:
     shop_key: int
     shop_id: str
     permissions: frozenset[str]
+    adds_shops: bool
     seen_at: int
 
     @property
@@ -86,23 +98,27 @@ def start(
     return token
 
 
-def find(connection: Connection, token: str, now: int) -> SignedIn | None:
-    """The sign-in of a token, None where it has ended by the instant `now`."""
-    row = connection.execute(
-        select(sign_in, member.c.email, membership.c.permissions, shop.c.shop_id)
-        .join_from(sign_in, member, member.c.member_key == sign_in.c.member_key)
+def select_token(tokens: Table, token: str) -> Select[Any]:
+    """The row of a token, with its member and shop; none where the member is disabled in the shop."""
+    return (
+        select(
+            tokens, member.c.email, member.c.adds_shops, membership.c.permissions, shop.c.shop_id
+        )
+        .join_from(tokens, member, member.c.member_key == tokens.c.member_key)
         .join(
             membership,
-            (membership.c.member_key == sign_in.c.member_key)
-            & (membership.c.shop_key == sign_in.c.shop_key),
+            (membership.c.member_key == tokens.c.member_key)
+            & (membership.c.shop_key == tokens.c.shop_key),
         )
-        .join(shop, shop.c.shop_key == sign_in.c.shop_key)
-        .where(
-            sign_in.c.token_hash == token_hash(token),
-            *_has_not_expired(now),
-            membership.c.disabled_at == NEVER,
-        )
-    ).one_or_none()
+        .join(shop, shop.c.shop_key == tokens.c.shop_key)
+        .where(tokens.c.token_hash == token_hash(token), membership.c.disabled_at == NEVER)
+    )
+
+
+def find(connection: Connection, token: str, now: int) -> SignedIn | None:
+    """The sign-in of a token, None where it has ended by the instant `now`."""
+    statement = select_token(sign_in, token).where(*_has_not_expired(now))
+    row = connection.execute(statement).one_or_none()
     if row is None:
         return None
     return SignedIn(
@@ -112,6 +128,7 @@ def find(connection: Connection, token: str, now: int) -> SignedIn | None:
         shop_key=row.shop_key,
         shop_id=row.shop_id,
         permissions=frozenset(row.permissions.split()),
+        adds_shops=bool(row.adds_shops),
         seen_at=row.seen_at,
     )
 

@@ -7,13 +7,13 @@ one. So do a new password, a password that is reset, and disabling the member. N
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert
 
-from warehouse.domain.time import MICROS_PER_SECOND, NEVER
-from warehouse.tables import member, membership, shop, sign_in_link
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.tables import sign_in_link
 from web.auth import sessions
 from web.auth.audit import Actor, record
-from web.auth.sessions import new_token, token_hash
+from web.auth.sessions import new_token, select_token, token_hash
 
 LIFETIME: Final = 60 * 60 * MICROS_PER_SECOND
 
@@ -40,21 +40,8 @@ def create(connection: Connection, member_key: int, shop_key: int, now: int) -> 
 
 def find(connection: Connection, token: str, now: int) -> SignInLink | None:
     """None for an unknown, used or expired link, and for a member who is disabled in the shop."""
-    row = connection.execute(
-        select(sign_in_link, member.c.email, shop.c.shop_id)
-        .join_from(sign_in_link, member, member.c.member_key == sign_in_link.c.member_key)
-        .join(
-            membership,
-            (membership.c.member_key == sign_in_link.c.member_key)
-            & (membership.c.shop_key == sign_in_link.c.shop_key),
-        )
-        .join(shop, shop.c.shop_key == sign_in_link.c.shop_key)
-        .where(
-            sign_in_link.c.token_hash == token_hash(token),
-            sign_in_link.c.expires_at > now,
-            membership.c.disabled_at == NEVER,
-        )
-    ).one_or_none()
+    statement = select_token(sign_in_link, token).where(sign_in_link.c.expires_at > now)
+    row = connection.execute(statement).one_or_none()
     if row is None:
         return None
     return SignInLink(token, row.member_key, row.email, row.shop_key, row.shop_id)

@@ -4,7 +4,6 @@ A write key is public: visitors can read it in the page. So it is stored as it i
 to the shop's audit trail. Nothing here commits.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from secrets import token_hex
@@ -12,16 +11,13 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
+from warehouse.domain.landing_names import can_be_folder
 from warehouse.domain.time import NEVER
 from warehouse.tables import shop, write_key
 from web.auth.api_keys import find_shop_key
 from web.auth.audit import Actor, record
 
 PREFIX: Final = "fwk_"
-
-# Folders that the import makes for the files that it has read.
-_TAKEN_NAMES: Final = ("done", "failed")
-_LONGEST_NAME: Final = 255
 
 
 class WriteKeyNotFound(LookupError):
@@ -89,17 +85,6 @@ def create(
     key = find(connection, text)
     record(connection, shop_key, by, "write_key_created", _describe(key), now)
     return text
-
-
-def can_be_folder(shop_id: str) -> bool:
-    """Whether a shop's id can be the name of its folder in the landing folder."""
-    return (
-        0 < len(os.fsencode(shop_id)) <= _LONGEST_NAME
-        and not shop_id.startswith(".")
-        and "/" not in shop_id
-        and "\0" not in shop_id
-        and shop_id not in _TAKEN_NAMES
-    )
 
 
 def list_write_keys(connection: Connection, shop_id: str | None = None) -> list[WriteKey]:

@@ -9,10 +9,11 @@ they share.
 """
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from warehouse.environment import ADMIN, API, COLLECTOR, WrongSettings, prepare
 from warehouse.settings import (
     COLLECT_HOST,
     COLLECT_PORT,
@@ -20,8 +21,6 @@ from warehouse.settings import (
     HOST,
     PORT,
     WORKERS,
-    SettingError,
-    check_names,
 )
 from web.cli.keys import keys
 from web.cli.members import audit, members
@@ -29,20 +28,42 @@ from web.cli.options import one_line_errors, open_warehouse, require_known_poole
 from web.cli.shops import forms, shops
 from web.cli.write_keys import write_keys
 
+_PROCESSES: Final = {"serve": API, "collect": COLLECTOR}
+
+
+# The headings of the help.
+_SECTIONS: Final = {
+    "Serve": ("serve", "collect"),
+    "Manage": ("shops", "forms", "keys", "write-keys", "members", "audit"),
+}
+
 
 class _MainGroup(click.Group):
+    def list_commands(self, context: click.Context) -> list[str]:
+        return [name for names in _SECTIONS.values() for name in names]
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, names in _SECTIONS.items():
+            with formatter.section(heading):
+                # The first sentence, whatever its length.
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(limit=1000)) for name in names]
+                )
+
     def invoke(self, context: click.Context) -> Any:
         with one_line_errors():
             return super().invoke(context)
 
 
 @click.group(cls=_MainGroup, context_settings={"help_option_names": ["-h", "--help"]})
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Serve the API, and manage shops, and the API keys and members that can use it."""
     try:
-        check_names()
-    except SettingError as error:
-        click.echo(f"Error: {error}", err=True)
+        prepare(_PROCESSES.get(context.invoked_subcommand or "", ADMIN))
+    except WrongSettings as error:
+        for line in str(error).splitlines():
+            click.echo(f"Error: {line}", err=True)
         sys.exit(2)
 
 

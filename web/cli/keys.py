@@ -66,7 +66,7 @@ def mint(
 def list_keys(shop: str | None, as_json: bool) -> None:
     """List keys: their first characters, state, scopes and last use."""
     now = wall_clock()
-    with open_warehouse() as engine, engine.connect() as connection:
+    with open_warehouse(creates=False) as engine, engine.connect() as connection:
         listed = api_keys.list_keys(connection, shop)
     if as_json:
         print_json(_json_row(key, now) for key in listed)

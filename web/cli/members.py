@@ -8,7 +8,7 @@ import click
 from warehouse.domain.time import iso_millis
 from warehouse.domain.vocabulary import PERMISSIONS
 from warehouse.settings import public_url
-from web.auth import api_keys, passwords
+from web.auth import api_keys, operators, passwords
 from web.auth import audit as trail
 from web.auth import members as accounts
 from web.cli.options import (
@@ -24,7 +24,7 @@ from web.cli.options import (
     transaction,
 )
 
-_HEADER = ("SHOP", "E-MAIL", "STATE", "PERMISSIONS")
+_HEADER = ("SHOP", "E-MAIL", "STATE", "OPERATOR", "PERMISSIONS")
 
 _shop = click.option("--shop", required=True, help="The shop of the member.")
 _email = click.option("--email", required=True, type=Email(), help="The member's e-mail address.")
@@ -59,18 +59,45 @@ def add(shop: str, email: str, permissions: tuple[str, ...]) -> None:
         _print_link(pages, token)
 
 
+@members.command("add-operator")
+@_email
+def add_operator(email: str) -> None:
+    """Let a person add shops on the pages, each with all permissions in it. A person without a shop or a
+    password gets a one-time link to set a password and, where they have none, to add their first shop; it is
+    printed alone on the last line."""
+    with transaction() as connection:
+        token = operators.add(connection, email, **as_operator())
+        pages = _pages_url()
+    if token is None:
+        click.echo(f"{email} can add shops at {public_url()}/setup")
+    else:
+        _print_link(pages, token)
+
+
+@members.command("remove-operator")
+@_email
+def remove_operator(email: str) -> None:
+    """Let a person add no more shops, at once. They stay a member of theirs."""
+    with transaction() as connection:
+        operators.remove(connection, email, **as_operator())
+
+
 @members.command("list")
 @shop_filter
 @json_flag
 def list_members(shop: str | None, as_json: bool) -> None:
-    """List members: their state and permissions."""
-    with open_warehouse() as engine, engine.connect() as connection:
+    """List members: their state, their permissions, and whether they may add shops."""
+    with open_warehouse(creates=False) as engine, engine.connect() as connection:
         listed = accounts.list_members(connection, shop)
     if as_json:
         print_json(map(_json_row, listed))
     else:
         rows = [
-            (member.shop_id, member.email, member.state, ",".join(member.permissions) or "-")
+            (
+                *(member.shop_id, member.email, member.state),
+                "yes" if member.adds_shops else "-",
+                ",".join(member.permissions) or "-",
+            )
             for member in listed
         ]
         print_table(_HEADER, rows)
@@ -145,7 +172,7 @@ def set_password(shop: str, email: str) -> None:
 @json_flag
 def audit(shop: str | None, as_json: bool) -> None:
     """List sign-ins and changes to keys and members, newest first."""
-    with open_warehouse() as engine, engine.connect() as connection:
+    with open_warehouse(creates=False) as engine, engine.connect() as connection:
         events = trail.list_events(connection, shop)
     if as_json:
         print_json(map(_json_event, events))
@@ -169,6 +196,7 @@ def _json_row(member: accounts.Member) -> dict[str, Any]:
         "shopId": member.shop_id,
         "email": member.email,
         "permissions": list(member.permissions),
+        "isOperator": member.adds_shops,
         "state": member.state,
         "createdAt": format_instant(member.created_at),
         "disabledAt": format_instant(member.disabled_at),

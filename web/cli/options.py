@@ -13,20 +13,23 @@ from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import defect, unanswered
 from warehouse.domain.time import iso_millis
-from warehouse.migrations.migrate import migrate
+from warehouse.migrations.migrate import migrate, require_warehouse
 from warehouse.operations.shop_registry import ShopDiffers
-from warehouse.settings import WAREHOUSE_URL, SettingError
+from warehouse.setting_values import SettingError
+from warehouse.settings import WAREHOUSE_URL
+from warehouse.tenants.deletion import UnknownShop
 from web.app import wall_clock
 from web.auth.api_keys import KeyNotActive, KeyNotFound, ShopNotFound, end_of_day
 from web.auth.audit import OPERATOR
 from web.auth.members import AlreadyMember, MemberDisabled, MemberNotFound, normalize_email
+from web.auth.operators import NoOperator
 from web.auth.write_keys import NoFolder, WriteKeyNotFound
 
 # Errors whose own message tells the operator what to do.
 _OPERATOR_ERRORS: Final = (
     *(ShopNotFound, KeyNotFound, KeyNotActive, WriteKeyNotFound, NoFolder),
-    *(MemberNotFound, MemberDisabled, AlreadyMember),
-    *(ShopDiffers, SettingError, OSError),
+    *(MemberNotFound, MemberDisabled, AlreadyMember, NoOperator),
+    *(ShopDiffers, UnknownShop, SettingError, OSError),
 )
 
 # Characters of a value that an error shows.
@@ -52,8 +55,11 @@ def one_line_errors() -> Iterator[None]:
 
 
 @contextmanager
-def open_warehouse() -> Iterator[Engine]:
-    """An engine on the warehouse, which is created or migrated first."""
+def open_warehouse(*, creates: bool = True) -> Iterator[Engine]:
+    """An engine on the warehouse, which is created or migrated first. Commands that only read create none.
+    Raises NoWarehouse."""
+    if not creates:
+        require_warehouse(WAREHOUSE_URL.get())
     engine = open_engine(WAREHOUSE_URL.get())
     try:
         migrate(engine)
@@ -148,8 +154,8 @@ def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A header line and one line per row, in aligned columns. What a terminal would obey is a "?": names can
-    come from strangers."""
+    """A header line and one line per row, in aligned columns. A character that a terminal would obey is
+    shown as an escape such as `\\x1b`: names can come from strangers."""
     lines = [header, *([_printable(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
@@ -158,7 +164,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _printable(text: str) -> str:
-    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def as_operator() -> dict[str, Any]:

@@ -1,10 +1,18 @@
 """The commands `shops ...` and `forms ...`."""
 
+import sys
+from pathlib import Path
+
 import click
 
+from warehouse.connections.arrow import open_arrow
 from warehouse.domain import text_rules
 from warehouse.operations import shop_registry
+from warehouse.settings import WAREHOUSE_URL
+from warehouse.tenants.deletion import close_shop, delete_rows, require_shop
+from warehouse.tenants.export import export_shop
 from web.app import wall_clock
+from web.auth.audit import OPERATOR
 from web.cli.options import (
     ByRule,
     json_flag,
@@ -24,7 +32,7 @@ def _shop_id(text: str) -> str:
 
 @click.group()
 def shops() -> None:
-    """Add and list shops."""
+    """Add, list, export and delete shops."""
 
 
 @shops.command("add")
@@ -33,14 +41,14 @@ def shops() -> None:
     "--currency",
     type=ByRule("currency", text_rules.currency, "EUR"),
     required=True,
-    help="Of all its orders (ISO 4217).",
+    help="The currency of all its orders (ISO 4217).",
 )
 @click.option(
     "--timezone",
     type=ByRule("zone", text_rules.timezone),
     default="UTC",
     show_default=True,
-    help="Of its days (IANA name, such as Europe/Berlin).",
+    help="The time zone of its days (IANA name, such as Europe/Berlin).",
 )
 @click.option("--name", type=ByRule("text", text_rules.name), help="For people.")
 def add(shop_id: str, currency: str, timezone: str, name: str | None) -> None:
@@ -54,7 +62,7 @@ def add(shop_id: str, currency: str, timezone: str, name: str | None) -> None:
 @json_flag
 def list_all(as_json: bool) -> None:
     """List all shops."""
-    with open_warehouse() as engine, engine.connect() as connection:
+    with open_warehouse(creates=False) as engine, engine.connect() as connection:
         rows = shop_registry.list_shops(connection)
     if as_json:
         print_json(
@@ -71,6 +79,56 @@ def list_all(as_json: bool) -> None:
         print_table(header, [(row.shop_id, row.currency, row.timezone, row.name) for row in rows])
 
 
+@shops.command("delete")
+@click.argument("shop_id", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(shop_id: str, yes: bool) -> None:
+    """Delete a shop with all that it has: its rows and figures, forms, keys, write keys and pulls, and the
+    members that belong to no other shop. Nothing brings it back but a backup or an export.
+
+    The shop stops working at once. Its rows are deleted in portions, while others work. If that is
+    interrupted, run it again; else the nightly purge goes on."""
+    if not yes:
+        _ask_again(shop_id)
+    with transaction() as connection:
+        close_shop(connection, shop_id, wall_clock(), OPERATOR.name, OPERATOR.source_ip)
+    with open_arrow(WAREHOUSE_URL.get()) as arrow:
+        delete_rows(arrow, shop_id)
+    click.echo(f"deleted {shop_id}")
+
+
+@shops.command("export")
+@click.argument("shop_id", metavar="ID")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+def export(shop_id: str, file: Path, force: bool) -> None:
+    """Write all rows of a shop, its forms and its daily figures to FILE, a zip archive.
+
+    Another installation imports it to the same answers, unless RAW_DAYS removed raw events; README.txt in it
+    says how. Keys and members stay
+    here. Everything else may run meanwhile; FILE appears when it is complete."""
+    with open_warehouse():
+        exported = export_shop(WAREHOUSE_URL.get(), shop_id, file, force=force)
+    rows = ", ".join(f"{kind} {count:,}" for kind, count in exported.rows.items())
+    click.echo(f"exported {shop_id} to {file} ({exported.size:,} bytes): {rows}")
+    if exported.purged_until:
+        click.echo(
+            f"raw events up to {exported.purged_until} are gone (RAW_DAYS) and not in it; "
+            "daily/ has the figures of all days"
+        )
+
+
+def _ask_again(shop_id: str) -> None:
+    """Ends the command unless the user types the id."""
+    if not sys.stdin.isatty():
+        raise click.UsageError("without a terminal to ask on, --yes is needed")
+    with open_warehouse() as engine, engine.connect() as connection:
+        require_shop(connection, shop_id)
+    typed = click.prompt(f"This deletes {shop_id} and all its data. Type its id to go on")
+    if typed != shop_id:
+        raise click.ClickException(f"{typed!r} is not {shop_id!r}: nothing was deleted")
+
+
 @click.group()
 def forms() -> None:
     """List forms."""
@@ -82,7 +140,7 @@ def forms() -> None:
 def list_forms(shop: str | None, as_json: bool) -> None:
     """List the forms that are known. SOURCE and SOURCE ID: the format in which a form's events come, and its
     id there."""
-    with open_warehouse() as engine, engine.connect() as connection:
+    with open_warehouse(creates=False) as engine, engine.connect() as connection:
         rows = shop_registry.list_forms(connection, shop)
     if as_json:
         print_json(

@@ -59,7 +59,7 @@ def create(shop: str, origins: tuple[str, ...], name: str) -> None:
 @json_flag
 def list_keys(shop: str | None, as_json: bool) -> None:
     """List write keys: their shop, state and origins."""
-    with open_warehouse() as engine, engine.connect() as connection:
+    with open_warehouse(creates=False) as engine, engine.connect() as connection:
         listed = stored.list_write_keys(connection, shop)
     if as_json:
         print_json(_json_row(key) for key in listed)

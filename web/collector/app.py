@@ -279,7 +279,7 @@ def _preflight(shared: Collector) -> Response:
         )
     headers = {
         "Access-Control-Allow-Methods": "POST",
-        "Access-Control-Allow-Headers": "Authorization, Content-Encoding, Content-Type",
+        "Access-Control-Allow-Headers": "Authorization, Content-Encoding, Content-Type, X-Retry-Count",
         "Access-Control-Max-Age": _PREFLIGHT_SECONDS,
     }
     response = Response(status=204, headers=headers)

@@ -1,12 +1,13 @@
 """Tracking calls as lines of the landing folder: the fields that the import reads, and nothing else.
 
-An e-mail address becomes its hash, a user agent the type of a device, and a free answer the fact that
-there was one: none of them reaches the disk. Everything else that the import might refuse is passed on, so
+An e-mail address becomes its SHA-256, a user agent the type of a device, and a free answer the fact that
+there was one: none of them reaches the disk. (The import stores the hash under the warehouse's secret, which
+this process does not know.) Everything else that the import might refuse is passed on, so
 that the shop sees it among its rejects.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -18,7 +19,7 @@ from crawleruseragents import is_crawler
 
 from warehouse.domain.addresses import has_at, masked
 from warehouse.domain.devices import device_of
-from warehouse.domain.email_hash import hashed_email
+from warehouse.domain.email_hash import hashed_email, plain_mark
 from warehouse.domain.time import MICROS_PER_SECOND, from_micros, to_micros
 from warehouse.domain.tracking_calls import CAMPAIGN, Call, event_type, fields_of, member, user_of
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
@@ -36,6 +37,7 @@ REFUSED: Final = "refused"
 
 # A client's clock that is off by less is believed: messages travel for a moment.
 _MAX_CLOCK_ERROR: Final = 60 * MICROS_PER_SECOND
+_NAMES: Final = ("form_name", "step_name")
 # User agents are far shorter.
 _MAX_AGENT: Final = 1_000
 
@@ -135,12 +137,18 @@ def _is_crawler(agent: str) -> bool:
 def _line(call: Call, context: Call, agent: str, sent_at: Any, now: int) -> Call:
     fields = fields_of(call)
     user, address = user_of(call)
-    stated = fields.pop("email", None) or fields.pop("email_sha256", None)
-    email = stated or member(context, "traits").get("email") or address
-    visitor = call.get("anonymousId") or (None if user else hashed_email(address))
+    email, stated_hash = fields.pop("email", None), fields.pop("email_sha256", None)
+    if not email and not stated_hash:
+        email = member(context, "traits").get("email") or address
+    visitor = call.get("anonymousId") or (None if user else plain_mark(address))
     device = member(context, "device")
-    properties = {name: _plain(value) for name, value in fields.items() if name != "value"}
-    properties |= dict(_email(email))
+    properties = {
+        # An import stores names as they are, so not even a hash may be in them.
+        name: _plain(value, _hidden) if name in _NAMES else _plain(value)
+        for name, value in fields.items()
+        if name != "value"
+    }
+    properties["email_sha256"] = _email_hash(email) or _plain(stated_hash, _hidden)
     if "value" in fields:
         properties["value"] = _answer(fields)
     campaign = member(context, "campaign").items()
@@ -165,16 +173,20 @@ def _present(**members: Any) -> Call:
     return {name: value for name, value in members.items() if value not in (None, "", {})}
 
 
-def _plain(value: Any) -> Any:
-    """A text without addresses, a number or a boolean; None for anything else."""
+def _plain(value: Any, instead: Callable[[str], str] = plain_mark) -> Any:
+    """A text without addresses, a number or a boolean; None for anything else. Addresses become their
+    hashes: equal ids stay equal."""
     if isinstance(value, str):
-        return masked(value) if has_at(value) else value
+        return masked(value, instead) if has_at(value) else value
     return value if isinstance(value, int | Decimal) else None
 
 
-def _email(address: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(address, str) and (hashed := hashed_email(address)):
-        yield "email_sha256", hashed
+def _hidden(_address: str) -> str:
+    return "***"
+
+
+def _email_hash(address: Any) -> str:
+    return hashed_email(address) if isinstance(address, str) else ""
 
 
 def _answer(fields: dict[str, Any]) -> Any:

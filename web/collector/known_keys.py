@@ -8,7 +8,8 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Final, NamedTuple
 
-from web.auth.write_keys import can_be_folder, list_write_keys
+from warehouse.domain.landing_names import can_be_folder
+from web.auth.write_keys import list_write_keys
 from web.db.database import Database
 
 READ_SECONDS: Final = 3.0

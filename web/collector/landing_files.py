@@ -19,11 +19,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from web.auth.write_keys import can_be_folder
+from warehouse.domain.landing_names import COLLECTED, can_be_folder
 
 # The place of the files that the format `segment` reads.
 _PLACE: Final = ("events", "segment")
-_MINE: Final = re.compile(r"\.(collected-[0-9a-zA-Z-]+\.ndjson)")
+_MINE: Final = re.compile(rf"\.({COLLECTED}[0-9a-zA-Z-]+\.ndjson)")
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
@@ -115,7 +115,7 @@ def _create(folder: int) -> tuple[str, int]:
     """The name and descriptor of a new file, which is locked."""
     while True:
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        name = f".collected-{moment}-{secrets.token_hex(8)}.ndjson"
+        name = f".{COLLECTED}{moment}-{secrets.token_hex(8)}.ndjson"
         descriptor = os.open(
             name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder
         )

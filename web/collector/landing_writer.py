@@ -4,8 +4,8 @@ One thread of each process writes. It takes all lines that wait, writes those of
 and syncs each file once: the requests that arrive meanwhile wait for the next turn together. So the disk's
 speed bounds the turns, not the requests.
 
-What cannot be written is taken back, and its requests are refused. Their file is finished and the next one
-begins: after a failed sync, nobody knows what of the file is on disk.
+Lines that cannot be written are taken back, and their requests are refused. Their file is finished and the
+next one begins: after a failed sync, nobody knows what of the file is on disk.
 """
 
 import os

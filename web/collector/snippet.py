@@ -1,10 +1,11 @@
 """The browser snippet: what the collector answers at `/formrevenue.js`.
 
 Its source is `static/formrevenue.js`, which needs no build: it is served without its comments, each of
-which has a line of its own, and without indentation.
+which has a line of its own, without indentation, and without the line ends that mean nothing.
 """
 
 import gzip
+import re
 from pathlib import Path
 from typing import Final
 
@@ -13,13 +14,15 @@ from flask import Response, request
 PATH: Final = "/formrevenue.js"
 
 _SOURCE: Final = Path(__file__).parent / "static" / "formrevenue.js"
+_IDLE_LINE_END: Final = re.compile(r"(?<=[;{,(\[])\n")
 _CACHED_FOR: Final = 3_600  # seconds until a browser asks whether there is a newer one
 
 
 def snippet_text() -> bytes:
     """The snippet as browsers get it."""
     lines = (line.strip() for line in _SOURCE.read_text().splitlines())
-    return "\n".join(line for line in lines if not line.startswith("//")).encode()
+    code = "\n".join(line for line in lines if not line.startswith("//"))
+    return _IDLE_LINE_END.sub("", code).encode()
 
 
 _PLAIN: Final = snippet_text()

@@ -1,7 +1,7 @@
 """`/data`: how the shop's data come in, and what to do where something does not.
 
-It shows only what is certainly of this shop, and only to members who manage its connections. Of a rejected
-row it shows what finds the row again, and no customer, code or address.
+It shows only what is certainly of this shop, and only to members who manage its connections. For a
+rejected row it shows what finds the row again, and no customer, code or address.
 """
 
 import json
@@ -14,10 +14,18 @@ from warehouse import settings
 from warehouse.daily import reader
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_date
-from warehouse.operations import job_runs, reject_retries, shop_inputs
+from warehouse.operations import (
+    forgotten,
+    imports,
+    job_runs,
+    reject_retries,
+    shop_inputs,
+    shop_pulls,
+)
 from warehouse.operations.reject_reasons import without_values
 from warehouse.operations.shop_inputs import RejectExample
 from web.auth.permissions import require_data
+from web.dashboard import forget
 from web.dashboard.page import View
 from web.http.state import services
 from web.pages.page_request import member_request
@@ -39,6 +47,15 @@ _RUN_STATES: Final = {
     job_runs.STOPPED: "stopped by a signal",
     job_runs.DIED: "ended before it was done",
 }
+# The words on an import besides whether its rows are in the figures.
+_FILE_STATES: Final = {
+    imports.RUNNING: "running now",
+    imports.FAILED: "ended before the end of the file",
+    imports.DIED: "ended before the end of the file",
+    imports.UNDOING: "is being undone",
+    imports.UNDONE: "undone",
+}
+_COUNTS: Final = ("new", "duplicate", "replaced", "rejected")
 _LAST_RUNS: Final = text(job_runs.LAST_OF_EACH)
 
 # The fields by which a row is found again, by kind.
@@ -83,7 +100,7 @@ def data(view: View) -> str:
         kinds=KINDS,
         rejects_days=settings.REJECTS_DAYS.get(),
         **_sources(view),
-        imports=shop_inputs.last_imports(connection, shop.key, shop.edition),
+        imports=_imports(view),
         reasons=[
             {
                 "kind": KINDS[reason.kind],
@@ -98,10 +115,13 @@ def data(view: View) -> str:
         rejected=sum(reason.rows for reason in rejects),
         max_rejects=shop_inputs.MAX_REJECTS,
         retry=reject_retries.last(connection, shop.key),
+        identifiers=forget.KINDS,
+        forgotten=forgotten.last(connection, shop.key, forget.LAST),
         unknown_forms=_unknown_forms(view),
         refresh=runs.get("refresh"),
         nightly=runs.get("nightly"),
         waiting=shop_inputs.read_waiting(connection, shop.key),
+        pulls=shop_pulls.list_of_shop(connection, shop.key),
         failed=shop_inputs.failed_imports(connection, shop.key, shop.edition),
     )
 
@@ -148,6 +168,22 @@ def _sources(view: View) -> dict[str, Any]:
     }
 
 
+def _imports(view: View) -> list[dict[str, Any]]:
+    """The last imports of files. The name of a file that has rows of other shops too is not shown."""
+    connection, shop = view.member.connection, view.shop
+    return [
+        {
+            "imported_at": one.imported_at,
+            "kind": KINDS[one.kind],
+            "file": _file_name(one.file.file) if one.file else "",
+            "counts": [getattr(one.file, name) for name in _COUNTS] if one.file else [],
+            "state": _FILE_STATES.get(one.file.state, "") if one.file else "",
+            "batch": one.batch,
+        }
+        for one in shop_inputs.last_imports(connection, shop.key, shop.edition, view.member.now)
+    ]
+
+
 def _runs(view: View) -> dict[str, dict[str, Any]]:
     """The last run of each job: when it began, and its state in words. Its error may be about any shop."""
     rows = view.member.connection.execute(_LAST_RUNS).mappings()
@@ -188,8 +224,8 @@ def _example(kind: str, reject: RejectExample) -> dict[str, str]:
     other files may have rows of several shops: their rows are found by their keys.
     """
     if reject.format:
-        name = _visible(reject.file.replace("\\", "/").rpartition("/")[2])
-        return {"place": f"{name}, record {reject.line}", "reason": without_values(reject.reason)}
+        place = f"{_file_name(reject.file)}, record {reject.line}"
+        return {"place": place, "reason": without_values(reject.reason)}
     keys = _keys(kind, reject.text)
     field = reject.reason.partition(":")[0]
     reason = reject.reason if field in _SHOWN_VALUES else without_values(reject.reason)
@@ -210,6 +246,10 @@ def _keys(kind: str, kept: str) -> list[str]:
         for name, value in keys
         if isinstance(value, str | int) and value != ""
     ]
+
+
+def _file_name(path: str) -> str:
+    return _visible(path.replace("\\", "/").rpartition("/")[2])
 
 
 def _visible(text: str) -> str:

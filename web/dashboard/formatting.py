@@ -27,9 +27,6 @@ from flask import request
 from warehouse.domain.currencies import minor_units
 from web.dashboard.statistics import Interval
 
-NOTHING: Final = "\N{EM DASH}"
-"""Stands where a figure is not known; a 0 is one that is."""
-
 _DEFAULT: Final = Locale("en", "US")
 _SECOND: Final = timedelta(seconds=1)
 _TENTH: Final = Decimal("0.1")

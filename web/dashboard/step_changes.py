@@ -11,7 +11,6 @@ from web.dashboard.page import View
 class RisenStep:
     """`rate`: the sessions that dropped off at the step, of those that saw it, now and before."""
 
-    step_id: str
     name: str
     rate: Rate
 
@@ -20,11 +19,7 @@ def risen_steps(view: View, form_id: str) -> list[RisenStep]:
     """The steps whose drop-off rose beyond chance, the greatest rise first; none where nothing is
     compared."""
     steps = [
-        RisenStep(
-            step.row["stepId"],
-            step.row["stepName"] or step.row["stepId"],
-            step.rate("dropoffs", "views"),
-        )
+        RisenStep(step.row["stepName"] or step.row["stepId"], step.rate("dropoffs", "views"))
         for step in compared_rows(view, "/forms/{id}/steps/dropoff", form_id, "stepId")
     ]
     risen = [step for step in steps if (step.rate.change or 0) > 0 and not step.rate.is_chance]

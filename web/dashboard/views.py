@@ -13,6 +13,7 @@ from web.dashboard.ads import ads
 from web.dashboard.customers import customers
 from web.dashboard.data import data, retry
 from web.dashboard.discounts import discounts
+from web.dashboard.forget import forget
 from web.dashboard.forms import forms
 from web.dashboard.one_form import one_form
 from web.dashboard.overview import overview
@@ -85,5 +86,8 @@ _add("/customers", "customers", customers)
 _add("/data", "data", data, at_primary=True)
 blueprint.add_url_rule(
     "/data/retry", "retry", retry, methods=["POST"], provide_automatic_options=False
+)
+blueprint.add_url_rule(
+    "/data/forget", "forget", forget, methods=["POST"], provide_automatic_options=False
 )
 _add("/data/csv", "csv", _csv)

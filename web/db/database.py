@@ -26,13 +26,13 @@ from web.server.threads import THREADS
 
 Answer = TypeVar("Answer")
 
-# Each request reads on one connection, and so does the probe.
-_READERS: Final = THREADS + 1
+# Each request reads on one connection, and so do the two probes of `/readyz`.
+_READERS: Final = THREADS + 2
 # SQLite has one write lock. One request holds it and another waits for it: the others would wait in threads
 # that can read meanwhile.
 _SQLITE_WRITERS: Final = 2
 
-# What is noted of a connection to the replica that was found to have this program's schema.
+# The note on a connection to the replica that was found to have this program's schema.
 _IS_CURRENT: Final = "is_current"
 
 

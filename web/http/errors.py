@@ -20,7 +20,7 @@ from web.http.request_log import log_failure
 from web.http.state import state
 
 SETTINGS: Final = "/settings"
-PAGES: Final = ("settings", "forms", "revenue", "discounts", "ads", "customers", "data")
+PAGES: Final = ("settings", "forms", "revenue", "discounts", "ads", "customers", "data", "setup")
 """The first parts of the addresses of pages for people; `/` is a page, too. Every other address belongs to
 the API."""
 

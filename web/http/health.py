@@ -32,6 +32,7 @@ from warehouse.tables import (
     sign_in,
 )
 from web.db.database import Database
+from web.db.operator_needs import count_needs
 from web.db.probe import Probe
 from web.http.errors import CODES, RETRY_SOON, Refusal
 from web.http.request_id import request_id
@@ -91,11 +92,13 @@ def readyz() -> Response:
     and batches that are set aside. 503 while the warehouse or its read replica does not answer, is damaged,
     or has another schema than this program; the message says which of the two.
 
-    With a replica, all of it is as the replica has it, since figures are read there. Batches that are set
-    aside are no reason for a 503: everything else is answered. They are only counted, because anyone may
-    call this; `python -m jobs status` names them.
+    With a replica, all of it is as the replica has it, since figures are read there; but `needs` is from the
+    warehouse itself. It has the number of findings of each condition that needs an operator, {} where there
+    is none, null where counting takes too long. They are no reason for a 503: requests are answered. They are
+    only counted, because anyone may call this; `python -m jobs status` names them.
     """
-    # Both are asked at once, so that they are also answered within a second.
+    # All are asked at once, so that they are also answered within a second.
+    counted = services().operator_needs.begin()
     begun = {name: probe.begin() for name, probe in services().readiness.items()}
     answers = [_answer(name, answer) for name, answer in begun.items()]
     problems = [answer for answer in answers if isinstance(answer, str)]
@@ -111,6 +114,7 @@ def readyz() -> Response:
             "lastRollupAt": iso_millis(rolled_up_at) if rolled_up_at else None,
             "lastRollupAgeSeconds": max(age, 0) // MICROS_PER_SECOND if age is not None else None,
             "setAside": {"shops": shops, "batches": batches},
+            "needs": _needs(counted),
         }
     )
 
@@ -123,8 +127,25 @@ def probes(database: Database) -> dict[str, Probe[Readiness]]:
     return {name: Probe(partial(_readiness, read)) for name, read in kinds.items()}
 
 
+def needs_probe(database: Database, clock: Callable[[], int]) -> Probe[dict[str, int]]:
+    """A probe that counts what needs an operator."""
+
+    def count() -> dict[str, int]:
+        with database.read() as connection:
+            return count_needs(connection, clock())
+
+    return Probe(count)
+
+
+def _needs(counted: Callable[[], dict[str, int]]) -> dict[str, int] | None:
+    try:
+        return {condition: number for condition, number in counted().items() if number}
+    except (SQLAlchemyError, TimeoutError, Unavailable):
+        return None
+
+
 def _answer(name: str, answer: Callable[[], Readiness]) -> Readiness | str:
-    """What a server answers, or a sentence that says what is wrong with it."""
+    """The answer of a server, or a sentence that says what is wrong with it."""
     try:
         readiness = answer()
     except Unavailable as error:

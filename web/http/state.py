@@ -43,6 +43,7 @@ class Services:
     rate_limits: RateLimits
     concurrency: ConcurrencyLimits
     readiness: dict[str, Probe[Readiness]]
+    operator_needs: Probe[dict[str, int]]
     api_bodies: BodyReader
     page_bodies: BodyReader
     listeners: list[Callable[[HandledRequest], None]] = field(default_factory=list)

@@ -15,6 +15,7 @@ from warehouse.operations.job_runs import DIED, RUNNING
 from warehouse.operations.process_id import LEASE_MICROS
 from warehouse.tables import edition, failed_batch, job_run, reject, shop
 from web.db.database import Database
+from web.db.operator_needs import count_needs
 
 _PREFIX: Final = "formrevenue"
 
@@ -43,7 +44,12 @@ class WarehouseGauges(Collector):
         up = GaugeMetricFamily(f"{_PREFIX}_warehouse_up", "1 where the warehouse answers, else 0.")
         try:
             with self._database.read() as connection:
-                metrics = [*_rollups(connection, self._clock()), *_runs(connection, self._clock())]
+                now = self._clock()
+                metrics = [
+                    *_rollups(connection, now),
+                    *_runs(connection, now),
+                    _needs(connection, now),
+                ]
         except SQLAlchemyError:
             metrics = []
         up.add_metric((), len(metrics) > 0)
@@ -90,6 +96,15 @@ def _runs(connection: Connection, now: int) -> Iterable[Metric]:
     for kind, count in connection.execute(_REJECTS):
         rejects.add_metric((kind,), count)
     return runs, rows, last, rejects
+
+
+def _needs(connection: Connection, now: int) -> Metric:
+    """All conditions, those without findings too."""
+    needs = _gauge("needs_operator", "Findings of a condition that needs an operator.", "condition")
+    for condition, number in count_needs(connection, now).items():
+        needs.add_metric((condition,), number)
+    metric: Metric = needs
+    return metric
 
 
 def _gauge(name: str, help: str, *labels: str) -> Any:

@@ -14,6 +14,7 @@ from web.pages import (
     connections,
     page_request,
     rendering,
+    setup,
     sign_in_pages,
     write_keys,
 )
@@ -37,6 +38,7 @@ def register(app: Flask) -> None:
         sign_in_pages.blueprint,
         connections.blueprint,
         write_keys.blueprint,
+        setup.blueprint,
         activity.blueprint,
         account.blueprint,
     ):

@@ -1,6 +1,5 @@
 """The Connections page: a shop's API keys, and the forms to create, rotate and revoke them."""
 
-from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Any, Final
 
@@ -10,9 +9,14 @@ from sqlalchemy.exc import IntegrityError
 from warehouse.domain.vocabulary import SCOPES
 from warehouse.settings import PUBLIC_URL
 from web.auth import api_keys, audit, permissions, write_keys
-from web.http.errors import not_found
 from web.pages.forms import GRACE_LABELS, NewKeyForm, RotateForm
-from web.pages.page_request import MemberRequest, member_request, members_blueprint
+from web.pages.page_request import (
+    MemberRequest,
+    digest_of_once,
+    member_request,
+    members_blueprint,
+    own_key,
+)
 
 blueprint: Final = members_blueprint("connections", __name__)
 
@@ -60,7 +64,7 @@ def create_key() -> Any:
             by=page.actor,
             now=page.now,
             expires_at=form.expires.instant,
-            credential_id=_credential_id(page, form.once.data),
+            credential_id=f"cred_{digest_of_once(form.once.data)[:24]}",
         )
         page.connection.commit()
     except IntegrityError:
@@ -72,7 +76,7 @@ def create_key() -> Any:
 @blueprint.get("/connections/<credential_id>/rotate", provide_automatic_options=False)
 def rotate_form(credential_id: str) -> Any:
     page = member_request()
-    key = _own_key(page, credential_id)
+    key = own_key(page, api_keys.find, credential_id)
     permissions.require_grant(page.member.permissions, key.scopes)
     if not key.can_rotate(page.now):
         return _cannot_rotate()
@@ -84,7 +88,7 @@ def rotate_form(credential_id: str) -> Any:
 @blueprint.post("/connections/<credential_id>/rotate", provide_automatic_options=False)
 def rotate(credential_id: str) -> Any:
     page = member_request()
-    key = _own_key(page, credential_id)
+    key = own_key(page, api_keys.find, credential_id)
     permissions.require_grant(page.member.permissions, key.scopes)
     form = RotateForm()
     if not form.validate():
@@ -107,7 +111,7 @@ def rotate(credential_id: str) -> Any:
 @blueprint.get("/connections/<credential_id>/revoke", provide_automatic_options=False)
 def revoke_form(credential_id: str) -> Any:
     page = member_request()
-    key = _own_key(page, credential_id)
+    key = own_key(page, api_keys.find, credential_id)
     permissions.require_manage(page.member.permissions)
     return render_template("key_revoke.html", key=key)
 
@@ -115,30 +119,12 @@ def revoke_form(credential_id: str) -> Any:
 @blueprint.post("/connections/<credential_id>/revoke", provide_automatic_options=False)
 def revoke(credential_id: str) -> Any:
     page = member_request()
-    key = _own_key(page, credential_id)
+    key = own_key(page, api_keys.find, credential_id)
     permissions.require_manage(page.member.permissions)
     api_keys.revoke(page.connection, credential_id, by=page.actor, now=page.now)
     page.connection.commit()
     flash(f"The key {key.name or key.hint} is revoked and no longer works.")
     return redirect(url_for("connections.show"))
-
-
-def _own_key(page: MemberRequest, credential_id: str) -> api_keys.ApiKey:
-    """A key of the member's shop. Raises the same 404 for an unknown key and another shop's."""
-    try:
-        key = api_keys.find(page.connection, credential_id)
-    except api_keys.KeyNotFound:
-        raise not_found() from None
-    if key.shop_key != page.member.shop_key:
-        raise not_found()
-    return key
-
-
-def _credential_id(page: MemberRequest, once: str) -> str:
-    """The same id each time one form is sent in one sign-in. The token in it keeps others from
-    choosing the id."""
-    digest = sha256(f"{page.member.token} {once}".encode()).hexdigest()
-    return f"cred_{digest[:24]}"
 
 
 def _new_key_page(page: MemberRequest, form: NewKeyForm) -> str:

@@ -26,11 +26,6 @@ def _strip(text: str | None) -> str:
     return (text or "").strip()
 
 
-def _require_printable(field: StringField) -> None:
-    if not str(field.data).isprintable():
-        raise ValidationError("Remove the characters that cannot be printed.")
-
-
 def _lower(text: str) -> str:
     return text.lower()
 
@@ -100,28 +95,9 @@ class OriginsField(StringField):
             ) from None
 
 
-class NewWriteKeyForm(FlaskForm):
-    name = StringField(
-        "Name",
-        filters=[_strip],
-        validators=[
-            DataRequired("Enter a name for the write key."),
-            Length(max=100, message="Use at most 100 characters."),
-        ],
-    )
-    origins = OriginsField(
-        "Origins (optional)",
-        filters=[_strip],
-        validators=[Length(max=2000, message="Use at most 2,000 characters.")],
-    )
-    # A form that is sent twice creates one write key.
-    once = HiddenField(validators=[DataRequired(), Length(max=100)])
+class _NewCredentialForm(FlaskForm):
+    """A form that is sent twice creates one of them."""
 
-    def validate_name(self, field: StringField) -> None:
-        _require_printable(field)
-
-
-class NewKeyForm(FlaskForm):
     name = StringField(
         "Name",
         filters=[_strip],
@@ -130,17 +106,28 @@ class NewKeyForm(FlaskForm):
             Length(max=100, message="Use at most 100 characters."),
         ],
     )
+    once = HiddenField(validators=[DataRequired(), Length(max=100)])
+
+    def validate_name(self, field: StringField) -> None:
+        if not str(field.data).isprintable():
+            raise ValidationError("Remove the characters that cannot be printed.")
+
+
+class NewWriteKeyForm(_NewCredentialForm):
+    origins = OriginsField(
+        "Origins (optional)",
+        filters=[_strip],
+        validators=[Length(max=2000, message="Use at most 2,000 characters.")],
+    )
+
+
+class NewKeyForm(_NewCredentialForm):
     scopes = SelectMultipleField(
         "Scopes",
         choices=list(SCOPES),
         validators=[DataRequired("Choose at least one scope.")],
     )
     expires = ExpiryField("Expiry date (optional)", filters=[_strip])
-    # A form that is sent twice creates one key.
-    once = HiddenField(validators=[DataRequired(), Length(max=100)])
-
-    def validate_name(self, field: StringField) -> None:
-        _require_printable(field)
 
 
 class RotateForm(FlaskForm):

@@ -6,9 +6,12 @@ and the change that follows are one transaction, so a member who is disabled in 
 the change.
 """
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from hashlib import sha256
+from typing import Any, Final, TypeVar
 
 from flask import Blueprint, current_app, flash, g, redirect, request, session, url_for
 from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
@@ -17,9 +20,11 @@ from sqlalchemy import Connection
 from werkzeug.wrappers import Response
 
 from web.auth import passwords, sessions
+from web.auth.api_keys import ApiKey, KeyNotFound
 from web.auth.audit import Actor, record
 from web.auth.permissions import NotAllowed
 from web.auth.sessions import SignedIn
+from web.auth.write_keys import WriteKey, WriteKeyNotFound
 from web.db.database import Database
 from web.http.api_key_auth import Shop, find_shop, open_snapshot
 from web.http.errors import CODES, SETTINGS, Refusal, asks_for_page, not_found
@@ -27,8 +32,13 @@ from web.http.state import services, state
 from web.pages import browser_cookie
 from web.pages.rendering import add_headers
 
+Key = TypeVar("Key", ApiKey, WriteKey)
+
 MAX_FORM_BYTES: Final = 64 * 1024
 _FORM_TYPE: Final = "application/x-www-form-urlencoded"
+
+# A page that the browser loads again by itself is no sign of its member: a sign-in must end without one.
+_RELOADS_ITSELF: Final = ("setup.show",)
 
 csrf: Final = CSRFProtect()
 login: Final = LoginManager()
@@ -84,6 +94,21 @@ def members_blueprint(
     blueprint = _with_checks(Blueprint(name, import_name, url_prefix=prefix, **folders))
     blueprint.before_request(_require_member)
     return blueprint
+
+
+def digest_of_once(once: str) -> str:
+    """The same digits each time one form is sent in one sign-in. The token in it keeps others from
+    choosing them."""
+    return sha256(f"{member_request().member.token} {once}".encode()).hexdigest()
+
+
+def own_key(page: MemberRequest, find: Callable[[Connection, str], Key], identifier: str) -> Key:
+    """A key of the member's shop. Raises the same 404 for an unknown one and another shop's."""
+    with suppress(KeyNotFound, WriteKeyNotFound):
+        key = find(page.connection, identifier)
+        if key.shop_key == page.member.shop_key:
+            return key
+    raise not_found()
 
 
 def member_request() -> MemberRequest:
@@ -192,7 +217,8 @@ def _require_member() -> Any:
         admission.enter(member.shop_key, takes_turns=False)
     shops = sessions.list_shops(connection, member.member_key)
     g.member_request = MemberRequest(connection, member, shops, now())
-    if now() - member.seen_at >= sessions.SEEN_INTERVAL:
+    is_use = request.endpoint not in _RELOADS_ITSELF
+    if is_use and now() - member.seen_at >= sessions.SEEN_INTERVAL:
         use = partial(sessions.record_use, token=member.token, now=now())
         services().background_writes.write(use)
     return None

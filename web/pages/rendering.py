@@ -1,11 +1,12 @@
 """How pages are rendered: their headers, the error page, and the helpers that templates use."""
 
+from datetime import date, datetime
 from typing import Final
 
 from flask import Flask, Response, make_response, render_template, request, session
 from markupsafe import Markup
 
-from warehouse.domain.time import from_micros, iso_millis
+from warehouse.domain.time import from_micros, iso_millis, to_micros
 from web.auth.api_keys import format_end
 from web.auth.permissions import PERMISSION_NAMES, SCOPE_DESCRIPTIONS
 from web.http.errors import Refusal
@@ -43,6 +44,7 @@ _RETRY_SECONDS: Final = 5
 def register(app: Flask) -> None:
     app.add_template_filter(time_element)
     app.add_template_filter(end_element)
+    app.add_template_filter(moment_element)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(
         scope_descriptions=SCOPE_DESCRIPTIONS,
@@ -87,6 +89,14 @@ def time_element(instant: int) -> Markup:
 def end_element(expires_at: int) -> Markup:
     """The end of a key."""
     return _element(expires_at, format_end(expires_at))
+
+
+def moment_element(moment: date) -> Markup:
+    """A day, or an instant as `time_element` has it."""
+    if isinstance(moment, datetime):
+        return time_element(to_micros(moment))
+    text = moment.strftime("%d %b %Y").lstrip("0")
+    return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), text)
 
 
 def mark_current(section: str) -> Markup:

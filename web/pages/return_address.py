@@ -4,6 +4,8 @@ import re
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
+from flask import request
+
 from web.http.errors import SETTINGS, is_page
 
 # Nothing here can be read as an address of another site. The query may be any (RFC 3986, 3.4).
@@ -17,6 +19,12 @@ _SETTINGS_PAGES: Final = ("connections", "activity", "account")
 def is_own_page(address: str) -> bool:
     """Whether a browser can be sent to an address (a path, with or without a query)."""
     return bool(_OWN_PAGE.fullmatch(address))
+
+
+def own_page_or(page: str) -> str:
+    """The page that the address of the request at hand names as the next one (`next`), or this page."""
+    stated = request.args.get("next", "")
+    return stated if is_own_page(stated) else page
 
 
 def same_view(address: str) -> str:

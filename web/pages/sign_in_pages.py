@@ -8,7 +8,7 @@ from flask import flash, make_response, redirect, render_template, request, url_
 from flask_login import current_user
 from sqlalchemy import Connection
 
-from web.auth import audit, members, password_links, passwords, sessions, sign_in_links
+from web.auth import audit, members, operators, password_links, passwords, sessions, sign_in_links
 from web.auth import sign_in as auth
 from web.auth.sign_in_limits import Attempt
 from web.auth.sign_in_links import SignInLink
@@ -16,7 +16,9 @@ from web.http.errors import Refusal
 from web.http.state import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import PasswordForm, SignInForm
-from web.pages.return_address import is_own_page
+from web.pages.return_address import own_page_or
+from web.pages.setup import shop_page
+from web.pages.setup_forms import FirstShopForm
 
 blueprint: Final = page_request.public_blueprint("sign_in", __name__)
 
@@ -80,8 +82,9 @@ def follow_link_instead(token: str) -> Any:
 @blueprint.get("/password/<token>", provide_automatic_options=False)
 def password_form(token: str) -> Any:
     with closing(page_request.database().read()) as connection:
-        _, email = _link_owner(connection, token)
-    return render_template("set_password.html", form=PasswordForm(), email=email)
+        member_key, email = _link_owner(connection, token)
+        shops = sessions.list_shops(connection, member_key)
+    return _password_page(PasswordForm() if shops else FirstShopForm(), email)
 
 
 @blueprint.post("/password/<token>", provide_automatic_options=False)
@@ -90,20 +93,30 @@ def set_password(token: str) -> Any:
     with closing(page_request.database().read()) as connection:
         member_key, email = _link_owner(connection, token)
         shops = sessions.list_shops(connection, member_key)
-    form = PasswordForm()
+    form = PasswordForm() if shops else FirstShopForm()
     form.words = [email, *(shop_id for _, shop_id in shops)]
     if not form.validate():
-        return render_template("set_password.html", form=form, email=email), 422
+        return _password_page(form, email), 422
     # Hashing takes long, and a transaction that writes keeps others waiting.
     with passwords.place_to_hash():
         password_hash = passwords.hash_password(form.password.data)
     by = audit.Actor(email, page_request.client_address())
     connection = page_request.open_connection(write=True)
-    shops = sessions.list_shops(connection, member_key)
-    if not password_links.use_up(connection, token, now) or not shops:
+    # Their shops and rights may have changed since they were read.
+    _link_owner(connection, token)
+    if not password_links.use_up(connection, token, now):
+        raise _dead_link()
+    if isinstance(form, FirstShopForm):
+        try:
+            shop_key = operators.add_shop(connection, form.settings(), email, by=by, now=now)
+        except operators.ShopTaken:
+            form.refuse_taken()
+            return _password_page(form, email), 422
+    elif shops := sessions.list_shops(connection, member_key):
+        shop_key, _ = shops[0]
+    else:
         raise _dead_link()
     members.set_password(connection, member_key, password_hash, by=by, now=now)
-    shop_key, _ = shops[0]
     session_token = sessions.start(
         connection, member_key, shop_key, by.source_ip, browser_cookie.name(), now
     )
@@ -111,7 +124,15 @@ def set_password(token: str) -> Any:
     connection.commit()
     page_request.start_session(connection, session_token)
     flash("Your password is set, and you are signed in.")
-    return redirect(url_for("dashboard.overview"))
+    is_first = isinstance(form, FirstShopForm)
+    return redirect(url_for("setup.show" if is_first else "dashboard.overview"))
+
+
+def _password_page(form: PasswordForm, email: str) -> str:
+    """The page of a link to set a password; for an operator without a shop, also to add the first one."""
+    if isinstance(form, FirstShopForm):
+        return shop_page("first_shop.html", form, email=email)
+    return render_template("set_password.html", form=form, email=email)
 
 
 def _sign_in_page(form: SignInForm, failure: str = "") -> str:
@@ -146,9 +167,13 @@ def _follow(link: SignInLink) -> Any:
 
 def _link_owner(connection: Connection, token: str) -> tuple[int, str]:
     """(member_key, e-mail address) of a valid link. Raises the 404, also for a member who has no shop
-    to sign in to."""
+    to sign in to, and may add none."""
     owner = password_links.owner(connection, token, page_request.now())
-    if owner is None or not sessions.list_shops(connection, owner[0]):
+    if owner is None:
+        raise _dead_link()
+    if not sessions.list_shops(connection, owner[0]) and not operators.is_operator(
+        connection, owner[0]
+    ):
         raise _dead_link()
     return owner
 
@@ -163,5 +188,4 @@ def _dead_link() -> Refusal:
 
 
 def _next_page() -> str:
-    page = request.args.get("next", "")
-    return page if is_own_page(page) else url_for("dashboard.overview")
+    return own_page_or(url_for("dashboard.overview"))

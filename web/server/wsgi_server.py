@@ -22,13 +22,8 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from warehouse.settings import (
-    METRICS_HOST,
-    METRICS_PORT,
-    WAREHOUSE_URL,
-    SettingError,
-    check_all,
-)
+from warehouse.setting_values import Setting, SettingError
+from warehouse.settings import METRICS_HOST, METRICS_PORT, WAREHOUSE_URL
 from web.app import close_app, create_app, wall_clock
 from web.db.database import Database
 from web.http.rate_limits import RateBuckets
@@ -53,15 +48,30 @@ _MAX_CONNECTIONS: Final = 1024
 
 
 def run(host: str, port: int, workers: int) -> None:
-    """Serve until SIGTERM or SIGINT, then answer the requests in flight.
+    """Serve the API; see `run_processes`."""
+    run_processes(_load_app, host, port, workers, METRICS_PORT, _serve_metrics)
 
-    Raises SettingError or OSError before any process is started: for a setting that cannot be used, and
-    for an address that cannot be listened on.
+
+def run_processes(
+    load: Callable[[str, bool], Any],
+    host: str,
+    port: int,
+    workers: int,
+    metrics_port_setting: Setting,
+    serve_metrics: Callable[[str, int, Path], None],
+) -> None:
+    """Serve an application until SIGTERM or SIGINT, then answer the requests in flight.
+
+    `load` gives it in each process, from the file of the rate limits that all share, and whether its
+    requests are counted. `serve_metrics` gets the address of the metrics, and the folder of the counts.
+    Raises SettingError or OSError before any process is started: for a port that metrics share with the
+    server, and for an address that cannot be listened on.
     """
-    check_all()
-    metrics_port = METRICS_PORT.get()
+    metrics_port = metrics_port_setting.get()
     if metrics_port == port:
-        raise SettingError(f"METRICS_PORT={port}: this is the port of the API")
+        raise SettingError(
+            f"{metrics_port_setting.name}={port}: the server itself has this port; give metrics another"
+        )
     require_free(host, port)
     # The processes share this folder for as long as the server runs.
     with shared_folder() as folder:
@@ -72,9 +82,8 @@ def run(host: str, port: int, workers: int) -> None:
             counts = folder / "metrics"
             counts.mkdir()
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
-            _serve_metrics(METRICS_HOST.get(), metrics_port, counts)
-        load = partial(_load_app, rate_buckets, metrics_port is not None)
-        serve(load, host, port, workers)
+            serve_metrics(METRICS_HOST.get(), metrics_port, counts)
+        serve(partial(load, rate_buckets, metrics_port is not None), host, port, workers)
 
 
 def serve(load: Callable[[], Any], host: str, port: int, workers: int) -> None:

@@ -11,7 +11,13 @@ import msgspec
 
 from jobs.importing.files import csv, ndjson, parquet
 from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
-from jobs.importing.files.chunk import CHUNK_BYTES, Chunk, UnreadableFile, WantedColumns
+from jobs.importing.files.chunk import (
+    CHUNK_BYTES,
+    Chunk,
+    UnreadableFile,
+    WantedColumns,
+    listed,
+)
 from jobs.importing.formats import FORMATS, mapping
 from jobs.importing.formats.base import Format, Record, Sample, Target
 from jobs.importing.formats.json_stream import DECODE, json_values
@@ -26,6 +32,8 @@ _SAMPLE_RECORDS: Final = 20
 _ERRORS: Final = ("errors", "error")
 _QUOTED: Final = 300
 _GZIP_MAGIC: Final = b"\x1f\x8b"  # RFC 1952
+# How the files of spreadsheets begin; the first is also that of a zip.
+_SPREADSHEET_MAGIC: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 Reader = Callable[[Path, WantedColumns], Iterator[Chunk]]
 
@@ -74,6 +82,10 @@ def chunks_of(
     sample = _sample(path)
     if error := answered_error(sample):
         raise UnreadableFile(f"{path}: the other system answered with an error: {error}")
+    if sample.head.startswith(_SPREADSHEET_MAGIC):
+        raise UnreadableFile(
+            f"{path}: its content is a spreadsheet or an archive; save a spreadsheet as CSV, or unpack it"
+        )
     required = [field.name for field in kind.fields if field.required]
     # A row of this program may have a list in a member of another system's name.
     if sample.is_empty_page and not any(f'"{name}"'.encode() in sample.head for name in required):
@@ -81,7 +93,7 @@ def chunks_of(
     format = format_of(path, kind, options.format, sample)
     if format is None:
         advice = "" if is_own(sample) else _advice(kind)
-        reader = _reader_of(path, advice)
+        reader = _reader_of(path, _content_of(sample) + advice)
         if options.shop_id is not None:
             raise UnreadableFile(
                 f"{path}: --shop is for exports of other systems; rows of this program name their "
@@ -114,6 +126,15 @@ def _advice(kind: Kind) -> str:
         f". If another system wrote it, name its format: --format {_one_of(names)} "
         f"(in the landing folder: {kind.name}/FORMAT/)"
     )
+
+
+def _content_of(sample: Sample) -> str:
+    """Words for what JSON of no known system holds; "" for rows of this program, and for tables."""
+    if is_own(sample) or sample.head.removeprefix(BOM).lstrip()[:1] not in (b"{", b"["):
+        return ""
+    if not sample.records:
+        return ". Its JSON is broken or cut short"
+    return f". Its JSON is of no known system: it has {', '.join(listed(list(sample.records[0])))}"
 
 
 def _one_of(names: list[str]) -> str:

@@ -115,5 +115,6 @@ class Format(ABC):
         return record
 
     def kept_text(self, record: Record) -> str:
-        """A rejected record as JSON, as far as it may be kept. Its mapping comes to the same row."""
+        """A rejected record as JSON, as far as it may be kept, with the plain hashes of e-mails. Its mapping
+        comes to the same row."""
         return encode(self.conceal(projected(record, self.source_fields)))

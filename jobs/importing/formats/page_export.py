@@ -54,7 +54,7 @@ class PageExport(Format):
                 self.columns.get(self._plain(name), "")
             ),
             dates=dates,
-            is_header=self._is_header,
+            is_header=self._is_like_header,
         )
         for chunk in csv.chunks(path, wanted):
             names = [self._plain(name) for name in chunk.columns]
@@ -104,6 +104,11 @@ class PageExport(Format):
 
     def _is_header(self, names: Sequence[str]) -> bool:
         return self.shown_by <= {self._plain(name).lower() for name in names}
+
+    def _is_like_header(self, names: Sequence[str]) -> bool:
+        """Whether a line is the header of a file whose format is known: it may lack columns."""
+        known = {self._plain(name) for name in names}.intersection(self._spelling().values())
+        return len(known) >= len(self.shown_by)
 
     def _plain(self, name: str) -> str:
         """The name of a column without a currency, or a full stop at its end, in our spelling."""

@@ -7,8 +7,7 @@ from typing import Any, Final, TypeAlias, TypedDict
 
 import msgspec
 
-from warehouse.domain.addresses import masked
-from warehouse.domain.email_hash import hashed_email
+from warehouse.domain.email_hash import plain_mark
 
 # A place by its first name, with the places below it; without any, all that lies there is kept.
 Places: TypeAlias = "dict[str, Places]"
@@ -54,7 +53,7 @@ def _type_of(places: Places) -> Any:
 
 
 def projected(record: dict[str, Any], source_fields: SourceFields) -> dict[str, Any]:
-    """A record with its source fields alone, and e-mail addresses as their hashes."""
+    """A record with its source fields alone, and e-mail addresses as their plain hashes."""
     kept: dict[str, Any] = _projected(record, places_of(source_fields))
     return kept
 
@@ -74,8 +73,8 @@ def _projected(value: Any, places: Places) -> Any:
 def _hashed(name: str, value: Any) -> Any:
     if "email" not in name.lower() or not isinstance(value, str):
         return value
-    # What should be a hash and is none must not become one: a retry would accept it.
-    return masked(value) if "sha256" in name.lower() else hashed_email(value)
+    # A text that should be a hash and is none must not become one: a retry would accept it.
+    return value if "sha256" in name.lower() else plain_mark(value)
 
 
 def encode(record: Any) -> str:

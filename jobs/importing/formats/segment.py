@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 from jobs.importing.formats.base import SKIPPED, Format, Record, Row, Sample, SourceField, Target
 from jobs.importing.kinds.events import EventsKind
 from warehouse.domain.devices import device_of
-from warehouse.domain.email_hash import hashed_email
+from warehouse.domain.email_hash import plain_mark
 from warehouse.domain.tracking_calls import (
     CAMPAIGN,
     PROPERTIES,
@@ -61,7 +61,7 @@ class Segment(Format):
             if name in CAMPAIGN:
                 row[CAMPAIGN[name]] = value
         row["customer_id"], address = user_of(record)
-        row["visitor_id"] = record.get("anonymousId") or row["customer_id"] or hashed_email(address)
+        row["visitor_id"] = record.get("anonymousId") or row["customer_id"] or plain_mark(address)
         if not row.get("email") and not row.get("email_sha256"):
             row["email"] = member(context, "traits").get("email") or address
         row["occurred_at"] = (
@@ -78,7 +78,7 @@ class Segment(Format):
         if "value" in row:
             changed["value"] = _EVENTS.conceal(row)["value"]
         if address:
-            hashed = hashed_email(address)
+            hashed = plain_mark(address)
             traits = member(member(record, "context"), "traits")
             if not row.get("email") and not row.get("email_sha256"):
                 changed["email"] = traits.get("email") or hashed

@@ -25,13 +25,6 @@ class AdAccountsKind(ReplaceLast):
         Field("synced_at", OLD_INSTANT, "when it ended", required=True),
         Field("message", NAME, "the error, for people"),
     )
-    example: ClassVar = {
-        "shop_id": "example.myshopify.com",
-        "provider": "meta",
-        "account_id": "1234567890",
-        "status": "ok",
-        "synced_at": "2026-01-31T05:00:00Z",
-    }
     upsert = Upsert(
         ad_account,
         ("shop_key", "provider", "account_id", "status", "synced_at", "message"),

@@ -53,17 +53,6 @@ class AdSpendKind(ReplaceLast):
         ),
         Field("reported_value", DECIMAL, "their value, in `currency`; kept, and in no figure"),
     )
-    example: ClassVar = {
-        "shop_id": "example.myshopify.com",
-        "provider": "meta",
-        "campaign_id": "23851",
-        "campaign_name": "Spring",
-        "date": "2026-01-31",
-        "currency": "EUR",
-        "spend": "12.34",
-        "impressions": 1200,
-        "clicks": 35,
-    }
     upsert = Upsert(
         ad_spend,
         (
@@ -84,9 +73,9 @@ class AdSpendKind(ReplaceLast):
         keys=6,
     )
 
-    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
+    def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
         """As `ReplaceLast`; also counts the campaign days that now have rows of several levels."""
-        written = super().write(connection, rows)
+        written = super().write(connection, rows, import_id)
         if written.new and (days := int(connection.value(_MIXED_DAYS) or 0)):
             written.more[_MIXED] = days
         return written

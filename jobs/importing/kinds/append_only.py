@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from sqlalchemy import Table
 
 from jobs.run.clock import now_micros
+from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.tables.base import unique_names
 
@@ -25,9 +26,10 @@ Batches = list[tuple[int, int, int]]
 
 
 def insert_new(
-    connection: ArrowConnection, kind: str, table: Table, rows: pa.Table
+    connection: ArrowConnection, kind: str, table: Table, rows: pa.Table, import_id: int
 ) -> dict[int, int]:
-    """Insert the rows whose unique key is new, in an import batch for each shop.
+    """Insert the rows of an import whose unique key is new, in an import batch for each shop; record that
+    it repeated the others.
 
     `rows` has all columns of the table but `batch_id`. The first of several rows with one key counts.
     Returns the number of new rows by batch; batches without any are deleted. Nothing may have been
@@ -37,7 +39,7 @@ def insert_new(
     # Sorted by key, two imports of the same rows cannot wait for each other in a circle, and an index
     # is filled page after page. The sort is stable: the first of equals stays first.
     rows = _first_of_each(rows.sort_by([(name, "ascending") for name in key]), key)
-    batches = _new_batches(connection, kind, rows)
+    batches = _new_batches(connection, kind, rows, import_id)
     # A few old rows that the sample misses cost a second try.
     if not _some_stored(connection, table, key, rows):
         try:
@@ -45,9 +47,9 @@ def insert_new(
             return {batch: count for _, batch, count in batches}
         except adbc_driver_manager.DatabaseError:
             connection.rollback()
-            batches = _new_batches(connection, kind, rows)
+            batches = _new_batches(connection, kind, rows, import_id)
     return _insert_new_ones(
-        connection, table, _with_batches(rows, batches), [b for _, b, _ in batches]
+        connection, table, _with_batches(rows, batches), [b for _, b, _ in batches], import_id
     )
 
 
@@ -60,16 +62,17 @@ def _first_of_each(rows: pa.Table, key: list[str]) -> pa.Table:
     return rows if others.all() else rows.filter(pa.array(np.append(True, others)))
 
 
-def _new_batches(connection: ArrowConnection, kind: str, rows: pa.Table) -> Batches:
+def _new_batches(connection: ArrowConnection, kind: str, rows: pa.Table, import_id: int) -> Batches:
     shops = rows["shop_key"].value_counts()
     counts = dict(zip(shops.field(0).to_pylist(), shops.field(1).to_pylist(), strict=True))
     listed = ", ".join(f"({shop}, {count})" for shop, count in counts.items())
     made = connection.table(
-        "INSERT INTO import_batch (shop_key, kind, rows, imported_at) "
-        f"SELECT column1, $1, column2, $2 FROM (VALUES {listed}) s "
+        "INSERT INTO import_batch (shop_key, kind, rows, imported_at, import_id) "
+        f"SELECT column1, $1, column2, $2, $3 FROM (VALUES {listed}) s "
         "RETURNING shop_key, batch_id",
         kind,
         now_micros(),
+        import_id,
     ).to_pylist()
     return [(row["shop_key"], row["batch_id"], counts[row["shop_key"]]) for row in made]
 
@@ -92,9 +95,9 @@ def _some_stored(connection: ArrowConnection, table: Table, key: list[str], rows
 
 
 def _insert_new_ones(
-    connection: ArrowConnection, table: Table, rows: pa.Table, batches: list[int]
+    connection: ArrowConnection, table: Table, rows: pa.Table, batches: list[int], import_id: int
 ) -> dict[int, int]:
-    """Insert the new rows among these, and count the batches again."""
+    """Insert the new rows among these, record the others as repeated, and count the batches again."""
     columns = names(rows.column_names)
     staged = connection.stage(
         "import_row", rows.append_column("place", pa.array(np.arange(rows.num_rows)))
@@ -104,7 +107,26 @@ def _insert_new_ones(
         f"{connection.backend.ordered_by_place} "
         "ON CONFLICT DO NOTHING"
     )
+    _record_repeated(connection, table, staged, import_id)
     return _count(connection, table, batches)
+
+
+def _record_repeated(
+    connection: ArrowConnection, table: Table, staged: str, import_id: int
+) -> None:
+    """Record that the import repeated those of the staged rows that another one has brought."""
+    key = unique_names(table)
+    same = " AND ".join(f't."{name}" = s."{name}"' for name in key)
+    # Subqueries for each key: for a join PostgreSQL would read the whole table.
+    brought_by = (
+        "(SELECT b.import_id FROM import_batch b WHERE b.batch_id = "
+        f"(SELECT t.batch_id FROM {table.name} t WHERE {same}))"
+    )
+    connection.execute(
+        f"INSERT INTO {tables.REPEATED[table].name} ({names(key)}, import_id) "
+        f"SELECT {names(key)}, $1 FROM {staged} s WHERE {brought_by} <> $1 ON CONFLICT DO NOTHING",
+        import_id,
+    )
 
 
 def _count(connection: ArrowConnection, table: Table, batches: list[int]) -> dict[int, int]:

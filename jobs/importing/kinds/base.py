@@ -17,6 +17,8 @@ from warehouse.connections.arrow import ArrowConnection
 MAX_REJECTS: Final = 20
 # The further count of the rejects that are not kept (see `kept_rejects`).
 NOT_KEPT: Final = "not_kept"
+# The further count of the ids, answers and campaign parameters that were e-mail addresses.
+_HASHED: Final = "hashed_addresses"
 
 
 @dataclass
@@ -56,6 +58,11 @@ class Counts(Written):
             for name, number in more.items():
                 self.more[name] = self.more.get(name, 0) + number
 
+    def add_hashed(self, addresses: int) -> None:
+        """Add values that are stored as the hash of an address; most imports have none."""
+        if addresses:
+            self.add_more({_HASHED: addresses})
+
     def report(self) -> dict[str, int]:
         """The counts by name, in the order in which they are printed."""
         names = ("read", "new", "duplicate", "replaced", "rejected")
@@ -63,11 +70,10 @@ class Counts(Written):
 
 
 class Kind(ABC):
-    """One kind of file. `example`: a row that is accepted once its shop is imported."""
+    """One kind of file; `warehouse/domain/example_rows.py` has an example row of it."""
 
     name: ClassVar[str]
     fields: ClassVar[tuple[Field, ...]]
-    example: ClassVar[dict[str, Any]]
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
@@ -89,13 +95,20 @@ class Kind(ABC):
         cannot be imported. Runs while the chunk before is written: it must not use the warehouse."""
 
     @abstractmethod
-    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
-        """Write the accepted rows (there is at least one), in their order.
+    def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
+        """Write the accepted rows (there is at least one) of an import, in their order.
 
         The caller commits. The first statement of the transaction must be a write, so that two
         imports into one SQLite file wait for each other instead of failing; `connection.stage`
         followed by `connection.commit` may come before.
         """
+
+    def refuse_stored(
+        self, _connection: ArrowConnection, _columns: ChunkColumns, _rows: pa.Table
+    ) -> bool:
+        """Refuse rows by what the warehouse has. Returns whether that has begun the transaction in which
+        the other rows must be written."""
+        return False
 
     def conceal(self, row: dict[str, Any]) -> dict[str, Any]:
         """The fields of a rejected row without people's own words."""

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.files.chunk import HIDDEN
-from jobs.importing.kinds.append_only import insert_new
 from jobs.importing.kinds.base import Kind, Written
-from jobs.importing.kinds.seen_forms import FORM_ID, make_known, read_form_ids, split
+from jobs.importing.kinds.forgotten_rows import insert_wanted
+from jobs.importing.kinds.seen_forms import FORM_ID, events_of, named_by, read_form_ids, see
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values import answers
 from jobs.importing.values.columns import ChunkColumns
@@ -31,6 +31,7 @@ from jobs.importing.values.numbers import exact, is_number
 from jobs.importing.values.texts import word_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.email_hash import keyed_of
 from warehouse.domain.text_rules import HAS_NUL
 from warehouse.domain.vocabulary import (
     AGGREGATABLE_FIELD_TYPES,
@@ -98,18 +99,6 @@ class EventsKind(Kind):
         Field("variant", SHORT_TEXT, "the arm of an experiment; kept, and in no figure"),
         *UTM_FIELD_LIST,
     )
-    example: ClassVar = {
-        "event_id": "e-1",
-        "shop_id": "example.myshopify.com",
-        "form_id": "0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70",
-        "form_session_id": "s-1",
-        "visitor_id": "v-1",
-        "type": "answer",
-        "occurred_at": "2026-01-31T12:00:00Z",
-        "field_id": "skin",
-        "field_type": "choice",
-        "value": "dry",
-    }
 
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
         """The columns of raw_event but batch_id; of another system's file also those of `read_form_ids`."""
@@ -117,7 +106,7 @@ class EventsKind(Kind):
         read = {"shop_key": columns.read(shops.key_field())} | read_form_ids(columns)
         read |= columns.read_all(own)
         read["device"] = read.pop("device_type")
-        read["email_sha256"] = read_email_sha256(columns)
+        read["email_sha256"] = read_email_hashes(columns)
         types = read["type"].to_numpy()
         of_step = (types == STEP_VIEW) | (types == STEP_COMPLETE)
         for name in ("step_id", "step_index"):
@@ -125,13 +114,16 @@ class EventsKind(Kind):
         read |= _answer(columns, types, read["field_id"], read["field_type"])
         return pa.table(read)
 
-    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
+    def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
         """Add the events whose id is new, and the forms that another system's file names."""
-        events, forms = split(rows)
-        new = sum(insert_new(connection, self.name, tables.raw_event, events).values())
-        if forms is not None:
-            make_known(connection, forms)
-        return Written(new, rows.num_rows - new)
+        events = events_of(rows)
+        inserted = insert_wanted(connection, self.name, tables.raw_event, events, import_id)
+        if inserted.dropped:
+            rows = rows.filter(pc.is_in(rows["event_id"], inserted.rows["event_id"]))
+        if (forms := named_by(rows)) is not None:
+            see(connection, forms, import_id)
+        new = inserted.new
+        return Written(new, inserted.rows.num_rows - new, more=inserted.counts)
 
     def conceal(self, row: dict[str, Any]) -> dict[str, Any]:
         """Without a value that is free text: a retry needs only to know that there was one."""
@@ -143,13 +135,15 @@ class EventsKind(Kind):
 _READ_TOGETHER: Final = {SHOP_ID.name, FORM_ID.name, "value", "email", "email_sha256"}
 
 
-def read_email_sha256(columns: ChunkColumns) -> pa.Array:
-    """The hash of `email`, or else `email_sha256`."""
+def read_email_hashes(columns: ChunkColumns) -> pa.Array:
+    """The keyed hash of `email`, or else of `email_sha256`."""
     email, sha256 = BUYER_FIELDS[1:]
     hashed = columns.read(email)
     absent = pc.equal(hashed, "")
     stated = columns.read(sha256, only=absent.to_numpy(zero_copy_only=False))
-    return pc.if_else(absent, stated, hashed)
+    read = pc.if_else(absent, stated, hashed).dictionary_encode()
+    keyed = [keyed_of(text) or columns.hasher.keyed(text) for text in read.dictionary.to_pylist()]
+    return pa.array(keyed, pa.string()).take(read.indices)
 
 
 def _hidden(value: Any) -> Any:
@@ -185,6 +179,7 @@ def _answer(
     stored = answers.stored_answers(
         field_types.take(pa.array(rows)).to_pylist(),
         [cells[row] for row in rows.tolist()],
+        columns.hasher.text,
         textual=columns.chunk.textual,
     )
     values = np.full(len(types), "", dtype=object)
@@ -194,8 +189,10 @@ def _answer(
             columns.refuse([row], f"value: {text}")
         elif text is not None:
             values[row], answered[row] = text, True
+    stored_values = pa.array(values, pa.string())
+    columns.count_hashes(stored_values)
     return {
         "field_id": pc.if_else(pa.array(answered), field_ids, ""),
         "field_type": pc.if_else(pa.array(answered), field_types, ""),
-        "value": pa.array(values, pa.string()),
+        "value": stored_values,
     }

@@ -16,6 +16,5 @@ class ExchangeRatesKind(ReplaceLast):
         Field("date", DAY, "the day of the rate", required=True),
         Field("rate", POSITIVE, "1 base = rate quote", required=True),
     )
-    example: ClassVar = {"date": "2026-01-30", "base": "EUR", "quote": "USD", "rate": "1.0393"}
     # A rate belongs to no shop: the answers of every shop may change.
     upsert = Upsert(exchange_rate, ("base", "quote", "day", "rate"), keys=3, touched="true")

@@ -1,6 +1,7 @@
 """Orders: every version of each, as it was imported."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from hashlib import sha256
 from typing import ClassVar, Final
 
@@ -8,14 +9,15 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from jobs.importing.kinds.append_only import insert_new
 from jobs.importing.kinds.base import Kind, Written
-from jobs.importing.kinds.events import BUYER_FIELDS, UTM_FIELD_LIST, read_email_sha256
+from jobs.importing.kinds.events import BUYER_FIELDS, UTM_FIELD_LIST, read_email_hashes
+from jobs.importing.kinds.forgotten_rows import insert_wanted
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import quoted
 from jobs.importing.values.fields import CURRENCY, FLAG, ID, INSTANT, WHOLE, Field, FieldType
 from jobs.importing.values.order_lists import discount_codes, from_json, refunded_cents, refunds
+from jobs.run.errors import CommandFailed
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
@@ -24,13 +26,15 @@ CODES: Final = FieldType(
     "list of {code, amount_cents?, discount_id?}",
     discount_codes,
     "[]",
-    read_text=lambda value: discount_codes(from_json(value)),
+    read_text=lambda value, hash_text: discount_codes(from_json(value), hash_text),
+    has_ids_inside=True,
 )
 REFUNDS: Final = FieldType(
     "list of {refund_id, created_at, amount_cents}",
     refunds,
     "[]",
-    read_text=lambda value: refunds(from_json(value)),
+    read_text=lambda value, hash_text: refunds(from_json(value), hash_text),
+    has_ids_inside=True,
 )
 
 
@@ -58,22 +62,9 @@ class OrdersKind(Kind):
         Field("test", FLAG, "a test order is in no figure"),
         *UTM_FIELD_LIST,
     )
-    example: ClassVar = {
-        "order_id": "o-1",
-        "shop_id": "example.myshopify.com",
-        "created_at": "2026-01-31T12:30:00Z",
-        "currency": "EUR",
-        "total_cents": 4990,
-        "discount_cents": 500,
-        "email": "ada@mail.example",
-        "discount_codes": [{"code": "GLOW-1", "amount_cents": 500}],
-        "refunds": [
-            {"refund_id": "r-1", "created_at": "2026-02-02T09:00:00Z", "amount_cents": 1000}
-        ],
-    }
 
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
-        """The columns of raw_order but batch_id."""
+        """The columns of raw_order but batch_id; and the currency of each row's shop."""
         own = (field for field in self.fields if field.name not in _READ_TOGETHER)
         shop = columns.read(shops.key_field())
         read = columns.read_all(own)
@@ -92,23 +83,30 @@ class OrdersKind(Kind):
                 "gross": gross,
                 "refunded": np.where(cancelled, gross, refunded),
                 "discounted": discount,
-                "email_sha256": read_email_sha256(columns),
+                "email_sha256": read_email_hashes(columns),
                 "cancelled": cancelled.astype(np.int16),
             }
         ).drop_columns(["discount_codes"])
         codes = _priced(read["discount_codes"], discount)
         rows = rows.append_column("codes", pa.array(codes, pa.string()))
-        return rows.append_column("content", pa.array(_contents(rows), pa.string()))
+        rows = rows.append_column("content", pa.array(_contents(rows), pa.string()))
+        currencies = [shops.currencies.get(key) for key in shop.to_pylist()]
+        return rows.append_column(_CURRENCY, pa.array(currencies, pa.string()))
 
-    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
+    def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
         """Add the versions that are new. A version that stands in place of an earlier import counts as
-        replaced; one that does not is kept, and counts as duplicate."""
-        batches = insert_new(connection, self.name, tables.raw_order, rows)
-        if not sum(batches.values()):
-            return Written(duplicate=rows.num_rows)
-        return _count_versions(rows, _versions_before(connection, batches))
+        replaced; one that does not is kept, and counts as duplicate. Raises CommandFailed."""
+        checked = rows.select(["shop_key", _CURRENCY])
+        rows = rows.drop_columns([_CURRENCY])
+        inserted = insert_wanted(connection, self.name, tables.raw_order, rows, import_id)
+        _refuse_changed_currency(connection, checked)
+        if not inserted.new:
+            return Written(duplicate=inserted.rows.num_rows, more=inserted.counts)
+        standing = _versions_before(connection, inserted.batches)
+        return replace(_count_versions(inserted.rows, standing), more=inserted.counts)
 
 
+_CURRENCY: Final = "shop_currency"
 _READ_TOGETHER: Final = {SHOP_ID.name, "email", "email_sha256"}
 
 # A version, by when it was updated and its content; None before the first.
@@ -174,6 +172,23 @@ def _check_currency(
             own = shops.currencies.get(key, "")
             columns.refuse(
                 [row], f"currency: {quoted(currency)} is not the shop's currency ({own})"
+            )
+
+
+def _refuse_changed_currency(connection: ArrowConnection, checked: pa.Table) -> None:
+    """Raises CommandFailed if an import of shops has changed a currency since these rows were checked: an
+    amount would count in another one. (From now on it waits for this transaction; see `ShopsKind`.)"""
+    pairs = checked.group_by(checked.column_names).aggregate([]).to_pydict()
+    was = dict(zip(pairs["shop_key"], pairs[_CURRENCY], strict=True))
+    now = connection.table(
+        "SELECT shop_key, shop_id, currency FROM shop "
+        f"WHERE shop_key IN ({', '.join(map(str, was))})"
+    )
+    for row in now.to_pylist():
+        if row["currency"] != was[row["shop_key"]]:
+            raise CommandFailed(
+                f"the currency of shop {row['shop_id']!r} has become {row['currency']} while its orders "
+                "were imported: import the file again"
             )
 
 

@@ -7,21 +7,21 @@ rows are not read.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 from sqlalchemy import Table
 
+from jobs.importing.kinds import versions
 from jobs.importing.kinds.base import Kind, Written
+from jobs.importing.kinds.versions import STAGED, TakenBack, same_key
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.fields import Field
 from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.editions.data_version import next_version
-
-STAGED: Final = "staged_rows"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Upsert:
     @property
     def joined(self) -> str:
         """The staged rows `k` with the stored rows `t` of the same key."""
-        same = " AND ".join(f't."{name}" = k."{name}"' for name in self.key)
+        same = same_key(self.key, "t", "k")
         return f"FROM {STAGED} k CROSS JOIN {self.table.name} t WHERE {same}"
 
 
@@ -80,17 +80,24 @@ class ReplaceLast(Kind):
         """The columns that were read as the columns of the rows."""
         return columns
 
-    def write(self, connection: ArrowConnection, rows: pa.Table) -> Written:
+    def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
         """Compare the rows with the stored ones, and replace those that they change."""
-        return last_wins(connection, self.upsert, rows)
+        return last_wins(connection, self.upsert, rows, import_id)
+
+    def take_back(self, connection: ArrowConnection, import_id: int) -> TakenBack:
+        """Have the rows stand that would if an import had never come. The caller commits."""
+        return versions.take_back(connection, self.upsert, import_id)
 
 
-def last_wins(connection: ArrowConnection, upsert: Upsert, rows: pa.Table) -> Written:
+def last_wins(
+    connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id: int
+) -> Written:
     """Write the rows that change something; of those that share a key, the last."""
     connection.lock_table(upsert.table.name)  # one at a time compares and writes
     last, before = _last_of_each_key(upsert, rows)
     staged = rows.take(pa.array(last)).append_column("place", pa.array(np.arange(len(last))))
     connection.stage(STAGED, staged)
+    versions.keep(connection, upsert, import_id)
     same = " AND ".join(f't."{name}" = k."{name}"' for name in upsert.values)
     stored = connection.table(
         f"SELECT k.place, CASE WHEN {same} THEN 1 ELSE 0 END AS same {upsert.joined}"

@@ -1,6 +1,6 @@
 """The values of answers, as text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ MAX_ANSWER: Final = 1_000
 _MALFORMED: Final = "not a text, number, boolean or list of them"
 _BEYOND: Final = "beyond 64 bits"
 Stored = str | InvalidValue | None
+HashText = Callable[[str], str]
 
 _DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
 
@@ -37,12 +38,14 @@ def as_text(value: Any) -> str:
         raise InvalidValue(_BEYOND if _BEYOND in str(cause) else _MALFORMED) from None
 
 
-def answer_json(value: Any) -> str:
+def answer_json(value: Any, hash_text: HashText) -> str:
     """The value of an aggregatable answer as raw_event holds it: the JSON of a text, or of the
-    distinct texts of a list by code point; "" if a list has no element. Raises InvalidValue."""
+    distinct texts of a list by code point; "" if a list has no element. `hash_text` hashes a text that is
+    an e-mail address. Raises InvalidValue."""
     if not isinstance(value, (list, tuple)):
-        return orjson.dumps(as_text(value)).decode()
-    texts = sorted({as_text(item) for item in value if item is not None and item != ""})
+        return orjson.dumps(hash_text(as_text(value))).decode()
+    present = (item for item in value if item is not None and item != "")
+    texts = sorted({hash_text(as_text(item)) for item in present})
     return orjson.dumps(texts).decode() if texts else ""
 
 
@@ -69,25 +72,28 @@ def _json(text: str) -> Any:
         return None
 
 
-def stored_answers(types: Sequence[str], values: Sequence[Any], *, textual: bool) -> list[Stored]:
+def stored_answers(
+    types: Sequence[str], values: Sequence[Any], hash_text: HashText, *, textual: bool
+) -> list[Stored]:
     """The stored text of each answer; "" for types that cannot be aggregated; None for an empty list,
     which is no answer; InvalidValue for what is refused."""
     read: dict[tuple[str, type, Any], Stored] = {}
     stored = []
     for field_type, value in zip(types, values, strict=True):
         if isinstance(value, (list, dict)):
-            stored.append(_stored(field_type, value))
+            stored.append(_stored(field_type, value, hash_text))
             continue
         key = (field_type, type(value), value)
         if key not in read:
-            read[key] = _stored(field_type, typed(value, field_type) if textual else value)
+            value = typed(value, field_type) if textual else value
+            read[key] = _stored(field_type, value, hash_text)
         stored.append(read[key])
     return stored
 
 
-def _stored(field_type: str, value: Any) -> Stored:
+def _stored(field_type: str, value: Any, hash_text: HashText) -> Stored:
     try:
-        text = answer_json(value) or None
+        text = answer_json(value, hash_text) or None
     except InvalidValue as cause:
         return cause
     return text if field_type in AGGREGATABLE_FIELD_TYPES or text is None else ""

@@ -1,6 +1,7 @@
 """The rows of one chunk, read column by column, and the rows that are refused."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,20 @@ import pyarrow.compute as pc
 
 from jobs.importing.files.chunk import Chunk, Values
 from jobs.importing.values.errors import InvalidValue
-from jobs.importing.values.fields import Field, all_texts
+from jobs.importing.values.fields import Field, FieldType, all_texts
+from warehouse.domain.email_hash import KEYED_MARK, EmailHasher, may_hold_address
 
 Flags = npt.NDArray[np.bool_]
 
 
 class ChunkColumns:
     """The columns of one chunk. The first of several reasons to refuse a row stands; the values of a
-    refused row are of no consequence."""
+    refused row are of no consequence. `hasher` hashes e-mail addresses as the warehouse does."""
 
-    def __init__(self, chunk: Chunk) -> None:
-        self.chunk = chunk
+    def __init__(self, chunk: Chunk, hasher: EmailHasher) -> None:
+        self.chunk, self.hasher = chunk, hasher
+        # How many values of each row are stored as the hash of an address.
+        self._hashed = np.zeros(len(chunk), dtype=np.int64)
         # Why each row is refused: the place of its reason, 0 for a row that is accepted so far.
         self._refused = np.zeros(len(chunk), dtype=np.int64)
         self._reasons = [""]
@@ -47,6 +51,10 @@ class ChunkColumns:
         rows = np.flatnonzero(self._refused)
         reasons = self._refused[rows].tolist()
         return [(row, self._reasons[n]) for row, n in zip(rows.tolist(), reasons, strict=True)]
+
+    def hashed_addresses(self) -> int:
+        """How many values of accepted rows, e-mails aside, are stored as the hash of an address."""
+        return int(self._hashed[self.accepted()].sum())
 
     def cells(self, name: str) -> Values:
         """The values of a field as the file has them; None for a row without one."""
@@ -93,13 +101,36 @@ class ChunkColumns:
             self.refuse(_flags(absent), f"{field.name}: missing")
         if type.missing not in ("", None) and column.type == pa.string():
             column = pc.if_else(_is_missing(column), type.missing, column)
+        if column.type == pa.string():
+            if type.may_be_address:
+                column = self._without_addresses(column, type)
+            elif type.has_ids_inside:
+                self.count_hashes(column)
         return column if type.missing is None else column.fill_null(type.missing)
+
+    def count_hashes(self, column: pa.Array) -> None:
+        """Count the hashes of addresses in a column of texts as it is stored."""
+        if _may_hold_address(column):
+            counted = pc.count_substring_regex(column, KEYED_MARK).fill_null(0)
+            self._hashed += counted.to_numpy(zero_copy_only=False)
+
+    def _without_addresses(self, column: pa.Array, type: FieldType) -> pa.Array:
+        """A column of texts as it was read, with the hash of each that is an address."""
+        if not _may_hold_address(column):
+            return column
+        distinct, places = _distinct(column)
+        stored = [text and type.read(self.hasher.text(text)) for text in distinct]
+        column = pa.array(stored, pa.string()).take(pa.array(places))
+        self.count_hashes(column)
+        return column
 
     def _read_each(self, field: Field, values: Values) -> pa.Array:
         """The column of a field, each distinct cell read by itself; nulls for missing cells."""
         textual = self.chunk.textual and field.type.read_text is not None
         read = field.type.read_text if textual else field.type.read
         assert read
+        if field.type.has_ids_inside:
+            read = partial(read, hash_text=self.hasher.text)
         distinct, places = _distinct(values)
         results = []
         refused = np.zeros(len(distinct), dtype=np.int64)
@@ -147,6 +178,11 @@ def _distinct(values: Values) -> tuple[list[Any], npt.NDArray[np.int64]]:
             cells.append(value)
         row_numbers.append(number)
     return cells, np.array(row_numbers, dtype=np.int64)
+
+
+def _may_hold_address(texts: pa.Array) -> bool:
+    data = texts.buffers()[2]
+    return data is not None and may_hold_address(data.to_pybytes())
 
 
 def _is_missing(texts: pa.Array) -> pa.Array:

@@ -4,9 +4,11 @@ from datetime import date
 from typing import Any, Final
 
 from warehouse.domain.addresses import masked
+from warehouse.domain.email_hash import without_hashes
 
 _QUOTED: Final = 60
-# Cut after addresses are hashed: half an address is no address, and would stay.
+_ADDRESS: Final = "***"
+# Cut after addresses are hidden: half an address is no address, and would stay.
 _LOOKED_AT: Final = 2_000
 
 
@@ -15,14 +17,16 @@ class InvalidValue(ValueError):
 
 
 def quoted(value: Any, most: int = _QUOTED) -> str:
-    """A value as a reason shows it: on one line, at most so many characters, e-mail addresses hashed."""
+    """A value as a reason shows it: on one line, at most so many characters, without e-mail addresses
+    and their hashes. So a reject has the same reason when it is tried again."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
         return "a list"
     if isinstance(value, dict):
         return "an object"
-    text = masked((value.isoformat() if isinstance(value, date) else str(value))[:_LOOKED_AT])
+    text = (value.isoformat() if isinstance(value, date) else str(value))[:_LOOKED_AT]
+    text = without_hashes(masked(text, lambda _address: _ADDRESS), _ADDRESS)
     shown = text if len(text) <= most else f"{text[:most]}…"
     # repr() escapes line feeds, NUL and halves of surrogate pairs, which databases refuse.
     return repr(shown) if isinstance(value, str) else shown

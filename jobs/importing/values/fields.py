@@ -18,7 +18,7 @@ from jobs.importing.files.chunk import Values
 from jobs.importing.values import numbers, texts, times
 from jobs.importing.values.notation import NUMBER, TIME
 from warehouse.domain import text_rules
-from warehouse.domain.time import EARLIEST, LATEST, NEVER
+from warehouse.domain.time import EARLIEST, NEVER
 
 _TEXT: Final = pa.string()
 # A longer text is hardly a time, and is read by itself.
@@ -34,15 +34,19 @@ class FieldType:
     `read_text`: in place of `read` for files that write numbers and lists as text (CSV, Parquet).
     `read_clean`: a whole column, nulls for missing cells; None if any cell may need `read`.
     `notation`: NUMBER or TIME if its cells are such, which tables write in several ways; else "".
+    `may_be_address`: whether a value that is an e-mail address is stored as its hash.
+    `has_ids_inside`: whether that goes for ids in a value; `read` is then told how (`hash_text`).
     """
 
     name: str
-    read: Callable[[Any], Any]
+    read: Callable[..., Any]
     missing: Any = ""
     arrow: pa.DataType = _TEXT
-    read_text: Callable[[Any], Any] | None = None
+    read_text: Callable[..., Any] | None = None
     read_clean: Callable[[Values], pa.Array | None] | None = None
     notation: str = ""
+    may_be_address: bool = False
+    has_ids_inside: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,9 @@ def _clean_instants(values: Values) -> pa.Array | None:
         instants[flags] = read
         column = pa.array(instants, mask=~flags)
     least, most = pc.min_max(column).as_py().values()
-    return column if least is None or EARLIEST <= least <= most < LATEST else None
+    if least is None or EARLIEST <= least <= most <= times.latest_instant():
+        return column
+    return None
 
 
 _INT64: Final = pa.int64()
@@ -132,8 +138,9 @@ ID: Final = FieldType(
     "id, at most 255 characters",
     texts.identifier,
     read_clean=partial(_clean_texts, max_length=text_rules.MAX_ID),
+    may_be_address=True,
 )
-CODE: Final = FieldType("id, compared in any case", texts.code)
+CODE: Final = FieldType("id, compared in any case", texts.code, may_be_address=True)
 PROVIDER: Final = FieldType("id, kept in lower case", texts.provider)
 NAME: Final = FieldType(
     "text, cut at 1,000 characters",
@@ -144,6 +151,7 @@ SHORT_TEXT: Final = FieldType(
     "text, cut at 255 characters",
     texts.short_text,
     read_clean=partial(_clean_texts, max_length=texts.MAX_SHORT_TEXT, cut=True),
+    may_be_address=True,
 )
 UUID: Final = FieldType("UUID", texts.uuid)
 EMAIL: Final = FieldType("e-mail address; only its hash is kept", texts.email)
@@ -153,7 +161,7 @@ CURRENCY_CODE: Final = FieldType("currency code of three letters", texts.currenc
 TIMEZONE: Final = FieldType("IANA time zone", texts.timezone)
 JSON_OBJECT: Final = FieldType("JSON object", texts.json_object)
 INSTANT: Final = FieldType(
-    "ISO 8601 time from 2000 to 2100; UTC without an offset",
+    "ISO 8601 time from 2000 on, at most a day ahead; UTC without an offset",
     times.recent_instant,
     NEVER,
     _INT64,
@@ -161,7 +169,7 @@ INSTANT: Final = FieldType(
     notation=TIME,
 )
 OLD_INSTANT: Final = FieldType(
-    "ISO 8601 time from 1970 to 2100; UTC without an offset",
+    "ISO 8601 time from 1970 on, at most a day ahead; UTC without an offset",
     times.instant,
     None,
     _INT64,

@@ -45,7 +45,7 @@ class UnclearDates(ValueError):
 
 
 class Notation:
-    """What the cells seen so far show. `dates`: the order of a date's parts (one of DATE_ORDERS) where
+    """The evidence of the cells seen so far. `dates`: the order of a date's parts (one of DATE_ORDERS) where
     it is given and need not be shown."""
 
     def __init__(self, dates: str = "") -> None:

@@ -1,6 +1,7 @@
 """The lists that an order carries: refunds and discount codes."""
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
@@ -21,13 +22,16 @@ _CODE: Final = (
     Field("discount_id", ID, "the discount that the code belongs to"),
 )
 
+# How an id is stored that may be an e-mail address.
+HashText = Callable[[str], str]
 
-def refunds(value: Any) -> str:
+
+def refunds(value: Any, hash_text: HashText) -> str:
     """A list of refunds as JSON `[[refund_id, created_at, amount], ...]`, by time (microseconds), then by
     id. A repeated id counts once: its latest amount, then its greatest. Raises InvalidValue."""
     latest: dict[str, tuple[int, int]] = {}
     for item in _objects(value):
-        refund_id, created_at, amount = (_member(item, field) for field in _REFUND)
+        refund_id, created_at, amount = (_member(item, field, hash_text) for field in _REFUND)
         entry = created_at, amount
         latest[refund_id] = max(entry, latest.get(refund_id, entry))
     items = sorted((created_at, name, amount) for name, (created_at, amount) in latest.items())
@@ -39,13 +43,13 @@ def refunded_cents(text: str) -> int:
     return min(sum(amount for _, _, amount in orjson.loads(text)), LIMIT - 1)
 
 
-def discount_codes(value: Any) -> str:
+def discount_codes(value: Any, hash_text: HashText) -> str:
     """A list of discount codes as JSON `[[CODE, amount, discount_id], ...]` in the codes' order. A sole
     code without an amount has null there: it takes the order's discount. Raises InvalidValue."""
     amounts: dict[str, list[int]] = {}
     ids: dict[str, str] = {}
     for item in _objects(value):
-        code, amount, discount_id = (_member(item, field) for field in _CODE)
+        code, amount, discount_id = (_member(item, field, hash_text) for field in _CODE)
         code = code.upper()
         stated = amounts.setdefault(code, [])
         if amount is not None:
@@ -79,7 +83,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return value
 
 
-def _member(item: dict[str, Any], field: Field) -> Any:
+def _member(item: dict[str, Any], field: Field, hash_text: HashText) -> Any:
     """A member as its field reads it, None if it is missing. Raises InvalidValue with its name."""
     value = item.get(field.name)
     if value is None or value == "":
@@ -87,6 +91,8 @@ def _member(item: dict[str, Any], field: Field) -> Any:
             raise InvalidValue(f"{field.name}: missing")
         return None
     try:
+        if field.type.may_be_address and isinstance(value, str):
+            value = hash_text(value)
         return field.type.read(value)
     except InvalidValue as cause:
         raise InvalidValue(f"{field.name}: {cause}") from None

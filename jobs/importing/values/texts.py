@@ -9,7 +9,7 @@ import msgspec
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.numbers import is_number, number_text
 from warehouse.domain import text_rules
-from warehouse.domain.email_hash import hashed_email, is_sha256
+from warehouse.domain.email_hash import hashed_email, is_sha256, keyed_of
 from warehouse.domain.form_ids import is_uuid
 from warehouse.domain.json_values import texts_in
 from warehouse.domain.text_rules import HAS_NUL
@@ -61,7 +61,9 @@ def uuid(value: Any) -> str:
     """A UUID of 36 characters, in lower case. Raises InvalidValue."""
     plain = text(value, whole=True).lower()
     if not is_uuid(plain):
-        raise InvalidValue(f"{quoted(value)} is not a UUID")
+        raise InvalidValue(
+            f"{quoted(value)} is not a UUID; forms may have other ids in tracking calls (format segment)"
+        )
     return plain
 
 
@@ -103,16 +105,18 @@ def _by_rule(rule: Callable[[str], str], written: str, value: Any) -> str:
 
 
 def email(value: Any) -> str:
-    """The SHA-256 of an address; "" for one that is blank. Raises InvalidValue."""
+    """The plain hash of an address, or the mark of the keyed one, which a kept reject has; "" for one that
+    is blank. Raises InvalidValue."""
     if not isinstance(value, str) and not is_number(value):
         raise InvalidValue("not a text")  # no part of an address is quoted
-    return hashed_email(text(value, whole=True))
+    address = text(value, whole=True)
+    return address if keyed_of(address) else hashed_email(address)
 
 
 def email_sha256(value: Any) -> str:
-    """64 hexadecimal digits, in lower case. Raises InvalidValue."""
+    """64 hexadecimal digits, in lower case, or the mark of a keyed hash. Raises InvalidValue."""
     plain = text(value, whole=True).strip().lower()
-    if not is_sha256(plain):
+    if not is_sha256(plain) and not keyed_of(plain):
         raise InvalidValue("not 64 hexadecimal digits (SHA-256 of the address in lower case)")
     return plain
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.run.clock import now_micros
 from warehouse.domain.time import (
     EARLIEST,
     LATEST,
@@ -45,18 +46,29 @@ def any_instant(value: Any) -> int:
 
 
 def instant(value: Any) -> int:
-    """An instant from 1970 to 2100. Raises InvalidValue."""
+    """An instant from 1970 on, at most a day ahead. Raises InvalidValue."""
     at = any_instant(value)
     if not 0 <= at < LATEST:
         raise InvalidValue(f"{quoted(value)} is before 1970 or after 2100")
-    return at
+    return _not_ahead(at, value)
 
 
 def recent_instant(value: Any) -> int:
-    """An instant from 2000 to 2100, as events and orders have it. Raises InvalidValue."""
+    """An instant from 2000 on, at most a day ahead, as events and orders have it. Raises InvalidValue."""
     at = any_instant(value)
     if not EARLIEST <= at < LATEST:
         raise InvalidValue(f"{quoted(value)} is before 2000 or after 2100")
+    return _not_ahead(at, value)
+
+
+def latest_instant() -> int:
+    """The last instant that is accepted now: a producer's clock or time zone may be wrong by as much."""
+    return min(now_micros() + MICROS_PER_DAY, LATEST - 1)
+
+
+def _not_ahead(at: int, value: Any) -> int:
+    if at > latest_instant():
+        raise InvalidValue(f"{quoted(value)} is more than a day ahead")
     return at
 
 

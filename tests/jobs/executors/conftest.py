@@ -8,7 +8,7 @@ import pytest
 
 from tests.jobs.conftest import Commands
 from tests.support.dask_cluster import Cluster, dask_cluster
-from tests.support.import_files import event, order
+from tests.support.import_files import event, form, order
 
 SHOPS: Final = 16
 # One of orders and one of events.
@@ -22,6 +22,7 @@ def make_shops(commands: Commands) -> None:
     names = [f"shop-{number}.example" for number in range(SHOPS)]
     commands.take("shops", [{"shop_id": name, "currency": "EUR"} for name in names])
     commands.take("orders", [order(shop_id=name) for name in names])
+    commands.take("forms", [form(shop_id=name) for name in names])
     commands.take("events", [event(shop_id=name) for name in names])
     make_many_rows(commands)
 

@@ -19,6 +19,7 @@ from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import BATCHES_PER_SHOP, SHOPS, assert_whole, make_shops
 from tests.support.import_files import order
 from tests.support.slow_batch import slow_batch
+from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.editions.pending_batches import EVERY_BATCH
 from warehouse.tables import job_run
@@ -54,7 +55,7 @@ def test_sqlite_has_one_writer(sqlite_commands: Commands) -> None:
 def test_a_wrong_executor_is_refused(sqlite_commands: Commands, text: str, message: str) -> None:
     assert message in sqlite_commands("rollup", "--executor", text, status=2)
     sqlite_commands.settings["EXECUTOR"] = text
-    assert message in sqlite_commands("rollup", status=1)
+    assert message in sqlite_commands("rollup", status=2)
 
 
 def test_small_work_is_done_by_the_process_itself(postgres_commands: Commands) -> None:
@@ -152,7 +153,8 @@ def test_a_worker_proves_that_it_reads_the_same_warehouse(
     """However it spells the address; another database of the same server is refused."""
     postgres_commands.make_backlog()
     monkeypatch.setenv("WAREHOUSE_URL", postgres_commands.url)
-    build = own_build()
+    with open_arrow(postgres_commands.url) as connection:
+        build = own_build(connection)
     work = Work((), EVERY_BATCH, now_micros(), only_due=False)
     url = make_url(postgres_commands.url)
     if folder := url.query.get("host"):
@@ -188,9 +190,11 @@ def test_a_task_that_is_started_twice_is_done_once(
         slow_batch(postgres_commands.url, batch) as slow,
         ProcessPoolExecutor(2, get_context("spawn")) as pool,
     ):
-        first = pool.submit(run_task, own_build(), work)
+        with open_arrow(postgres_commands.url) as connection:
+            build = own_build(connection)
+        first = pool.submit(run_task, build, work)
         slow.wait_for_worker()
-        second: TaskOutcome = pool.submit(run_task, own_build(), work).result()
+        second: TaskOutcome = pool.submit(run_task, build, work).result()
         assert second == (0, 0, frozenset(), {}, (edition,))
         slow.release()
         done: TaskOutcome = first.result()

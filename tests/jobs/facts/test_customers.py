@@ -39,14 +39,16 @@ def test_keys() -> None:
     )
     events = seen({"email": MAIL, "seen_at": 8, "customer_id": "c3", "customer": 3})
     emails = touched_emails(stored, bought)
-    resolution = resolve(emails, seen(), events, Versions(bought.iloc[:0], bought))
+    resolution = resolve(
+        emails, Versions(seen(), seen()), events, Versions(bought.iloc[:0], bought)
+    )
     assert resolution.moved()["email"].tolist() == [MAIL]
     rows = with_customers(stored, stored.index.to_numpy(), resolution)
     assert rows["customer"].to_dict() == {1: 1, 2: 2, 3: OTHER, 4: 0}
     rows = with_customers(bought, bought.index.to_numpy(), resolution)
     assert rows["customer"].to_dict() == {1: 2, 2: 2}
     # Only the events' sighting is stored: orders are read each time.
-    assert resolution.emails[["email", "customer"]].to_numpy().tolist() == [[MAIL, 3]]
+    assert resolution.emails.new[["email", "customer"]].to_numpy().tolist() == [[MAIL, 3]]
 
 
 def test_an_order_seen_at_the_same_time_ties_by_the_greater_id() -> None:
@@ -55,7 +57,8 @@ def test_an_order_seen_at_the_same_time_ties_by_the_greater_id() -> None:
         {"order": 1, "created_at": 8, "customer_id": "c10", "customer_seen": 10, "email": MAIL}
     )
     events = seen({"email": MAIL, "seen_at": 8, "customer_id": "c9", "customer": 9})
-    resolution = resolve(touched_emails(stored), seen(), events, Versions(bought, bought))
+    unseen = Versions(seen(), seen())
+    resolution = resolve(touched_emails(stored), unseen, events, Versions(bought, bought))
     rows = with_customers(stored, stored.index.to_numpy(), resolution)
     assert rows["customer"].to_dict() == {1: 9}
     assert resolution.moved()["email"].tolist() == [MAIL]

@@ -34,12 +34,14 @@ def gathered(partials: Partials, stored: pd.DataFrame, bought: pd.DataFrame) -> 
     )
     versions = Versions(bought, pd.concat([bought, batch_orders(partials.orders)[bought.columns]]))
     emails = touched_emails(partials.emails, batch.sessions.new, versions.new)
-    resolution = resolve(emails, rows_of(tables.fact_email), partials.emails, versions)
+    known = rows_of(tables.fact_email)
+    resolution = resolve(emails, Versions(known, known), partials.emails, versions)
     merged = pd.concat([stored[~stored.index.isin(batch.ids)], batch.sessions.new])
     codes = rows_of(tables.fact_order_code)
     counts = discounts.usage_counts(
         rows_of(tables.code_usage), batch.issues, batch.sessions, Versions(codes, codes)
     )
+    names = rows_of(tables.dim_step)
     return Gathered(
         batch=batch,
         sessions=Versions(stored, with_customers(merged, batch.ids, resolution)),
@@ -49,7 +51,7 @@ def gathered(partials: Partials, stored: pd.DataFrame, bought: pd.DataFrame) -> 
         order_codes=Versions(codes, codes),
         resolution=resolution,
         code_usage=discounts.code_usage(discounts.named_codes(codes), counts, partials.texts),
-        step_names=rows_of(tables.dim_step),
+        step_names=Versions(names, names),
     )
 
 

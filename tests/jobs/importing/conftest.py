@@ -1,5 +1,6 @@
 """Fixtures: a migrated warehouse with two shops, and the import of rows into it."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from jobs.importing.formats import FORMATS
 from jobs.importing.import_file import import_file
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
+from tests.support.form_calls import SHOP
+from tests.support.hashing import use_known_secret
 from tests.support.import_files import written
 from warehouse import tables
 from warehouse.connections.arrow import open_arrow
@@ -60,6 +63,7 @@ class Warehouse:
 def _warehouse(url: str, folder: Path) -> Warehouse:
     engine = open_engine(url)
     migrate(engine)
+    use_known_secret(engine)
     with engine.begin() as connection:
         for shop_id, currency in SHOPS:
             connection.execute(
@@ -67,6 +71,24 @@ def _warehouse(url: str, folder: Path) -> Warehouse:
             )
     engine.dispose()
     return Warehouse(url, folder)
+
+
+File = tuple[str, list[Any]]
+"""A kind, and rows of it; of kind `events`, calls of Segment."""
+
+
+def load(warehouse: Warehouse, file: File) -> None:
+    kind, rows = file
+    path = warehouse.folder / f"{kind}.ndjson"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    warehouse.take_file(kind, path, SHOP if kind == "events" else None)
+
+
+def state(warehouse: Warehouse) -> tuple[list[dict[str, Any]], int, int]:
+    """The forms, and the counts of them that quotas look at."""
+    rows = warehouse.rows("SELECT * FROM form ORDER BY form_id")
+    (shop,) = warehouse.rows(f"SELECT * FROM shop WHERE shop_id = '{SHOP}'")
+    return rows, shop["form_count"], shop["form_bytes"]
 
 
 @pytest.fixture
@@ -78,6 +100,11 @@ def warehouse(warehouse_url: str, tmp_path: Path) -> Warehouse:
 @pytest.fixture
 def sqlite_warehouse(sqlite_url: str, tmp_path: Path) -> Warehouse:
     return _warehouse(sqlite_url, tmp_path)
+
+
+@pytest.fixture
+def postgres_warehouse(postgres_url: str, tmp_path: Path) -> Warehouse:
+    return _warehouse(postgres_url, tmp_path)
 
 
 NewWarehouse = Callable[[], Warehouse]

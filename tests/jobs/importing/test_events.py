@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.jobs.importing.conftest import Warehouse
+from tests.support.hashing import keyed
 from tests.support.import_files import FORM, answer, as_ndjson, event
 
 FULL = event(
@@ -39,7 +40,7 @@ STORED = {
     "field_type": "",
     "value": "",
     "customer_id": "c1",
-    "email_sha256": sha256(b"ann@mail.example").hexdigest(),
+    "email_sha256": keyed("ann@mail.example"),
     "discount_id": "d1",
     "discount_code": "ÉTÉ-5",
     "variant": "B" * 255,
@@ -200,8 +201,7 @@ def test_a_hash_counts_where_there_is_no_address(sqlite_warehouse: Warehouse) ->
             event(event_id="1", email_sha256=hashed.upper()),
             event(event_id="2", email_sha256=other, email="ANN@mail.example"),
             event(event_id="3", email_sha256=hashed, email=""),
-            event(event_id="4", email=hashed),
         ],
     )
     found = sqlite_warehouse.rows("SELECT DISTINCT email_sha256 FROM raw_event")
-    assert found == [{"email_sha256": hashed}]
+    assert found == [{"email_sha256": keyed("ann@mail.example")}]

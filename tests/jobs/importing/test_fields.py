@@ -30,6 +30,7 @@ from jobs.importing.values.fields import (
     FieldType,
 )
 from tests.jobs.importing.conftest import Warehouse
+from tests.support.hashing import HASHER
 
 FAST = [ID, NAME, SHORT_TEXT, INSTANT, WHOLE]
 moments = [datetime(year, 1, 2, tzinfo=UTC) for year in (2026, 1999, 2000, 2100, 2101)]
@@ -65,7 +66,9 @@ cells = st.one_of(
 
 def read(field: Field, values: Values, *, textual: bool) -> tuple[list[Any], list[tuple[int, str]]]:
     lines = np.arange(1, len(values) + 1)
-    columns = ChunkColumns(Chunk({field.name: values}, lines, lambda _: "", textual=textual))
+    columns = ChunkColumns(
+        Chunk({field.name: values}, lines, lambda _: "", textual=textual), HASHER
+    )
     column = columns.read(field).to_pylist()
     good = columns.accepted().tolist()
     return [

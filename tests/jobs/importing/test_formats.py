@@ -19,6 +19,7 @@ from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import InvalidValue
 from tests.jobs.importing.conftest import Warehouse
+from tests.support.hashing import HASHER
 from tests.support.import_files import OF_FORMAT, SAMPLES, event, order, written
 from warehouse.domain.email_hash import hashed_email
 
@@ -128,7 +129,7 @@ def test_whatever_is_there_is_taken_or_rejected(format: Format) -> None:
             put(copy, names[:depth], odd)
             broken.append((len(broken) + 1, copy))
     chunk = mapping.chunk_of(format, kind, target(), Records(broken))
-    columns = ChunkColumns(chunk)
+    columns = ChunkColumns(chunk, HASHER)
     kind.check(columns, SHOPS)
     assert len(columns.refused()) + len(chunk.broken) > 0
     for number in range(0, len(chunk), 97):

@@ -1,12 +1,12 @@
 """Orders in, versions out."""
 
 import json
-from hashlib import sha256
 from typing import Any
 
 import pytest
 
 from tests.jobs.importing.conftest import Warehouse
+from tests.support.hashing import keyed
 from tests.support.import_files import order
 
 FULL = order(
@@ -32,7 +32,7 @@ STORED = {
     "refunds": '[["r",1767571200000000,1200]]',
     "discounted": 700,
     "customer_id": "c1",
-    "email_sha256": sha256(b"ann@mail.example").hexdigest(),
+    "email_sha256": keyed("ann@mail.example"),
     "visitor_id": "v1",
     "codes": '[["B",0,""],["ÉTÉ",3,"d"]]',
     "test": 1,

@@ -11,6 +11,7 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from tests.support.depth import examples
+from tests.support.hashing import HASHER
 from tests.support.oracle.orders import order_of
 from tests.support.oracle.records import UTM, Event, Row, event_of
 from tests.support.strategies import worlds
@@ -23,7 +24,7 @@ QUIET = settings(examples(60), suppress_health_check=list(HealthCheck))
 
 def stored(kind: str, rows: list[Row], currencies: dict[str, str]) -> list[dict[str, Any]]:
     texts = [(n, json.dumps(row)) for n, row in enumerate(rows, 1)]
-    columns = ChunkColumns(chunk_of_texts(KINDS[kind].field_names(), texts, textual=False))
+    columns = ChunkColumns(chunk_of_texts(KINDS[kind].field_names(), texts, textual=False), HASHER)
     keys = {shop: key for key, shop in enumerate(currencies, 1)}
     shops = ImportedShops(keys, {keys[shop]: currency for shop, currency in currencies.items()})
     table = KINDS[kind].check(columns, shops)
@@ -56,7 +57,7 @@ def plain_event(event: Event) -> dict[str, Any]:
         "field_id": event.field_id if answer else "",
         "value": value.replace('", "', '","'),
         "customer_id": event.customer or "",
-        "email_sha256": event.email or "",
+        "email_sha256": (event.email and HASHER.keyed(event.email)) or "",
         "discount_id": event.discount_id or "",
         "discount_code": event.code or "",
         **dict(zip(UTM, event.utm, strict=True)),
@@ -91,7 +92,7 @@ def test_orders(world: World) -> None:
         named = {(code, discount) for code, _, discount in codes if discount}
         assert named <= order.discount_ids
         assert {code for code, _ in named} == {code for code, _ in order.discount_ids}
-        assert row["email_sha256"] == (order.email or "")
+        assert row["email_sha256"] == ((order.email and HASHER.keyed(order.email)) or "")
         assert row["customer_id"] == (order.customer or "")
         assert row["visitor_id"] == (order.visitor or "")
         assert tuple(row[name] for name in UTM) == order.utm

@@ -244,10 +244,10 @@ def test_a_retry_that_fails_keeps_nobody_waiting(
     ask(warehouse, "b.example", now=2)
     write = OrdersKind.write
 
-    def fail(self: OrdersKind, connection: Any, rows: Any) -> Any:
+    def fail(self: OrdersKind, connection: Any, rows: Any, import_id: int) -> Any:
         if rows["shop_key"][0].as_py() == key(warehouse, "a.example"):
             raise ValueError("no such row")
-        return write(self, connection, rows)
+        return write(self, connection, rows, import_id)
 
     monkeypatch.setattr(OrdersKind, "write", fail)
     assert "a retry of rejects failed: " in run("rollup", "--refresh")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.jobs.importing.conftest import Warehouse
-from tests.support.import_files import FORM, answer, as_ndjson, event, order
+from tests.support.import_files import FORM, NO_UUID, answer, as_ndjson, event, order
 
 LONG = "x" * 256
 
@@ -33,15 +33,15 @@ EVENTS: list[tuple[dict[str, Any], str]] = [
     (event(form_id=""), "form_id: missing"),
     (
         event(form_id="0190c4a25b7e7c3d8f1a2b3c4d5e6f70"),
-        "form_id: '0190c4a25b7e7c3d8f1a2b3c4d5e6f70' is not a UUID",
+        "form_id: '0190c4a25b7e7c3d8f1a2b3c4d5e6f70'" + NO_UUID,
     ),
     (
         event(form_id=f"{{{FORM}}}"),
-        "form_id: '{0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70}' is not a UUID",
+        "form_id: '{0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70}'" + NO_UUID,
     ),
     (
         event(form_id=f"urn:uuid:{FORM}"),
-        "form_id: 'urn:uuid:0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70' is not a UUID",
+        "form_id: 'urn:uuid:0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70'" + NO_UUID,
     ),
     (event(form_session_id=""), "form_session_id: missing"),
     (event(visitor_id=""), "visitor_id: missing"),

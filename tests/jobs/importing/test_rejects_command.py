@@ -226,7 +226,11 @@ def test_status_after_a_rollup(jobs: Jobs) -> None:
     jobs.take("events", [event(event_id="e2"), event(event_id="")], "b.ndjson")
     shop = json.loads(jobs("status", "--json").stdout)["shops"][0]
     assert (shop["state"], shop["waiting_rows"]) == ("current", 1)
-    lines = jobs("status").stdout.splitlines()
+    named, *lines = jobs("status").stdout.splitlines()
+    assert named.startswith("warehouse: sqlite:///")
+    # A form that is not known, and one row of three rejected.
+    assert [line[:11] for line in lines[:2]] == ["NEEDS YOU: "] * 2
+    lines = lines[2:]
     waiting = lines.pop(2)
     assert re.fullmatch(r"  waiting rows  1 \(for \d+ s\)", waiting)
     assert lines[: lines.index("last runs:")] == [

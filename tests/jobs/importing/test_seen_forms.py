@@ -13,43 +13,25 @@ from sqlalchemy import insert, text
 from jobs.importing.rejects import retry_rejects
 from tests.jobs.importing.conftest import Warehouse
 from tests.jobs.importing.conftest import _warehouse as new_warehouse
-from tests.support.import_files import FORM, form
+from tests.support.form_calls import BEGAN, SHOP, Call, call, ours
+from tests.support.import_files import FORM, NO_UUID, form
+from tests.support.product import Product
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse import tables
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
-from warehouse.domain.form_ids import form_id_of
-from warehouse.domain.time import NEVER
+from warehouse.domain.time import MICROS_PER_DAY, NEVER
 from web.api import form_quota
 from web.api.forms_table import get_version, replace_draft
 
-SHOP = "a.example"
-# 2026-01-02T03:00:00Z in microseconds.
-BEGAN = 1767322800_000_000
-
-Call = dict[str, Any]
-
-
-def call(form_id: Any, second: int = 0, name: str = "") -> Call:
-    """A view of a form, so many seconds after BEGAN."""
-    return {
-        "type": "track",
-        "event": "Form Viewed",
-        "messageId": f"{form_id} {second} {name}",
-        "anonymousId": "v",
-        "timestamp": f"2026-01-02T03:{second // 60:02d}:{second % 60:02d}Z",
-        "properties": {"form_id": form_id, "form_session_id": "s", "form_name": name},
-    }
+# Thirty days later.
+EDITED = BEGAN + 30 * 24 * 3600 * 1_000_000
 
 
 def take(warehouse: Warehouse, *calls: Call) -> dict[str, int]:
     path = warehouse.folder / "calls.ndjson"
     path.write_text("".join(json.dumps(one) + "\n" for one in calls))
     return warehouse.take_file("events", path, SHOP)
-
-
-def ours(id: str) -> str:
-    return form_id_of(SHOP, "segment", id)
 
 
 def known(warehouse: Warehouse) -> dict[str, str]:
@@ -93,7 +75,7 @@ def test_a_form_is_known_from_its_first_event(warehouse: Warehouse) -> None:
     events = warehouse.rows("SELECT DISTINCT form_id FROM raw_event")
     assert {row["form_id"] for row in events} == rows.keys()
     before = shop(warehouse)
-    assert (before["form_count"], before["form_bytes"], before["data_version"]) == (3, 0, 1)
+    assert (before["form_count"], before["form_bytes"], before["data_version"]) == (0, 0, 1)
     # The same again, and later events that tell nothing new of the form.
     take(warehouse, call("popup-1", 5, "Pop-up"), call(FORM), call("popup-1", 6))
     take(warehouse, call(FORM, 8))
@@ -113,7 +95,7 @@ def test_events_of_our_own_kind_make_no_form_known(warehouse: Warehouse) -> None
     }
     counts = warehouse.take("events", [row | {"form_id": FORM}, row | {"form_id": "popup-1"}])
     assert (counts["new"], counts["rejected"]) == (1, 1)
-    assert warehouse.reasons() == [(2, "form_id: 'popup-1' is not a UUID")]
+    assert warehouse.reasons() == [(2, "form_id: 'popup-1'" + NO_UUID)]
     assert known(warehouse) == {}
 
 
@@ -157,7 +139,8 @@ def test_what_is_known_depends_on_no_order_and_no_portions(
             if rows := [step for step in portion if "type" not in step]:
                 warehouse.take("forms", rows)
         counted = shop(warehouse)
-        assert counted["form_count"] == len(known(warehouse))
+        # Those of the rows; a flood of events leaves the API its quota.
+        assert counted["form_count"] == 2
         # A form that was beyond the quota for a while has lost its names and its id there.
         lost = ("name", "named_at", "source", "source_id", "first_event_at") if quota < 100 else ()
         rows = warehouse.rows("SELECT * FROM form ORDER BY form_id")
@@ -199,16 +182,32 @@ def test_more_ids_than_a_shop_may_have(warehouse: Warehouse) -> None:
     stored = {row["form_id"] for row in warehouse.rows("SELECT form_id FROM form")}
     assert stored == {form_id for _, form_id in first[:10_000]}
     before = shop(warehouse)
-    assert before["form_count"] == 10_000
+    assert before["form_count"] == 0
     assert take(warehouse, *calls)["duplicate"] == 10_400
     take(warehouse, *(call(f"more {n}", 1041) for n in range(500)))
     assert shop(warehouse) == before
     # An earlier one takes the place of the last.
     take(warehouse, call("earlier"))
-    assert shop(warehouse)["form_count"] == 10_000
     stored.add(ours("earlier"))
     stored.remove(first[9_999][1])
     assert {row["form_id"] for row in warehouse.rows("SELECT form_id FROM form")} == stored
+
+
+def test_a_flood_of_events_leaves_the_api_its_quota(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORMS_PER_SHOP", "3")
+    take(warehouse, *(call(f"made up {n}", n) for n in range(40)))
+    assert set(known(warehouse)) == {f"made up {n}" for n in range(3)}
+    product = Product(warehouse.url)
+    body = {"name": "x", "schema": {}}
+    statuses = [product.ask("POST", "/v1/forms", SHOP, json=body).status_code for _ in range(4)]
+    product.end()
+    assert statuses == [201, 201, 201, 409]
+    assert shop(warehouse)["form_count"] == 3
+    # Nor do those that were created keep others from becoming known.
+    take(warehouse, call("made up 0", name="Name"), call("earlier", 0))
+    assert len(known(warehouse)) == 6
 
 
 def test_a_form_that_was_edited_stays(
@@ -216,10 +215,10 @@ def test_a_form_that_was_edited_stays(
 ) -> None:
     monkeypatch.setenv("FORMS_PER_SHOP", "1")
     take(warehouse, call("a", 5))
-    engine = open_engine(warehouse.url)
+    engine, edited = open_engine(warehouse.url), BEGAN + 30 * MICROS_PER_DAY
     with engine.connect().execution_options(writes=True) as connection:
         seen = get_version(connection, 1, ours("a"))
-        assert replace_draft(connection, 1, ours("a"), '{"x":1}', BEGAN * 2, seen)
+        assert replace_draft(connection, 1, ours("a"), '{"x":1}', edited, seen)
         connection.commit()
     engine.dispose()
     take(warehouse, call("b", 1), call("a", 7, "Name"))
@@ -228,8 +227,12 @@ def test_a_form_that_was_edited_stays(
     row = form(form_id=ours("a"), updated_at="2026-01-03T00:00:00Z")
     assert warehouse.take("forms", [row])["duplicate"] == 1
     (stored,) = warehouse.rows(f"SELECT * FROM form WHERE form_id = '{ours('a')}'")
-    assert (stored["draft_schema"], stored["updated_at"]) == ('{"x":1}', BEGAN * 2)
-    assert (shop(warehouse)["form_count"], shop(warehouse)["form_bytes"]) == (2, 7)
+    assert (stored["draft_schema"], stored["updated_at"]) == ('{"x":1}', edited)
+    assert (shop(warehouse)["form_count"], shop(warehouse)["form_bytes"]) == (0, 7)
+    # A row that is newer does, and the form counts from then on.
+    row = form(form_id=ours("a"), schema={}, updated_at="2026-03-01T00:00:00Z")
+    assert warehouse.take("forms", [row])["replaced"] == 1
+    assert (shop(warehouse)["form_count"], shop(warehouse)["form_bytes"]) == (1, 4)
 
 
 def test_a_retry_makes_forms_known(warehouse: Warehouse) -> None:
@@ -286,4 +289,4 @@ def test_an_import_waits_for_who_writes_forms_of_the_shop(
         assert imported.result(PATIENCE_SECONDS)["new"] == 2
     engine.dispose()
     assert known(warehouse) == {"a": "x", "b": "b"}
-    assert shop(warehouse)["form_count"] == 2
+    assert shop(warehouse)["form_count"] == 1

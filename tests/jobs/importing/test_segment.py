@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -11,8 +10,10 @@ from jobs.importing.formats.base import Target
 from jobs.importing.formats.segment import Segment
 from jobs.importing.rejects import retry_rejects
 from tests.jobs.importing.conftest import Warehouse
+from tests.support.hashing import keyed, marked
 from tests.support.import_files import FORM, SAMPLES
 from warehouse.connections.arrow import open_arrow
+from warehouse.domain.email_hash import hashed_email
 
 SHOP = "a.example"
 STORED = "SELECT * FROM raw_event ORDER BY occurred_at"
@@ -20,10 +21,6 @@ STORED = "SELECT * FROM raw_event ORDER BY occurred_at"
 BEGAN = 1767322800_000_000
 VIEW, START, STEP_VIEW, STEP_COMPLETE, ANSWER, SUBSCRIBE, COMPLETE = range(1, 8)
 DESKTOP, MOBILE, TABLET = 1, 2, 3
-
-
-def hashed(address: str) -> str:
-    return sha256(address.encode()).hexdigest()
 
 
 def stored(number: int, kind: int, session: str, visitor: str, **more: Any) -> dict[str, Any]:
@@ -68,7 +65,7 @@ CALLS = [
         8,
         SUBSCRIBE,
         customer_id="7012345678901",
-        email_sha256=hashed("ada@example.com"),
+        email_sha256=keyed("ada@example.com"),
         discount_id="d1",
         discount_code="WELCOME-7K2P",
     ),
@@ -79,7 +76,7 @@ CALLS = [
     bea(
         14,
         SUBSCRIBE,
-        email_sha256=hashed("bea@example.com"),
+        email_sha256=keyed("bea@example.com"),
         discount_id="d1",
         discount_code="WELCOME-9X",
     ),
@@ -88,8 +85,8 @@ CALLS = [
         16,
         VIEW,
         "fs_3",
-        hashed("cleo@example.com"),
-        email_sha256=hashed("cleo@example.com"),
+        marked("cleo@example.com"),
+        email_sha256=keyed("cleo@example.com"),
         occurred_at=BEGAN + 16_900_000,
     ),
 ]
@@ -126,6 +123,7 @@ def test_what_is_stored(warehouse: Warehouse) -> None:
         "replaced": 0,
         "rejected": 0,
         "skipped": 3,
+        "hashed_addresses": 1,
     }
     assert rows(warehouse) == CALLS
     # As an object storage has it, under a name that says nothing.
@@ -197,7 +195,7 @@ def test_what_cannot_be_taken(warehouse: Warehouse) -> None:
             "form_session_id": "s1",
             **secret,
             "value": "***",
-            "email": hashed("eve@example.com"),
+            "email": marked("eve@example.com"),
         },
     }
 
@@ -264,7 +262,7 @@ def test_the_property_goes_before_the_trait() -> None:
 
 
 def test_a_stated_hash_goes_before_addresses_of_other_places() -> None:
-    stated = hashed("a@a.example")
+    stated = hashed_email("a@a.example")
     traits = {"context": {"traits": {"email": "b@b.example"}}}
     for name in ("email_sha256", "emailSha256"):
         call_of_user = call(properties={name: stated}, userId="c@c.example", **traits)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.jobs.importing.conftest import Warehouse
-from tests.support.import_files import FORM, Row, account, form, rate, spend
+from tests.support.import_files import FORM, NO_UUID, Row, account, form, rate, spend
 
 LONG = "x" * 256
 SHOP = {"shop_id": "n.example", "currency": "EUR"}
@@ -47,10 +47,10 @@ FORMS: list[Case] = [
         "shop_id: 'nobody.example' is not an imported shop; import it first (kind shops)",
     ),
     (form(form_id=""), "form_id: missing"),
-    (form(form_id=FORM[:-1]), "form_id: '0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f7' is not a UUID"),
+    (form(form_id=FORM[:-1]), "form_id: '0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f7'" + NO_UUID),
     (
         form(form_id=FORM.replace("-", "")),
-        "form_id: '0190c4a25b7e7c3d8f1a2b3c4d5e6f70' is not a UUID",
+        "form_id: '0190c4a25b7e7c3d8f1a2b3c4d5e6f70'" + NO_UUID,
     ),
     (form(name=""), "name: missing"),
     (form(name="a\0"), "name: has a NUL character"),

@@ -8,7 +8,7 @@ import pytest
 from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.times import any_instant
 from tests.jobs.importing.conftest import Warehouse
-from tests.support.import_files import event
+from tests.support.import_files import account, event, form, order
 from warehouse.domain.time import from_micros
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -96,11 +96,53 @@ def test_times_typed_by_parquet(sqlite_warehouse: Warehouse, value: Any, means: 
 
 
 def test_the_first_and_the_last_instant(sqlite_warehouse: Warehouse) -> None:
-    taken = ["2000-01-01T00:00:00Z", "1999-12-31T23:00:00-01:00", "2100-12-31T23:59:59.999999Z"]
+    taken = ["2000-01-01T00:00:00Z", "1999-12-31T23:00:00-01:00"]
     refused = ["1999-12-31T23:59:59.999999Z", "2000-01-01T00:00:00+01:00", "2100-12-31T24:00:00Z"]
     rows = [event(event_id=f"{n}", occurred_at=text) for n, text in enumerate(taken + refused)]
-    assert sqlite_warehouse.take("events", rows)["new"] == 3
+    assert sqlite_warehouse.take("events", rows)["new"] == 2
     assert sqlite_warehouse.reasons() == [
         (line, f"occurred_at: '{text}' is before 2000 or after 2100")
-        for line, text in enumerate(refused, 4)
+        for line, text in enumerate(refused, 3)
     ]
+
+
+# Far from the limit by more than a test takes.
+SOON, TOO_LATE = timedelta(hours=23), timedelta(hours=25)
+
+
+@pytest.mark.parametrize("name", ["in.ndjson", "in.csv", "in.parquet"])
+def test_an_event_may_be_a_day_ahead(sqlite_warehouse: Warehouse, name: str) -> None:
+    """Whether the column is clean or not."""
+    soon, late = ((datetime.now(UTC) + ahead).isoformat() for ahead in (SOON, TOO_LATE))
+    assert sqlite_warehouse.take("events", [event(occurred_at=soon)], name)["new"] == 1
+    rows = [event(event_id="2", occurred_at=soon), event(event_id="3", occurred_at=late)]
+    assert sqlite_warehouse.take("events", rows, name)["new"] == 1
+    reason = f"occurred_at: '{late}' is more than a day ahead"
+    assert [text for _, text in sqlite_warehouse.reasons()] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        ("orders", "created_at"),
+        ("orders", "updated_at"),
+        ("orders", "cancelled_at"),
+        ("orders", "refunds"),
+        ("forms", "created_at"),
+        ("forms", "updated_at"),
+        ("ad-accounts", "synced_at"),
+    ],
+)
+def test_every_instant_is_at_most_a_day_ahead(
+    sqlite_warehouse: Warehouse, kind: str, field: str
+) -> None:
+    make = {"orders": order, "forms": form, "ad-accounts": account}[kind]
+    for ahead, taken in ((SOON, 1), (TOO_LATE, 0)):
+        at: Any = (datetime.now(UTC) + ahead).isoformat()
+        if field == "refunds":
+            at = [{"refund_id": "r", "created_at": at, "amount_cents": 1}]
+        counts = sqlite_warehouse.take(kind, [make(**{field: at})])
+        assert counts["new"] + counts["replaced"] == taken
+    ((_, reason),) = sqlite_warehouse.reasons()
+    assert reason.startswith(f"{field}: ")
+    assert reason.endswith(" is more than a day ahead")

@@ -1,6 +1,9 @@
 """Messages about files that are not recognised say what would help."""
 
 import json
+from zipfile import ZipFile
+
+import pytest
 
 from tests.jobs.conftest import Commands
 from tests.support.import_files import SAMPLES, order, written
@@ -43,6 +46,52 @@ def test_an_extension_that_is_not_read(sqlite_commands: Commands) -> None:
     said = sqlite_commands("import", "orders", str(path), status=1)
     assert "a row on each line" in said
     assert "--format" not in said
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b'{"code": 40105, "message": "expired"}', "it has code, message. "),
+        (b'{"data": {"customers": {"nodes": []}}}', "it has customers. "),
+        (b'{"orders": [{"id": 1,', "Its JSON is broken or cut short. "),
+    ],
+)
+def test_json_of_no_known_system(sqlite_commands: Commands, content: bytes, found: str) -> None:
+    path = sqlite_commands.folder / "orders.json"
+    path.write_bytes(content)
+    said = sqlite_commands("import", "orders", str(path), status=1)
+    assert found + "If another system wrote it, name its format: --format shopify" in said
+
+
+@pytest.mark.parametrize("name", ["orders.xlsx", "orders.csv"])
+@pytest.mark.parametrize("options", [[], ["--format", "shopify-csv"]])
+def test_a_spreadsheet(sqlite_commands: Commands, name: str, options: list[str]) -> None:
+    path = sqlite_commands.folder / name
+    with ZipFile(path, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    said = sqlite_commands("import", "orders", str(path), *options, status=1)
+    assert said.endswith("a spreadsheet or an archive; save a spreadsheet as CSV, or unpack it\n")
+
+
+@pytest.mark.parametrize(
+    ("sample", "format", "column", "fourth"),
+    [
+        ("ads_manager.csv", "meta-csv", "Amount spent (EUR)", "Campaign ID"),
+        ("google_ads_page.csv", "google-ads-csv", "Cost", "Customer ID"),
+    ],
+)
+def test_a_column_that_a_page_export_lacks(
+    sqlite_commands: Commands, sample: str, format: str, column: str, fourth: str
+) -> None:
+    sqlite_commands.take("shops", [A])
+    path = sqlite_commands.folder / sample
+    path.write_text((SAMPLES / sample).read_text().replace(f",{column}", ",Sum"))
+    said = sqlite_commands("import", "ad-spend", str(path), status=1)
+    assert "name its format: --format meta, google-ads, tiktok, spend-csv, meta-csv or " in said
+    # The header is found below the titles, although it lacks a column by which the format is recognised.
+    said = sqlite_commands("import", "ad-spend", str(path), "--format", format, status=1)
+    assert f"{sample}: no column says: spend; the file has: " in said
+    assert f", {fourth}, " in said
 
 
 def test_the_wrong_kind_or_format(sqlite_commands: Commands) -> None:

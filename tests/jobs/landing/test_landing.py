@@ -16,7 +16,7 @@ from jobs.landing import folder
 from jobs.landing.held_file import FileGone, hold
 from jobs.landing.land import MAX_TRIES
 from tests.jobs.conftest import Commands
-from tests.support.import_files import as_csv, as_ndjson, event, order
+from tests.support.import_files import as_csv, as_ndjson, event, form, order
 from tests.support.processes import kill
 from tests.support.waiting import wait_until
 
@@ -53,7 +53,7 @@ def test_what_has_landed_is_imported_in_order_and_moved(commands: Commands) -> N
     assert [reject["line"] for reject in found["rejects"]] == [3]
     assert (found["error"], found["outcome"]) == (None, "done")
     assert f"{commands.landing}/orders/o.csv:3 orders" in commands("rejects")
-    assert [run["rows"] for run in commands.status()["runs"] if run["job"] == "landing"] == [4]
+    assert [run["rows"] for run in commands.status(1)["runs"] if run["job"] == "landing"] == [4]
 
 
 def test_names_never_overwrite(sqlite_commands: Commands) -> None:
@@ -65,6 +65,30 @@ def test_names_never_overwrite(sqlite_commands: Commands) -> None:
     assert files(done) == ["s-2.ndjson", "s-3.ndjson", "s.ndjson"]
     assert [report(done / name)["counts"]["new"] for name in files(done)] == [0, 0, 1]
     assert b"name 2" in (done / "s-3.ndjson").read_bytes()
+
+
+def test_a_full_disk_keeps_a_file_from_being_imported_at_each_look(
+    sqlite_commands: Commands, disk: Path
+) -> None:
+    commands = sqlite_commands
+    commands.landing = disk / "landing"
+    commands.settings["IMPORT_DIR"] = str(commands.landing)
+    file = commands.land("shops", "s.ndjson", as_ndjson([SHOP]))
+    for end in ("done", "failed"):
+        (file.parent / end).mkdir()
+    with pytest.raises(OSError, match="No space left"):
+        (disk / "rest").write_bytes(bytes(2**21))
+    for _ in range(2):
+        left, _error = commands("landing", status=1).splitlines()
+        assert left == (
+            f"{file}: left where it is: No space left on device, so that no report of it can be written; "
+            "free some space"
+        )
+    assert commands.rows("SELECT COUNT(*) FROM import_file") == [0]
+    (disk / "rest").unlink()
+    commands("landing")
+    assert files(commands.landing) == ["shops/done/s.ndjson"]
+    assert commands.rows("SELECT COUNT(*) FROM import_file") == [1]
 
 
 def test_what_cannot_be_read_is_named_until_someone_comes(sqlite_commands: Commands) -> None:
@@ -249,6 +273,7 @@ def test_a_file_with_which_processes_die_is_given_up(sqlite_commands: Commands) 
 def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
     commands.settings |= {"LANDING_POLL_SECONDS": "1", "REFRESH_MINUTES": "60"}
     commands.take("shops", [SHOP])
+    commands.take("forms", [form()])
     names = []
     rng = random.Random(7)
     running = [commands.start_scheduler() for _ in range(2)]

@@ -33,7 +33,8 @@ def test_any_name_is_imported_and_moved(sqlite_commands: Commands, name: str) ->
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(as_ndjson([SHOP, {"shop_id": ""}]))
         commands("landing")
-    assert commands.status()["problems"] == []
+    # Every other row is a reject.
+    assert [one["condition"] for one in commands.status(1)["conditions"]] == ["many-rejects"]
     done = os.listdir(commands.landing / "shops/done")
     moved = [name for name in done if not name.endswith(folder.REPORT)]
     assert sorted(done) == sorted(moved + [report_name(name) for name in moved])
@@ -120,8 +121,9 @@ def another_account() -> Iterator[None]:
 
 
 def test_what_cannot_be_moved_stays_and_is_named(sqlite_commands: Commands) -> None:
-    """Here it is the report that cannot be written."""
+    """Here it is the report that cannot be written: that shows before the import, not at each one."""
     commands = sqlite_commands
+    commands.take("shops", [SHOP])
     file = commands.land("shops", "s.ndjson", as_ndjson([SHOP]))
     commands.land("orders", "o.ndjson", as_ndjson([order()]))
     blocking = commands.landing / "shops/done" / f".{report_name('s.ndjson')}"
@@ -130,6 +132,7 @@ def test_what_cannot_be_moved_stays_and_is_named(sqlite_commands: Commands) -> N
     assert f"{file}: left where it is: Is a directory ({blocking.name})" in said
     assert "1 file could not be moved" in said
     assert commands.rows("SELECT COUNT(*) FROM raw_order") == [1]
+    assert commands.rows(f"SELECT COUNT(*) FROM import_file WHERE file = '{file}'") == [0]
     (problem,) = commands.status(status=1)["problems"]
     assert "the last import of landed files failed: 1 file could not be moved" in problem
     blocking.rmdir()

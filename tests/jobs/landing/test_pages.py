@@ -123,4 +123,10 @@ def test_standard_input_of_another_system(sqlite_commands: Commands) -> None:
     assert "Error: -: columns missing" in sqlite_commands(
         "import", "orders", "-", status=1, stdin=b"a,b\n"
     )
-    assert "read 0" in sqlite_commands("import", "orders", "-")
+
+
+def test_standard_input_without_content(sqlite_commands: Commands) -> None:
+    for options in ((), ("--dry-run",), ("--json",)):
+        note, read = sqlite_commands("import", "orders", "-", *options).splitlines()
+        assert note == "standard input is empty: nothing was read"
+        assert read.startswith(("read 0  ", '{"read": 0, '))

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.support.batches import shop, take
+from warehouse.connections import portions
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.editions import editions, leases, pending_batches
 from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, Edition
@@ -182,7 +183,7 @@ def test_no_transaction_of_a_drop_deletes_more_than_the_bound(
         connection.execute("UPDATE edition SET next_session = 46")
         dropped = [gone.edition]
     connection.commit()
-    monkeypatch.setattr(editions, "MAX_DELETED_ROWS", 10)
+    monkeypatch.setattr(portions, "MAX_DELETED_ROWS", 10)
     left, commit = [rows_of(connection, gone)], connection.commit
 
     def counted() -> None:
@@ -203,7 +204,7 @@ def test_a_drop_that_was_killed_goes_on(
     connection: ArrowConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, stays = two_editions(connection, 45)
-    monkeypatch.setattr(editions, "MAX_DELETED_ROWS", 10)
+    monkeypatch.setattr(portions, "MAX_DELETED_ROWS", 10)
     commit = connection.commit
 
     def killed() -> None:

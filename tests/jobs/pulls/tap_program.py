@@ -29,13 +29,14 @@ def main() -> None:
         "environment": dict(os.environ),
         "pid": os.getpid(),
     }
+    for line in config.get("says", []):
+        print(line.replace("TOKEN", config["access_token"]), file=sys.stderr)
+    # A test that waits for `seen` may kill the tap at once.
     written = Path(config["seen"] + ".new")
     written.write_text(json.dumps(seen))
     written.rename(config["seen"])
     for message in config["messages"]:
         print(message if isinstance(message, str) else json.dumps(message), flush=True)
-    for line in config.get("says", []):
-        print(line.replace("TOKEN", config["access_token"]), file=sys.stderr)
     time.sleep(config.get("sleeps", 0))
     sys.exit(config.get("status", 0))
 

@@ -93,7 +93,7 @@ def test_the_scheduler_runs_what_is_set_up_while_it_runs(commands: Commands) -> 
 def test_a_pull_runs_by_its_job_s_name_and_once_at_a_time(commands: Commands) -> None:
     with serving(lambda _asked: Answer(body=packed())) as server:
         commands("pulls", "add", "ecb", "--url", f"{server.url}/x.zip")
-        assert "pull:ecb: pulled ecb: 2 rows" in commands("run", "pull:ecb")
+        assert '"job": "pull:ecb", "message": "pulled ecb: 2 rows' in commands("run", "pull:ecb")
         until = now_micros() + LEASE_MICROS
         commands.change(f"UPDATE job_lease SET owner = 'elsewhere:1:x', until = {until}")
         assert "pull:ecb is already running (elsewhere:1)" in commands("pull", "ecb", status=75)

@@ -107,7 +107,12 @@ class Taps:
 
 
 @pytest.fixture
-def taps(sqlite_commands: Commands) -> Taps:
+def taps(sqlite_commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Taps:
+    """With a folder for temporary files that no other test's taps use."""
+    own = tmp_path / "temporary"
+    own.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    sqlite_commands.settings["TMPDIR"] = str(own)
     return Taps(sqlite_commands)
 
 

@@ -1,5 +1,6 @@
 """The scheduler: its jobs run as child processes, one of each at a time, and stop with it."""
 
+import json
 import re
 import signal
 from datetime import UTC, datetime
@@ -7,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from jobs.run.clock import now_micros
+from jobs.scheduler.child_processes import ChildProcesses
 from jobs.scheduler.schedule import cron, schedule
 from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import as_ndjson, order
@@ -14,7 +16,7 @@ from tests.support.processes import children
 from warehouse.connections.arrow import open_arrow
 from warehouse.operations import job_leases
 from warehouse.operations.process_id import LEASE_MICROS
-from warehouse.settings import SettingError
+from warehouse.setting_values import SettingError
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)  # a Wednesday
 
@@ -92,13 +94,50 @@ def test_one_run_of_a_job_at_a_time(commands: Commands) -> None:
     assert commands("run", "lunch", status=2).splitlines()[-1].startswith("Error: no job 'lunch'")
 
 
+def test_files_that_another_scheduler_imports_are_looked_at_again(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    commands("run", "landing")
+    commands.land("orders", "o.ndjson", as_ndjson([order()]))
+    until = now_micros() + LEASE_MICROS
+    lease = f"SET owner = 'elsewhere:1:x', until = {until} WHERE job = 'landing'"
+    commands.change(f"UPDATE job_lease {lease}")
+    for name, value in commands.settings.items():
+        monkeypatch.setenv(name, value)
+    (landing,) = (job for job in schedule() if job.name == "landing")
+    processes = ChildProcesses(commands.landing)
+    for _ in range(3):
+        processes.run(landing)
+    # The first look only saw the file.
+    assert capfd.readouterr().err.count("landing is already running") == 2
+
+
 def test_a_scheduled_run_logs_the_time_and_its_name(commands: Commands) -> None:
     commands.take("shops", [SHOP])
     commands.take("orders", [order()])
-    stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
-    assert re.fullmatch(stamp + "refresh: rolled up 1 rows\n", commands("run", "refresh"))
-    assert commands("run", "refresh") == ""
+    (line,) = commands("run", "refresh").splitlines()
+    logged = json.loads(line)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", logged.pop("time"))
+    assert logged == {"job": "refresh", "message": "rolled up 1 rows"}
     assert commands("rollup", "--refresh") == "rolled up 0 rows\n"
+
+
+def test_nothing_is_logged_where_nothing_happened(commands: Commands) -> None:
+    for job in ("refresh", "nightly", "verify", "purge", "landing"):
+        assert commands("run", job) == "", job
+
+
+def test_every_line_of_a_scheduler_is_json_with_its_time(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands.take("orders", [order()])
+    scheduler = commands.start("scheduler")
+    commands.wait_until("SELECT COUNT(*) FROM job_run WHERE job = 'refresh' AND state = 'done'")
+    scheduler.terminate()
+    lines = [json.loads(line) for line in commands.finish(scheduler).splitlines()]
+    assert {"job": "refresh", "message": "rolled up 1 rows"} in [
+        {name: line[name] for name in ("job", "message")} for line in lines
+    ]
+    assert {tuple(line) for line in lines} == {("time", "job", "message")}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from jobs.landing.folder import DONE, REPORT, survey
+from jobs.landing.folder import REPORT, survey
 from jobs.run.errors import ALREADY_RUNNING
 from tests.support.answers import answers, days_of, differences, differing
 from tests.support.faults.places import Place, filled
@@ -19,6 +19,7 @@ from tests.support.faults.victim import Fault, Outcome, Victim, start
 from tests.support.product import Product
 from tests.support.strategies import Portion, portions
 from tests.support.worlds import World, world
+from warehouse.domain.landing_names import DONE
 
 # Until a command has run undisturbed, it is taken to turn to the database so often.
 _CALLS = 60
@@ -77,7 +78,7 @@ class Story:
         self._calmly(files)
         first, last = (day.isoformat() for day in days_of(self.world))
         backfill = ["backfill", "--from", first, "--to", last]
-        self.step(["status"])
+        self.step(["purge"])
         for number, (kind, rows) in enumerate(files):
             file = self._file(number, kind, rows)
             if self.rng.random() < 0.3:
@@ -85,7 +86,9 @@ class Story:
             else:
                 self.step(["import", kind, str(file)])
             if number > 1 and self.rng.random() < 0.4:
-                self.step(self.rng.choice([["rollup"], ["rollup"], ["rollup"], backfill]))
+                self.step(
+                    self.rng.choice([["rollup"], ["rollup"], ["rollup"], backfill, ["purge"]])
+                )
         self.step(["rollup"])
         self.compare("after the last rollup")
         for args in (["verify", "--all"], backfill, ["rebuild"], ["verify", "--all"]):
@@ -109,7 +112,7 @@ class Story:
             if self._is_enough() or self._hit(args).status == 0:
                 break  # It had ended before: nothing is left to be done.
         beside = None
-        if self.rng.random() < 0.25 and args[0] != "status":
+        if self.rng.random() < 0.25 and args[0] != "purge":
             other = self.rng.choice([args, ["rollup"], ["verify", "--sample", "2"]])
             beside = start(self.url, other, self.folder, Fault())
             self.tally.at_once += 1
@@ -133,7 +136,7 @@ class Story:
         kind = self.rng.choice(self.place.kinds)
         fault = self.place.fault(self.rng, kind, self.url, max(self.calls[args[0]], _CALLS))
         beside: Victim | None = None
-        if kind in ("kill", "term") and self.rng.random() < 0.2 and args[0] != "status":
+        if kind in ("kill", "term") and self.rng.random() < 0.2 and args[0] != "purge":
             beside = start(self.url, self.rng.choice([args, ["rollup"]]), self.folder, Fault())
             self.tally.at_once += 1
         full = kind == "full" and not fault.room

@@ -105,7 +105,12 @@ def start(url: str, args: list[str], place: Path, fault: Fault | None = None) ->
     output = place / f"output-{time.monotonic_ns()}"
     output.touch()
     # The server that is forked has the environment in which it was started.
-    environment = {**os.environ, "WAREHOUSE_URL": url, "IMPORT_DIR": str(place / "landing")}
+    environment = {
+        **os.environ,
+        "WAREHOUSE_URL": url,
+        "IMPORT_DIR": str(place / "landing"),
+        "RAW_DAYS": "20",
+    }
     process = context.Process(target=_run, args=(args, str(output), fault, environment))
     process.start()
     return Victim(process, output, " ".join(args[:2]))

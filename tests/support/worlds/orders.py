@@ -50,7 +50,7 @@ def order_versions(rng: Random, cast: Cast, number: int, events: list[Row]) -> l
         row = {**base, "created_at": written(rng, created), "test": rng.choice((False, None, ""))}
         if version:
             row["updated_at"] = written(rng, created + timedelta(minutes=version))
-            row.update(changes(rng, created))
+            row.update(changes(rng, created, cast.now))
         if chance(rng, 0.6):
             row["discount_codes"] = codes(rng, follows)
         if chance(rng, 0.08):
@@ -113,20 +113,22 @@ def codes(rng: Random, follows: Row | None) -> list[Row]:
     return found
 
 
-def changes(rng: Random, created: datetime) -> Row:
+def changes(rng: Random, created: datetime, now: datetime) -> Row:
     """The differences of a later version: refunds, a cancellation, another buyer or amount."""
     found: Row = {}
     if chance(rng, 0.6):
         found["refunds"] = [
             {
                 "refund_id": rng.choice(("r1", "r2")),
-                "created_at": written(rng, created + timedelta(days=rng.choice((0, 1, 40)))),
+                "created_at": written(
+                    rng, min(created + timedelta(days=rng.choice((0, 1, 40))), now)
+                ),
                 "amount_cents": rng.choice((0, 1, 500, 20000)),
             }
             for _ in range(rng.choice((0, 1, 2, 3)))
         ]
     if chance(rng, 0.2):
-        found["cancelled_at"] = written(rng, created + timedelta(days=2))
+        found["cancelled_at"] = written(rng, min(created + timedelta(days=2), now))
     if chance(rng, 0.2):
         found.update(identity(rng))
     if chance(rng, 0.2):

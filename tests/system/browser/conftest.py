@@ -6,16 +6,24 @@ is downloaded.
 
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from sqlalchemy import Engine
 
+from jobs.demo.cast import FINDER, QUIZ, SHOP, SHOP_ID, WELCOME
+from jobs.landing import folder
 from tests.conftest import WITHOUT_CHROMIUM
 from tests.support.browser_steps import Service
-from tests.support.serving import served
+from tests.support.product import Product
+from tests.support.serving import collected, served
 from tests.support.shop_builder import ShopBuilder, writing
+from tests.support.shop_site import QuietHandler, Site
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
@@ -100,3 +108,40 @@ def service(served_warehouse: tuple[int, str, Engine]) -> Service:
             if table is not secret:
                 connection.execute(table.delete())
     return Service(f"http://127.0.0.1:{port}", port, url, engine, ShopBuilder(engine))
+
+
+@pytest.fixture
+def site(chromium: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A shop whose forms are known. It starts after Chromium, which may be missing."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    product = Product(f"sqlite:///{tmp_path / 'warehouse.db'}")
+    product.load("shops", [SHOP])
+    forms = [
+        {"form_id": form.id, "shop_id": SHOP_ID, "name": form.name}
+        for form in (WELCOME, QUIZ, FINDER)
+    ]
+    product.load("forms", forms)
+    with ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(QuietHandler, directory=str(pages))
+    ) as server:
+        server.posted = []  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            site = Site(server, pages, product)
+            monkeypatch.setenv("IMPORT_DIR", str(site.landing))
+            monkeypatch.setattr(folder, "_SETTLE_SECONDS", 0.01)
+            with collected(product.url, site.landing) as (process, port):
+                site.collector = f"http://127.0.0.1:{port}"
+
+                def roll_up() -> None:
+                    process.terminate()
+                    process.wait(PATIENCE_SECONDS)
+                    product._jobs("landing")
+                    product.rollup()
+
+                site.roll_up = roll_up  # type: ignore[attr-defined]
+                yield site
+        finally:
+            server.shutdown()
+            product.close()

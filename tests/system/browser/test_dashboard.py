@@ -171,7 +171,7 @@ def test_without_scripts(new_context: NewContext, service: Service) -> None:
     expect(page.get_by_role("status")).to_contain_text("You were signed out.")
     _enter(page)
     expect(page).to_have_url(f"{service.base}{deep}")
-    # What is folded opens, and the days go along to another page.
+    # A folded text opens, and the days go along to another page.
     page.get_by_text("How this is counted").first.click()
     expect(page.locator("details[open]").first).to_be_visible()
     page.get_by_role("link", name="Revenue", exact=True).click()
@@ -220,7 +220,7 @@ def test_in_german(new_context: NewContext, service: Service) -> None:
 
 
 def test_pages_are_light(new_context: NewContext, service: Service) -> None:
-    """What comes over the wire to a browser that has nothing yet: the page, style sheets, scripts."""
+    """The bytes to a browser that has nothing yet: the page, style sheets, scripts."""
     made(service, many_forms_and_campaigns, MANY_SHOP)
     first = new_context()
     sign_in(first.new_page(), service, ADA)

@@ -1,22 +1,15 @@
 """The snippet in a real browser: forms are filled in, and the answers of the API equal what was clicked."""
 
 import json
-import threading
-from collections.abc import Iterator
-from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from jobs.demo.cast import FINDER, QUIZ, SHOP, SHOP_ID, WELCOME
-from jobs.landing import folder
-from tests.support.product import Product
-from tests.support.serving import collected
-from tests.support.shop_site import Call, QuietHandler, Site
-from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from jobs.demo.cast import FINDER, QUIZ, WELCOME
+from tests.support.shop_site import Call, Site
+from tests.support.waiting import wait_until
 from tests.system.browser.conftest import NewContext
 from warehouse.domain.email_hash import hashed_email
 
@@ -26,43 +19,6 @@ ADDRESS = "ada@example.com"
 FORM = f"""<form data-form="{FINDER.id}"><select name="who"><option><option>friend</select>
 <input name="note"><input type="email" name="mail"><button>Send</button></form>
 <script>addEventListener("submit", (event) => event.preventDefault())</script>"""
-
-
-@pytest.fixture
-def site(chromium: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """A shop whose forms are known. It starts after Chromium, which may be missing."""
-    pages = tmp_path / "pages"
-    pages.mkdir()
-    product = Product(f"sqlite:///{tmp_path / 'warehouse.db'}")
-    product.load("shops", [SHOP])
-    forms = [
-        {"form_id": form.id, "shop_id": SHOP_ID, "name": form.name}
-        for form in (WELCOME, QUIZ, FINDER)
-    ]
-    product.load("forms", forms)
-    with ThreadingHTTPServer(
-        ("127.0.0.1", 0), partial(QuietHandler, directory=str(pages))
-    ) as server:
-        server.posted = []  # type: ignore[attr-defined]
-        threading.Thread(target=server.serve_forever).start()
-        try:
-            site = Site(server, pages, product)
-            monkeypatch.setenv("IMPORT_DIR", str(site.landing))
-            monkeypatch.setattr(folder, "_SETTLE_SECONDS", 0.01)
-            with collected(product.url, site.landing) as (process, port):
-                site.collector = f"http://127.0.0.1:{port}"
-
-                def roll_up() -> None:
-                    process.terminate()
-                    process.wait(PATIENCE_SECONDS)
-                    product._jobs("landing")
-                    product.rollup()
-
-                site.roll_up = roll_up  # type: ignore[attr-defined]
-                yield site
-        finally:
-            server.shutdown()
-            product.close()
 
 
 def figures(row: Call, *names: str) -> tuple[Any, ...]:
@@ -290,13 +246,44 @@ def test_a_single_page_shop(page: Page, site: Site) -> None:
     page.evaluate(go, "/second")
     site.await_events("Viewed", "Viewed")
     page.locator("select").select_option("friend")
-    # What is not sent yet goes as the page is left.
+    # Events that were not sent yet go as the page is left.
     page.goto("about:blank")
     calls = site.await_events("Viewed", "Viewed", "Started", "Question Answered")
     sessions = [call["properties"]["form_session_id"] for call in calls]
     assert len(set(sessions)) == 2
     assert len(set(sessions[1:])) == 1
     assert len({call["anonymousId"] for call in calls}) == 1
+
+
+def test_what_was_refused_goes_with_what_comes_next(page: Page, site: Site) -> None:
+    site.write("")
+    page.goto(site.address, wait_until="load")
+    # Nothing can be written there.
+    site.landing.mkdir()
+    (site.landing / "events").touch()
+    report = "name => formrevenue('Form Viewed', {form_id: name})"
+    with page.expect_response(lambda response: response.status == 503):
+        page.evaluate(report, "first")
+    (site.landing / "events").unlink()
+    # The collector does not answer at all.
+    page.route("**/v1/b", lambda route: route.abort())
+    with page.expect_event("requestfailed"):
+        page.evaluate(report, "second")
+    page.unroute("**/v1/b")
+    page.evaluate(report, "third")
+    calls = site.await_events("Viewed", "Viewed", "Viewed")
+    assert {call["properties"]["form_id"] for call in calls} == {"first", "second", "third"}
+
+
+def test_what_is_refused_for_good_does_not_come_again(page: Page, site: Site) -> None:
+    site.write("")
+    page.goto(site.address, wait_until="load")
+    report = "form => formrevenue('Form Viewed', form)"
+    with page.expect_response(lambda response: response.status == 400):
+        page.evaluate(report, {"form_id": "first", "value": "x" * 40_000})
+    page.evaluate(report, {"form_id": "second"})
+    (call,) = site.await_events("Viewed")
+    assert call["properties"]["form_id"] == "second"
 
 
 def test_a_form_that_it_cannot_see(page: Page, site: Site) -> None:

@@ -42,7 +42,7 @@ def obstacle() -> str:
 
 
 class Host:
-    """A host without a cable yet. What it runs dies with it."""
+    """A host without a cable yet. Its processes die with it."""
 
     def __init__(self, name: str, address: str = "") -> None:
         self.name, self.address = name, address

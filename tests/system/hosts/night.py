@@ -30,7 +30,7 @@ _FORMS: Final = 2
 _COUNTED_EVENTS: Final = 1_000_000
 
 Figures = dict[str, Any]
-"""What is stored of each shop and what the API answers, by what it is."""
+"""The stored figures of each shop and the answers of the API, by name."""
 
 
 class Night:

@@ -86,7 +86,7 @@ def strike_while_a_worker_writes(farm: Farm, night: Night, fault: Fault) -> None
         name, pid = slow.wait_for_worker_on(START_SECONDS)
         began = time.monotonic()
         fault(farm, farm.host(name), pid)
-        # What it has sent so far arrives, or not.
+        # Whatever it has sent so far arrives, or not.
         time.sleep(1)
         slow.release()
         print(rollup.finish(_MAX_SECONDS))

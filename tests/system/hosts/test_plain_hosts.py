@@ -13,7 +13,7 @@ from tests.system.hosts.services import START_SECONDS, wait_until
 pytestmark = pytest.mark.deep
 
 _MAX_SECONDS = 1_200
-# Of rows that a host has locked when it is cut off.
+# For rows that a host has locked when it is cut off.
 _MAX_SECONDS_LOCKED = 15
 _MIN_SHARE = 0.25
 _END_SESSIONS = (

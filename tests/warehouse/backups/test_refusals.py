@@ -11,7 +11,7 @@ from tests.support.backups import SMALL, Run, data_version, done, fill, refused
 def test_refused_without_force_where_there_is_data(
     warehouse_url: str, files: dict[str, Path], run: Run, tmp_path: Path
 ) -> None:
-    done(run(warehouse_url, "status"))
+    done(run(warehouse_url, "purge"))
     refused(run(warehouse_url, "backup", tmp_path / "nowhere" / "backup"), "No such file")
     done(run(warehouse_url, "backup", tmp_path / "empty"))
     done(run(warehouse_url, "restore", tmp_path / "empty"))
@@ -78,7 +78,7 @@ def test_the_warehouse_itself_is_neither_written_to_nor_read(
 def test_postgresql_programs_that_are_missing_or_too_old_are_named(
     postgres_url: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done(run(postgres_url, "status"))
+    done(run(postgres_url, "purge"))
     done(run(postgres_url, "backup", tmp_path / "backup"))
     programs = tmp_path / "programs"
     programs.mkdir()

@@ -11,7 +11,8 @@ from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import is_outage
 from warehouse.connections.postgresql import PostgresBackend
 from warehouse.connections.sqlite import SqliteBackend
-from warehouse.settings import WAREHOUSE_URL, SettingError
+from warehouse.setting_values import SettingError
+from warehouse.settings import WAREHOUSE_URL
 
 
 @pytest.mark.parametrize(
@@ -113,5 +114,6 @@ def test_another_url_is_refused_without_showing_it(
     with pytest.raises(SettingError) as refused:
         WAREHOUSE_URL.get()
     assert str(refused.value) == (
-        "WAREHOUSE_URL: must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME"
+        "WAREHOUSE_URL: must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME, "
+        "as in WAREHOUSE_URL=sqlite:///var/warehouse.db"
     )

@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import NewUrl
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.errors import Unavailable, defect, is_collision, is_outage
+from warehouse.connections.postgresql import PostgresBackend
 
 
 def refusal(url: str, sql: str) -> adbc_driver_manager.Error:
@@ -36,6 +37,20 @@ def test_a_refused_statement_is_no_outage(warehouse_url: str, sql: str) -> None:
 
 def test_a_server_that_is_gone_is_an_outage(postgres_url: str) -> None:
     assert is_outage(refusal(postgres_url, "SELECT pg_terminate_backend(pg_backend_pid())"))
+
+
+def test_a_job_that_does_nothing_in_a_transaction_loses_its_locks(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is frozen for good would keep them."""
+    monkeypatch.setattr(PostgresBackend, "_JOB_IDLE_TIMEOUT", "100ms")
+    with open_arrow(postgres_url) as frozen, open_arrow(postgres_url) as other:
+        frozen.lock_table("shop")
+        other.lock_table("shop")
+        with pytest.raises(adbc_driver_manager.Error) as ended:
+            frozen.value("SELECT 1")
+        other.rollback()
+    assert is_outage(ended.value)
 
 
 def test_a_server_that_does_not_answer_is_an_outage() -> None:

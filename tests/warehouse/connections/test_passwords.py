@@ -22,7 +22,8 @@ def test_no_command_prints_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("WAREHOUSE_URL", url)
     for main, words in ((jobs, ["status"]), (web, ["keys", "list"])):
         done = CliRunner().invoke(main, words)
-        assert done.exit_code == 1
+        # 2: the setting itself is wrong.
+        assert done.exit_code in (1, 2)
         assert done.stderr.startswith("Error: ")
         assert "S3cret" not in done.output
 

@@ -1,5 +1,5 @@
 """The migrations make the tables that the code declares, on both databases, at once from many sides,
-and all or nothing. What becomes of data is in `migrations/`."""
+and all or nothing. The fate of data is in `migrations/`."""
 
 import os
 import random

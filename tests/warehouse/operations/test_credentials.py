@@ -6,7 +6,7 @@ import pytest
 
 from warehouse import settings
 from warehouse.operations.credentials import decrypted, encrypted
-from warehouse.settings import SettingError
+from warehouse.setting_values import SettingError
 
 migrated = False
 
@@ -41,5 +41,6 @@ def test_any_other_text_is_no_key(text: str, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(SettingError) as refused:
         settings.CREDENTIALS_KEY.get()
     assert str(refused.value) == (
-        "CREDENTIALS_KEY: must be 32 random bytes in base64, such as `openssl rand -base64 32` prints"
+        "CREDENTIALS_KEY: must be 32 random bytes in base64, "
+        "as in CREDENTIALS_KEY=$(openssl rand -base64 32)"
     )

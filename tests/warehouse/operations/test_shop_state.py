@@ -1,4 +1,4 @@
-"""What needs a person, each condition brought about; one shop's state is nobody else's."""
+"""The conditions that need a person, each brought about; one shop's state is nobody else's."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,11 +11,11 @@ from warehouse.connections.engine import open_engine
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
 from warehouse.operations import shop_state
 from warehouse.operations.shop_state import ShopState, needs, read_state
-from warehouse.tables import edition, fact_order, failed_batch, import_batch, job_run, reject
+from warehouse.tables import edition, fact_order, failed_batch, import_batch, job_run, pull, reject
 
 MINUTE = 60 * MICROS_PER_SECOND
 NOW = 1_000 * MICROS_PER_DAY
-NOTHING = ShopState(0, 0, 0, 0, 0, 0, 0)
+NOTHING = ShopState(0, 0, 0, 0, 0, 0, 0, 0)
 
 
 @pytest.fixture
@@ -49,14 +49,19 @@ def test_each_field_is_of_the_shop(engine: Engine) -> None:
         add(engine, import_batch, shop_key=shop.key, kind="orders", rows=1, imported_at=at)[0]
         for at in (3, 4)
     )
+    # All rows of this one were taken back.
+    (empty,) = add(engine, import_batch, shop_key=shop.key, kind="orders", rows=0, imported_at=2)
+    add(engine, failed_batch, edition=shop.edition, batch_id=empty, retry_at=NEVER)
     add(engine, failed_batch, edition=shop.edition, batch_id=first, retry_at=NEVER)
     add(engine, failed_batch, edition=shop.edition, batch_id=second, retry_at=9)
     for rejected_at in (11, 13, 12):
         add(engine, reject, shop_key=shop.key, kind="orders", rejected_at=rejected_at)
+    for shop_key, status in ((shop.key, "error"), (shop.key, "ok"), (0, "error")):
+        add(engine, pull, shop_key=shop_key, name=f"{shop_key} {status}", status=status)
     with writing(engine) as connection:
         compared = update(edition).where(edition.c.edition == shop.edition)
         connection.execute(compared.values(verified_at=21, differing_rows=22))
-    assert state_of(engine, shop) == ShopState(9, 3, 1, 13, 0, 21, 22)
+    assert state_of(engine, shop) == ShopState(9, 3, 1, 13, 0, 21, 22, 1)
     assert state_of(engine, other) == NOTHING
     with writing(engine) as connection:
         applied = update(edition).where(edition.c.edition == shop.edition)
@@ -66,6 +71,7 @@ def test_each_field_is_of_the_shop(engine: Engine) -> None:
 
 def test_a_shop_without_figures_waits_for_its_first(engine: Engine) -> None:
     shop = ShopBuilder(engine, rolled_up=False)
+    add(engine, import_batch, shop_key=shop.key, kind="orders", rows=0, imported_at=7)
     (batch,) = add(engine, import_batch, shop_key=shop.key, kind="orders", rows=1, imported_at=8)
     add(engine, failed_batch, edition=shop.edition, batch_id=batch, retry_at=NEVER)
     with engine.connect() as connection:
@@ -97,6 +103,7 @@ OLD, NEW = NOW - 16 * MINUTE, NOW - 14 * MINUTE
         ({"refreshed_at": NEW, "waiting_since": OLD}, [shop_state.BACKLOG]),
         ({"rejected_at": NOW - 8 * MICROS_PER_DAY}, []),
         ({"rejected_at": NOW - 6 * MICROS_PER_DAY}, [shop_state.REJECTS]),
+        ({"failed_pulls": 1}, [shop_state.PULLS]),
     ],
 )
 def test_what_needs_a_person(fields: dict[str, int], expected: list[str]) -> None:

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, delete, select
 from werkzeug.test import TestResponse
 
 from tests.support.refusals import refused
-from tests.support.shop_builder import ShopBuilder
+from tests.support.shop_builder import ShopBuilder, writing
+from warehouse import tables
 from warehouse.tables import form, shop
+from web.api import form_quota
 from web.http.concurrency_limits import PER_SHOP
+from web.http.errors import Refusal
 
 
 class Forms:
@@ -87,7 +90,7 @@ def test_bytes_up_to_the_quota(
     assert 800 < before[1] < 1000
     refused(forms.replace(form_id, {"text": "x" * 600}), 409, "quota_exceeded")
     assert counted(engine) == before == stored(engine)
-    # Whoever has more than the quota may write less.
+    # A shop with more than the quota may write less.
     monkeypatch.setenv("FORM_BYTES_PER_SHOP", "10")
     assert forms.replace(form_id, {"text": "x" * 100}).status_code == 200
     assert counted(engine) == stored(engine) < before
@@ -115,3 +118,11 @@ def test_writers_at_once_do_not_pass_together(
         statuses.append(forms.create({}).status_code)
     assert statuses.count(201) == 3
     assert counted(engine) == stored(engine)
+
+
+def test_a_shop_that_was_deleted_meanwhile_takes_no_form(engine: Engine, shop: ShopBuilder) -> None:
+    with writing(engine) as connection:
+        connection.execute(delete(tables.shop))
+    with writing(engine) as connection, pytest.raises(Refusal) as refusal:
+        form_quota.use(connection, shop.key, 0, forms=1, size=1)
+    assert (refusal.value.status, refusal.value.code) == (401, "unauthorized")

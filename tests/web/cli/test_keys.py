@@ -94,7 +94,7 @@ def test_a_key_in_a_file_is_used_as_long_as_it_opens_what_is_asked(
     assert again != more
     assert mint("customers:read", other) != again
     assert len(keys()) == 4
-    # What is no key is not replaced.
+    # A file without a key is not replaced.
     file.write_text("notes of mine")
     words = ("keys", "mint", "--shop", shop.shop_id, "--scopes", "forms:write", "--file", str(file))
     refused = invoke(warehouse_url, *words)
@@ -129,14 +129,23 @@ def test_unreachable_warehouse_is_a_one_line_error() -> None:
     done = run("postgresql+psycopg://nobody@127.0.0.1:1/x", "keys", "list")
     assert done.returncode == 1
     assert re.fullmatch(r"Error: .+\n", done.stderr), done.stderr
-    for url in ("sqlite:////proc/x.db", "nonsense"):
+    for url, status in (("sqlite:////proc/x.db", 1), ("nonsense", 2)):
         invoked = invoke(url, "keys", "list")
-        assert invoked.exit_code == 1
+        assert invoked.exit_code == status
         assert re.fullmatch(r"Error: .+\n", invoked.stderr), invoked.stderr
 
 
-def test_command_creates_the_warehouse(tmp_path: Path) -> None:
+def test_a_command_that_writes_creates_the_warehouse_and_one_that_reads_does_not(
+    tmp_path: Path,
+) -> None:
     url = f"sqlite:///{tmp_path / 'new' / 'warehouse.db'}"
+    for words in (["keys"], ["members"], ["shops"], ["forms"], ["write-keys"]):
+        listed = invoke(url, *words, "list")
+        assert (listed.exit_code, listed.stdout) == (1, "")
+        assert listed.stderr.startswith(f"Error: there is no warehouse at {url}: ")
+    assert invoke(url, "audit").exit_code == 1
+    assert list(tmp_path.iterdir()) == []
+    assert invoke(url, "shops", "add", "a.example", "--currency", "EUR").exit_code == 0
     assert invoke(url, "keys", "list").exit_code == 0
 
 
@@ -177,3 +186,13 @@ def test_serve(warehouse_url: str, engine: Engine, shop: ShopBuilder, tmp_path: 
     assert {line.get("status") for line in lines} >= {200, 201, 401, 413}
     assert key not in log
     assert key[9:] not in log
+
+
+def test_the_help_has_headings_and_whole_lines() -> None:
+    said = CliRunner().invoke(main, ["--help"]).stdout
+    assert "\nServe:\n  serve " in said
+    assert "\nManage:\n  shops " in said
+    assert "..." not in said.partition("\nServe:")[2]
+    words = " ".join(said.split())
+    for name, command in main.commands.items():
+        assert f" {name} {command.get_short_help_str(limit=1000)}" in words

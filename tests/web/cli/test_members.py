@@ -43,6 +43,7 @@ def test_each_change_to_a_member(warehouse_url: str, shop: ShopBuilder) -> None:
         "shopId": shop.shop_id,
         "email": "ada@example.com",
         "permissions": ["forms:edit", "connections:manage"],
+        "isOperator": False,
         "state": "invited",
         "disabledAt": None,
     }
@@ -64,8 +65,8 @@ def test_each_change_to_a_member(warehouse_url: str, shop: ShopBuilder) -> None:
     assert ada["state"] == "disabled"
     assert ada["disabledAt"]
     header, line = run(warehouse_url, "members", "list").stdout.splitlines()
-    assert header.split() == ["SHOP", "E-MAIL", "STATE", "PERMISSIONS"]
-    assert line.split() == [shop.shop_id, "ada@example.com", "disabled", "-"]
+    assert header.split() == ["SHOP", "E-MAIL", "STATE", "OPERATOR", "PERMISSIONS"]
+    assert line.split() == [shop.shop_id, "ada@example.com", "disabled", "-", "-"]
     assert members(warehouse_url, "--shop", "other") == []
     # Adding a disabled member enables them.
     link(run(warehouse_url, "members", "add", *ADA, "--permissions", "forms:edit"))
@@ -144,7 +145,7 @@ def test_failures_and_wrong_usage(warehouse_url: str, shop: ShopBuilder) -> None
         if status == 1:
             assert re.fullmatch(r"Error: .+\n", done.stderr), arguments
     wrong = run(warehouse_url, "members", "reset-password", *ADA, PUBLIC_URL="stats.example")
-    assert wrong.exit_code == 1
+    assert wrong.exit_code == 2
     assert re.fullmatch(r"Error: PUBLIC_URL.+\n", wrong.stderr)
 
 

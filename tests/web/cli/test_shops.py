@@ -130,5 +130,17 @@ def test_forms_are_listed_with_their_ids(warehouse_url: str, engine: Engine) -> 
     assert lines[0].split() == ["FORM", "SHOP", "STATUS", "SOURCE", "SOURCE", "ID", "NAME"]
     assert [line.split()[3:] for line in lines[1:]] == [
         ["Quiz"],
-        ["segment", "pop?up", "Pop?[2Jup"],
+        ["segment", "pop\\nup", "Pop\\x1b[2Jup"],
     ]
+
+
+def test_another_hash_secret_is_refused(
+    warehouse_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed(warehouse_url, "shops", "list")  # any command creates one
+    monkeypatch.setenv("HASH_SECRET", "another than the one that was created")
+    refused = invoke(warehouse_url, *ADD, status=1)
+    (line,) = refused.output.splitlines()
+    assert line.startswith("Error: HASH_SECRET is not the secret with which this warehouse hashes")
+    monkeypatch.delenv("HASH_SECRET")
+    assert invoke(warehouse_url, *ADD).stdout == "added n.example\n", "nothing was added before"

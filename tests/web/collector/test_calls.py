@@ -1,4 +1,4 @@
-"""What a line keeps of a call: known fields; no address, no user agent, no free answer."""
+"""The parts of a call that a line keeps: known fields; no address, no user agent, no free answer."""
 
 import json
 from hashlib import sha256
@@ -59,6 +59,7 @@ def test_known_fields_alone_are_kept() -> None:
         {"properties": {"email": " Ada@Mail.example"}},
         {"properties": {"email_sha256": ADA}},
         {"properties": {"emailSha256": ADA}},
+        {"properties": {"email": None, "email_sha256": ADA}, "userId": "ada@other.example"},
         {"properties": {"email": "ada@mail.example", "email_sha256": "0" * 64}},
         {"context": {"traits": {"email": "ada@mail.example"}}},
         {"userId": "ada@mail.example"},
@@ -68,7 +69,7 @@ def test_known_fields_alone_are_kept() -> None:
 def test_an_address_becomes_its_hash(more: dict[str, Any]) -> None:
     lines = reduced({**call(), **more}).lines
     assert json.loads(lines)["properties"] == {"email_sha256": ADA}
-    assert json.loads(lines)["anonymousId"] in ("v1", ADA)
+    assert json.loads(lines)["anonymousId"] in ("v1", f"sha256:{ADA}")
     assert b"mail.example" not in lines
     assert b"userId" not in lines
 
@@ -88,7 +89,15 @@ def test_addresses_in_any_other_place_are_hashed() -> None:
         )
     )
     assert b"mail.example" not in told.lines
-    assert ADA.encode() in told.lines
+    (line,) = told.lines.splitlines()
+    properties = json.loads(line)["properties"]
+    assert properties["variant"] == f"of sha256:{ADA}", "equal ones stay equal"
+    assert (properties["form_name"], properties["step_name"]) == ("of ***", "of ***")
+
+
+def test_a_hash_that_is_none_is_left_to_the_import() -> None:
+    (line,) = reduced(call({"email_sha256": "ada@mail.example"})).lines.splitlines()
+    assert json.loads(line)["properties"]["email_sha256"] == "***"
 
 
 @pytest.mark.parametrize(

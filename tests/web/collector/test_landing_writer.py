@@ -5,17 +5,15 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
 import pytest
 
-from tests.conftest import WITHOUT_SMALL_DISK
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.web.collector.lines import files_of, lines_of
-from web.auth.write_keys import can_be_folder
+from warehouse.domain.landing_names import can_be_folder
 from web.collector.landing_files import LandingFile, take_up
 from web.collector.landing_writer import LandingWriter, NotWritten
 
@@ -151,27 +149,9 @@ def test_a_torn_line_stays_and_an_empty_file_goes(tmp_path: Path) -> None:
     assert files_of(tmp_path, growing=True) == [foreign]
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of one megabyte."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "formrevenue-test", str(disk)],
-        capture_output=True,
-        text=True,
-    )
-    if mounted.returncode:
-        pytest.skip(f"{WITHOUT_SMALL_DISK}{mounted.stderr.strip()}")
-    try:
-        yield disk
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-
-
-def test_a_full_disk_refuses_whole_requests_and_keeps_no_part_of_them(small_disk: Path) -> None:
+def test_a_full_disk_refuses_whole_requests_and_keeps_no_part_of_them(disk: Path) -> None:
     troubles: list[str] = []
-    writer = LandingWriter(small_disk, on_trouble=troubles.append)
+    writer = LandingWriter(disk, on_trouble=troubles.append)
     written, refused, reasons = [], [], set()
     with ThreadPoolExecutor(8) as threads:
         texts = [f"{number:03}{'x' * 9_000}" for number in range(300)]
@@ -188,17 +168,15 @@ def test_a_full_disk_refuses_whole_requests_and_keeps_no_part_of_them(small_disk
     assert len(written) > 20
     assert len(refused) > 20
     assert reasons == {"No space left on device"}
-    assert troubles[0] == (
-        f"The landing folder {small_disk} cannot be written: No space left on device."
-    )
+    assert troubles[0] == (f"The landing folder {disk} cannot be written: No space left on device.")
     # There is room again, and the writer goes on by itself.
-    wait_until(lambda: files_of(small_disk))
-    kept = lines_of(small_disk)
-    for path in files_of(small_disk):
+    wait_until(lambda: files_of(disk))
+    kept = lines_of(disk)
+    for path in files_of(disk):
         path.unlink()
     writer.append(SHOP, b"later\n")
     writer.close()
-    assert sorted(kept + lines_of(small_disk)) == sorted([*written * 2, "later"])
+    assert sorted(kept + lines_of(disk)) == sorted([*written * 2, "later"])
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:

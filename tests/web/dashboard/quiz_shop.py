@@ -11,7 +11,7 @@ EMPTY = "8f0e0000-0000-4000-8000-000000000002"
 
 Rows = list[dict[str, Any]]
 
-# What each group of visitors of the quiz does. Skin and serum go together; the more the skin is dry, the
+# The choices of each group of visitors of the quiz. Skin and serum go together; the more the skin is dry, the
 # more often people buy.
 SKINS = ("dry", "oily", "mixed")
 

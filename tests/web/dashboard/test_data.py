@@ -7,7 +7,7 @@ import re
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from tests.support.import_files import event, form, order
+from tests.support.import_files import answer, event, form, order
 from tests.support.shop_builder import known_shop
 from tests.web.dashboard.two_shops import EARLIER, HTML, NOW, UNKNOWN, ZONES, A, B, TwoShops, fill
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER, to_micros
@@ -83,16 +83,25 @@ def test_last_imports_and_those_that_fail(two: TwoShops) -> None:
         ],
         [two.text(A, orders.imported_at), "Orders", "2", "set aside after 5 attempts"],
     ]
-    applied = two.rows(
-        "SELECT * FROM import_batch WHERE batch_id < "
-        f"{events.batch_id} ORDER BY batch_id DESC LIMIT 8"
-    )
-    names = {"events": "Events", "orders": "Orders"}
-    done = [
-        [two.text(A, row.imported_at), names[row.kind], str(row.rows), "in the figures"]
-        for row in applied
+    files = two.rows("SELECT * FROM import_file WHERE shop_key <> 0 ORDER BY import_id DESC")
+    names = {
+        "events": "Events",
+        "orders": "Orders",
+        "forms": "Forms",
+        "ad-spend": "Ad spend",
+        "ad-accounts": "Ad accounts",
+    }
+    states = {"events": "in the figures", "orders": "in the figures"}
+    listed = [
+        [
+            *(two.text(A, row.started_at), names[row.kind], "the file of both.ndjson"),
+            *(str(row.rows_new), "0", "0", "0", states.get(row.kind, "done")),
+        ]
+        for row in files
     ]
-    two.section(A, "Last imports").check([*failed[::-1], *done])
+    for line, (*_, state) in zip(listed, failed[::-1], strict=False):
+        line[-1] = state
+    two.section(A, "Last imports").check(listed)
     backlog = two.section(A, "Refresh and backlog")
     backlog.check(
         failed,
@@ -102,9 +111,9 @@ def test_last_imports_and_those_that_fail(two: TwoShops) -> None:
     assert "secret" not in page
     assert "Some imports fail and are in no figure." in page
     two.change("DELETE FROM failed_batch")
-    waits = [row[-1] for row in two.section(A, "Last imports").tables[0][:3]]
-    assert waits == ["waits for the next refresh"] * 2 + ["in the figures"]
-    two.section(B, "Last imports").check([["No events or orders were imported yet."]])
+    waits = [row[-1] for row in two.section(A, "Last imports").tables[0][:2]]
+    assert waits == ["waits for the next refresh"] * 2
+    two.section(B, "Last imports").check([["No file was imported yet."]])
     two.section(B, "Refresh and backlog").check()
 
 
@@ -133,6 +142,11 @@ def test_forms_that_only_events_know(two: TwoShops) -> None:
     assert UNKNOWN not in two.page(B)
     two.load("forms", [form(form_id=UNKNOWN)])
     assert UNKNOWN not in two.page(A)
+    # Events that are in no funnel name forms too.
+    at = EARLIER.isoformat()
+    two.load("events", [answer("yes", event_id="a", form_id=UNKNOWN[:-1] + "b", occurred_at=at)])
+    two.jobs("rollup")
+    assert two.section(A, "Forms that only events know").tables == [[[UNKNOWN[:-1] + "b", "1"]]]
 
 
 def test_the_last_check(two: TwoShops) -> None:
@@ -173,3 +187,24 @@ def strip_of(page: str) -> str:
     found = re.search(r'<p class="through">(.*?)</p>', page, re.DOTALL)
     assert found
     return " ".join(re.sub(r"<[^>]*>", " ", found[1]).split())
+
+
+def test_the_files_of_the_last_imports(two: TwoShops) -> None:
+    """A file is named where all of its rows are the shop's; an import that is undone stays listed."""
+    fill(two)
+    two.load("orders", [order(order_id="b1", shop_id=B), order(order_id="b1", shop_id=B), {}])
+    two.load("events", [event(event_id="k1"), event(event_id="both"), event(shop_id=B)])
+    shown = two.section(A, "Last imports").tables[0]
+    assert shown[0][1:] == [
+        *("Events", nothing("with rows of other shops"), "1", "", "waits for the next refresh")
+    ]
+    assert [line[2] for line in shown[1:]] == ["the file of both.ndjson"] * (len(shown) - 1)
+    theirs = [line[1:] for line in two.section(B, "Last imports").tables[0]]
+    waits = "waits for the next refresh"
+    assert theirs == [
+        ["Events", nothing("with rows of other shops"), "1", "", waits],
+        ["Orders", "the file of both.ndjson", "1", "1", "0", "1", waits],
+    ]
+    (last,) = two.rows("SELECT MAX(import_id) - 1 AS id FROM import_file")
+    two.jobs("imports", "undo", str(last.id))
+    assert [line[-1] for line in two.section(B, "Last imports").tables[0]] == [waits, "undone"]

@@ -240,7 +240,7 @@ def test_a_shop_without_codes_says_where_they_come_from(browser: Browser) -> Non
 def test_sorted_by_the_address(
     browser: Browser, shop: ShopBuilder, sort: str, order: list[str]
 ) -> None:
-    """What has no value comes last, whichever way."""
+    """A row without a value comes last, whichever way."""
     used(shop, "2026-03-10", "a", issued=1, orders=1, gross=10)
     used(shop, "2026-03-10", "b", orders=1, gross=90)
     used(shop, "2026-03-10", "c", issued=2, orders=0, gross=20)

@@ -39,11 +39,18 @@ def former(now: int, before: int | None, write: Write) -> list[str]:
 
 
 def signed(per_cent: float) -> str:
-    return f"{'+' if per_cent > 0 else ''}{formatting.percent(per_cent)}"
+    return _with_sign(formatting.percent(per_cent))
 
 
 def points(difference: float) -> str:
-    return f"{'+' if difference > 0 else ''}{formatting.decimal(difference, 1)} points"
+    return f"{_with_sign(formatting.decimal(difference, 1))} points"
+
+
+def _with_sign(text: str) -> str:
+    """A change that is written as nothing has no sign."""
+    if not re.search("[1-9]", text):
+        return text.lstrip("-")
+    return text if text.startswith("-") else f"+{text}"
 
 
 def cell(*texts: str | list[str]) -> str:

@@ -73,7 +73,7 @@ def test_a_locked_table_is_a_503(postgres_client: FlaskClient, postgres_engine: 
     until_ready(postgres_client)
 
 
-def test_a_frozen_server_is_a_503_that_takes_one_thread(
+def test_a_frozen_server_is_a_503_that_takes_two_threads(
     postgres_client: FlaskClient, postgres_engine: Engine
 ) -> None:
     until_ready(postgres_client)
@@ -84,7 +84,7 @@ def test_a_frozen_server_is_a_503_that_takes_one_thread(
         os.kill(pid, signal.SIGSTOP)
     try:
         assert {readyz(postgres_client) for _ in range(20)} == {503}
-        assert [thread.name for thread in threading.enumerate()].count("probe") == 1
+        assert [thread.name for thread in threading.enumerate()].count("probe") == 2
         assert postgres_client.get("/healthz").status_code == 200
     finally:
         for pid in pids:
@@ -96,7 +96,7 @@ def test_a_full_pool_is_answered(warehouse_url: str, engine: Engine) -> None:
     app = create_app(warehouse_url)
     database = app.extensions["formrevenue"].database
     with ExitStack() as held:
-        for _ in range(THREADS + 1):
+        for _ in range(THREADS + 2):
             held.callback(database.release, database.read())
         with pytest.raises(SQLAlchemyError) as refused:
             database.read()

@@ -11,7 +11,8 @@ from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
 from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
-from warehouse.settings import RATE_LIMIT, SettingError
+from warehouse.setting_values import SettingError
+from warehouse.settings import RATE_LIMIT
 from web.app import close_app, create_app
 from web.http.rate_limits import FAILURES, RateBuckets
 

@@ -10,7 +10,8 @@ from sqlalchemy import Engine
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
 from tests.web.conftest import Clock
-from warehouse.settings import CORS_ORIGINS, SettingError
+from warehouse.setting_values import SettingError
+from warehouse.settings import CORS_ORIGINS
 from web.app import close_app, create_app
 
 LONG = "/v1/attribution/daily?range=30d"

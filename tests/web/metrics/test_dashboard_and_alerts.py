@@ -34,7 +34,7 @@ OTHER_LABELS = {"instance", "le"}
 
 @pytest.fixture(scope="module")
 def exposed(new_shared_url: NewUrl, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What /metrics says, once there are a shop, a run, a reject and a request, and what it says of a
+    """The text of /metrics, once there are a shop, a run, a reject and a request, and that of a
     collector that has taken an event."""
     url, metrics = new_shared_url(), free_port()
     engine = open_engine(url)

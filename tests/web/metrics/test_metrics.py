@@ -127,4 +127,6 @@ def test_a_port_cannot_have_both(sqlite_url: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("METRICS_PORT", "8123")
     refused = CliRunner().invoke(main, ["serve", "--port", "8123"])
     assert refused.exit_code == 1
-    assert refused.output == "Error: METRICS_PORT=8123: this is the port of the API\n"
+    assert refused.output == (
+        "Error: METRICS_PORT=8123: the server itself has this port; give metrics another\n"
+    )

@@ -1,4 +1,4 @@
-"""What goes wrong is told on a page: what happened, and a way on."""
+"""An error is told on a page: what happened, and a way on."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ def assert_retries(answer: TestResponse) -> None:
 
 
 def assert_parts(client: FlaskClient) -> None:
-    """What the page of an error loads."""
+    """The files that the page of an error loads are there."""
     for name in ("icon.svg", "pages.css"):
         with client.get(f"/settings/static/{name}") as answer:
             assert answer.status_code == 200

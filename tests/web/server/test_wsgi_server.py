@@ -160,29 +160,6 @@ def test_no_process_outlives_a_server_that_is_killed(warehouse_url: str, engine:
         assert alive == []
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("PORT", "abc"),
-        ("WORKERS", "0"),
-        ("METRICS_PORT", "70000"),
-        ("TRUSTED_PROXIES", "nginx"),
-        ("RATE_LIMIT", "10"),
-        ("CORS_ORIGINS", "shop.example"),
-        ("PUBLIC_URL", "shop.example"),
-    ],
-)
-def test_a_bad_setting_is_one_line_before_anything_starts(
-    name: str, value: str, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WAREHOUSE_URL", sqlite_url)
-    monkeypatch.setenv(name, value)
-    refused = CliRunner().invoke(main, ["serve"])
-    assert refused.exit_code == 1
-    assert refused.output.startswith(f"Error: {name}={value!r}: ")
-    assert refused.output.count("\n") == 1
-
-
 def test_a_port_in_use_is_one_line(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WAREHOUSE_URL", sqlite_url)
     with socket.socket() as taken:

@@ -34,10 +34,14 @@ def downgrade() -> None:
     metadata.drop_all(op.get_bind())
 
 
-def table(name: str, *parts: Iterable[Any], clustered: bool = False) -> None:
-    """Declare a table; `clustered` has SQLite, too, keep its rows in the order of the primary key."""
+def table(
+    name: str, *parts: Iterable[Any], clustered: bool = False, keys_return: bool = True
+) -> None:
+    """Declare a table; `clustered` has SQLite, too, keep its rows in the order of the primary key. Unless
+    `keys_return`, SQLite never gives the key of a deleted row to another one."""
     flat = [part for group in parts for part in group]
-    sa.Table(name, metadata, *flat, sqlite_with_rowid=not clustered)
+    options: Any = {"sqlite_with_rowid": not clustered, "sqlite_autoincrement": not keys_return}
+    sa.Table(name, metadata, *flat, **options)
 
 
 def keys(names: str) -> Parts:
@@ -188,6 +192,13 @@ table(
     integers("customer is_first_session orders gross refunded"),
     index("edition customer", where="customer <> 0"),
     index("edition email", where="email <> 0"),
+    index(
+        "edition form",
+        where=" AND ".join(
+            f"{instant}_at = {NEVER}"
+            for instant in ("viewed", "started", "subscribed", "completed")
+        ),
+    ),
     index("edition session_hash"),
     index("edition visitor form"),
     clustered=True,
@@ -259,7 +270,7 @@ table(
     "member",
     serial("member_key"),
     texts("email password_hash"),
-    integers("created_at"),
+    integers("adds_shops created_at"),
     unique("email"),
 )
 table(
@@ -311,15 +322,23 @@ table(
 )
 table("job_lease", text_keys("job"), texts("owner"), integers("until"))
 table(
+    "scheduler",
+    text_keys("owner"),
+    integers("started_at seen_at due_at"),
+    texts("schedule landing_folder"),
+    integers("landed_files landed_since"),
+)
+table(
     "pull",
     serial("pull_id"),
     integers("shop_key"),
     texts("source name config credentials schedule"),
-    integers("lookback_days"),
+    integers("set_up_at lookback_days"),
     texts("state"),
     integers("ran_at"),
     texts("status message"),
     integers("rows bytes"),
+    index("shop_key"),
     unique("name"),
 )
 table(
@@ -333,8 +352,97 @@ table(
     serial("batch_id"),
     integers("shop_key"),
     texts("kind"),
-    integers("rows imported_at"),
+    integers("rows purged imported_at import_id"),
+    index("import_id"),
     index("shop_key batch_id"),
+)
+table(
+    "import_file",
+    serial("import_id"),
+    integers("shop_key"),
+    texts("kind file state"),
+    integers("run_id started_at ended_at"),
+    integers("rows_read rows_new rows_duplicate rows_replaced rows_rejected"),
+    index("shop_key import_id"),
+    index("started_at"),
+)
+table(
+    "repeated_event",
+    keys("shop_key"),
+    text_keys("event_id"),
+    keys("import_id"),
+    index("import_id"),
+    clustered=True,
+)
+table(
+    "repeated_order",
+    keys("shop_key"),
+    text_keys("order_id"),
+    keys("updated_at"),
+    text_keys("content"),
+    keys("import_id"),
+    index("import_id"),
+    clustered=True,
+)
+table(
+    "shop_version",
+    text_keys("shop_id"),
+    keys("import_id"),
+    integers("written_at"),
+    texts("name currency timezone"),
+    index("import_id"),
+)
+table(
+    "ad_spend_version",
+    keys("shop_key"),
+    text_keys("provider account_id campaign_id"),
+    keys("day"),
+    text_keys("segment"),
+    keys("import_id"),
+    integers("written_at"),
+    texts("campaign_name currency spend"),
+    integers("impressions clicks"),
+    texts("reported_conversions reported_value"),
+    index("import_id"),
+)
+table(
+    "ad_account_version",
+    keys("shop_key"),
+    text_keys("provider account_id"),
+    keys("import_id"),
+    integers("written_at"),
+    texts("status"),
+    integers("synced_at"),
+    texts("message"),
+    index("import_id"),
+)
+table(
+    "exchange_rate_version",
+    text_keys("base quote"),
+    keys("day import_id"),
+    integers("written_at"),
+    texts("rate"),
+    index("import_id"),
+)
+table(
+    "form_version",
+    keys("shop_key"),
+    text_keys("form_id"),
+    keys("import_id"),
+    integers("written_at"),
+    texts("name status schema draft_schema"),
+    integers("created_at updated_at stood_at"),
+    index("import_id"),
+)
+table(
+    "form_seen",
+    keys("shop_key"),
+    text_keys("form_id"),
+    keys("import_id"),
+    texts("name source source_id"),
+    instants("first_event_at"),
+    integers("named_at"),
+    index("import_id"),
 )
 table(
     "edition",
@@ -358,10 +466,16 @@ table(
     texts("file"),
     integers("line"),
     texts("reason text"),
-    integers("rejected_at"),
+    integers("rejected_at import_id"),
     index("file line"),
     index("rejected_at"),
     index("shop_key rejected_at"),
+)
+table(
+    "forgotten",
+    keys("shop_key"),
+    text_keys("identifier_hash"),
+    integers("asked_at removed_at events orders"),
 )
 table("reject_retry", keys("shop_key"), integers("asked_at tried_at tried_through accepted"))
 table(
@@ -382,6 +496,13 @@ table(
     index("batch_id"),
 )
 table(
+    "kept_facts",
+    keys("batch_id"),
+    integers("shop_key first_at last_at"),
+    binary("content"),
+    index("shop_key last_at"),
+)
+table(
     "raw_order",
     integers("shop_key"),
     texts("order_id"),
@@ -400,7 +521,9 @@ table(
     texts("shop_id name currency timezone"),
     integers("edition data_version data_changed_at form_count form_bytes"),
     unique("shop_id"),
+    keys_return=False,
 )
+table("deleted_shop", keys("shop_key"), texts("shop_id"), integers("deleted_at"))
 table(
     "form",
     keys("shop_key"),

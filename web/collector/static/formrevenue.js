@@ -1,5 +1,6 @@
 // Reports how visitors fill in the forms of a page; README.md, one folder up, has its attributes.
-// The collector serves it without comments and indentation, so a comment has a line of its own.
+// The collector serves it without comments, indentation and most line ends, so a comment has a line of its own,
+// and no text goes on over the end of a line.
 (() => {
   const { src, dataset } = document.currentScript;
   const { respect, writeKey } = dataset;
@@ -23,7 +24,7 @@
     } catch {}
   const campaign = {};
   for (const [name, value] of new URLSearchParams(query))
-    if (/^utm_/.test(name)) campaign[name.slice(4).replace("campaign", "name")] = value;
+    if (/utm_/.test(name)) campaign[name.slice(4).replace("campaign", "name")] = value;
   // The attribute of orders that the import reads.
   if (isNew && window.Shopify)
     fetch("/cart/update.js", {
@@ -32,14 +33,18 @@
     });
 
   let batch = [];
-  let timer;
   const send = (event) => {
-    if (!batch[0]) return;
+    const sent = batch;
     const url = new URL("v1/b", src);
     const body = JSON.stringify({ batch, sentAt: new Date(), writeKey });
     batch = [];
-    if (!(event && navigator.sendBeacon(url, body)))
-      fetch(url, { method: "POST", body, keepalive: true }).catch(() => {});
+    if (sent[0] && !(event && navigator.sendBeacon(url, body)))
+      fetch(url, { method: "POST", body, keepalive: true })
+        .catch(() => ({ status: 503 }))
+        .then(({ status }) => {
+          // Too many requests, or trouble there: they go with the next ones, or as the page is left.
+          if (status > 428) batch = [...sent, ...batch].slice(-100);
+        });
   };
   // The last of a page that a browser surely tells, also when it is closed or left.
   addEventListener("visibilitychange", send);
@@ -60,8 +65,7 @@
       properties: { form_session_id: sessionOf(properties.form_id).id, ...properties },
       context: { campaign },
     });
-    clearTimeout(timer);
-    timer = setTimeout(send, 1000);
+    setTimeout(send, 1000);
   });
   // All but answers once in a session.
   const report = ({ dataset }, event, properties = {}) => {
@@ -89,7 +93,7 @@
       sessionOf(form.dataset.form).steps[stepIndex] = properties;
       report(form, "Step Viewed", properties);
       // The visitor has left those before the first that is shown.
-      first ??= complete(form, stepIndex) ?? 1;
+      first ||= complete(form, stepIndex) || 1;
     });
   };
   const observer = new IntersectionObserver(
@@ -98,7 +102,7 @@
         shown[intersectionRatio < 0.5 ? "delete" : "add"](target);
         const form = formOf(target);
         const isViewed = sessionOf(form?.dataset.form).Viewed;
-        setTimeout(() => (isViewed || shown.has(form)) && view(form), isViewed ? 0 : 1000);
+        setTimeout(() => (isViewed || shown.has(form)) && view(form), isViewed || 1000);
       }
     },
     { threshold: 0.5 },

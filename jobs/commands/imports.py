@@ -1,0 +1,123 @@
+"""`imports`: list the imports of files, or undo one."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from jobs.commands.options import shop_option
+from jobs.run.clock import now_micros
+from jobs.run.console import json_line, printable
+from jobs.run.errors import CommandFailed
+from jobs.run.job_run import JobRun, open_warehouse
+from jobs.run.shops import shop_keys
+from warehouse import settings
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.time import MICROS_PER_DAY, iso_millis
+from warehouse.operations import imports
+from warehouse.operations.imports import COUNTS, RUNNING, UNDOING, UNDONE, ImportedFile
+
+if TYPE_CHECKING:
+    from jobs.importing.kinds.versions import TakenBack
+
+
+@click.group("imports")
+def imports_command() -> None:
+    """List the imports of files, or undo one of them."""
+
+
+@imports_command.command("list")
+@shop_option
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Show so many at most.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+def list_command(shop: str | None, limit: int, as_json: bool) -> None:
+    """List the last imports, the newest first: ID TIME STATE KIND FILE COUNTS.
+
+    --shop lists the imports whose rows are all of that shop. Imports older than IMPORTS_DAYS are not
+    listed: they can no longer be undone.
+    """
+    with open_warehouse() as connection:
+        shop_key = shop_keys(connection, shop)[0] if shop else None
+        for one in imports.list_imports(connection, now_micros(), shop_key, limit):
+            click.echo(json_line(_as_json(one)) if as_json else printable(_as_text(one)))
+
+
+def _as_json(one: ImportedFile) -> dict[str, object]:
+    ended_at = iso_millis(one.ended_at) if one.ended_at else None
+    return asdict(one) | {"started_at": iso_millis(one.started_at), "ended_at": ended_at}
+
+
+def _as_text(one: ImportedFile) -> str:
+    counts = "  ".join(f"{name} {getattr(one, name)}" for name in COUNTS)
+    return (
+        f"{one.import_id}  {iso_millis(one.started_at)}  {one.state}  {one.kind}  {one.file}  "
+        f"{counts}"
+    )
+
+
+@imports_command.command("undo")
+@click.argument("import_id", type=int, metavar="ID")
+@click.option(
+    "--dry-run", is_flag=True, help="Print what would go and what would stay; change nothing."
+)
+def undo_command(import_id: int, dry_run: bool) -> None:
+    """Take an import back, as if it had never come.
+
+    Rows that it alone had brought go, with its rejects. Rows that another import repeated stay. Where it had
+    replaced a row, the version of the last import that stands is there again. An undo that was killed is
+    ended by the next one of that import, or by the next rollup.
+    """
+    # The importer's parts are loaded where they are needed: a list is there sooner without them.
+    from jobs.importing.undo import JOB, preview, undo
+
+    if dry_run:
+        with open_warehouse() as connection:
+            imported = _found(connection, import_id)
+            if imported.state != UNDONE:
+                click.echo(_told(imported, preview(connection, imported), done=False))
+        return
+    with JobRun(JOB, str(import_id), exclusive=True) as run:
+        imported = _found(run.connection, import_id)
+        if imported.state != UNDONE:
+            click.echo(_told(imported, undo(run, imported), done=True))
+
+
+def _found(connection: ArrowConnection, import_id: int) -> ImportedFile:
+    """The import of this id. Raises CommandFailed if it cannot be undone; says so if it is undone."""
+    now, days = now_micros(), settings.IMPORTS_DAYS.get()
+    imported = imports.find(connection, import_id, now)
+    if imported is None:
+        raise CommandFailed(f"no import {import_id}; `python -m jobs imports list` shows all")
+    if imported.state == RUNNING:
+        raise CommandFailed(f"import {import_id} is still running; stop it first")
+    if imported.state == UNDONE:
+        click.echo(f"import {import_id} is undone already")
+    elif imported.state != UNDOING and imported.started_at < now - days * MICROS_PER_DAY:
+        raise CommandFailed(
+            f"import {import_id} is older than IMPORTS_DAYS={days} days and can no longer be undone"
+        )
+    return imported
+
+
+def _told(imported: ImportedFile, taken_back: "TakenBack", *, done: bool) -> str:
+    gone, restored, stay = taken_back
+    row = "row" if gone == 1 else "rows"
+    if done:
+        parts = [f"{gone} {row} {'is' if gone == 1 else 'are'} gone"]
+        was = "is as it was" if restored == 1 else "are as they were"
+        parts += [f"{restored} {was} before"] if restored else []
+        parts.append(f"{stay} {'stays' if stay == 1 else 'stay'}")
+    else:
+        parts = [f"{gone} {row} would go"]
+        parts += [f"{restored} would be as before"] if restored else []
+        parts.append(f"{stay} would stay")
+    return printable(
+        f"import {imported.import_id} ({imported.kind}, {imported.file}): {', '.join(parts)}"
+    )

@@ -1,0 +1,147 @@
+"""Kept facts: all that figures need of raw events that RAW_DAYS removed (`pipeline/raw_days.py`).
+
+They are the partial facts of these events (`partials.py`), folded by form session and identifiers: the events
+of a session that carry the same visitor, customer and e-mail are one group. Merged with the partial facts of
+the raw events that are left, they give what all events gave; and a person can be taken out of them exactly.
+
+Each removal keeps its own facts, as an import batch: a new edition applies it like any other.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from jobs.arrays.group_keys import group_keys, index_of
+from jobs.facts.partials import Partials, fold, merge_partials
+from jobs.facts.read_raw import RawEvents, RawOrders, chosen_texts
+from warehouse.domain.hash_ids import text_ids
+from warehouse.domain.time import MICROS_PER_SECOND
+
+IDENTIFIERS: Final = ("form_id", "visitor_id", "customer_id", "email_sha256")
+"""The texts that groups have from raw events, beside `form_session_id`."""
+
+# In every time zone a day begins at a quarter of an hour: the days of events are known in each.
+QUARTER: Final = 15 * 60 * MICROS_PER_SECOND
+
+
+@dataclass(frozen=True)
+class KeptFacts:
+    """Kept facts of a shop.
+
+    - `groups`: group, session_hash, form, and the texts form_session_id and IDENTIFIERS
+    - `sessions`, `steps`, `answers`, `issues`, `step_names`: as in `Partials`, with `group` in place of
+      edition, session_hash, form and form_session_id
+    - `instants`: group, at (the beginning of a quarter of an hour), events (how many)
+    - `utms`: utm and the six texts of UTM_FIELDS; `texts`: id, text
+    """
+
+    groups: pd.DataFrame
+    sessions: pd.DataFrame
+    steps: pd.DataFrame
+    answers: pd.DataFrame
+    issues: pd.DataFrame
+    step_names: pd.DataFrame
+    instants: pd.DataFrame
+    utms: pd.DataFrame
+    texts: pd.DataFrame
+
+    def only(self, wanted: pd.Series) -> "KeptFacts":
+        """The facts of the groups for which `wanted` (a mask of `groups`) is true."""
+        numbers = self.groups["group"][wanted]
+        parts = {
+            name: rows[rows["group"].isin(numbers)]
+            for name, rows in vars(self).items()
+            if "group" in rows
+        }
+        values = parts["answers"]["value"].unique()
+        chosen = sorted({text for value in values for text in chosen_texts(value)})
+        used = [
+            *(parts["groups"]["form"], parts["steps"]["step"], parts["answers"]["field"]),
+            *(parts["issues"]["code"], np.array(text_ids(chosen), np.int64)),
+        ]
+        utms = self.utms[self.utms["utm"].isin(parts["sessions"]["utm"])]
+        return KeptFacts(
+            **parts, utms=utms, texts=self.texts[self.texts["id"].isin(np.concatenate(used))]
+        )
+
+    def events(self, edition: int) -> pd.DataFrame:
+        """edition, session_hash, form, at; a row per event, to the quarter of an hour."""
+        rows = _with_session(self.groups, self.instants, "session_hash", "form")
+        rows = rows.loc[np.repeat(rows.index, rows["events"])]
+        return rows.drop(columns="events").assign(edition=edition)
+
+
+def keep(raw: RawEvents, orders: RawOrders, identifiers: pd.DataFrame) -> KeptFacts:
+    """The facts of raw events of a shop. `orders`: none. `identifiers`: event_id and IDENTIFIERS."""
+    events = raw.events.drop(columns="customer_id").merge(identifiers, on="event_id")
+    keys = group_keys(
+        *(events[name].to_numpy() for name in ("session_hash", "visitor", "customer", "email"))
+    )
+    groups = keys.dense()
+    group, rows = groups.keys, events.iloc[groups.any_row()]
+    of_group = events.assign(edition=0, session_hash=group, form=group)
+    facts = fold(replace(raw, events=of_group), orders)
+    quarters = events["at"].to_numpy() // QUARTER * QUARTER
+    instants = pd.DataFrame({"group": group, "at": quarters, "events": 1})
+
+    def by_group(rows: pd.DataFrame, name: str = "session_hash") -> pd.DataFrame:
+        rows = rows.rename(columns={name: "group"})
+        return rows.drop(columns=["edition", "form", "form_session_id"], errors="ignore")
+
+    return KeptFacts(
+        groups=rows[["session_hash", "form", "form_session_id", *IDENTIFIERS]]
+        .reset_index(drop=True)
+        .assign(group=np.arange(len(rows))),
+        sessions=by_group(facts.sessions),
+        steps=by_group(facts.steps),
+        answers=by_group(facts.answers),
+        issues=by_group(facts.issues),
+        step_names=by_group(facts.step_names, "form"),
+        instants=instants.groupby(["group", "at"], as_index=False).sum(),
+        utms=raw.utms.drop(columns="edition"),
+        texts=raw.texts.drop(columns="edition"),
+    )
+
+
+def with_kept(partials: Partials, kept: Iterable[tuple[int, KeptFacts]]) -> Partials:
+    """Partial facts merged with kept ones, each of an edition."""
+    return merge_partials(
+        [partials, *(_partials(facts, edition, partials) for edition, facts in kept)]
+    )
+
+
+def _partials(kept: KeptFacts, edition: int, others: Partials) -> Partials:
+    """Kept facts as partial facts of an edition; a session can have several rows."""
+    groups = kept.groups
+    sessions = _with_session(
+        groups, kept.sessions, "session_hash", "form", "form_session_id", "customer_id"
+    )
+    is_sighting = (sessions["email"] != 0) & (sessions["customer_seen"] != 0)
+    emails = sessions.assign(seen_at=sessions["email_at"], customer=sessions["customer_seen"])
+    parts = {
+        "sessions": sessions,
+        "steps": _with_session(groups, kept.steps, "session_hash"),
+        "answers": _with_session(groups, kept.answers, "session_hash"),
+        "issues": _with_session(groups, kept.issues, "session_hash"),
+        "emails": emails[is_sighting],
+        "step_names": _with_session(groups, kept.step_names, "form"),
+        "utms": kept.utms,
+        "texts": kept.texts,
+    }
+    return replace(
+        others,
+        **{
+            name: rows.assign(edition=edition)[list(getattr(others, name))]
+            for name, rows in parts.items()
+        },
+    )
+
+
+def _with_session(groups: pd.DataFrame, rows: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Rows with these columns of their groups in place of `group`."""
+    index = index_of(groups["group"].to_numpy(), rows["group"].to_numpy())
+    own = {name: groups[name].array.take(index) for name in names}
+    return rows.drop(columns="group").assign(**own)

@@ -1,0 +1,177 @@
+"""An import is undone: what it alone had brought goes, and what it had replaced stands again.
+
+From its first transaction on, the import stands no longer. Raw rows go in portions, each with its figures
+(`pipeline/removal.py`); all else goes in the last transaction. An undo that was killed is ended by the next
+`imports undo` of it, or by the next rollup.
+"""
+
+from collections import Counter
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+
+from jobs.importing.kinds import KINDS, seen_forms
+from jobs.importing.kinds.replace_last import ReplaceLast
+from jobs.importing.kinds.versions import TakenBack, same_key
+from jobs.pipeline.removal import RawRows, remove_rows
+from jobs.run.console import say
+from jobs.run.job_run import JobRun
+from warehouse import tables
+from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.connections.errors import defect, is_outage
+from warehouse.editions.pending_batches import sql_list
+from warehouse.operations import imports, job_leases
+from warehouse.operations.imports import WITHDRAWN, ImportedFile
+from warehouse.tables.base import unique_names
+
+JOB: Final = "undo"
+"""The job whose lease whoever undoes an import holds."""
+
+# Batches whose rows are looked for at once.
+_BATCHES: Final = 200
+
+
+def preview(connection: ArrowConnection, imported: ImportedFile) -> TakenBack:
+    """The effect that undoing an import would have. Commits nothing. Raises EventsPurged."""
+    imports.check_purged(connection, imported.import_id)
+    kind = KINDS[imported.kind]
+    if isinstance(kind, ReplaceLast):
+        taken_back = kind.take_back(connection, imported.import_id)
+    else:
+        taken_back = RawImport(connection, imported).counted()
+    connection.rollback()
+    return taken_back
+
+
+def undo(run: JobRun, imported: ImportedFile) -> TakenBack:
+    """Undo an import, or go on with that; returns what it did. The caller holds the lease of JOB.
+
+    Raises EventsPurged, with nothing changed, and Stopped after a signal."""
+    connection, import_id = run.connection, imported.import_id
+    imports.begin_undo(connection, import_id)
+    if isinstance(kind := KINDS[imported.kind], ReplaceLast):
+        taken_back = kind.take_back(connection, import_id)
+        _end(connection, import_id)
+        return taken_back
+    raw = RawImport(connection, imported)
+    gone, stay = Counter[str](), raw.counted().stay
+    connection.commit()
+    while True:
+        for shop_key, rows in raw.parts():
+            gone += remove_rows(run, shop_key, rows)
+        # Nobody repeats a row or retries a reject of it meanwhile.
+        connection.lock_table("import_batch")
+        if not raw.parts():
+            raw.forget()
+            _end(connection, import_id)
+            return TakenBack(gone[imported.kind], 0, stay)
+        connection.rollback()
+
+
+def end_undos(run: JobRun) -> None:
+    """Go on with the undos that no process goes on with. Raises Stopped after a signal.
+
+    One that fails is said so and tried by the next run: it must not keep figures waiting."""
+    connection = run.connection
+    for import_id in imports.unfinished_undos(connection):
+        now = connection.now_micros()
+        if not job_leases.take(connection, JOB, run.owner, now):
+            return
+        try:
+            # Another process may have ended it before the lease was taken.
+            imported = imports.find(connection, import_id, now)
+            if imported and imported.state == imports.UNDOING:
+                undo(run, imported)
+                say(f"import {import_id} is undone")
+        except Exception as error:
+            if is_outage(error):
+                raise
+            connection.rollback()
+            say(f"the undo of import {import_id} failed: {defect(error)}")
+        finally:
+            job_leases.release(connection, JOB, run.owner)
+
+
+class RawImport:
+    """The raw rows that an import of events or orders brought or repeated."""
+
+    def __init__(self, connection: ArrowConnection, imported: ImportedFile) -> None:
+        self._connection, self._id, self._name = connection, imported.import_id, imported.kind
+        self._table = {"events": tables.raw_event, "orders": tables.raw_order}[imported.kind]
+        self._repeated = tables.REPEATED[self._table].name
+        self._key = unique_names(self._table)
+        same = same_key(self._key, "p", self._table.name)
+        # No other import that stands has repeated the row.
+        self._is_alone = (
+            f"NOT EXISTS (SELECT 1 FROM {self._repeated} p WHERE {same} "
+            f"AND p.import_id <> {self._id} AND p.import_id NOT IN ({WITHDRAWN}))"
+        )
+        # It repeated the row, and the import that brought it was undone.
+        key = names(self._key)
+        self._is_left_to_it = (
+            f"({key}) IN (SELECT {key} FROM {self._repeated} WHERE import_id = {self._id}) AND "
+            "batch_id IN (SELECT b.batch_id FROM import_batch b WHERE b.import_id IN "
+            f"({WITHDRAWN} AND import_id <> {self._id}))"
+        )
+
+    def counted(self) -> TakenBack:
+        """How many rows go, and how many of those that it brought stay."""
+        own = sum(self._count(shop_key, which) for shop_key, which in self._brought())
+        left = sum(self._count(shop_key, which) for shop_key, which in self._left_to_it())
+        brought = self._connection.value(
+            "SELECT CAST(COALESCE(SUM(rows), 0) AS BIGINT) FROM import_batch WHERE import_id = $1",
+            self._id,
+        )
+        return TakenBack(own + left, 0, int(brought) - own)
+
+    def parts(self) -> list[tuple[int, RawRows]]:
+        """The rows that go, by shop. Leaves a transaction open."""
+        return [
+            (shop_key, RawRows(**{self._name: f"{which} AND {self._is_alone}"}))
+            for shop_key, which in (*self._brought(), *self._left_to_it())
+            if self._connection.value(
+                f"SELECT 1 FROM {self._table.name} WHERE shop_key = {shop_key} "
+                f"AND {which} AND {self._is_alone} LIMIT 1"
+            )
+        ]
+
+    def forget(self) -> None:
+        """Forget what it repeated, and the forms that it named. The caller commits."""
+        seen_forms.take_back(self._connection, self._id)
+        self._connection.execute(f"DELETE FROM {self._repeated} WHERE import_id = $1", self._id)
+
+    def _brought(self) -> list[tuple[int, str]]:
+        """Shops, and conditions on their rows that the import brought."""
+        batches = self._connection.table(
+            "SELECT shop_key, batch_id FROM import_batch WHERE import_id = $1 AND rows > 0 "
+            "ORDER BY shop_key, batch_id",
+            self._id,
+        ).to_pylist()
+        conditions = []
+        for shop_key, own in groupby(batches, itemgetter("shop_key")):
+            numbers = [row["batch_id"] for row in own]
+            for start in range(0, len(numbers), _BATCHES):
+                listed = sql_list(numbers[start : start + _BATCHES])
+                conditions.append((shop_key, f"batch_id IN ({listed})"))
+        return conditions
+
+    def _left_to_it(self) -> list[tuple[int, str]]:
+        shops = self._connection.table(
+            f"SELECT DISTINCT shop_key FROM {self._repeated} WHERE import_id = $1", self._id
+        )
+        return [(shop_key, self._is_left_to_it) for shop_key in shops.column(0).to_pylist()]
+
+    def _count(self, shop_key: int, which: str) -> int:
+        return int(
+            self._connection.value(
+                f"SELECT COUNT(*) FROM {self._table.name} WHERE shop_key = {shop_key} "
+                f"AND {which} AND {self._is_alone}"
+            )
+        )
+
+
+def _end(connection: ArrowConnection, import_id: int) -> None:
+    """Delete the rejects of an import, and have it undone. Commits."""
+    connection.execute("DELETE FROM reject WHERE import_id = $1", import_id)
+    imports.end_undo(connection, import_id)
+    connection.commit()

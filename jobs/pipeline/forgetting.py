@@ -1,0 +1,207 @@
+"""A person is forgotten: the raw rows and kept facts that carry an identifier of the person go, and all that
+follows from them.
+
+The identifier is remembered under its keyed hash first, so that no import brings the person back. Each step
+can be repeated: a run that was killed is ended by the next one.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+import pyarrow as pa
+from sqlalchemy import Table
+
+from jobs.facts import kept_facts_io
+from jobs.importing.kinds.seen_forms import take_back_removed
+from jobs.pipeline import plan
+from jobs.pipeline.removal import RawRows, Which, remove_kept_facts, remove_rows
+from jobs.pipeline.unused_texts import drop_unused_texts
+from jobs.run.clock import now_micros
+from jobs.run.console import say
+from jobs.run.job_run import JobRun
+from jobs.run.phases import phase
+from warehouse import tables
+from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.editions import editions, leases
+from warehouse.operations import forgotten
+from warehouse.operations.forgotten import COLUMNS, EMAIL, Identifier
+from warehouse.operations.hash_secret import email_hasher
+
+_TABLES: Final = (tables.raw_event, tables.raw_order)
+# Rejects that are looked at together.
+_REJECTS: Final = 5_000
+
+
+@dataclass(frozen=True)
+class PersonRows:
+    """The raw rows that carry an identifier, and those of which facts are kept.
+
+    - `events`, `orders` (versions of orders): how many there are
+    - `others`: the other identifiers on these rows, each with the rows without the first that carry it
+    """
+
+    events: int
+    orders: int
+    others: dict[Identifier, int]
+
+
+def look_up(connection: ArrowConnection, shop_key: int, person: Identifier) -> PersonRows:
+    """The rows of a person. Commits."""
+    forgotten.stage(connection, [person])
+    connection.commit()
+    kept = _kept_identifiers(connection, shop_key)
+    is_own = _carries([person])(kept)
+    found = [_rows(connection, table, shop_key).to_pandas() for table in _TABLES]
+    seen = {
+        Identifier(kind, text)
+        for rows in (*found, kept[is_own])
+        for kind, column in COLUMNS.items()
+        for text in rows[column].unique()
+        if text
+    } - {person}
+    others = Counter(dict.fromkeys(sorted(seen), 0))
+    for table in _TABLES:
+        others.update(_left(connection, table, shop_key, seen))
+    for identifier in seen:
+        is_other = kept[COLUMNS[identifier.kind]] == identifier.text
+        others[identifier] += int(kept["events"][is_other & ~is_own].sum())
+    connection.commit()
+    events = len(found[0]) + int(kept["events"][is_own].sum())
+    return PersonRows(events, len(found[1]), dict(others))
+
+
+def _kept_identifiers(connection: ArrowConnection, shop_key: int) -> pd.DataFrame:
+    """The identifiers of events of which facts are kept: the columns of COLUMNS, and how many `events`."""
+    columns = list(COLUMNS.values())
+    parts = [pd.DataFrame({**dict.fromkeys(columns, pd.Series(dtype="str")), "events": []})]
+    for _, _, kept in kept_facts_io.read(connection, {shop_key: 0}):
+        counts = kept.instants.groupby("group")["events"].sum()
+        rows = kept.groups[columns].assign(events=kept.groups["group"].map(counts))
+        parts.append(rows.groupby(columns, as_index=False)["events"].sum())
+    return pd.concat(parts, ignore_index=True)
+
+
+def _carries(identifiers: Collection[Identifier]) -> Which:
+    """As `forgotten.carries`, of kept facts."""
+
+    def which(rows: pd.DataFrame) -> "pd.Series[bool]":
+        mask = pd.Series(False, rows.index)
+        for kind, text in identifiers:
+            mask |= rows[COLUMNS[kind]] == text
+            for column in COLUMNS.values() if kind == EMAIL else ():
+                mask |= rows[column].str.contains(text, regex=False)
+        return mask
+
+    return which
+
+
+def _rows(connection: ArrowConnection, table: Table, shop_key: int) -> pa.Table:
+    return connection.rows_of(
+        table,
+        f"SELECT {names(tuple(COLUMNS.values()))} FROM {table.name} "
+        f"WHERE shop_key = $1 AND {forgotten.carries(table)}",
+        shop_key,
+    )
+
+
+def _left(
+    connection: ArrowConnection, table: Table, shop_key: int, seen: set[Identifier]
+) -> Counter[Identifier]:
+    """How many rows without the staged identifier carry each of these."""
+    left: Counter[Identifier] = Counter()
+    for kind, column in COLUMNS.items():
+        texts = [identifier.text for identifier in seen if identifier.kind == kind]
+        if not texts:
+            continue
+        staged = connection.stage("staged_others", pa.table({"text": pa.array(texts)}))
+        rows = connection.table(
+            f"SELECT {column}, COUNT(*) FROM {table.name} WHERE shop_key = $1 "
+            f"AND {column} IN (SELECT text FROM {staged}) AND NOT {forgotten.carries(table)} "
+            f"GROUP BY {column}",
+            shop_key,
+        )
+        for text, count in zip(*(part.to_pylist() for part in rows.columns), strict=True):
+            left[Identifier(kind, text)] += int(count)
+    return left
+
+
+def forget(run: JobRun, shop_key: int, person: Identifier) -> Counter[str]:
+    """Remove a person from a shop; returns how many `events`, `orders` (versions of orders) and `rejects`
+    went. Commits.
+
+    Raises Stopped after a signal; what is left then goes when it is repeated.
+    """
+    hashed = forgotten.identifier_hash(email_hasher(run.connection), person)
+    forgotten.remember(run.connection, shop_key, hashed, now_micros())
+    return _remove(run, shop_key, hashed, [person])
+
+
+def forget_asked(run: JobRun) -> None:
+    """Forget those whom shops ask to forget on their Data page, and those of a run that was killed. A shop
+    that another process is at work on waits for the next refresh. Raises Stopped after a signal."""
+    connection = run.connection
+    for shop_key, hashed in forgotten.waiting(connection):
+        numbers = editions.numbers_of_shop(connection, shop_key)
+        if leases.held(connection, numbers, connection.now_micros()):
+            continue
+        forgotten.remember(connection, shop_key, hashed, now_micros())
+        hasher, own = email_hasher(connection), f"shop_key = {shop_key}"
+        found = {
+            identifier
+            for table in _TABLES
+            for identifier in forgotten.find(connection, hasher, table, own, {hashed})
+        }
+        kept = _kept_identifiers(connection, shop_key)
+        for kind, column in COLUMNS.items():
+            for identifier in forgotten.identifiers_in(kind, kept[column].unique()):
+                if forgotten.identifier_hash(hasher, identifier) == hashed:
+                    found.add(identifier)
+        connection.commit()
+        counts = _remove(run, shop_key, hashed, sorted(found))
+        say(f"removed a person: events {counts['events']}  versions of orders {counts['orders']}")
+
+
+def _remove(run: JobRun, shop_key: int, hashed: str, identifiers: list[Identifier]) -> Counter[str]:
+    """Remove the rows that carry one of these identifiers, which have this hash. Commits."""
+    connection = run.connection
+    forgotten.stage(connection, identifiers)
+    connection.commit()
+    rows = RawRows(*(forgotten.carries(table) for table in _TABLES))
+    counts = remove_rows(run, shop_key, rows, take_back_removed)
+    counts["events"] += remove_kept_facts(run, shop_key, _carries(identifiers))
+    phase("rejects")
+    counts["rejects"] = _remove_rejects(connection, shop_key, {hashed})
+    drop_unused_texts(run, shop_key)
+    # An edition that nothing reads has the person, too.
+    plan.clean(connection)
+    forgotten.finish(connection, shop_key, hashed, now_micros(), counts["events"], counts["orders"])
+    return counts
+
+
+def _remove_rejects(connection: ArrowConnection, shop_key: int, hashes: set[str]) -> int:
+    """Delete the rejects that name a person, of the shop or of a shop that is not known. Commits."""
+    hasher, removed, last = email_hasher(connection), 0, 0
+    while True:
+        rejects = connection.table(
+            "SELECT reject_id, reason, text FROM reject WHERE shop_key IN (0, $1) AND reject_id > $2 "
+            f"ORDER BY reject_id LIMIT {_REJECTS}",
+            shop_key,
+            last,
+        ).to_pylist()
+        connection.commit()
+        if not rejects:
+            return removed
+        last = rejects[-1]["reject_id"]
+        gone = [
+            row["reject_id"]
+            for row in rejects
+            if forgotten.is_mentioned(hasher, hashes, row["text"], row["reason"])
+        ]
+        if gone:
+            listed = ", ".join(map(str, gone))
+            connection.execute(f"DELETE FROM reject WHERE reject_id IN ({listed})")
+            connection.commit()
+            removed += len(gone)

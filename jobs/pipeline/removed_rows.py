@@ -1,0 +1,90 @@
+"""The rows of a portion that is removed, staged in `removed_event` and `removed_order`."""
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import Table
+
+from jobs.facts.kept_facts import KeptFacts
+from jobs.pipeline import batching
+from warehouse import tables
+from warehouse.connections.arrow import ArrowConnection, names, schema_of
+
+# A portion has so many times fewer raw rows than a group of batches: its sessions and orders are read with
+# all the rows that are left to them.
+_PORTION_FRACTION: Final = 4
+
+_EVENT: Final = ("shop_key", "event_id")
+_ORDER: Final = ("shop_key", "order_id", "updated_at", "content")
+_COLUMNS: Final = {
+    tables.raw_event: (
+        *(*_EVENT, "batch_id", "form_id", "form_session_id", "occurred_at", "step_id"),
+        *("visitor_id", "customer_id", "email_sha256"),
+    ),
+    tables.raw_order: (*_ORDER, "batch_id"),
+}
+
+REMOVED_EVENT: Final = f"({names(_EVENT)}) IN (SELECT {names(_EVENT)} FROM removed_event)"
+"""The condition on `raw_event`: it is staged."""
+
+REMOVED_ORDER: Final = f"({names(_ORDER)}) IN (SELECT {names(_ORDER)} FROM removed_order)"
+"""The condition on `raw_order`: it is staged."""
+
+LEFT_EVENT: Final = (
+    "NOT EXISTS (SELECT 1 FROM removed_event x WHERE x.event_id = raw_event.event_id "
+    "AND x.shop_key = raw_event.shop_key)"
+)
+"""The condition on `raw_event`: it is not staged."""
+
+LEFT_ORDER: Final = (
+    "NOT EXISTS (SELECT 1 FROM removed_order x WHERE x.order_id = {0}.order_id "
+    "AND x.updated_at = {0}.updated_at AND x.content = {0}.content AND x.shop_key = {0}.shop_key)"
+)
+"""The condition on `raw_order` (named {0}): it is not staged."""
+
+
+def portion_rows() -> int:
+    return batching.BATCH_ROWS // _PORTION_FRACTION
+
+
+def stage(connection: ArrowConnection, table: Table, shop_key: int, which: str) -> pa.Table:
+    """Stage the first rows of a raw table that meet a condition; returns them. Commits."""
+    rows = connection.rows_of(
+        table,
+        f"SELECT {names(_COLUMNS[table])} FROM {table.name} "
+        f"WHERE shop_key = {shop_key} AND ({which}) LIMIT {portion_rows()}",
+    )
+    stage_rows(connection, table, rows)
+    return rows
+
+
+def stage_rows(connection: ArrowConnection, table: Table, rows: pa.Table) -> None:
+    """Stage rows of a raw table, in the columns that `stage` takes. Commits."""
+    staged = connection.stage(table.name.replace("raw", "removed"), rows)
+    for key in (_COLUMNS[table][1], "form_session_id"):
+        if key in _COLUMNS[table]:
+            connection.execute(f"CREATE INDEX {staged}_{key} ON {staged} ({key})")
+    connection.analyze(staged)
+    connection.commit()
+
+
+def stage_kept(connection: ArrowConnection, shop_key: int, batch_id: int, gone: KeptFacts) -> None:
+    """Stage the events that decided something in kept facts, as far as these know them. Commits."""
+    seen = gone.groups.merge(gone.sessions, on="group")
+    seen = seen.assign(event_id="", occurred_at=seen["email_at"], step_id="")
+    named = gone.step_names.merge(gone.steps[["step", "step_id"]].drop_duplicates(), on="step")
+    named = named.merge(gone.groups, on="group").assign(occurred_at=0)
+    events = [seen, *(named.assign(event_id=named[name]) for name in ("index_event", "name_event"))]
+    columns = _COLUMNS[tables.raw_event]
+    rows = {
+        name: np.concatenate([part[name].to_numpy() for part in events])
+        for name in columns
+        if name not in ("shop_key", "batch_id")
+    }
+    size = len(rows["event_id"])
+    rows |= {"shop_key": np.full(size, shop_key), "batch_id": np.full(size, batch_id)}
+    staged = pa.table(rows, schema_of(tables.raw_event, columns))
+    stage_rows(connection, tables.raw_event, staged)
+    no_orders = schema_of(tables.raw_order, _COLUMNS[tables.raw_order]).empty_table()
+    stage_rows(connection, tables.raw_order, no_orders)

@@ -1,0 +1,213 @@
+"""A person is forgotten: nothing of the person is left in the database, and nothing comes back."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy import URL, make_url
+
+from tests.jobs.conftest import SHOP, Commands
+from tests.support import postgres
+from tests.support.hashing import hasher_of, keyed, marked
+from tests.support.import_files import Row, answer, event, order
+
+EMAIL = "Ada.Lovelace@mail.example"
+VISITOR = "visitor-of-ada"
+CUSTOMER = "customer-ada"
+CODE = "ONLY-FOR-ADA"
+OTHERS = {"visitor_id": "visitor-of-bob"}
+
+
+def events() -> list[Row]:
+    """Two sessions of Ada's own, and one that she shares with Bob, of which he has the first event."""
+    own = {"visitor_id": VISITOR, "email": EMAIL}
+    alone = {"form_session_id": "session-of-ada"}
+    step = {"step_id": "st", "step_index": 3, "step_name": "Named by Ada"}
+    day = "2026-01-{:02d}T10:00:00Z".format
+    return [
+        event(event_id="event-ada-1", occurred_at=day(5), **own, **alone, customer_id=CUSTOMER),
+        event(event_id="event-ada-2", type="subscribe", occurred_at=day(5), **own, **alone)
+        | {"discount_code": CODE, "utm_content": EMAIL},
+        event(event_id="event-ada-3", type="step_view", occurred_at=day(9), **own, **alone) | step,
+        answer("only Ada says this", event_id="event-ada-4", occurred_at=day(5), **own, **alone),
+        answer(EMAIL, event_id="with-address", occurred_at=day(5), form_session_id="session-5"),
+        event(event_id="event-both-1", occurred_at=day(2), form_session_id="both", **OTHERS),
+        event(event_id="event-ada-6", occurred_at=day(3), form_session_id="both", **own),
+        event(event_id="event-bob-2", type="complete", occurred_at=day(4), **OTHERS)
+        | {"form_session_id": "both", "discount_code": "everybody"},
+        event(event_id="event-bob-3", type="step_view", occurred_at=day(4), **OTHERS)
+        | {**step, "form_session_id": "both", "step_index": 1, "step_name": "Named by Bob"},
+    ]
+
+
+def orders() -> list[Row]:
+    """Two versions of Ada's order, and an order of Bob's."""
+    own = {"order_id": "order-of-ada", "email": EMAIL, "visitor_id": VISITOR}
+    codes = [{"code": CODE.lower()}]
+    return [
+        order(**own, discount_codes=codes),
+        order(**own, updated_at="2026-01-08T00:00:00Z", customer_id=CUSTOMER, test=True),
+        order(order_id="order-of-bob", discount_codes=[{"code": "everybody"}], **OTHERS),
+    ]
+
+
+OF_ADA = (VISITOR, CUSTOMER, CODE, "ada-", "of-ada", "Named by Ada", "only Ada says this")
+
+
+def dumped(url: str, server: URL | None) -> bytes:
+    """All bytes of a database: the file after VACUUM, or what `pg_dump` writes."""
+    if server is None:
+        engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql("VACUUM")
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        engine.dispose()
+        file = Path(make_url(url).database or "")
+        assert not Path(f"{file}-wal").exists() or not Path(f"{file}-wal").stat().st_size
+        return file.read_bytes()
+    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    program = Path(postgres.programs(server), "pg_dump")
+    return subprocess.run([program, f"--dbname={plain}"], capture_output=True, check=True).stdout
+
+
+def left_of(url: str, server: URL | None, *names: str) -> list[str]:
+    """Those of the names that stand anywhere in a database, in whatever case."""
+    data = dumped(url, server).lower()
+    return [name for name in names if name.lower().encode() in data]
+
+
+@pytest.fixture
+def server(commands: Commands, request: pytest.FixtureRequest) -> URL | None:
+    """The server of the warehouse, if it has one."""
+    is_file = commands.url.startswith("sqlite")
+    return None if is_file else request.getfixturevalue("postgres_server")
+
+
+def fill(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands.take("events", events())
+    commands.take("orders", orders())
+    commands("rollup")
+
+
+def forget(commands: Commands, *words: str) -> str:
+    return commands("forget", "--shop", "a.example", *words)
+
+
+def test_nothing_is_left_of_a_person(commands: Commands, server: URL | None) -> None:
+    fill(commands)
+    hashed = keyed(EMAIL, hasher_of(commands.url))
+    assert set(left_of(commands.url, server, hashed, *OF_ADA)) == {hashed, *OF_ADA}
+    assert forget(commands, "--email", EMAIL.lower()).splitlines() == [
+        "removed: events 6  versions of orders 2  rejected rows 0",
+        f"also seen with customer {CUSTOMER}: 0 rows of it are left; "
+        f"forget it with --customer {CUSTOMER}",
+        "also seen with visitor v1: 0 rows of it are left; forget it with --visitor v1",
+        f"also seen with visitor {VISITOR}: 0 rows of it are left; "
+        f"forget it with --visitor {VISITOR}",
+    ]
+    assert left_of(commands.url, server, hashed, EMAIL, "with-address", *OF_ADA) == []
+    assert left_of(commands.url, server, "event-bob-2", "EVERYBODY", "Named by Bob") != []
+    assert commands.rows("SELECT rows FROM import_batch ORDER BY batch_id") == [3, 1]
+    assert commands.rows("SELECT arguments FROM job_run WHERE job = 'forget'") == [
+        "--shop a.example"
+    ]
+    assert commands("verify", "--all") == "no differences\n"
+
+
+def test_nothing_comes_back(commands: Commands, server: URL | None) -> None:
+    """Neither from the same files nor as another version of an order; and no reject names the person."""
+    fill(commands)
+    forget(commands, "--visitor", VISITOR)
+    hashed = keyed(EMAIL, hasher_of(commands.url))
+    later = order(order_id="order-late", visitor_id=VISITOR, created_at="2026-02-01T00:00:00Z")
+    refused = event(event_id="event-ada-7", visitor_id=VISITOR, type="unheard of")
+    for kind, rows in (("events", events()), ("orders", [*orders(), later])):
+        file = commands.folder / f"{kind}.ndjson"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        counts = json.loads(commands("import", kind, str(file), "--json").splitlines()[-1])
+        dropped = {"events": 5, "orders": 3}[kind]
+        assert (counts["new"], counts["forgotten"]) == (0, dropped)
+        assert counts["duplicate"] == len(rows) - dropped
+    file.write_text(json.dumps(refused) + "\n")
+    commands("import", "events", str(file), status=3)
+    commands("rollup")
+    assert left_of(commands.url, server, *OF_ADA) == []
+    # The answer and the campaign parameter name the address, and were not the visitor's.
+    assert left_of(commands.url, server, hashed) == [hashed]
+    assert commands("verify", "--all") == "no differences\n"
+    assert commands.rows("SELECT COUNT(*) FROM import_batch WHERE rows = 0") == [0]
+
+
+def test_another_shop_keeps_its_rows(commands: Commands) -> None:
+    fill(commands)
+    forget(commands, "--visitor", VISITOR)
+    commands.take("shops", [{**SHOP, "shop_id": "b.example"}])
+    other = {"shop_id": "b.example", "visitor_id": VISITOR}
+    commands.take("events", [event(event_id="1", **other), event(event_id="2", visitor_id=VISITOR)])
+    assert commands.rows(f"SELECT event_id FROM raw_event WHERE visitor_id = '{VISITOR}'") == ["1"]
+
+
+def test_a_dry_run_changes_nothing(commands: Commands) -> None:
+    fill(commands)
+    printed = forget(commands, "--customer", CUSTOMER, "--dry-run").splitlines()
+    shown = marked(EMAIL, hasher_of(commands.url))
+    assert printed[0] == "would remove: events 1  versions of orders 1"
+    assert printed[1:] == [
+        f"also seen with email {shown}: 5 rows of it are left; forget it with --email {shown}",
+        f"also seen with visitor {VISITOR}: 5 rows of it are left; "
+        f"forget it with --visitor {VISITOR}",
+    ]
+    assert commands.rows("SELECT COUNT(*) FROM forgotten") == [0]
+    assert commands.rows("SELECT COUNT(*) FROM raw_event") == [9]
+    # The command takes what it has shown.
+    assert forget(commands, "--email", shown).startswith("removed: events 6  versions of orders 2")
+
+
+def test_rejects_of_the_person_go(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    rows = [
+        event(event_id="1", visitor_id=VISITOR, type="unheard of"),
+        event(event_id="2", visitor_id=f"{VISITOR}-2", type="unheard of"),
+        event(event_id="3", shop_id="nobody.example", email=EMAIL),
+        event(event_id="4", email=EMAIL, type="unheard of"),
+    ]
+    file = commands.folder / "events.ndjson"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    commands("import", "events", str(file), status=3)
+    assert "rejected rows 1" in forget(commands, "--visitor", VISITOR)
+    assert "rejected rows 2" in forget(commands, "--email", EMAIL)
+    assert commands.rows("SELECT line FROM reject") == [2]
+
+
+def test_rows_that_are_in_no_figure_yet_go(commands: Commands) -> None:
+    """Before any rollup, and while a rebuild waits to go on."""
+    commands.take("shops", [SHOP])
+    commands.take("events", events())
+    forget(commands, "--visitor", VISITOR)
+    assert commands.rows("SELECT rows FROM import_batch") == [4]
+    commands("rollup")
+    commands.take("orders", orders())
+    # The edition of a rebuild that was killed: it has applied nothing.
+    commands.change(
+        "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state) "
+        "SELECT shop_key, timezone, window_days, logic_version, 'building' FROM edition"
+    )
+    forget(commands, "--email", EMAIL)
+    commands("rollup")
+    assert commands("verify", "--all") == "no differences\n"
+    assert commands.rows("SELECT event_id FROM raw_event ORDER BY event_id") == [
+        *("event-bob-2", "event-bob-3", "event-both-1")
+    ]
+
+
+def test_one_identifier_is_named(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    for words in ([], ["--email", EMAIL, "--visitor", VISITOR], ["--visitor", ""]):
+        printed = commands("forget", "--shop", "a.example", *words, status=2)
+        assert "name one of --email, --customer and --visitor" in printed
+    assert "no shop 'c.example'" in commands(
+        "forget", "--shop", "c.example", "--visitor", "v", status=1
+    )

@@ -1,0 +1,120 @@
+"""Forms of imports that are undone: those of a warehouse into which only the others came."""
+
+from random import Random
+
+import pytest
+
+from jobs.importing.kinds import KINDS, seen_forms
+from jobs.importing.kinds.replace_last import ReplaceLast
+from jobs.importing.old_imports import purge_imports
+from tests.jobs.importing.conftest import File, NewWarehouse, Warehouse, load, state
+from tests.support.form_calls import SHOP, Call, call, ours
+from tests.support.import_files import FORM, form
+from warehouse.connections.arrow import open_arrow
+from warehouse.connections.engine import open_engine
+from web.api.forms_table import get_version, replace_draft
+
+
+def undo(warehouse: Warehouse, import_id: int) -> None:
+    """As `imports undo`, but that the events themselves stay."""
+    with open_arrow(warehouse.url) as connection:
+        (kind,) = connection.table(
+            f"SELECT kind FROM import_file WHERE import_id = {import_id}"
+        ).column(0)
+        connection.commit()
+        if isinstance(of_kind := KINDS[kind.as_py()], ReplaceLast):
+            of_kind.take_back(connection, import_id)
+        else:
+            connection.lock_table("import_batch")
+            seen_forms.take_back(connection, import_id)
+        connection.commit()
+
+
+def forget_all_but_the_last(warehouse: Warehouse) -> None:
+    with open_arrow(warehouse.url) as connection:
+        purge_imports(connection, 2**60, 0)
+
+
+def some_files(rng: Random) -> list[File]:
+    """Files of forms and of calls that name forms, of which some have rows of kind forms, too."""
+    names = [f"popup-{number}" for number in range(5)]
+    files: list[File] = []
+    for _ in range(rng.randrange(3, 9)):
+        if rng.random() < 0.5:
+            calls: list[Call] = [
+                call(rng.choice(names), rng.randrange(100), rng.choice(("", "A", "B")))
+                for _ in range(rng.randrange(1, 5))
+            ]
+            files.append(("events", calls))
+        else:
+            rows = [
+                form(
+                    form_id=rng.choice([ours(rng.choice(names)), FORM]),
+                    name=rng.choice("XYZ"),
+                    updated_at=f"2025-02-0{rng.randrange(1, 9)}",
+                    created_at=rng.choice(["2025-01-01", "2025-01-02"]),
+                    schema={"a": "b" * rng.randrange(3)},
+                )
+                for _ in range(rng.randrange(1, 4))
+            ]
+            files.append(("forms", rows))
+    return files
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_forms_are_those_of_the_imports_that_stand(
+    new_warehouse: NewWarehouse, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    rng = Random(seed)
+    monkeypatch.setenv("FORMS_PER_SHOP", "3")
+    files = some_files(rng)
+    tried, expected = new_warehouse(), new_warehouse()
+    undone = {number for number in range(len(files)) if rng.random() < 0.5}
+    old = rng.randrange(len(files)) if rng.random() < 0.5 else 0
+    for number, file in enumerate(files):
+        load(tried, file)
+        if number == old:
+            forget_all_but_the_last(tried)
+            undone -= set(range(number))
+    for number in rng.sample(sorted(undone), len(undone)):
+        undo(tried, number + 1)
+    for number, file in enumerate(files):
+        if number not in undone:
+            load(expected, file)
+    assert state(tried) == state(expected), (files, undone, old)
+    for number in undone:
+        load(tried, files[number])
+        load(expected, files[number])
+    assert state(tried) == state(expected), (files, undone, old)
+
+
+def test_a_form_that_was_edited_here_since_stays(warehouse: Warehouse) -> None:
+    load(warehouse, ("forms", [form()]))
+    engine = open_engine(warehouse.url)
+    with engine.connect().execution_options(writes=True) as connection:
+        seen = get_version(connection, 1, FORM)
+        assert replace_draft(connection, 1, FORM, '{"edited": 1}', 1_800_000_000_000_000, seen)
+        connection.commit()
+    engine.dispose()
+    before = state(warehouse)
+    load(warehouse, ("forms", [form(name="Later", updated_at="2027-06-01")]))
+    undo(warehouse, 2)
+    assert state(warehouse) == before
+    undo(warehouse, 1)
+    assert state(warehouse) == before
+
+
+def test_a_form_without_times_is_as_old_as_its_import(warehouse: Warehouse) -> None:
+    plain = {"form_id": FORM, "shop_id": SHOP, "name": "One"}
+    load(warehouse, ("forms", [plain]))
+    before = state(warehouse)
+    load(warehouse, ("forms", [plain]))
+    load(warehouse, ("forms", [plain | {"name": "Two"}]))
+    assert state(warehouse) != before
+    undo(warehouse, 3)
+    undo(warehouse, 2)
+    assert state(warehouse) == before
+    load(warehouse, ("forms", [plain]))
+    undo(warehouse, 1)
+    (row,) = state(warehouse)[0]
+    assert row["created_at"] == row["updated_at"] > before[0][0]["created_at"]

@@ -1,0 +1,48 @@
+"""A removal of raw rows and another command that locks wait for each other, but never in a circle."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.jobs.conftest import SHOP, Commands
+from tests.support.connections import own
+from tests.support.form_calls import call
+from tests.support.import_files import event
+
+WAITING = "SELECT COUNT(*) >= {} FROM pg_locks WHERE NOT granted"
+
+
+@pytest.fixture
+def commands(postgres_url: str, tmp_path: Path) -> Iterator[Commands]:
+    on_postgresql = Commands(postgres_url, tmp_path)
+    yield on_postgresql
+    on_postgresql.end()
+
+
+@pytest.mark.parametrize("other", ["import shops", "undo of an import of forms' events"])
+def test_a_person_is_forgotten_meanwhile(commands: Commands, other: str) -> None:
+    commands.take("shops", [SHOP])
+    commands.take("events", [event(visitor_id="ada")])
+    calls = commands.folder / "calls.ndjson"
+    calls.write_text(json.dumps(call("popup-1")))
+    for _ in range(2):
+        commands("import", "events", str(calls), "--format", "segment", "--shop", SHOP["shop_id"])
+    commands("rollup")
+    renamed = commands.folder / "renamed.ndjson"
+    renamed.write_text(json.dumps(SHOP | {"name": "A"}))
+    # The row of the first import of the calls stays, since the second one has it.
+    words = (
+        ["import", "shops", str(renamed)] if other == "import shops" else ["imports", "undo", "3"]
+    )
+    with own(commands.url) as third, third.transaction():
+        # Has the removal wait in the middle of its transaction.
+        third.execute("LOCK TABLE repeated_event IN SHARE MODE")
+        forgetting = commands.start("forget", "--shop", SHOP["shop_id"], "--visitor", "ada")
+        commands.wait_until(WAITING.format(1))
+        others = commands.start(*words)
+        commands.wait_until(WAITING.format(2))
+    commands.finish(forgetting)
+    commands.finish(others)
+    commands("verify", "--all")

@@ -1,0 +1,83 @@
+"""The conditions of the landing folder that need an operator."""
+
+import os
+import subprocess
+
+import pytest
+
+from jobs.landing.file_names import report_name
+from jobs.run.clock import now_micros
+from jobs.scheduler.status import LANDING_FAILED
+from tests.jobs.conftest import SHOP, Commands
+from tests.jobs.scheduler.conftest import MINUTE, needs, started
+from tests.support.import_files import as_ndjson, order
+from warehouse.connections.arrow import open_arrow
+from warehouse.operations import conditions
+
+
+def status_later(commands: Commands, minutes: int, status: int) -> str:
+    """What `status` says when so many minutes have passed: nobody can set back when a file landed."""
+    with pytest.MonkeyPatch.context() as clock:
+        clock.setattr("jobs.commands.status.now_micros", lambda: now_micros() + minutes * MINUTE)
+        return commands("status", status=status)
+
+
+# Hours by which the clock of whoever wrote a file may differ.
+@pytest.mark.parametrize("hours", [-9000, 0, 9000])
+def test_a_landed_file_that_nobody_imports(commands: Commands, hours: int) -> None:
+    """It landed when it came into the folder, however old the time is that it brought along."""
+    commands.take("shops", [SHOP])
+    sent = commands.folder / "sent.ndjson"
+    sent.write_bytes(as_ndjson([order()]))
+    written_at = sent.stat().st_mtime + hours * 3600
+    os.utime(sent, (written_at, written_at))
+    file = commands.landing / "orders/o.ndjson"
+    file.parent.mkdir(parents=True)
+    # As `rsync -t` does: a copy with the times of the file, under another name first.
+    subprocess.run(["cp", "-p", sent, file.with_name(".o.ndjson")], check=True)
+    file.with_name(".o.ndjson").rename(file)
+    assert abs(file.stat().st_mtime - written_at) < 1
+    assert needs(commands) == {}
+    assert f"\n  {file}\n" in status_later(commands, 9, status=0)
+    said = status_later(commands, 11, status=1)
+    assert (
+        f"NEEDS YOU: 1 landed file waits in {commands.landing}, the oldest for 11 minutes. "
+        "`python -m jobs landing` imports them; a running scheduler does so by itself\n"
+    ) in said
+    assert f"1 waiting, 0 being imported\n  {file}\n" in said
+    commands("landing")
+    assert "NEEDS YOU" not in status_later(commands, 11, status=0)
+
+
+def test_landed_files_that_cannot_be_moved(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    for name in ("o.ndjson", "p.ndjson"):
+        commands.land("orders", name, as_ndjson([order(order_id=name)]))
+        blocked = commands.landing / "orders/done" / f".{report_name(name)}"
+        blocked.mkdir(parents=True)
+    commands("landing", status=1)
+    (problem,) = commands.status(1)["conditions"]
+    assert problem["condition"] == LANDING_FAILED
+    assert "2 landed files wait in " in status_later(commands, 11, status=1)
+
+
+def test_landed_files_that_another_host_sees(commands: Commands) -> None:
+    """A scheduler tells the API, and `status` on another host, where a folder of that path may be empty."""
+    commands.take("shops", [SHOP])
+    commands.settings["LANDING_POLL_SECONDS"] = "3600"
+    file = commands.land("orders", "o.ndjson", as_ndjson([order()]))
+    scheduler = started(commands)
+    (files, since) = commands.rows("SELECT landed_files, landed_since FROM scheduler")[0]
+    assert (files, now_micros() - since < MINUTE) == (1, True)
+    scheduler.kill()
+    scheduler.communicate()
+    # So it is when ten minutes have passed.
+    commands.change(f"UPDATE scheduler SET landed_since = landed_since - {11 * MINUTE}")
+    with open_arrow(commands.url) as connection:
+        (found,) = conditions.find(lambda sql: connection.table(sql).to_pylist(), now_micros(), 5)
+    assert found.condition == conditions.LANDING_WAITS
+    # This host sees its own folder by itself.
+    assert commands.status()["conditions"] == []
+    file.unlink()
+    commands.change("UPDATE scheduler SET owner = 'elsewhere:1:2:3:4'")
+    assert needs(commands) == {"landing-waits": [""]}

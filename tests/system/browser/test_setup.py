@@ -1,0 +1,79 @@
+"""From a link to the first figure, in a real browser: the first shop, the snippet, sources as they arrive."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.support.browser_steps import Service, look_at, watched
+from tests.support.import_files import event, order
+from tests.support.people import PASSWORD
+from tests.support.product import Product
+from tests.support.shop_builder import writing
+from tests.system.browser.conftest import NewContext
+from warehouse.tables import pull
+from web.app import wall_clock
+from web.auth import operators
+from web.auth.audit import OPERATOR
+
+SHOP = "new.myshopify.com"
+
+
+def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Service) -> None:
+    with writing(service.engine) as connection:
+        token = operators.add(connection, "eve@example.com", by=OPERATOR, now=wall_clock())
+    context = new_context(permissions=["clipboard-read", "clipboard-write"], accept_downloads=True)
+    page = context.new_page()
+    with watched(page, service.base):
+        page.goto(f"{service.base}/settings/password/{token}")
+        look_at(page, "Your first shop")
+        page.get_by_label("New password").fill(PASSWORD)
+        page.get_by_label("Repeat the password").fill(PASSWORD)
+        page.get_by_label("Shop", exact=True).fill(service.shop.shop_id)
+        page.get_by_label("Currency").fill("eur")
+        page.get_by_label("Time zone").fill("Europe/Berlin")
+        page.get_by_role("button", name="Set the password").click()
+        look_at(page, "Your first shop", "This shop is here already.")
+        page.get_by_label("New password").fill(PASSWORD)
+        page.get_by_label("Repeat the password").fill(PASSWORD)
+        page.get_by_label("Shop", exact=True).fill(SHOP)
+        page.get_by_role("button", name="Set the password").click()
+        look_at(page, "Set up", "nothing yet")
+        page.get_by_role("link", name="Create a write key").click()
+        page.get_by_label("Name").fill("The shop")
+        page.get_by_label("Origins").fill("https://shop.example")
+        page.get_by_role("button", name="Create the write key").click()
+        look_at(page, "Set up", "layout/theme.liquid")
+        page.get_by_role("button", name="Copy the line").click()
+        expect(page.get_by_text("Copied.")).to_be_visible()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == page.locator("#line").inner_text()
+        assert copied.startswith('<script async src="http://127.0.0.1:8001/formrevenue.js"')
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Orders as CSV").click()
+        assert SHOP in Path(download.value.path()).read_text()
+        page.get_by_role("link", name="Add another shop").click()
+        look_at(page, "Add a shop")
+        page.get_by_role("link", name="Cancel").click()
+        # It is loaded again by itself until everything has come.
+        product = Product(service.url)
+        product.load("events", [event(event_id=f"e{n}", shop_id=SHOP) for n in range(7)])
+        product.load("orders", [order(shop_id=SHOP)])
+        product.close()
+        expect(page.get_by_role("row", name="Events 7")).to_be_visible()
+        page.get_by_role("link", name="Stop that").click()
+        look_at(page, "Set up", "Look again every few seconds")
+        message = "Shopify: " + "x" * 200
+        with writing(service.engine) as connection:
+            (shop_key,) = connection.exec_driver_sql(
+                f"SELECT shop_key FROM shop WHERE shop_id = '{SHOP}'"
+            ).one()
+            failed = {"name": f"shopify-{SHOP}", "source": "shopify", "status": "error"}
+            connection.execute(
+                pull.insert(),
+                {"shop_key": shop_key, "message": message, "ran_at": wall_clock(), **failed},
+            )
+        page.reload()
+        look_at(page, "Set up", message)
+        page.goto(f"{service.base}/")
+        page.get_by_role("link", name="Some data are not pulled any more.").click()
+        look_at(page, "Data", message)

@@ -1,0 +1,288 @@
+"""The environment of a process: wrong settings are named before it begins, and ENV_FILE adds to it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+import jobs.cli
+import web.cli
+from warehouse import environment
+from warehouse.environment import ADMIN, API, COLLECTOR, JOBS, SCHEDULER, uses
+from warehouse.settings import SETTINGS, WAREHOUSE_URL
+
+# A wrong value of each setting, and what the message says that it must be, with an example.
+NUMBER = "must be a whole number from 1"
+PORT = "must be a port: a whole number from 1 to 65535"
+RATE = "must be requests/seconds, up to 1000000 requests in up to 86400 s, or off"
+HOST = "must be an address or the name of a host, without scheme and port"
+CRON = "must be a cron expression of five fields"
+WRONG = {
+    "ENV_FILE": ("/nowhere/.env", "cannot be read: No such file or directory"),
+    "WAREHOUSE_URL": (
+        "mysql://me:S3cret@db/x",
+        "must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME, "
+        "as in WAREHOUSE_URL=sqlite:///var/warehouse.db",
+    ),
+    "READ_WAREHOUSE_URL": (
+        "sqlite:///x.db",
+        "must be postgresql://USER:PASSWORD@HOST:PORT/NAME: SQLite has no replicas, "
+        "as in READ_WAREHOUSE_URL=postgresql://user:password@replica.example/formrevenue",
+    ),
+    "ATTRIBUTION_WINDOW_DAYS": ("a month", f"{NUMBER}, as in ATTRIBUTION_WINDOW_DAYS=30"),
+    "IMPORTS_DAYS": ("month", f"{NUMBER}, as in IMPORTS_DAYS=30"),
+    "RAW_DAYS": ("never", f"{NUMBER}, or off, as in RAW_DAYS=400"),
+    "REJECTS_DAYS": ("0", f"{NUMBER}, as in REJECTS_DAYS=30"),
+    "NIGHTLY_CRON": ("nightly", f"{CRON}, as in NIGHTLY_CRON=15 2 * * *"),
+    "REFRESH_MINUTES": ("5m", f"{NUMBER}, as in REFRESH_MINUTES=5"),
+    "VERIFY_CRON": ("0 25 * * *", "is no cron expression ("),
+    "PURGE_CRON": ("0 3 * * 6-2", "is no cron expression (the range 6-2 ends before it begins)"),
+    "RUNS_DAYS": ("-1", f"{NUMBER}, as in RUNS_DAYS=90"),
+    "LANDED_DAYS": ("0", f"{NUMBER}, as in LANDED_DAYS=30"),
+    "BATCH_MAX_ATTEMPTS": ("many", f"{NUMBER}, as in BATCH_MAX_ATTEMPTS=5"),
+    "EXECUTOR": ("threads", "must be inline, processes:N (N up to 99) or dask+tls://HOST:PORT"),
+    "IMPORT_DIR": ("/etc/passwd", "must be a folder, as in IMPORT_DIR=var/landing"),
+    "LANDING_POLL_SECONDS": ("1.5", f"{NUMBER}, as in LANDING_POLL_SECONDS=10"),
+    "IMPORT_MEMORY_MB": ("1", "must be a whole number of megabytes from 256"),
+    "IMPORT_MINUTES": ("1h", f"{NUMBER}, as in IMPORT_MINUTES=60"),
+    "HOST": ("http://0.0.0.0", f"{HOST}, as in HOST=127.0.0.1"),
+    "PORT": ("abc", f"{PORT}, as in PORT=8000"),
+    "WORKERS": ("0", f"{NUMBER}, as in WORKERS=2"),
+    "METRICS_HOST": ("localhost:9100", f"{HOST}, as in METRICS_HOST=127.0.0.1"),
+    "METRICS_PORT": ("99999", f"{PORT}, as in METRICS_PORT=9100"),
+    "COLLECT_HOST": ("a b", f"{HOST}, as in COLLECT_HOST=127.0.0.1"),
+    "COLLECT_PORT": ("http", f"{PORT}, as in COLLECT_PORT=8001"),
+    "COLLECT_WORKERS": ("two", f"{NUMBER}, as in COLLECT_WORKERS=2"),
+    "COLLECT_RATE_LIMIT": ("10", f"{RATE}, as in COLLECT_RATE_LIMIT=6000/60"),
+    "COLLECT_METRICS_PORT": ("0", f"{PORT}, as in COLLECT_METRICS_PORT=9101"),
+    "PUBLIC_URL": (
+        "shop.example",
+        "must begin with http:// or https://, and name a host, "
+        "as in PUBLIC_URL=https://forms.example.com",
+    ),
+    "COLLECT_URL": (
+        "shop.example",
+        "must begin with http:// or https://, and name a host, "
+        "as in COLLECT_URL=https://collect.example.com",
+    ),
+    "TRUSTED_PROXIES": (
+        "nginx",
+        "must be addresses or networks, comma-separated, as in TRUSTED_PROXIES=10.0.0.0/8",
+    ),
+    "CORS_ORIGINS": (
+        "shop.example",
+        "must be origins (scheme and host), comma-separated, or *, "
+        "as in CORS_ORIGINS=https://app.example.com",
+    ),
+    "RATE_LIMIT": ("10", f"{RATE}, as in RATE_LIMIT=6000/60"),
+    "FORMS_PER_SHOP": ("all", f"{NUMBER}, as in FORMS_PER_SHOP=10000"),
+    "FORM_BYTES_PER_SHOP": ("1GB", "must be a whole number of bytes, from 1 to 10^15"),
+    "SECRET_KEY": (
+        "S3cret",
+        "must have at least 32 characters, as in SECRET_KEY=$(openssl rand -hex 32)",
+    ),
+    "HASH_SECRET": (
+        "S3cret",
+        "must have at least 32 characters, as in HASH_SECRET=$(openssl rand -hex 32)",
+    ),
+    "CREDENTIALS_KEY": (
+        "S3cret",
+        "must be 32 random bytes in base64, as in CREDENTIALS_KEY=$(openssl rand -base64 32)",
+    ),
+}
+SECRETS = {setting.name for setting in SETTINGS if setting.secret}
+# Any text is a client id or a secret.
+ANY_TEXT = {"SHOPIFY_CLIENT_ID", "SHOPIFY_CLIENT_SECRET"}
+COMMANDS = {
+    ("jobs", "scheduler"): SCHEDULER,
+    ("jobs", "status"): SCHEDULER,
+    ("jobs", "rollup"): JOBS,
+    ("jobs", "import", "events", "x.ndjson"): JOBS,
+    ("web", "serve"): API,
+    ("web", "collect"): COLLECTOR,
+    ("web", "members", "list"): ADMIN,
+}
+CASES = [
+    (command, name)
+    for command, process in COMMANDS.items()
+    for name in WRONG
+    if uses(process, next(setting for setting in SETTINGS if setting.name == name))
+]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment without settings, and without a file of them."""
+    for setting in SETTINGS:
+        monkeypatch.delenv(setting.name, raising=False)
+        monkeypatch.delenv(f"{setting.name}_FILE", raising=False)
+    monkeypatch.setenv("WAREHOUSE_URL", f"sqlite:///{tmp_path / 'none.db'}")
+    monkeypatch.setattr(environment, "_DEFAULT_FILE", tmp_path / ".env")
+    return monkeypatch
+
+
+def run(command: tuple[str, ...]) -> Result:
+    main: click.Command = jobs.cli.main if command[0] == "jobs" else web.cli.main
+    return CliRunner().invoke(main, command[1:], catch_exceptions=False)
+
+
+def test_every_setting_can_be_wrong_and_is_used() -> None:
+    assert {setting.name for setting in SETTINGS} == WRONG.keys() | ANY_TEXT
+    assert {name for _, name in CASES} == WRONG.keys()
+
+
+@pytest.mark.parametrize(("command", "name"), CASES)
+def test_a_wrong_value_ends_a_command_that_uses_it(
+    command: tuple[str, ...], name: str, settings: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    value, message = WRONG[name]
+    settings.setenv(name, value)
+    done = run(command)
+    assert (done.exit_code, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    shown = f"{name}: " if name in SECRETS else f"{name}={value!r}"
+    assert line.startswith(f"Error: {shown}")
+    assert message in line
+    assert "S3cret" not in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_that_is_wrong_is_said_at_once(settings: pytest.MonkeyPatch) -> None:
+    for name, (value, _) in WRONG.items():
+        if name != "ENV_FILE":
+            settings.setenv(name, value)
+    settings.setenv("NIGHTLY", "15 2 * * *")
+    for command in COMMANDS:
+        lines = run(command).stderr.splitlines()
+        used = [name for used, name in CASES if used == command and name != "ENV_FILE"]
+        named = [line.removeprefix("Error: ").partition("=")[0].partition(":")[0] for line in lines]
+        assert sorted(named) == sorted([*used, "NIGHTLY is now called NIGHTLY_CRON"])
+
+
+def test_a_replica_needs_a_primary_that_has_replicas(settings: pytest.MonkeyPatch) -> None:
+    settings.setenv("READ_WAREHOUSE_URL", "postgresql://replica.example/w")
+    done = run(("web", "serve"))
+    assert done.exit_code == 2
+    assert done.stderr == (
+        "Error: READ_WAREHOUSE_URL: a read replica needs PostgreSQL, and WAREHOUSE_URL names an SQLite "
+        "file; unset it, or set WAREHOUSE_URL to the replica's primary\n"
+    )
+
+
+def test_what_every_host_hands_out_is_taken(settings: pytest.MonkeyPatch) -> None:
+    for scheme in ("postgres", "postgresql", "postgresql+psycopg"):
+        settings.setenv("WAREHOUSE_URL", f"{scheme}://me@db.example/w")
+        assert WAREHOUSE_URL.get() == "postgresql+psycopg://me@db.example/w"
+    settings.setenv("WAREHOUSE_URL", "postgresql+psycopg2://me@db.example/w")
+    assert "must be sqlite:///FILE or postgresql://" in run(("jobs", "status")).stderr
+
+
+@pytest.mark.parametrize("process", [API, COLLECTOR, SCHEDULER, JOBS, ADMIN])
+def test_every_default_works(process: str, settings: pytest.MonkeyPatch) -> None:
+    environment.prepare(process)
+
+
+@pytest.mark.parametrize("command", [["jobs", "status"], ["web", "serve"], ["web", "keys", "list"]])
+def test_as_a_process(command: list[str]) -> None:
+    done = as_process(command, {"WAREHOUSE_URL": "sqlite://", "IMPORT_SECONDS": "5"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "Error: IMPORT_SECONDS is now called LANDING_POLL_SECONDS: rename it in the environment\n"
+    )
+
+
+def as_process(command: list[str], settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+ENV_FILE = """
+# A comment, an empty line, and settings.
+PORT=8123
+  export HOST = 127.0.0.2   # with a comment
+PUBLIC_URL="https://forms.example.com/#?"
+CORS_ORIGINS='https://a.example, https://b.example'
+SECRET_KEY="a \\"quoted\\" secret \\\\ of more than 32 characters"
+WAREHOUSE_URL=sqlite:///from#file.db
+METRICS_PORT=
+"""
+
+
+def test_a_file_of_settings(tmp_path: Path, settings: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "my.env"
+    file.write_text(ENV_FILE.replace("/#?", ""), "utf-8-sig")
+    before = dict(os.environ)
+    settings.setenv("ENV_FILE", str(file))
+    settings.setenv("SECRET_KEY", "x")
+    settings.delenv("SECRET_KEY")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("PORT", "HOST", "PUBLIC_URL", "CORS_ORIGINS", "SECRET_KEY", "METRICS_PORT"):
+            patch.setenv(name, "")
+            del os.environ[name]
+        environment.prepare(API)
+        assert os.environ["PORT"] == "8123"
+        assert os.environ["HOST"] == "127.0.0.2"
+        assert os.environ["PUBLIC_URL"] == "https://forms.example.com"
+        assert os.environ["CORS_ORIGINS"] == "https://a.example, https://b.example"
+        assert os.environ["SECRET_KEY"] == 'a "quoted" secret \\ of more than 32 characters'
+        assert os.environ["METRICS_PORT"] == ""
+        # The environment wins.
+        assert os.environ["WAREHOUSE_URL"] == before["WAREHOUSE_URL"]
+
+
+def test_the_environment_wins_by_a_file_of_the_value_too(
+    tmp_path: Path, settings: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text("PORT=8123\n")
+    (tmp_path / "port").write_text("8124\n")
+    settings.setenv("PORT_FILE", str(tmp_path / "port"))
+    environment.prepare(API)
+    assert "PORT" not in os.environ
+
+
+def test_lines_that_are_no_settings_are_named_and_not_quoted(
+    tmp_path: Path, settings: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / ".env"
+    file.write_text("PORT=8123\nS3cret\nHOST='S3cret\n=x\n")
+    settings.setenv("PORT", "8000")
+    done = run(("web", "serve"))
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        f"Error: {file}:{number}: must be KEY=VALUE, as in PORT=8000" for number in (2, 3, 4)
+    ]
+
+
+@pytest.mark.parametrize(
+    "command", [["jobs", "status"], ["web", "keys", "list"], ["jobs", "rejects"]]
+)
+def test_every_command_reads_the_file_and_creates_no_warehouse_to_read(
+    command: list[str], tmp_path: Path
+) -> None:
+    file, database = tmp_path / "my.env", tmp_path / "var" / "none.db"
+    file.write_text(f"WAREHOUSE_URL=sqlite:///{database}\n")
+    without = {"ENV_FILE": str(file)}
+    environ = {name: value for name, value in os.environ.items() if name != "WAREHOUSE_URL"}
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        env={**environ, **without},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"Error: there is no warehouse at sqlite:///{database}: set WAREHOUSE_URL to one, or create it by "
+        "importing shops\n"
+    )
+    assert list(tmp_path.iterdir()) == [file]

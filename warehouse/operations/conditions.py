@@ -1,0 +1,350 @@
+"""The conditions that need an operator: declared once, for `status`, the metrics and `/readyz`.
+
+Each is a query and a rule in `_CHECKS`; they look at the whole warehouse, for all shops at once, and each
+part is a look-up in an index or a sum over few rows. The conditions that need a member of one shop are in
+`shop_state.py`. A new condition is a name, a function, and a line in `_CHECKS`.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, from_micros, iso_millis
+from warehouse.editions.pending_batches import from_pending
+from warehouse.operations import imports, job_runs
+from warehouse.operations.job_runs import DIED, DONE, FAILED
+from warehouse.operations.schedulers import ALIVE_MICROS, REFRESH, Landing, waiting_landings
+from warehouse.operations.shop_pulls import ERROR
+from warehouse.operations.shop_state import BACKLOG, MISSED_REFRESHES, SET_ASIDE
+from warehouse.tables.facts import NO_MILESTONE
+
+NO_SCHEDULER: Final = "no-scheduler"
+LANDING_WAITS: Final = "landing-waits"
+NO_ORDERS: Final = "no-orders"
+MANY_REJECTS: Final = "many-rejects"
+UNKNOWN_FORMS: Final = "unknown-forms"
+VERIFY_FAILED: Final = "verify-failed"
+NIGHTLY_FAILED: Final = "nightly-failed"
+PULL_FAILED: Final = "pull-failed"
+
+Row = dict[str, Any]
+# Runs a statement without parameters. The API and jobs have connections of different kinds.
+Query = Callable[[str], Iterable[Row]]
+
+_MINUTE: Final = 60 * MICROS_PER_SECOND
+# How long a landed file may lie.
+_LANDING_MICROS: Final = 10 * _MINUTE
+# A shop has daily orders if it had some on so many of the days that end with its newest one.
+_ORDER_DAYS: Final = 10
+_OF_DAYS: Final = 14
+_NO_ORDERS_MICROS: Final = 2 * MICROS_PER_DAY
+# A shop that has had none for longer than this is closed, not broken.
+_CLOSED_MICROS: Final = 30 * MICROS_PER_DAY
+_MAX_REJECTED_PERCENT: Final = 5
+_SCHEDULED_PULLS: Final = (
+    "SELECT name, schedule, set_up_at, ran_at FROM pull WHERE schedule <> '' ORDER BY name"
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that needs a person. `subject`: the shop or pull that it is about, "" for the whole
+    warehouse. `message` says what it is and what to do."""
+
+    condition: str
+    subject: str
+    message: str
+
+
+def find(
+    query: Query, now: int, refresh_minutes: int, own_landing: Landing | None = None
+) -> list[Finding]:
+    """The conditions that need a person at an instant.
+
+    `refresh_minutes`: of the environment; the schedule of the last scheduler that was seen counts before
+    it. `own_landing`: a folder of this host, which the caller sees by itself; the others are as their
+    schedulers saw them last.
+    """
+    schedulers = list(query("SELECT * FROM scheduler ORDER BY seen_at DESC"))
+    if schedulers:
+        jobs = {job["job"]: job for job in json.loads(schedulers[0]["schedule"])}
+        refresh_minutes = jobs[REFRESH]["every_seconds"] // 60
+    at = _At(
+        query,
+        now,
+        refresh_minutes * _MINUTE,
+        schedulers,
+        waiting_landings(schedulers, now, own_landing),
+    )
+    return [finding for check in _CHECKS.values() for finding in check(at)]
+
+
+def counts(findings: Iterable[Finding]) -> dict[str, int]:
+    """How many findings there are of each condition, those without any too."""
+    found = Counter(finding.condition for finding in findings)
+    return {condition: found[condition] for condition in _CHECKS}
+
+
+@dataclass(frozen=True)
+class _At:
+    """The facts that all checks look at. `refresh`: the time between two refreshes. `schedulers`: those on
+    record, the one that was seen last first."""
+
+    query: Query
+    now: int
+    refresh: int
+    schedulers: list[Row]
+    landing: list[Landing]
+
+
+def _set_aside(at: _At) -> Iterator[Finding]:
+    rows = at.query(
+        "SELECT s.shop_id, b.batch_id, b.rows, f.attempts, f.error FROM failed_batch f "
+        "JOIN edition e ON e.edition = f.edition JOIN shop s ON s.shop_key = e.shop_key "
+        f"JOIN import_batch b ON b.batch_id = f.batch_id WHERE f.retry_at = {NEVER} AND b.rows > 0 "
+        "ORDER BY s.shop_id, b.batch_id"
+    )
+    for row in rows:
+        yield Finding(
+            SET_ASIDE,
+            row["shop_id"],
+            f"batch {row['batch_id']} of {row['shop_id']} is set aside after {row['attempts']} attempts "
+            f"({row['error']}); its {row['rows']} rows are in no answer. Report the error. When its cause "
+            "is fixed, run `python -m jobs rollup`, which tries the batch again",
+        )
+
+
+def _verify_failed(at: _At) -> Iterator[Finding]:
+    differing = list(
+        at.query(
+            "SELECT s.shop_id, e.differing_rows FROM shop s JOIN edition e ON e.edition = s.edition "
+            "WHERE e.differing_rows > 0 ORDER BY s.shop_id"
+        )
+    )
+    for row in differing:
+        yield Finding(
+            VERIFY_FAILED,
+            row["shop_id"],
+            f"the last verify failed: {row['differing_rows']} stored rows of {row['shop_id']} differ from "
+            "its raw rows. Run `python -m jobs rebuild`, then `python -m jobs verify`, and report what "
+            "happened before",
+        )
+    last = _last_run(at, "verify")
+    if last and last["state"] == FAILED and not differing:
+        message = f"the last verify failed: {last['error']}. `python -m jobs verify` tries it again"
+        yield Finding(VERIFY_FAILED, "", message)
+
+
+def _nightly_failed(at: _At) -> Iterator[Finding]:
+    """A whole rollup makes up for it."""
+    nightly = _last_run(at, "nightly")
+    if not nightly or nightly["state"] != FAILED:
+        return
+    others = [run for job in (REFRESH, "rollup") if (run := _last_run(at, job))]
+    whole = [run["started_at"] for run in others if run["state"] == DONE and not run["arguments"]]
+    if max(whole, default=0) < nightly["started_at"]:
+        message = (
+            f"the last nightly rollup failed: {nightly['error']}. Mend the reason, then run "
+            "`python -m jobs rollup`"
+        )
+        yield Finding(NIGHTLY_FAILED, "", message)
+
+
+def _no_scheduler(at: _At) -> Iterator[Finding]:
+    """Rollups may be started by hand: a warehouse that no scheduler ever worked for needs none, unless a
+    pull is due."""
+    if at.schedulers:
+        last = at.schedulers[0]
+        if last["seen_at"] < at.now - ALIVE_MICROS and last["due_at"] < at.now:
+            yield Finding(
+                NO_SCHEDULER,
+                "",
+                f"no scheduler has been seen for {_span(at.now - last['seen_at'])}, and its jobs are due. "
+                "Start it: `python -m jobs scheduler`; it makes up for what it missed",
+            )
+        return
+    overdue = [pull for pull in at.query(_SCHEDULED_PULLS) if _is_overdue(pull, at.now)]
+    if overdue:
+        yield Finding(
+            NO_SCHEDULER,
+            "",
+            f"the pull {overdue[0]['name']} is due, and no scheduler has ever been seen that would run it. "
+            "Start one: `python -m jobs scheduler`",
+        )
+
+
+def _is_overdue(pull: Row, now: int) -> bool:
+    # Imported here: it takes a tenth of a second, and this is a rare case.
+    from warehouse.domain.cron import cron
+
+    since = from_micros(max(pull["set_up_at"], pull["ran_at"]))
+    due = cron(pull["schedule"]).get_next_fire_time(None, since)
+    return due is not None and due < from_micros(now - ALIVE_MICROS)
+
+
+def _backlog(at: _At) -> Iterator[Finding]:
+    """Batches that are set aside have a condition of their own; those whose rows were all taken back have
+    nothing that waits."""
+    waits = f"(f.batch_id IS NULL OR f.retry_at < {NEVER}) AND b.rows > 0"
+    rows = at.query(
+        "SELECT s.shop_id, p.oldest, p.rows FROM ("
+        "SELECT b.shop_key, MIN(b.imported_at) AS oldest, CAST(SUM(b.rows) AS BIGINT) AS rows "
+        f"{from_pending('SELECT edition FROM shop')} AND {waits} GROUP BY b.shop_key UNION ALL "
+        "SELECT b.shop_key, MIN(b.imported_at), CAST(SUM(b.rows) AS BIGINT) FROM shop n "
+        "JOIN import_batch b ON b.shop_key = n.shop_key WHERE n.edition = 0 AND b.rows > 0 "
+        "GROUP BY b.shop_key"
+        f") p JOIN shop s ON s.shop_key = p.shop_key "
+        f"WHERE p.oldest < {at.now - MISSED_REFRESHES * at.refresh} ORDER BY p.oldest, s.shop_id"
+    )
+    for row in rows:
+        yield Finding(
+            BACKLOG,
+            row["shop_id"],
+            f"{row['rows']} rows of {row['shop_id']} are not in the figures, the oldest for "
+            f"{_span(at.now - row['oldest'])}. `python -m jobs rollup` computes them; a running scheduler "
+            "does so by itself",
+        )
+
+
+def _landing_waits(at: _At) -> Iterator[Finding]:
+    for landing in at.landing:
+        if landing.since < at.now - _LANDING_MICROS:
+            files = "file waits" if landing.files == 1 else "files wait"
+            yield Finding(
+                LANDING_WAITS,
+                "",
+                f"{landing.files} landed {files} in {landing.folder}, the oldest for "
+                f"{_span(at.now - landing.since)}. `python -m jobs landing` imports them; a running "
+                "scheduler does so by itself",
+            )
+
+
+def _no_orders(at: _At) -> Iterator[Finding]:
+    rows = at.query(
+        "SELECT q.shop_id, q.last_order_at FROM (SELECT s.shop_id, s.edition, "
+        "(SELECT MAX(o.created_at) FROM fact_order o WHERE o.edition = s.edition) AS last_order_at, "
+        "(SELECT MAX(a.day) FROM daily_attribution a WHERE a.edition = s.edition AND a.orders > 0) "
+        "AS last_day FROM shop s WHERE s.edition <> 0) q "
+        f"WHERE q.last_order_at >= {at.now - _CLOSED_MICROS} "
+        f"AND q.last_order_at < {at.now - _NO_ORDERS_MICROS} "
+        "AND (SELECT COUNT(DISTINCT a.day) FROM daily_attribution a WHERE a.edition = q.edition "
+        f"AND a.day > q.last_day - {_OF_DAYS} AND a.day <= q.last_day AND a.orders > 0) "
+        f">= {_ORDER_DAYS} ORDER BY q.last_order_at, q.shop_id"
+    )
+    for row in rows:
+        yield Finding(
+            NO_ORDERS,
+            row["shop_id"],
+            f"{row['shop_id']} has orders on most days, and none since "
+            f"{iso_millis(row['last_order_at'])}. See whether they still come in: its pull, its files, "
+            "or the program that writes them",
+        )
+
+
+def _many_rejects(at: _At) -> Iterator[Finding]:
+    """The rejected share of the rows that imports of the last 24 hours have read. Rejects that were mended,
+    retried or dismissed need nobody, and neither do those of an import that was undone."""
+    rows = at.query(
+        "SELECT CAST(COALESCE(SUM(rows_read), 0) AS BIGINT) AS read, "
+        "CAST(COALESCE(SUM(rows_rejected), 0) AS BIGINT) AS rejected FROM import_file "
+        f"WHERE started_at > {at.now - MICROS_PER_DAY} AND NOT {imports.IS_WITHDRAWN} "
+        "AND EXISTS (SELECT 1 FROM reject)"
+    )
+    for row in rows:
+        if row["rejected"] * 100 > row["read"] * _MAX_REJECTED_PERCENT:
+            percent = 100 * row["rejected"] / row["read"]
+            yield Finding(
+                MANY_REJECTS,
+                "",
+                f"{row['rejected']} of the {row['read']} rows that were imported within 24 hours were "
+                f"rejected ({percent:.1f} %). `python -m jobs rejects --summary` says why; mend the cause, "
+                "then `python -m jobs rejects --retry`, or `--dismiss`",
+            )
+
+
+def _unknown_forms(at: _At) -> Iterator[Finding]:
+    """Steps from form to form in two indexes, which together have every form with an event."""
+
+    def least(beyond: str = "") -> str:
+        own = f"WHERE edition = n.edition {beyond}"
+        return (
+            f"SELECT MIN(form) FROM (SELECT MIN(form) AS form FROM daily_funnel {own} UNION ALL "
+            f"SELECT MIN(form) FROM fact_form_session {own} AND {NO_MILESTONE}) q"
+        )
+
+    rows = at.query(
+        f"WITH RECURSIVE seen(shop_key, edition, form) AS (SELECT shop_key, edition, ({least()}) "
+        "FROM shop n WHERE edition <> 0 UNION ALL "
+        f"SELECT shop_key, edition, ({least('AND form > n.form')}) FROM seen n "
+        "WHERE form IS NOT NULL) "
+        "SELECT s.shop_id, COUNT(*) AS forms, MIN(t.text) AS example FROM seen n "
+        "JOIN shop s ON s.shop_key = n.shop_key "
+        "JOIN dim_text t ON t.edition = n.edition AND t.id = n.form "
+        "WHERE NOT EXISTS (SELECT 1 FROM form f WHERE f.form_id = t.text AND f.shop_key = n.shop_key) "
+        "GROUP BY s.shop_id ORDER BY s.shop_id"
+    )
+    for row in rows:
+        forms = "1 form that is" if row["forms"] == 1 else f"{row['forms']} forms that are"
+        yield Finding(
+            UNKNOWN_FORMS,
+            row["shop_id"],
+            f"events of {row['shop_id']} name {forms} not known, such as {row['example']}. "
+            "Import the forms: `python -m jobs import forms FILE`",
+        )
+
+
+def _pull_failed(at: _At) -> Iterator[Finding]:
+    pulls = at.query(
+        "SELECT p.name, p.source, p.status, p.message, COALESCE(r.run_id, 0) AS run_id "
+        "FROM pull p LEFT JOIN job_run r ON r.state = 'running' AND r.started_at > p.set_up_at "
+        "AND r.run_id = (SELECT MAX(run_id) FROM job_run WHERE job = 'pull:' || p.name) ORDER BY p.name"
+    )
+    for pull in pulls:
+        run = _run(at, f"run_id = {pull['run_id']}") if pull["run_id"] else None
+        killed = run["error"] if run and run["state"] == FAILED else ""
+        if killed or pull["status"] == ERROR:
+            yield Finding(
+                PULL_FAILED,
+                pull["name"],
+                f"the last pull {pull['name']} failed: {killed or pull['message']}. Mend the reason; "
+                f"`python -m jobs pull {pull['source']} --name {pull['name']}` tries it again",
+            )
+
+
+def _last_run(at: _At, job: str) -> Row | None:
+    return _run(at, f"run_id = (SELECT MAX(run_id) FROM job_run WHERE job = '{job}')")
+
+
+def _run(at: _At, which: str) -> Row | None:
+    """A run that is on record. One whose process ended before it was done has failed."""
+    for row in at.query(f"SELECT * FROM job_run WHERE {which}"):
+        run = job_runs.at(dict(row), at.now)
+        if run["state"] == DIED:
+            run |= {"state": FAILED, "error": "its process ended before it was done"}
+        return run
+    return None
+
+
+def _span(micros: int) -> str:
+    """A span of time for people: `12 minutes`, `3 hours`, `5 days`."""
+    minutes = micros // _MINUTE
+    if minutes < 120:
+        return f"{minutes} minutes"
+    return f"{minutes // 60} hours" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days"
+
+
+# By name, the gravest first.
+_CHECKS: Final[dict[str, Callable[[_At], Iterator[Finding]]]] = {
+    SET_ASIDE: _set_aside,
+    VERIFY_FAILED: _verify_failed,
+    NIGHTLY_FAILED: _nightly_failed,
+    NO_SCHEDULER: _no_scheduler,
+    BACKLOG: _backlog,
+    LANDING_WAITS: _landing_waits,
+    PULL_FAILED: _pull_failed,
+    NO_ORDERS: _no_orders,
+    MANY_REJECTS: _many_rejects,
+    UNKNOWN_FORMS: _unknown_forms,
+}

@@ -1,0 +1,227 @@
+"""Imports of files: each import of a file is one row, from its begin to its undoing.
+
+A file that is imported twice is two imports. An import whose process died has the rows that it wrote, and
+can be undone like one that is done.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.operations import job_runs
+
+RUNNING: Final = "running"
+DONE: Final = "done"
+# Ended by an error before the end of the file.
+FAILED: Final = "failed"
+# Its process ended. Such an import is stored as running.
+DIED: Final = "died"
+UNDOING: Final = "undoing"
+UNDONE: Final = "undone"
+
+# Import 0 is what came before the imports that are known.
+NO_IMPORT: Final = 0
+
+IS_WITHDRAWN: Final = f"state IN ('{UNDOING}', '{UNDONE}')"
+WITHDRAWN: Final = f"SELECT import_id FROM import_file WHERE {IS_WITHDRAWN}"
+"""The imports that do not stand. One that is no longer known stands for ever."""
+
+_RUN: Final = "LEFT JOIN job_run r ON r.run_id = f.run_id"
+LISTED: Final = (
+    "SELECT f.import_id, COALESCE(s.shop_id, '') AS shop_id, f.shop_key, f.kind, f.file, f.state, "
+    "f.started_at, f.ended_at, f.rows_read, f.rows_new, f.rows_duplicate, f.rows_replaced, "
+    "f.rows_rejected, COALESCE(r.state, '') AS run_state, COALESCE(r.owner, '') AS owner, "
+    "COALESCE(r.seen_at, 0) AS seen_at "
+    f"FROM import_file f {_RUN} LEFT JOIN shop s ON s.shop_key = f.shop_key AND f.shop_key <> 0"
+)
+"""Imports as they are stored; see `imported_file`."""
+# The columns by which the state of a run is told, besides its own.
+_RUN_COLUMNS: Final = {"ended_at": 0, "phases": "{}"}
+
+
+COUNTS: Final = ("read", "new", "duplicate", "replaced", "rejected")
+
+
+class EventsPurged(Exception):
+    """RAW_DAYS removed events of the import: it cannot be undone."""
+
+    def __init__(self, import_id: int, events: int) -> None:
+        which = f"{events} of its events" if events > 1 else "an event of it"
+        super().__init__(
+            f"import {import_id} can no longer be undone: {which} went, older than RAW_DAYS"
+        )
+
+
+class ImportUndone(Exception):
+    """The import was undone while it was thought dead."""
+
+
+@dataclass
+class ImportedFile:
+    """An import. `shop_id`: of the shop of all its rows, "" for several shops or none."""
+
+    import_id: int
+    shop_id: str
+    kind: str
+    file: str
+    state: str
+    started_at: int
+    ended_at: int
+    read: int
+    new: int
+    duplicate: int
+    replaced: int
+    rejected: int
+
+
+@dataclass
+class ImportRecord:
+    """An import while it lasts. `shops`: the keys of the shops of its rows so far."""
+
+    import_id: int
+    shops: set[int] = field(default_factory=set)
+    read: int = 0
+    new: int = 0
+    duplicate: int = 0
+    replaced: int = 0
+    rejected: int = 0
+
+    def add(self, new: int, duplicate: int, replaced: int, read: int, rejected: int) -> None:
+        self.new += new
+        self.duplicate += duplicate
+        self.replaced += replaced
+        self.read += read
+        self.rejected += rejected
+
+
+def begin(connection: ArrowConnection, kind: str, file: str, run_id: int, now: int) -> ImportRecord:
+    """Insert the row of an import that starts. Commits."""
+    # Bytes of a name that are not UTF-8 stay visible; no database would take them.
+    name = file.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    import_id = connection.value(
+        "INSERT INTO import_file (kind, file, state, run_id, started_at) "
+        "VALUES ($1, $2, $3, $4, $5) RETURNING import_id",
+        kind,
+        name,
+        RUNNING,
+        run_id,
+        now,
+    )
+    connection.commit()
+    return ImportRecord(int(import_id))
+
+
+def advance(connection: ArrowConnection, record: ImportRecord) -> None:
+    """Store the counts so far, in the transaction that writes the rows. Raises ImportUndone."""
+    (shop_key,) = record.shops if len(record.shops) == 1 else {0}
+    updated = connection.changed(
+        "UPDATE import_file SET shop_key = $1, rows_read = $2, rows_new = $3, rows_duplicate = $4, "
+        "rows_replaced = $5, rows_rejected = $6 WHERE import_id = $7 AND state = $8 RETURNING import_id",
+        shop_key,
+        record.read,
+        record.new,
+        record.duplicate,
+        record.replaced,
+        record.rejected,
+        record.import_id,
+        RUNNING,
+    )
+    if not updated:
+        raise ImportUndone(
+            f"import {record.import_id} was undone while it stood still; import the file again"
+        )
+
+
+def end(connection: ArrowConnection, record: ImportRecord, state: str, now: int) -> None:
+    """Store how an import ended. Commits."""
+    connection.execute(
+        "UPDATE import_file SET state = $1, ended_at = $2 WHERE import_id = $3 AND state = $4",
+        state,
+        now,
+        record.import_id,
+        RUNNING,
+    )
+    connection.commit()
+
+
+def add_retried(connection: ArrowConnection, import_id: int, accepted: int) -> bool:
+    """Count rows of an import as accepted by a retry of its rejects, in the transaction that writes them.
+    False if it does not stand any more."""
+    connection.execute(
+        "UPDATE import_file SET rows_new = rows_new + $1, rows_rejected = rows_rejected - $1 "
+        "WHERE import_id = $2",
+        accepted,
+        import_id,
+    )
+    return not connection.value(
+        f"SELECT COUNT(*) FROM ({WITHDRAWN}) w WHERE import_id = $1", import_id
+    )
+
+
+def list_imports(
+    connection: ArrowConnection, now: int, shop_key: int | None, limit: int
+) -> list[ImportedFile]:
+    """The last imports, the newest first: of all, or of those with rows of one shop alone. Commits."""
+    which = "" if shop_key is None else f"WHERE f.shop_key = {shop_key}"
+    rows = connection.table(f"{LISTED} {which} ORDER BY f.import_id DESC LIMIT {limit}").to_pylist()
+    connection.commit()
+    return [imported_file(row, now) for row in rows]
+
+
+def find(connection: ArrowConnection, import_id: int, now: int) -> ImportedFile | None:
+    """An import, None if it is not known. Commits."""
+    rows = connection.table(f"{LISTED} WHERE f.import_id = $1", import_id).to_pylist()
+    connection.commit()
+    return imported_file(rows[0], now) if rows else None
+
+
+def imported_file(row: dict[str, Any], now: int) -> ImportedFile:
+    """A row of the list as an import, with its state at this instant."""
+    state = row["state"]
+    if state == RUNNING:
+        run = {name: row[name] for name in ("owner", "seen_at")} | {"state": row["run_state"]}
+        if job_runs.at(run | _RUN_COLUMNS, now)["state"] != job_runs.RUNNING:
+            state = DIED
+    stated = {name: row[name] for name in ("import_id", "shop_id", "kind", "file", "started_at")}
+    stated |= {name: int(row[f"rows_{name}"]) for name in COUNTS}
+    return ImportedFile(**stated, state=state, ended_at=row["ended_at"])
+
+
+def unfinished_undos(connection: ArrowConnection) -> list[int]:
+    """The imports of which an undo has begun and not ended, the oldest first. Commits."""
+    rows = connection.table(
+        f"SELECT import_id FROM import_file WHERE state = '{UNDOING}' ORDER BY import_id"
+    )
+    connection.commit()
+    return [int(number) for number in rows.column(0).to_pylist()]
+
+
+def begin_undo(connection: ArrowConnection, import_id: int) -> None:
+    """Have an import stand no longer. Commits.
+
+    From here on, an import that repeats a row of it cannot do so unseen: those that write now end first.
+    Raises EventsPurged.
+    """
+    connection.lock_table("import_batch")
+    connection.execute(
+        f"UPDATE import_file SET state = '{UNDOING}' WHERE import_id = $1 AND state <> '{UNDONE}'",
+        import_id,
+    )
+    check_purged(connection, import_id)
+    connection.commit()
+
+
+def check_purged(connection: ArrowConnection, import_id: int) -> None:
+    """Raise EventsPurged, after a rollback, if events of an import are gone."""
+    events = connection.value(
+        "SELECT CAST(COALESCE(SUM(purged), 0) AS BIGINT) FROM import_batch WHERE import_id = $1",
+        import_id,
+    )
+    if events:
+        connection.rollback()
+        raise EventsPurged(import_id, int(events))
+
+
+def end_undo(connection: ArrowConnection, import_id: int) -> None:
+    """Record that nothing is left of an import but its row. The caller commits."""
+    connection.execute(f"UPDATE import_file SET state = '{UNDONE}' WHERE import_id = $1", import_id)

@@ -1,0 +1,90 @@
+"""The schedulers that work for the warehouse, as they record themselves: their schedule, their last sign of
+life, and what lies in their landing folder. Each is a row of the table `scheduler`.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY, MICROS_PER_SECOND
+from warehouse.operations.process_id import is_here
+
+ALIVE_MICROS: Final = 600 * MICROS_PER_SECOND
+"""A scheduler of which nothing was seen for so long is missing."""
+
+REFRESH: Final = "refresh"
+
+
+@dataclass(frozen=True)
+class SchedulerRecord:
+    """One scheduler. `schedule`: for each job `job`, `command`, `when`, and `every_seconds` or `cron`.
+    `due_at`: when the next of them is due. `landed_since`: when the oldest file landed that waits in its
+    landing folder, 0 without one."""
+
+    owner: str
+    started_at: int
+    seen_at: int
+    due_at: int
+    schedule: list[dict[str, Any]]
+    landing_folder: str
+    landed_files: int
+    landed_since: int
+
+
+@dataclass(frozen=True)
+class Landing:
+    """A landing folder. `since`: when the oldest of its files landed that nothing imports, 0 without one."""
+
+    folder: str
+    files: int
+    since: int
+
+
+def waiting_landings(
+    schedulers: Iterable[Mapping[str, Any]], now: int, own: Landing | None
+) -> list[Landing]:
+    """The landing folders in which files wait: as the caller sees its own, and as the schedulers (rows) that
+    are alive saw theirs last."""
+    seen = [own] if own else []
+    for row in schedulers:
+        one = Landing(row["landing_folder"], row["landed_files"], row["landed_since"])
+        is_own = own and own.folder == one.folder and is_here(row["owner"])
+        if row["seen_at"] >= now - ALIVE_MICROS and not is_own:
+            seen.append(one)
+    # Hosts may share a folder, or have folders of the same path: the one with the oldest file counts.
+    waiting = sorted((one for one in seen if one.since), key=lambda one: -one.since)
+    return list({one.folder: one for one in waiting}.values())
+
+
+def sign_of_life(connection: ArrowConnection, record: SchedulerRecord) -> None:
+    """Write that a scheduler is alive; forget those that were not seen for a day. Commits."""
+    connection.execute(
+        "INSERT INTO scheduler (owner, started_at, seen_at, due_at, schedule, landing_folder, "
+        "landed_files, landed_since) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "
+        "ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at, due_at = excluded.due_at, "
+        "schedule = excluded.schedule, landed_files = excluded.landed_files, "
+        "landed_since = excluded.landed_since",
+        record.owner,
+        record.started_at,
+        record.seen_at,
+        record.due_at,
+        json.dumps(record.schedule),
+        record.landing_folder,
+        record.landed_files,
+        record.landed_since,
+    )
+    connection.execute("DELETE FROM scheduler WHERE seen_at < $1", record.seen_at - MICROS_PER_DAY)
+    connection.commit()
+
+
+def list_schedulers(connection: ArrowConnection) -> list[SchedulerRecord]:
+    """The schedulers on record, the one that was seen last first. Commits."""
+    rows = connection.table("SELECT * FROM scheduler ORDER BY seen_at DESC").to_pylist()
+    connection.commit()
+    return [SchedulerRecord(**row | {"schedule": json.loads(row["schedule"])}) for row in rows]
+
+
+def alive(schedulers: Sequence[SchedulerRecord], now: int) -> list[SchedulerRecord]:
+    return [one for one in schedulers if now - ALIVE_MICROS <= one.seen_at <= now + CLOCK_SKEW]

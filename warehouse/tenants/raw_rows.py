@@ -1,0 +1,190 @@
+"""The raw rows of a shop as an import reads them: one function per kind, from a stored row to its fields.
+
+Stored values are read as themselves: to import the rows gives the same stored rows. Three things are not
+stored as they came, and have a value in their place that is read alike: the time at which an order was
+cancelled (its creation), the answer to a question whose answers are not kept (`true`), and the question
+of an answer without content (`-`). An e-mail address is exported as the mark of its keyed hash,
+which another installation stores as it is, and so has the same persons.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import Connection, Select, Table, exists, or_, select, union
+
+from warehouse.domain.email_hash import keyed_mark
+from warehouse.domain.time import NEVER, day_date, from_micros
+from warehouse.domain.vocabulary import ANSWER, DEVICES, EVENT_TYPES, STEP_COMPLETE, STEP_VIEW
+from warehouse.tables import (
+    ad_account,
+    ad_spend,
+    exchange_rate,
+    form,
+    raw_event,
+    raw_order,
+    shop,
+)
+
+Row = dict[str, Any]
+
+# Rows that are in memory at once.
+_ROWS: Final = 5_000
+
+
+def kinds_of_rows(
+    connection: Connection, shop_key: int, shop_id: str
+) -> Iterator[tuple[str, Iterator[Row]]]:
+    """The kinds of files in the order of their import, each with its rows. The snapshot of the connection
+    is read, a few rows at a time."""
+    used = union(
+        select(shop.c.currency).where(shop.c.shop_key == shop_key),
+        select(ad_spend.c.currency).where(ad_spend.c.shop_key == shop_key),
+    )
+    currencies = connection.scalars(used).all()
+    of_currencies = or_(exchange_rate.c.base.in_(currencies), exchange_rate.c.quote.in_(currencies))
+    later = raw_order.alias()
+    # One of several versions of one instant stands for ever; which one is a matter of this installation.
+    is_last = ~exists().where(
+        *(later.c[name] == raw_order.c[name] for name in ("shop_key", "order_id", "updated_at")),
+        later.c.content > raw_order.c.content,
+    )
+
+    def of_shop(table: Table) -> Select[Any]:
+        return select(table).where(table.c.shop_key == shop_key)
+
+    selected: dict[str, tuple[Select[Any], Callable[[Row], Iterator[Row]]]] = {
+        "shops": (of_shop(shop), _shops),
+        "forms": (of_shop(form), _forms),
+        "exchange-rates": (select(exchange_rate).where(of_currencies), _exchange_rates),
+        "ad-accounts": (of_shop(ad_account), _ad_accounts),
+        "ad-spend": (of_shop(ad_spend), _ad_spend),
+        "events": (of_shop(raw_event), _events),
+        "orders": (of_shop(raw_order).where(is_last), _orders),
+    }
+    for kind, (statement, rows_of) in selected.items():
+        yield kind, _rows(connection, statement, rows_of, shop_id)
+
+
+def _rows(
+    connection: Connection,
+    statement: Select[Any],
+    rows_of: Callable[[Row], Iterator[Row]],
+    shop_id: str,
+) -> Iterator[Row]:
+    result = connection.execute(statement, execution_options={"yield_per": _ROWS})
+    for stored in result.mappings():
+        for row in rows_of({"shop_id": shop_id, **stored}):
+            yield {name: value for name, value in row.items() if value not in ("", None)}
+
+
+def _shops(stored: Row) -> Iterator[Row]:
+    yield _named(stored, "shop_id name currency timezone")
+
+
+def _forms(stored: Row) -> Iterator[Row]:
+    """The form as events of another system told of it, then the form itself. A schema is JSON as text, which
+    keeps its spelling."""
+    own = _named(stored, "form_id shop_id name")
+    drafted = {
+        "draft_schema": stored["draft_schema"],
+        "updated_at": _instant(stored["updated_at"]),
+    }
+    is_ours = stored["named_at"] == NEVER
+    if stored["first_event_at"] != NEVER:
+        seen = own | _named(stored, "source source_id")
+        seen["first_event_at"] = _instant(stored["first_event_at"])
+        if not is_ours:
+            seen["named_at"] = _instant(stored["named_at"]) if stored["named_at"] else None
+            seen |= drafted if stored["draft_schema"] else {}
+        yield seen
+    if is_ours:
+        yield (
+            own
+            | drafted
+            | {
+                "status": stored["status"],
+                "schema": stored["schema"],
+                "created_at": _instant(stored["created_at"]),
+            }
+        )
+
+
+def _exchange_rates(stored: Row) -> Iterator[Row]:
+    yield _named(stored, "base quote rate") | {"date": _day(stored["day"])}
+
+
+def _ad_accounts(stored: Row) -> Iterator[Row]:
+    row = _named(stored, "shop_id provider account_id status message")
+    yield row | {"synced_at": _instant(stored["synced_at"])}
+
+
+def _ad_spend(stored: Row) -> Iterator[Row]:
+    names = (
+        "shop_id provider account_id campaign_id segment campaign_name currency spend impressions"
+    )
+    row = _named(stored, f"{names} clicks reported_conversions reported_value")
+    yield row | {"date": _day(stored["day"])}
+
+
+_EVENT_TEXTS: Final = (
+    "event_id shop_id form_id form_session_id visitor_id step_id step_name field_id field_type "
+    "customer_id discount_id discount_code variant utm_source utm_medium utm_campaign "
+    "utm_term utm_content utm_id"
+)
+
+
+def _events(stored: Row) -> Iterator[Row]:
+    row = _named(stored, _EVENT_TEXTS) | {
+        "email_sha256": keyed_mark(stored["email_sha256"]),
+        "type": EVENT_TYPES[stored["type"]],
+        "occurred_at": _instant(stored["occurred_at"]),
+        "device_type": DEVICES[stored["device"]],
+    }
+    if stored["step_index"] or stored["type"] in (STEP_VIEW, STEP_COMPLETE):
+        row["step_index"] = stored["step_index"]
+    if stored["type"] == ANSWER:
+        if not stored["field_id"]:
+            row |= {"field_id": "-", "field_type": "-", "value": []}
+        else:
+            row["value"] = orjson.Fragment(stored["value"]) if stored["value"] else True
+    yield row
+
+
+_ORDER_TEXTS: Final = (
+    "order_id shop_id customer_id visitor_id utm_source utm_medium utm_campaign utm_term "
+    "utm_content utm_id"
+)
+
+
+def _orders(stored: Row) -> Iterator[Row]:
+    created_at = _instant(stored["created_at"])
+    yield _named(stored, _ORDER_TEXTS) | {
+        "email_sha256": keyed_mark(stored["email_sha256"]),
+        "created_at": created_at,
+        "updated_at": _instant(stored["updated_at"]),
+        "total_cents": stored["gross"],
+        "discount_cents": stored["discounted"],
+        "discount_codes": [
+            {"code": code, "amount_cents": amount, "discount_id": discount_id}
+            for code, amount, discount_id in orjson.loads(stored["codes"])
+        ],
+        "refunds": [
+            {"refund_id": refund_id, "created_at": _instant(at), "amount_cents": amount}
+            for refund_id, at, amount in orjson.loads(stored["refunds"])
+        ],
+        "cancelled_at": created_at if stored["cancelled"] else None,
+        "test": bool(stored["test"]),
+    }
+
+
+def _named(stored: Row, names: str) -> Row:
+    return {name: stored[name] for name in names.split()}
+
+
+def _instant(instant: int) -> str:
+    return from_micros(instant).isoformat().replace("+00:00", "Z")
+
+
+def _day(day: int) -> str:
+    return day_date(day).isoformat()

@@ -1,0 +1,52 @@
+"""`/data/forget`: a member asks to forget a person, and confirms it. Only a keyed hash of the person is kept;
+the next refresh removes the rows."""
+
+from typing import Any, Final
+
+from flask import flash, redirect, render_template, request, url_for
+
+from warehouse.operations import forgotten
+from warehouse.operations.hash_secret import hasher_of_pages
+from web.auth.permissions import require_data
+from web.http.api_key_auth import find_shop
+from web.pages.page_request import member_request
+
+KINDS: Final = {
+    "email": "e-mail address",
+    "customer": "customer_id",
+    "visitor": "visitor_id",
+}
+LAST: Final = 10
+_LONGEST: Final = 255
+
+
+def forget() -> Any:
+    """The traces of a person in the figures, with a button; once that is pressed, the request is recorded."""
+    member = member_request()
+    require_data(member.member.permissions)
+    connection, shop_key = member.connection, member.member.shop_key
+    kind, text = request.form.get("kind", ""), request.form.get("identifier", "").strip()
+    back = redirect(url_for("dashboard.data", _anchor="persons"))
+    if kind not in KINDS or not 0 < len(text) <= _LONGEST:
+        flash(f"Name the person by one identifier of at most {_LONGEST} characters.")
+        return back
+    hasher = hasher_of_pages(connection)
+    person = forgotten.identifier_of(hasher, kind, text)
+    if "confirmed" not in request.form:
+        shop = find_shop(connection, shop_key)
+        sessions, orders = forgotten.in_figures(connection, shop_key, shop.edition, person)
+        return render_template(
+            "dashboard/forget.html",
+            kinds=KINDS,
+            kind=kind,
+            identifier=text,
+            sessions=sessions,
+            orders=orders,
+        )
+    hashed = forgotten.identifier_hash(hasher, person)
+    forgotten.ask(connection, shop_key, hashed, member.now)
+    # Not whom: the trail is kept.
+    member.record("person_forgotten")
+    connection.commit()
+    flash("The next refresh forgets this person.")
+    return back

@@ -1,0 +1,159 @@
+"""`/setup`, from a shop to its figures: the shop, the snippet for its pages, its pulls, example files, and
+each source as it begins to arrive.
+
+While a source is missing, the page asks to be loaded again every few seconds; so it holds no form that
+somebody could be filling in.
+"""
+
+from typing import Any, Final
+
+from flask import Response, flash, make_response, redirect, render_template, request, url_for
+
+from warehouse.domain.currencies import DECIMALS
+from warehouse.domain.text_rules import ZONES
+from warehouse.operations import shop_arrivals, shop_pulls, shop_registry
+from warehouse.operations.shop_registry import ShopSettings
+from warehouse.operations.shop_state import read_state
+from warehouse.settings import CREDENTIALS_KEY, REFRESH_MINUTES, collect_url
+from web.auth import operators, permissions, sessions, write_keys
+from web.http.api_key_auth import find_shop
+from web.http.errors import not_found
+from web.pages.example_files import KINDS, example_file
+from web.pages.page_request import MemberRequest, member_request, members_blueprint
+from web.pages.setup_forms import ShopForm, ShopifyForm
+
+blueprint: Final = members_blueprint("setup", __name__, prefix=None)
+
+# The kinds without which there are no figures.
+_NEEDED: Final = ("events", "orders")
+_RELOAD_SECONDS: Final = 10
+_TYPES: Final = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
+
+
+@blueprint.get("/setup", provide_automatic_options=False)
+def show() -> Response:
+    page = _page()
+    connection, shop_key = page.connection, page.member.shop_key
+    arrivals = shop_arrivals.read_arrivals(connection, shop_key)
+    is_missing = not all(arrival.rows for arrival in arrivals)
+    reloads = is_missing and request.args.get("reload") != "off"
+    shop = find_shop(connection, shop_key)
+    body = render_template(
+        "setup.html",
+        shop=_settings(page),
+        key=_snippet_key(page),
+        collect_url=collect_url(),
+        pulls=shop_pulls.list_of_shop(connection, shop_key),
+        can_keep_credentials=bool(CREDENTIALS_KEY.get()),
+        kinds=KINDS,
+        arrivals=arrivals,
+        has_begun=any(arrival.rows for arrival in arrivals if arrival.kind in _NEEDED),
+        state=read_state(connection, shop_key, shop.edition),
+        refresh_minutes=REFRESH_MINUTES.get(),
+        is_missing=is_missing,
+        reload_seconds=_RELOAD_SECONDS if reloads else None,
+        now=page.now,
+    )
+    # With the address: a browser does not load a page again whose address ends with a place on it.
+    refresh = f"{_RELOAD_SECONDS}; url={url_for('setup.show')}"
+    return make_response(body, {"Refresh": refresh} if reloads else {})
+
+
+@blueprint.get("/setup/shop", provide_automatic_options=False)
+def shop_form() -> Any:
+    permissions.require_adding_shops(member_request().member.adds_shops)
+    return shop_page("shop_new.html", ShopForm())
+
+
+@blueprint.post("/setup/shop", provide_automatic_options=False)
+def add_shop() -> Any:
+    page, form = member_request(), ShopForm()
+    member = page.member
+    permissions.require_adding_shops(member.adds_shops)
+    if not form.validate():
+        return shop_page("shop_new.html", form), 422
+    shop = form.settings()
+    try:
+        shop_key = operators.add_shop(
+            page.connection, shop, member.email, by=page.actor, now=page.now
+        )
+    except operators.ShopTaken:
+        form.refuse_taken()
+        return shop_page("shop_new.html", form), 422
+    sessions.switch_shop(page.connection, member.token, shop_key)
+    page.connection.commit()
+    flash(f"The shop {shop.shop_id} is added, and you are in it.")
+    return redirect(url_for("setup.show"))
+
+
+@blueprint.get("/setup/shopify", provide_automatic_options=False)
+def shopify_form() -> Any:
+    shop_id = _page_with_credentials().member.shop_id
+    domain = shop_id if shop_pulls.is_shopify_domain(shop_id) else ""
+    return render_template("setup_shopify.html", form=ShopifyForm(data={"domain": domain}))
+
+
+@blueprint.post("/setup/shopify", provide_automatic_options=False)
+def set_up_shopify() -> Any:
+    page, form = _page_with_credentials(), ShopifyForm()
+    if not form.validate():
+        return render_template("setup_shopify.html", form=form), 422
+    credentials = {name: str(form[name].data) for name in shop_pulls.SHOPIFY_CREDENTIALS}
+    try:
+        name = shop_pulls.set_up_shopify(
+            page.connection,
+            page.member.shop_key,
+            page.member.shop_id,
+            str(form.domain.data),
+            credentials,
+            page.now,
+        )
+    except shop_pulls.CannotSetUp as error:
+        form.domain.errors = [str(error)]
+        return render_template("setup_shopify.html", form=form), 422
+    page.record("pull_set_up", name)
+    page.connection.commit()
+    flash(f"The pull {name} is set up. A scheduler that runs begins it within ten seconds.")
+    return redirect(url_for("setup.show", _anchor="pulls"))
+
+
+@blueprint.get("/setup/examples/<kind>.<ending>", provide_automatic_options=False)
+def example(kind: str, ending: str) -> Response:
+    page = _page()
+    if kind not in KINDS or ending not in _TYPES:
+        raise not_found()
+    file = Response(example_file(kind, _settings(page), ending), mimetype=_TYPES[ending])
+    file.headers.set("Content-Disposition", "attachment", filename=f"{kind}.{ending}")
+    return file
+
+
+def shop_page(template: str, form: ShopForm, **values: Any) -> str:
+    """A page with the fields of a shop, and the words that a browser proposes for them."""
+    return render_template(
+        template, form=form, currencies=sorted(DECIMALS), timezones=sorted(ZONES), **values
+    )
+
+
+def _page() -> MemberRequest:
+    page = member_request()
+    permissions.require_set_up(page.member.permissions)
+    return page
+
+
+def _page_with_credentials() -> MemberRequest:
+    """Without the key that encrypts credentials there is no form for them."""
+    page = _page()
+    if not CREDENTIALS_KEY.get():
+        raise not_found()
+    return page
+
+
+def _settings(page: MemberRequest) -> ShopSettings:
+    return shop_registry.find_shop_settings(page.connection, page.member.shop_id)
+
+
+def _snippet_key(page: MemberRequest) -> write_keys.WriteKey | None:
+    """The newest write key that works and that pages may use."""
+    keys = write_keys.list_write_keys(page.connection, page.member.shop_id)
+    of_pages = [key for key in keys if key.revoked_at is None and key.origins]
+    return of_pages[-1] if of_pages else None
