@@ -23,6 +23,7 @@ from web.dashboard import views as dashboard
 from web.db.background_writes import BackgroundWrites, LastUse
 from web.db.database import Database
 from web.db.dimensions import Dimensions
+from web.db.probe import settle
 from web.db.shop_cache import ShopCache
 from web.http import compression, cors, errors, health, request_log, response_headers
 from web.http.api_key_auth import authenticate
@@ -109,6 +110,7 @@ def close_app(app: Flask) -> None:
     """Write what is still to be written, and close the connections, before a process ends."""
     shared = services_of(app)
     shared.background_writes.stop()
+    settle([*shared.readiness.values(), shared.operator_needs])
     shared.rate_limits.close()
     shared.database.close()
 

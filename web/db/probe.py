@@ -4,16 +4,18 @@ A database that is stuck may keep a caller for as long as it likes. So a thread 
 one at a time, and a request waits for it only for a moment.
 """
 
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, wait
 from threading import Lock, Thread
 from time import monotonic
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 Answer = TypeVar("Answer")
 
 # From the question to the answer, so that a monitor has its own within a second.
 _SECONDS: Final = 0.8
+# At the end of a process, for what is still being asked.
+_LAST_SECONDS: Final = 5
 
 
 class Probe(Generic[Answer]):
@@ -22,18 +24,18 @@ class Probe(Generic[Answer]):
     def __init__(self, ask: Callable[[], Answer]) -> None:
         self._ask = ask
         self._lock = Lock()
-        self._answer: Future[Answer] | None = None
+        self.answer: Future[Answer] | None = None
         self._asked_at = 0.0
 
     def begin(self) -> Callable[[], Answer]:
         """Begin to ask. Returns a function that waits for the result of `ask`, or its error. That raises
         TimeoutError where it takes too long, and at once for as long as it goes on."""
         with self._lock:
-            if self._answer is None or self._answer.done():
-                self._answer, self._asked_at = Future(), monotonic()
+            if self.answer is None or self.answer.done():
+                self.answer, self._asked_at = Future(), monotonic()
                 # A daemon: a process does not wait for it at its end.
-                Thread(target=self._run, args=(self._answer,), name="probe", daemon=True).start()
-            answer, deadline = self._answer, self._asked_at + _SECONDS
+                Thread(target=self._run, args=(self.answer,), name="probe", daemon=True).start()
+            answer, deadline = self.answer, self._asked_at + _SECONDS
         return lambda: answer.result(max(deadline - monotonic(), 0))
 
     def _run(self, answer: Future[Answer]) -> None:
@@ -41,3 +43,9 @@ class Probe(Generic[Answer]):
             answer.set_result(self._ask())
         except Exception as error:
             answer.set_exception(error)
+
+
+def settle(probes: Iterable[Probe[Any]]) -> None:
+    """Wait for what is still being asked, so that its connections are back before the pool closes them; at
+    most 5 s, for a database that is stuck."""
+    wait([probe.answer for probe in probes if probe.answer], timeout=_LAST_SECONDS)

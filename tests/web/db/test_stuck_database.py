@@ -92,6 +92,16 @@ def test_a_frozen_server_is_a_503_that_takes_two_threads(
     until_ready(postgres_client)
 
 
+def test_an_app_that_ends_leaves_no_session(postgres_url: str, postgres_engine: Engine) -> None:
+    app = create_app(postgres_url)
+    with postgres_engine.connect() as holder:
+        holder.execute(text("LOCK TABLE shop IN ACCESS EXCLUSIVE MODE"))
+        assert readyz(app.test_client()) == 503
+        assert other_sessions(postgres_engine) != []
+    close_app(app)
+    wait_until(lambda: not other_sessions(postgres_engine))
+
+
 def test_a_full_pool_is_answered(warehouse_url: str, engine: Engine) -> None:
     app = create_app(warehouse_url)
     database = app.extensions["formrevenue"].database
