@@ -1,6 +1,7 @@
 """Detection of a file: its format, by its name or by how it begins, and the chunks of rows that it holds."""
 
 import csv as csv_module
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -28,12 +29,18 @@ from jobs.importing.values.errors import quoted
 
 _SAMPLE_BYTES: Final = 64 << 10
 _SAMPLE_RECORDS: Final = 20
-# The members in which systems say what went wrong, and characters of it that are quoted.
-_ERRORS: Final = ("errors", "error")
+# The members in which systems say what went wrong, and characters of it that are quoted. Every answer of
+# TikTok has a message; that of an error has a code that is not 0.
+_ERRORS: Final = ("errors", "error", "message")
 _QUOTED: Final = 300
 _GZIP_MAGIC: Final = b"\x1f\x8b"  # RFC 1952
 # How the files of spreadsheets begin; the first is also that of a zip.
 _SPREADSHEET_MAGIC: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+# A page of HTML, and its title.
+_PAGE: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b(?:.{0,10000}?<title>(.*?)</title>)?",
+    re.I | re.S,
+)
 
 Reader = Callable[[Path, WantedColumns], Iterator[Chunk]]
 
@@ -86,6 +93,12 @@ def chunks_of(
         raise UnreadableFile(
             f"{path}: its content is a spreadsheet or an archive; save a spreadsheet as CSV, or unpack it"
         )
+    if page := _PAGE.match(sample.head):
+        title = " ".join((page[1] or b"").decode("utf-8", "replace").split())
+        raise UnreadableFile(
+            f"{path}: its content is a web page with the title {quoted(title)}, perhaps of an error or a "
+            "sign-in; fetch the file again"
+        )
     required = [field.name for field in kind.fields if field.required]
     # A row of this program may have a list in a member of another system's name.
     if sample.is_empty_page and not any(f'"{name}"'.encode() in sample.head for name in required):
@@ -129,7 +142,10 @@ def _advice(kind: Kind) -> str:
 
 
 def _content_of(sample: Sample) -> str:
-    """Words for what JSON of no known system holds; "" for rows of this program, and for tables."""
+    """Words for an empty file, and for what JSON of no known system holds; "" for rows of this program,
+    and for tables."""
+    if not sample.head:
+        return ". It is empty or damaged"
     if is_own(sample) or sample.head.removeprefix(BOM).lstrip()[:1] not in (b"{", b"["):
         return ""
     if not sample.records:
@@ -225,9 +241,10 @@ def answered_error(sample: Sample) -> str:
     answer = answer[0] if isinstance(answer, list) and answer else answer
     if not isinstance(answer, dict):
         return ""
-    error = next(filter(None, map(answer.get, _ERRORS)), None)
+    *members, message = map(answer.get, _ERRORS)
+    error = next(filter(None, members), answer.get("code") and message)
     itself = Sample(sample.head, [answer])
-    if error is None or is_own(itself) or any(f.matches(itself) for f in FORMATS.values()):
+    if not error or is_own(itself) or any(f.matches(itself) for f in FORMATS.values()):
         return ""
     error = error[0] if isinstance(error, list) else error
     error = error.get("message", error) if isinstance(error, dict) else error

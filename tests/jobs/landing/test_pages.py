@@ -11,10 +11,16 @@ from tests.support.import_files import SAMPLES, event, order, written
 
 A = {"shop_id": "a.example", "currency": "EUR"}
 B = {"shop_id": "b.example", "currency": "USD"}
+TIKTOK = {
+    "code": 40105,
+    "message": "Access token is incorrect or has been revoked.",
+    "request_id": "2026061015295501023125104093255",
+}
 NOTHING = {"read": 0, "new": 0, "duplicate": 0, "replaced": 0, "rejected": 0}
 EMPTY = {
     "list.json": b"[]",
     "page.json": b'{"orders": []}',
+    "tiktok.json": b'{"code": 0, "message": "OK", "data": {"list": [], "page_info": {"page": 1}}}',
     "page.ndjson": b'{"orders": []}\n{"orders":[]}\n',
     "list.jsonl": b" [ ]\n",
     "page.json.gz": gzip.compress(b'{"orders": []}'),
@@ -66,22 +72,63 @@ def test_a_row_is_no_page(sqlite_commands: Commands) -> None:
         ({"error": {"message": "Expired token of a@b.example", "code": 190}}, "'Expired token of "),
         ([{"error": {"code": 401, "status": "UNAUTHENTICATED"}}], '"status":"UNAUTHENTICATED"'),
         ({"error": "x" * 1000}, "x" * 300 + "…'"),
+        (TIKTOK, "'Access token is incorrect or has been revoked.'"),
+        (TIKTOK | {"data": {}}, "'Access token is incorrect or has been revoked.'"),
+        (TIKTOK | {"data": {"list": []}}, "'Access token is incorrect or has been revoked.'"),
     ],
 )
-def test_an_answer_that_is_an_error(sqlite_commands: Commands, answer: Any, words: str) -> None:
+@pytest.mark.parametrize(("kind", "format"), [("orders", "shopify"), ("ad-spend", "tiktok")])
+def test_an_answer_that_is_an_error(
+    sqlite_commands: Commands, answer: Any, words: str, kind: str, format: str
+) -> None:
     sqlite_commands.take("shops", [A])
     content = json.dumps(answer).encode()
     path = sqlite_commands.folder / "a.ndjson"
     path.write_bytes(content)
-    for options in ((), ("--dry-run",), ("--format", "shopify"), ("--shop", "a.example")):
-        said = sqlite_commands("import", "orders", str(path), *options, status=1)
+    for options in ((), ("--dry-run",), ("--format", format), ("--shop", "a.example")):
+        said = sqlite_commands("import", kind, str(path), *options, status=1)
         assert said.startswith(f"Error: {path}: the other system answered with an error: ")
         assert words in said
         assert "a@b.example" not in said
-    sqlite_commands.land("orders/shopify", "a.json", content)
+    sqlite_commands.land(f"{kind}/{format}", "a.json", content)
     sqlite_commands("landing", status=1)
     report = json.loads(next(sqlite_commands.landing.rglob("*.report.json")).read_text())
     assert words in report["error"]
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        (
+            b"<!DOCTYPE html>\n<html><head>\n<title>502 Bad\n Gateway</title></head>",
+            "502 Bad Gateway",
+        ),
+        (b"\xef\xbb\xbf\n<html lang=de><body>Sign in</body></html>", ""),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.csv", "a.json", "a.ndjson"])
+@pytest.mark.parametrize(
+    "of", [("exchange-rates",), ("events",), ("ad-spend", "--format", "meta-csv")]
+)
+def test_a_page_of_html_saved_as_a_file(
+    sqlite_commands: Commands, content: bytes, title: str, name: str, of: tuple[str, ...]
+) -> None:
+    sqlite_commands.take("shops", [A])
+    kind, *options = of
+    path = sqlite_commands.folder / name
+    path.write_bytes(content)
+    said = sqlite_commands("import", kind, str(path), *options, status=1)
+    assert said == (
+        f"Error: {path}: its content is a web page with the title {title!r}, perhaps of an error or a "
+        "sign-in; fetch the file again\n"
+    )
+
+
+def test_an_empty_file_of_no_known_name(sqlite_commands: Commands) -> None:
+    sqlite_commands.take("shops", [A])
+    path = sqlite_commands.folder / "a.json"
+    path.touch()
+    assert ". It is empty or damaged. " in sqlite_commands("import", "orders", str(path), status=1)
 
 
 def test_errors_in_a_row_are_none_of_the_file(sqlite_commands: Commands) -> None:
