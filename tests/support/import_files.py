@@ -134,8 +134,8 @@ OF_FORMAT: Final = {
     "meta": ("meta.json", "meta.csv"),
     "google-ads": ("google_ads.json", "google_ads.csv"),
     "tiktok": ("tiktok.ndjson", "tiktok.csv"),
-    "meta-csv": ("ads_manager.csv",),
-    "google-ads-csv": ("google_ads_page.csv",),
+    "meta-csv": ("ads_manager.csv", "ads_manager_german.csv"),
+    "google-ads-csv": ("google_ads_page.csv", "google_ads_page_german.csv"),
     "spend-csv": ("spend.csv",),
     "ecb": ("eurofxref-hist.csv", "eurofxref.csv"),
 }

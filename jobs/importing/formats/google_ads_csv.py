@@ -17,6 +17,8 @@ _COLUMNS: Final = {
     "Impr": "impressions",
     "Impressions": "impressions",
     "Clicks": "clicks",
+    "Conversions": "reported_conversions",
+    "Conv value": "reported_value",
 }
 _FINER: Final = {
     "Ad group ID": "adgroup",
@@ -29,6 +31,25 @@ _FINER: Final = {
     "Network": "adNetworkType",
     "Network (with search partners)": "adNetworkType",
 }
+_GERMAN: Final = {
+    "Kundennummer": "Customer ID",
+    "Kampagnen-ID": "Campaign ID",
+    "Kampagne": "Campaign",
+    "Tag": "Day",
+    "Währungscode": "Currency code",
+    "Währung": "Currency",
+    "Kosten": "Cost",
+    "Impressionen": "Impressions",
+    "Klicks": "Clicks",
+    "Conv-Wert": "Conv value",
+    "Anzeigengruppen-ID": "Ad group ID",
+    "Anzeigengruppe": "Ad group",
+    "Anzeigen-ID": "Ad ID",
+    "Keyword-ID": "Keyword ID",
+    "Asset-Gruppe": "Asset group",
+    "Gerät": "Device",
+    "Netzwerk": "Network",
+}
 
 
 class GoogleAdsCsv(PageExport):
@@ -36,6 +57,7 @@ class GoogleAdsCsv(PageExport):
     provider = "google"
     columns = _COLUMNS
     finer = _FINER
+    translated = _GERMAN
     shown_by = frozenset(("campaign", "cost", "clicks"))
     source_fields: ClassVar = source_fields_of(_COLUMNS, _FINER)
 

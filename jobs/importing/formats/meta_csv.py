@@ -19,6 +19,8 @@ _COLUMNS: Final = {
     "Impressions": "impressions",
     "Clicks (all)": "clicks",
     "Link clicks": "clicks",
+    "Purchases": "reported_conversions",
+    "Purchases conversion value": "reported_value",
 }
 _LAST: Final = "Reporting ends"
 _FINER: Final = {
@@ -35,6 +37,33 @@ _FINER: Final = {
     "Device platform": "device_platform",
     "Impression device": "impression_device",
 }
+_GERMAN: Final = {
+    "Kampagnen-ID": "Campaign ID",
+    "Name der Kampagne": "Campaign name",
+    "Kampagnenname": "Campaign name",
+    "Tag": "Day",
+    "Berichtsstart": "Reporting starts",
+    "Berichtsende": _LAST,
+    "Währung": "Currency",
+    "Ausgegebener Betrag": "Amount spent",
+    "Impressionen": "Impressions",
+    "Klicks (alle)": "Clicks (all)",
+    "Link-Klicks": "Link clicks",
+    "Linkklicks": "Link clicks",
+    "Käufe": "Purchases",
+    "Anzeigengruppen-ID": "Ad set ID",
+    "Name der Anzeigengruppe": "Ad set name",
+    "Anzeigengruppenname": "Ad set name",
+    "Anzeigen-ID": "Ad ID",
+    "Name der Anzeige": "Ad name",
+    "Anzeigenname": "Ad name",
+    "Alter": "Age",
+    "Geschlecht": "Gender",
+    "Land": "Country",
+    "Plattform": "Platform",
+    "Platzierung": "Placement",
+    "Geräteplattform": "Device platform",
+}
 
 
 class MetaCsv(PageExport):
@@ -42,6 +71,7 @@ class MetaCsv(PageExport):
     provider = "meta"
     columns = _COLUMNS
     finer = _FINER
+    translated = _GERMAN
     shown_by = frozenset(("campaign name", "amount spent", "impressions"))
     source_fields: ClassVar = source_fields_of(_COLUMNS | {_LAST: "date"}, _FINER)
 

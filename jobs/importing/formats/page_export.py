@@ -34,13 +34,15 @@ _REQUIRED: Final = REQUIRED - {"campaign_id", "currency"}
 class PageExport(Format):
     """Rows of one day each. `columns`: the names of columns with the field of ad spend that each fills; of
     two that fill the same the first that has a value counts. `finer`: columns that split a row further, with
-    their names in our segment. `shown_by`: the columns by which a header is recognised."""
+    their names in our segment. `translated`: the names of columns on pages in other languages, with those
+    in English. `shown_by`: the columns by which a header is recognised."""
 
     kind = "ad-spend"
     counts: ClassVar = (SKIPPED,)
     provider: ClassVar[str]
     columns: ClassVar[dict[str, str]]
     finer: ClassVar[dict[str, str]]
+    translated: ClassVar[dict[str, str]]
     shown_by: ClassVar[frozenset[str]]
 
     def matches(self, sample: Sample) -> bool:
@@ -48,11 +50,10 @@ class PageExport(Format):
         return csv.find_header(lines, self._is_header) is not None
 
     def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        fields = dict(self.source_fields)
         wanted = WantedColumns(
-            tuple(source for source, _ in self.source_fields),
-            notation_of=lambda name: AdSpendKind.notation_of(
-                self.columns.get(self._plain(name), "")
-            ),
+            (*fields, *self.translated),
+            notation_of=lambda name: AdSpendKind.notation_of(fields.get(self._plain(name), "")),
             dates=dates,
             is_header=self._is_like_header,
         )
@@ -111,14 +112,15 @@ class PageExport(Format):
         return len(known) >= len(self.shown_by)
 
     def _plain(self, name: str) -> str:
-        """The name of a column without a currency, or a full stop at its end, in our spelling."""
+        """The English name of a column in our spelling, without a currency and full stops."""
         match = _WITH_CURRENCY.fullmatch(name.strip())
-        plain = match[1] if match else name.strip().rstrip(".")
+        plain = (match[1] if match else name.strip()).replace(".", "")
         return self._spelling().get(plain.lower(), plain)
 
     @classmethod
     def _spelling(cls) -> dict[str, str]:
-        return {source.lower(): source for source in (*cls.columns, *cls.finer)}
+        english = {source: source for source in (*cls.columns, *cls.finer)}
+        return {name.lower(): source for name, source in (english | cls.translated).items()}
 
     def _currency(self, path: Path, header: Sequence[str]) -> Record:
         """The currency that the header states beside the spend; nothing where there is a column of it."""

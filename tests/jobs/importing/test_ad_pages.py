@@ -1,10 +1,16 @@
 """Tables that people export from the pages of ad platforms."""
 
+import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jobs.importing.files.chunk import UnreadableFile
+from jobs.importing.formats.google_ads_csv import GoogleAdsCsv
+from jobs.importing.formats.meta_csv import MetaCsv
+from jobs.importing.formats.page_export import PageExport
 from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import SAMPLES
 
@@ -21,6 +27,13 @@ def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
     found = warehouse.rows(
         "SELECT provider, account_id, campaign_id, campaign_name, day, segment, currency, spend, "
         "impressions, clicks FROM ad_spend ORDER BY day, campaign_id"
+    )
+    return [tuple(row.values()) for row in found]
+
+
+def claimed(warehouse: Warehouse) -> list[tuple[str, str]]:
+    found = warehouse.rows(
+        "SELECT reported_conversions, reported_value FROM ad_spend ORDER BY day, campaign_id"
     )
     return [tuple(row.values()) for row in found]
 
@@ -56,6 +69,41 @@ def test_every_column_of_google_ads(warehouse: Warehouse) -> None:
     ]
 
 
+def test_pages_in_german(warehouse: Warehouse) -> None:
+    counts = warehouse.take_file("ad-spend", SAMPLES / "ads_manager_german.csv", SHOP)
+    assert (counts["new"], counts["skipped"], counts["rejected"]) == (2, 1, 0)
+    counts = warehouse.take_file("ad-spend", SAMPLES / "google_ads_page_german.csv", SHOP)
+    assert (counts["new"], counts["skipped"], counts["rejected"]) == (2, 1, 0)
+    of_google = (
+        "adgroup=12/ad=13/criterion=14/assetgroup=Start/device=Smartphones/adNetworkType=Suche"
+    )
+    of_meta = (
+        "adset=2385101/ad=2385102/age=18-24/gender=female/country=DE/region=Bayern/"
+        "publisher_platform=facebook/platform_position=feed/device_platform=mobile_app"
+    )
+    second = "adset=Breit/ad=Video"
+    assert stored(warehouse) == [
+        ("google", "1234567890", "111", "Marke", 20455, of_google, "EUR", "1012.34", 1503, 37),
+        ("meta", "", "2385100", "Frühling", 20455, of_meta, "EUR", "1012.34", 1503, 37),
+        ("meta", "", "2385100", "Frühling", 20456, second, "EUR", "12.5", 200, 10),
+        ("google", "1234567890", "Marke", "Marke", 20466, "", "EUR", "12.5", 200, 3),
+    ]
+    assert claimed(warehouse) == [("2.5", "129.9"), ("2", ""), ("1", ""), ("0", "0")]
+
+
+@pytest.mark.parametrize("name", ["ads_manager.csv", "google_ads_page.csv"])
+def test_what_the_platform_claims(sqlite_warehouse: Warehouse, name: str) -> None:
+    sqlite_warehouse.take_file("ad-spend", SAMPLES / name, SHOP)
+    assert claimed(sqlite_warehouse)[0] == ("2.5" if "google" in name else "2", "129.9")
+
+
+@pytest.mark.parametrize("format", [MetaCsv, GoogleAdsCsv])
+def test_the_page_names_the_columns_in_german(format: type[PageExport]) -> None:
+    page = Path(sys.modules[format.__module__].__file__ or "").with_suffix(".md").read_text()
+    rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|$", page, re.MULTILINE)
+    assert dict(rows) == format.translated
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_few_columns(sqlite_warehouse: Warehouse, encoding: str) -> None:
     for text in (META, GOOGLE, GOOGLE.replace(";", "\t")):
@@ -73,6 +121,8 @@ def test_the_day_by_the_reporting_dates(sqlite_warehouse: Warehouse) -> None:
         "02,1.5", "02,2026-01-02,1.5"
     )
     assert take(sqlite_warehouse, text)["new"] == 1
+    german = re.sub(r"(2026)-(01)-(02)", r"\3.\2.\1", text)
+    assert take(sqlite_warehouse, german, dates="dmy")["new"] == 0
     with pytest.raises(
         UnreadableFile, match=r"'2026-01-02' to '2026-01-31'.*Breakdown, By time, Day"
     ):
@@ -90,6 +140,12 @@ def test_the_day_by_the_reporting_dates(sqlite_warehouse: Warehouse) -> None:
         (
             META.replace("Link clicks", "Results"),
             "no column says: clicks; the file has: Campaign name, Day",
+        ),
+        (
+            META.replace("Campaign name,Day", "Kampagnenname,Tag").replace(
+                "Link clicks", "Ergebnisse"
+            ),
+            "no column says: clicks; the file has: Kampagnenname, Tag",
         ),
         (META.replace(" (EUR)", ""), "no column says the currency; add it"),
         (GOOGLE.replace(" (USD)", ""), "no column says the currency; add it"),

@@ -51,7 +51,7 @@ def test_an_extension_that_is_not_read(sqlite_commands: Commands) -> None:
 @pytest.mark.parametrize(
     ("content", "found"),
     [
-        (b'{"code": 40105, "message": "expired"}', "it has code, message. "),
+        (b'{"state": 40105, "text": "expired"}', "it has state, text. "),
         (b'{"data": {"customers": {"nodes": []}}}', "it has customers. "),
         (b'{"orders": [{"id": 1,', "Its JSON is broken or cut short. "),
     ],
