@@ -1,9 +1,7 @@
 """Reports of Google Ads as its pages export them, as ad spend. See `google_ads_csv.md`."""
 
-from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from jobs.importing.formats.base import Record
 from jobs.importing.formats.page_export import PageExport, source_fields_of
 
 _COLUMNS: Final = {
@@ -59,13 +57,5 @@ class GoogleAdsCsv(PageExport):
     finer = _FINER
     translated = _GERMAN
     shown_by = frozenset(("campaign", "cost", "clicks"))
+    advice = "choose Segment, Time, Day in Google Ads, and download again"
     source_fields: ClassVar = source_fields_of(_COLUMNS, _FINER)
-
-    def check_days(self, path: Path, record: Record) -> None:
-        """A row has its day in a column of its own."""
-
-    def account(self, written: Any) -> Any:
-        return written and str(written).replace("-", "")
-
-    def advice(self) -> str:
-        return "choose Segment, Time, Day in Google Ads, and download again"

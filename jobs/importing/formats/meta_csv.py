@@ -1,7 +1,7 @@
 """Tables of Meta's Ads Manager as ad spend. See `meta_csv.md`."""
 
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.formats.base import Record
@@ -73,17 +73,12 @@ class MetaCsv(PageExport):
     finer = _FINER
     translated = _GERMAN
     shown_by = frozenset(("campaign name", "amount spent", "impressions"))
+    advice = "choose Breakdown, By time, Day in Ads Manager, and export again"
     source_fields: ClassVar = source_fields_of(_COLUMNS | {_LAST: "date"}, _FINER)
 
     def check_days(self, path: Path, record: Record) -> None:
         first, last = record.get("Reporting starts"), record.get(_LAST)
         if "Day" not in record and "Campaign name" in record and last not in (None, first):
             raise UnreadableFile(
-                f"{path}: a row is of several days ({quoted(first)} to {quoted(last)}); {self.advice()}"
+                f"{path}: a row is of several days ({quoted(first)} to {quoted(last)}); {self.advice}"
             )
-
-    def account(self, written: Any) -> Any:
-        return written and str(written).removeprefix("act_")
-
-    def advice(self) -> str:
-        return "choose Breakdown, By time, Day in Ads Manager, and export again"

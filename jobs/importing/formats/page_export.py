@@ -1,7 +1,6 @@
 """Tables from the pages of ad platforms: titles above the header, totals among the rows."""
 
 import re
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -35,7 +34,8 @@ class PageExport(Format):
     """Rows of one day each. `columns`: the names of columns with the field of ad spend that each fills; of
     two that fill the same the first that has a value counts. `finer`: columns that split a row further, with
     their names in our segment. `translated`: the names of columns on pages in other languages, with those
-    in English. `shown_by`: the columns by which a header is recognised."""
+    in English. `shown_by`: the columns by which a header is recognised. `advice`: how to export a row for
+    each day."""
 
     kind = "ad-spend"
     counts: ClassVar = (SKIPPED,)
@@ -44,6 +44,7 @@ class PageExport(Format):
     finer: ClassVar[dict[str, str]]
     translated: ClassVar[dict[str, str]]
     shown_by: ClassVar[frozenset[str]]
+    advice: ClassVar[str]
 
     def matches(self, sample: Sample) -> bool:
         lines = sample.head[: 64 << 10].decode("utf-8", "replace").splitlines()
@@ -61,7 +62,7 @@ class PageExport(Format):
             names = [self._plain(name) for name in chunk.columns]
             filled = {self.columns.get(name, "") for name in names}
             if "date" not in filled:
-                raise UnreadableFile(f"{path}: no column says the day; {self.advice()}")
+                raise UnreadableFile(f"{path}: no column says the day; {self.advice}")
             raise_if_lacking(path, list(chunk.columns), filled, _REQUIRED)
             currency = self._currency(path, list(chunk.columns))
             rows = zip(*chunk.columns.values(), strict=True)
@@ -86,22 +87,13 @@ class PageExport(Format):
             finer[name] = finer.get(name) or record.get(source)
         return row | {
             "provider": self.provider,
-            "account_id": self.account(row["account_id"]),
+            "account_id": row["account_id"] and _as_in_api(row["account_id"]),
             "campaign_id": row["campaign_id"] or row["campaign_name"],
             "segment": segment_of(finer.items()),
         }
 
-    @abstractmethod
     def check_days(self, path: Path, record: Record) -> None:
-        """Raise UnreadableFile if a row is of several days."""
-
-    @abstractmethod
-    def account(self, written: Any) -> Any:
-        """The id of an account as the platform's API has it."""
-
-    @abstractmethod
-    def advice(self) -> str:
-        """How to export a row for each day."""
+        """Raise UnreadableFile if a row is of several days; here a column of its own has its day."""
 
     def _is_header(self, names: Sequence[str]) -> bool:
         return self.shown_by <= {self._plain(name).lower() for name in names}
@@ -131,6 +123,11 @@ class PageExport(Format):
             if match and self.columns.get(self._plain(name)) == "spend":
                 return {_CURRENCY: match[2]}
         raise UnreadableFile(f"{path}: no column says the currency; add it to the report")
+
+
+def _as_in_api(account: Any) -> str:
+    """The id of an account, which pages write as `act_123` or `123-456-7890`."""
+    return str(account).removeprefix("act_").replace("-", "")
 
 
 def source_fields_of(columns: dict[str, str], finer: dict[str, str]) -> tuple[SourceField, ...]:
