@@ -1,12 +1,12 @@
 """Tables from the pages of ad platforms: titles above the header, totals among the rows."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from jobs.importing.files import csv
-from jobs.importing.files.chunk import UnreadableFile, WantedColumns
+from jobs.importing.files.chunk import UnreadableFile, WantedColumns, listed
 from jobs.importing.formats.ad_segment import segment_of
 from jobs.importing.formats.base import (
     SKIPPED,
@@ -26,6 +26,8 @@ _NO_VALUE: Final = ("", "-", "--", "—")
 # "Amount spent (EUR)"
 _WITH_CURRENCY: Final = re.compile(r"(.*\S)\s*\(([A-Z]{3})\)")
 _CURRENCY: Final = "Currency"
+# With the provider, the fields by which rows of one shop replace each other.
+_KEY: Final = ("account_id", "campaign_id", "date", "segment")
 # The name can stand in for the id, and the header for the column of the currency.
 _REQUIRED: Final = REQUIRED - {"campaign_id", "currency"}
 
@@ -58,6 +60,8 @@ class PageExport(Format):
             dates=dates,
             is_header=self._is_like_header,
         )
+        # By key, the first line and the hash of its cells.
+        first: dict[tuple[Any, ...], tuple[int, int]] = {}
         for chunk in csv.chunks(path, wanted):
             names = [self._plain(name) for name in chunk.columns]
             filled = {self.columns.get(name, "") for name in names}
@@ -73,6 +77,14 @@ class PageExport(Format):
                 }
                 numbered.append((line, currency | present))
                 self.check_days(path, present)
+                key = self._key(present, line)
+                line_before, cells_before = first.setdefault(key, (line, hash(cells)))
+                if hash(cells) != cells_before:
+                    raise UnreadableFile(
+                        f"{path}: lines {line_before} and {line} are of the same campaign, day and segment: "
+                        "one would replace the other; export without what splits them (columns that are "
+                        f"not read: {self._unread(chunk.columns)}), or with the ids of campaigns"
+                    )
             yield Records(numbered, chunk.broken, chunk.position)
 
     def row(self, record: Record, target: Target) -> Row | None:
@@ -94,6 +106,15 @@ class PageExport(Format):
 
     def check_days(self, path: Path, record: Record) -> None:
         """Raise UnreadableFile if a row is of several days; here a column of its own has its day."""
+
+    def _key(self, record: Record, line: int) -> tuple[Any, ...]:
+        """The values by which the row of a record replaces another one; of a total the number of its line."""
+        row = self.row(record, Target())
+        return tuple(map(row.get, _KEY)) if row else (line,)
+
+    def _unread(self, header: Iterable[str]) -> str:
+        names = [name for name in header if self._plain(name) not in dict(self.source_fields)]
+        return ", ".join(listed(names)) or "none"
 
     def _is_header(self, names: Sequence[str]) -> bool:
         return self.shown_by <= {self._plain(name).lower() for name in names}

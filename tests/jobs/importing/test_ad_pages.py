@@ -157,6 +157,21 @@ def test_what_a_report_must_have(sqlite_warehouse: Warehouse, text: str, words: 
     assert stored(sqlite_warehouse) == []
 
 
+@pytest.mark.parametrize(
+    "second", ["Brand;02.01.2026;shoes;1,50;10;1", "Brand;02.01.2026;shop;2,00;10;1"]
+)
+def test_rows_that_only_other_columns_tell_apart(sqlite_warehouse: Warehouse, second: str) -> None:
+    """The last would replace the others, and their spend would be gone."""
+    header = "Campaign;Day;Search term;Cost (USD);Impr.;Clicks\n"
+    first = "Brand;02.01.2026;shop;1,50;10;1\n"
+    with pytest.raises(
+        UnreadableFile,
+        match=r"lines 2 and 4 are of the same campaign, .* not read: Search term\)",
+    ):
+        take(sqlite_warehouse, f"{header}{first}Other;02.01.2026;shop;1,50;10;1\n{second}\n")
+    assert take(sqlite_warehouse, f"{header}{first}{first}")["new"] == 1
+
+
 def test_lines_of_rejects_count_the_titles(sqlite_warehouse: Warehouse) -> None:
     take(sqlite_warehouse, GOOGLE.replace("1.503", "many"))
     assert sqlite_warehouse.reasons() == [(4, "impressions: 'many' is not a number")]
