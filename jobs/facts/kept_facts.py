@@ -4,11 +4,11 @@ They are the partial facts of these events (`partials.py`), folded by form sessi
 of a session that carry the same visitor, customer and e-mail are one group. Merged with the partial facts of
 the raw events that are left, they give what all events gave; and a person can be taken out of them exactly.
 
-Each removal keeps its own facts, as an import batch: a new edition applies it like any other.
+They are import batches: a new edition applies one like any other.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -74,14 +74,15 @@ class KeptFacts:
         return rows.drop(columns="events").assign(edition=edition)
 
 
-def keep(raw: RawEvents, orders: RawOrders, identifiers: pd.DataFrame) -> KeptFacts:
-    """The facts of raw events of a shop. `orders`: none. `identifiers`: event_id and IDENTIFIERS."""
-    events = raw.events.drop(columns="customer_id").merge(identifiers, on="event_id")
+def keep(raw: RawEvents, orders: RawOrders, identifiers: pd.DataFrame) -> dict[int, KeptFacts]:
+    """The facts of raw events, by edition. `orders`: none. `identifiers`: edition, event_id and
+    IDENTIFIERS."""
+    events = raw.events.drop(columns="customer_id").merge(identifiers, on=["edition", "event_id"])
     keys = group_keys(
         *(events[name].to_numpy() for name in ("session_hash", "visitor", "customer", "email"))
     )
     groups = keys.dense()
-    group, rows = groups.keys, events.iloc[groups.any_row()]
+    group, rows = groups.keys, events.iloc[groups.any_row()].reset_index(drop=True)
     of_group = events.assign(edition=0, session_hash=group, form=group)
     facts = fold(replace(raw, events=of_group), orders)
     quarters = events["at"].to_numpy() // QUARTER * QUARTER
@@ -91,52 +92,75 @@ def keep(raw: RawEvents, orders: RawOrders, identifiers: pd.DataFrame) -> KeptFa
         rows = rows.rename(columns={name: "group"})
         return rows.drop(columns=["edition", "form", "form_session_id"], errors="ignore")
 
-    return KeptFacts(
-        groups=rows[["session_hash", "form", "form_session_id", *IDENTIFIERS]]
-        .reset_index(drop=True)
-        .assign(group=np.arange(len(rows))),
+    kept = KeptFacts(
+        groups=rows[["session_hash", "form", "form_session_id", *IDENTIFIERS]].assign(
+            group=np.arange(len(rows))
+        ),
         sessions=by_group(facts.sessions),
         steps=by_group(facts.steps),
         answers=by_group(facts.answers),
         issues=by_group(facts.issues),
         step_names=by_group(facts.step_names, "form"),
         instants=instants.groupby(["group", "at"], as_index=False).sum(),
-        utms=raw.utms.drop(columns="edition"),
-        texts=raw.texts.drop(columns="edition"),
+        utms=raw.utms,
+        texts=raw.texts,
     )
+    return {edition: _of_edition(kept, rows, edition) for edition in rows["edition"].unique()}
+
+
+def _of_edition(kept: KeptFacts, groups: pd.DataFrame, edition: int) -> KeptFacts:
+    """Those of kept facts that are of an edition (`edition` of `groups`, `utms` and `texts`)."""
+    texts = {
+        name: rows[rows["edition"] == edition].drop(columns="edition")
+        for name, rows in (("utms", kept.utms), ("texts", kept.texts))
+    }
+    return replace(kept.only(groups["edition"] == edition), **texts)
+
+
+def joined(parts: Sequence[KeptFacts]) -> KeptFacts:
+    """Several kept facts as one. Its groups are theirs, in their order; a session can have several with the
+    same identifiers."""
+    sizes = [part.groups["group"].max() + 1 if len(part.groups) else 0 for part in parts]
+    before = np.cumsum([0, *sizes[:-1]])
+    stacked = {}
+    for field in fields(KeptFacts):
+        rows = [getattr(part, field.name) for part in parts]
+        stacked[field.name] = both = pd.concat(rows, ignore_index=True)
+        if "group" in both:
+            both["group"] += np.repeat(before, [len(one) for one in rows])
+    for name, key in (("utms", "utm"), ("texts", "id")):
+        stacked[name] = stacked[name].drop_duplicates(key, ignore_index=True)
+    return KeptFacts(**stacked)
 
 
 def with_kept(partials: Partials, kept: Iterable[tuple[int, KeptFacts]]) -> Partials:
     """Partial facts merged with kept ones, each of an edition."""
-    return merge_partials(
-        [partials, *(_partials(facts, edition, partials) for edition, facts in kept)]
-    )
+    parts = list(kept)
+    return merge_partials([partials, _partials(parts, partials)]) if parts else partials
 
 
-def _partials(kept: KeptFacts, edition: int, others: Partials) -> Partials:
-    """Kept facts as partial facts of an edition; a session can have several rows."""
-    groups = kept.groups
+def _partials(parts: list[tuple[int, KeptFacts]], others: Partials) -> Partials:
+    """Kept facts as partial facts of their editions; a session can have several rows."""
+    kept = joined([facts for _, facts in parts])
+    numbers = np.repeat([edition for edition, _ in parts], [len(one.groups) for _, one in parts])
+    groups = kept.groups.assign(edition=numbers)
     sessions = _with_session(
-        groups, kept.sessions, "session_hash", "form", "form_session_id", "customer_id"
+        groups, kept.sessions, "edition", "session_hash", "form", "form_session_id", "customer_id"
     )
     is_sighting = (sessions["email"] != 0) & (sessions["customer_seen"] != 0)
     emails = sessions.assign(seen_at=sessions["email_at"], customer=sessions["customer_seen"])
-    parts = {
+    found = {
         "sessions": sessions,
         "steps": _with_session(groups, kept.steps, "session_hash"),
         "answers": _with_session(groups, kept.answers, "session_hash"),
         "issues": _with_session(groups, kept.issues, "session_hash"),
         "emails": emails[is_sighting],
-        "step_names": _with_session(groups, kept.step_names, "form"),
-        "utms": kept.utms,
-        "texts": kept.texts,
+        "step_names": _with_session(groups, kept.step_names, "edition", "form"),
+        "utms": pd.concat([facts.utms.assign(edition=edition) for edition, facts in parts]),
+        "texts": pd.concat([facts.texts.assign(edition=edition) for edition, facts in parts]),
     }
     return replace(
-        others,
-        **{
-            name: rows.assign(edition=edition)[list(getattr(others, name))]
-            for name, rows in parts.items()
-        },
+        others, **{name: rows[list(getattr(others, name))] for name, rows in found.items()}
     )
 
 

@@ -6,19 +6,20 @@ From its first transaction on, the import stands no longer. Raw rows go in porti
 """
 
 from collections import Counter
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Iterator
 from typing import Final
 
 from jobs.importing.kinds import KINDS, seen_forms
 from jobs.importing.kinds.replace_last import ReplaceLast
 from jobs.importing.kinds.versions import TakenBack, same_key
 from jobs.pipeline.removal import RawRows, remove_rows
+from jobs.pipeline.removed_rows import portion_rows
 from jobs.run.console import say
 from jobs.run.job_run import JobRun
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.connections.errors import defect, is_outage
+from warehouse.connections.portions import small_together
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations import imports, job_leases
 from warehouse.operations.imports import WITHDRAWN, ImportedFile
@@ -27,7 +28,7 @@ from warehouse.tables.base import unique_names
 JOB: Final = "undo"
 """The job whose lease whoever undoes an import holds."""
 
-# Batches whose rows are looked for at once.
+# Batches, or shops, whose rows are removed together.
 _BATCHES: Final = 200
 
 
@@ -57,8 +58,8 @@ def undo(run: JobRun, imported: ImportedFile) -> TakenBack:
     gone, stay = Counter[str](), raw.counted().stay
     connection.commit()
     while True:
-        for shop_key, rows in raw.parts():
-            gone += remove_rows(run, shop_key, rows)
+        for shops, rows in raw.parts():
+            gone += remove_rows(run, shops, rows)
         # Nobody repeats a row or retries a reject of it meanwhile.
         connection.lock_table("import_batch")
         if not raw.parts():
@@ -116,23 +117,20 @@ class RawImport:
 
     def counted(self) -> TakenBack:
         """How many rows go, and how many of those that it brought stay."""
-        own = sum(self._count(shop_key, which) for shop_key, which in self._brought())
-        left = sum(self._count(shop_key, which) for shop_key, which in self._left_to_it())
+        own = sum(self._count(*part) for part in self._brought())
+        left = sum(self._count(*part) for part in self._left_to_it())
         brought = self._connection.value(
             "SELECT CAST(COALESCE(SUM(rows), 0) AS BIGINT) FROM import_batch WHERE import_id = $1",
             self._id,
         )
         return TakenBack(own + left, 0, int(brought) - own)
 
-    def parts(self) -> list[tuple[int, RawRows]]:
-        """The rows that go, by shop. Leaves a transaction open."""
+    def parts(self) -> list[tuple[list[int], RawRows]]:
+        """Shops, and the rows of them that go. Leaves a transaction open."""
         return [
-            (shop_key, RawRows(**{self._name: f"{which} AND {self._is_alone}"}))
-            for shop_key, which in (*self._brought(), *self._left_to_it())
-            if self._connection.value(
-                f"SELECT 1 FROM {self._table.name} WHERE shop_key = {shop_key} "
-                f"AND {which} AND {self._is_alone} LIMIT 1"
-            )
+            (shops, RawRows(**{self._name: f"{which} AND {self._is_alone}"}))
+            for shops, which in (*self._brought(), *self._left_to_it())
+            if self._connection.value(f"SELECT 1 {self._from(shops, which)} LIMIT 1")
         ]
 
     def forget(self) -> None:
@@ -140,33 +138,36 @@ class RawImport:
         seen_forms.take_back(self._connection, self._id)
         self._connection.execute(f"DELETE FROM {self._repeated} WHERE import_id = $1", self._id)
 
-    def _brought(self) -> list[tuple[int, str]]:
-        """Shops, and conditions on their rows that the import brought."""
+    def _brought(self) -> Iterator[tuple[list[int], str]]:
+        """Shops, and conditions on their rows that the import brought. Small batches are taken together: an
+        import can have brought a few rows of each of thousands of shops."""
         batches = self._connection.table(
-            "SELECT shop_key, batch_id FROM import_batch WHERE import_id = $1 AND rows > 0 "
+            "SELECT shop_key, batch_id, rows FROM import_batch WHERE import_id = $1 AND rows > 0 "
             "ORDER BY shop_key, batch_id",
             self._id,
         ).to_pylist()
-        conditions = []
-        for shop_key, own in groupby(batches, itemgetter("shop_key")):
-            numbers = [row["batch_id"] for row in own]
-            for start in range(0, len(numbers), _BATCHES):
-                listed = sql_list(numbers[start : start + _BATCHES])
-                conditions.append((shop_key, f"batch_id IN ({listed})"))
-        return conditions
+        shops = {batch["batch_id"]: batch["shop_key"] for batch in batches}
+        sizes = ((batch["batch_id"], batch["rows"]) for batch in batches)
+        for numbers in small_together(sizes, portion_rows(), _BATCHES):
+            own = sorted({shops[number] for number in numbers})
+            yield own, f"batch_id IN ({sql_list(numbers)})"
 
-    def _left_to_it(self) -> list[tuple[int, str]]:
-        shops = self._connection.table(
-            f"SELECT DISTINCT shop_key FROM {self._repeated} WHERE import_id = $1", self._id
+    def _left_to_it(self) -> Iterator[tuple[list[int], str]]:
+        sizes = self._connection.table(
+            f"SELECT shop_key, COUNT(*) FROM {self._table.name} WHERE {self._is_left_to_it} "
+            "GROUP BY shop_key ORDER BY shop_key"
         )
-        return [(shop_key, self._is_left_to_it) for shop_key in shops.column(0).to_pylist()]
+        rows = zip(*(column.to_pylist() for column in sizes.columns), strict=True)
+        for shops in small_together(rows, portion_rows(), _BATCHES):
+            yield shops, self._is_left_to_it
 
-    def _count(self, shop_key: int, which: str) -> int:
-        return int(
-            self._connection.value(
-                f"SELECT COUNT(*) FROM {self._table.name} WHERE shop_key = {shop_key} "
-                f"AND {which} AND {self._is_alone}"
-            )
+    def _count(self, shops: list[int], which: str) -> int:
+        return int(self._connection.value(f"SELECT COUNT(*) {self._from(shops, which)}"))
+
+    def _from(self, shops: list[int], which: str) -> str:
+        return (
+            f"FROM {self._table.name} WHERE shop_key IN ({sql_list(shops)}) "
+            f"AND {which} AND {self._is_alone}"
         )
 
 

@@ -1,16 +1,18 @@
-"""How the figures of an edition follow the removal of a portion of its raw rows, or of kept facts.
+"""How the figures of editions follow the removal of a portion of their raw rows, or of kept facts.
 
 The sessions and orders of the portion are derived anew from what is left of them: raw rows, and the kept
 facts of those that RAW_DAYS removed (`facts/kept_facts.py`).
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from jobs.arrays.group_keys import Column
 from jobs.facts import kept_facts_io, read_raw
 from jobs.facts.changes import Changes
 from jobs.facts.derive_changes import derive_changes
@@ -25,18 +27,21 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.vocabulary import STEP_COMPLETE, STEP_VIEW
 from warehouse.editions.editions import Edition
-from warehouse.editions.pending_batches import is_applied
+from warehouse.editions.pending_batches import is_applied, sql_list
+
+EditionByShop: TypeAlias = Mapping[int, int]
 
 _IN_SESSIONS: Final = (
     "EXISTS (SELECT 1 FROM removed_event s WHERE s.form_session_id = raw_event.form_session_id "
-    "AND s.form_id = raw_event.form_id AND {applied})"
+    "AND s.form_id = raw_event.form_id AND s.shop_key = raw_event.shop_key AND {})"
 )
 
 
 @dataclass(frozen=True)
 class DroppedFacts:
-    """The kept facts of an import batch: those that are removed, and those that are left."""
+    """The kept facts of an import batch of a shop: those that are removed, and those that are left."""
 
+    shop_key: int
     batch_id: int
     gone: KeptFacts
     left: KeptFacts
@@ -44,34 +49,43 @@ class DroppedFacts:
 
 @dataclass(frozen=True)
 class Following:
-    """How the figures of an edition follow a portion."""
+    """How the figures of some editions follow a portion."""
 
     changes: Changes
     deltas: list[tuple[Summary, pa.Table]]
 
 
+def one_of_each_shop(editions: Iterable[Edition]) -> list[list[Edition]]:
+    """Editions in groups that can follow together: of one window, and one of each shop."""
+    groups: dict[tuple[str, int], list[Edition]] = {}
+    for edition in editions:
+        groups.setdefault((edition.state, edition.window_days), []).append(edition)
+    return list(groups.values())
+
+
 def follow(
-    connection: ArrowConnection, edition: Edition, dropped: DroppedFacts | None = None
+    connection: ArrowConnection, editions: list[Edition], dropped: DroppedFacts | None = None
 ) -> Following:
-    """How an edition's figures follow the staged rows (`removed_rows.py`), which are those of the dropped
-    facts if there are any. Leaves a transaction open."""
-    applied, by_shop = is_applied(edition.edition), {edition.shop_key: edition.edition}
+    """How the figures of editions (`one_of_each_shop`) follow the staged rows (`removed_rows.py`), which are
+    those of the dropped facts if there are any. Leaves a transaction open."""
+    by_shop = {edition.shop_key: edition.edition for edition in editions}
+    window_days, applied = editions[0].window_days, is_applied(sql_list(by_shop.values()))
     if dropped is None:
         gone = read_raw.read_events(connection, f"{REMOVED_EVENT} AND {applied}", by_shop).events
     else:
-        gone = dropped.gone.events(edition.edition)
+        gone = dropped.gone.events(by_shop[dropped.shop_key])
         if not connection.value(
             f"SELECT 1 FROM kept_facts WHERE batch_id = {dropped.batch_id} AND {applied}"
         ):
             gone = gone.iloc[:0]
     sessions = gone[["edition", "session_hash"]].drop_duplicates()
     partials = _with_kept(
-        connection, edition, _partials_left(connection, edition), sessions, dropped
+        connection, by_shop, _partials_left(connection, by_shop), sessions, dropped
     )
     has_events = sessions["session_hash"].isin(partials.sessions["session_hash"])
-    emails, steps = _lost_emails(connection, edition), _lost_steps(connection, edition)
+    emails, steps = _lost_emails(connection, by_shop), _lost_steps(connection, by_shop)
     if len(emails) or len(steps):
-        found = _latest(connection, edition, dropped)
+        found = _latest(connection, by_shop, dropped)
         emails_left = found.emails[found.emails["email"].isin(emails["email"])]
         steps_left = found.step_names[found.step_names["step"].isin(steps["step"])]
         partials = replace(
@@ -82,9 +96,9 @@ def follow(
             ),
         )
     removed = Removed(sessions=sessions[~has_events], emails=emails, steps=steps)
-    gathered = gather(connection, partials, edition.window_days, replace=True, removed=removed)
-    changes = derive_changes(partials, gathered, edition.window_days)
-    calendar = calendar_of([edition])
+    gathered = gather(connection, partials, window_days, replace=True, removed=removed)
+    changes = derive_changes(partials, gathered, window_days)
+    calendar = calendar_of(editions)
     units = units_of(connection, changes, calendar)
     days = calendar.days(gone["edition"].to_numpy(), gone["at"].to_numpy())
     events = gone[["edition", "form"]].assign(day=days)
@@ -93,29 +107,28 @@ def follow(
 
 def _with_kept(
     connection: ArrowConnection,
-    edition: Edition,
+    by_shop: EditionByShop,
     partials: Partials,
     sessions: pd.DataFrame,
     dropped: DroppedFacts | None,
 ) -> Partials:
     """With the kept facts that are left of these sessions."""
-    own, applied = {edition.shop_key: edition.edition}, is_applied(edition.edition)
-    kept = kept_facts_io.read_sessions(connection, own, sessions, applied)
+    applied = is_applied(sql_list(by_shop.values()))
+    kept = kept_facts_io.read_sessions(connection, by_shop, sessions, applied)
     if dropped is None:
-        return with_kept(partials, ((number, facts) for _, number, facts in kept))
+        return with_kept(partials, ((edition, facts) for _, edition, facts in kept))
     left = dropped.left.only(dropped.left.groups["session_hash"].isin(sessions["session_hash"]))
-    others = ((number, facts) for batch, number, facts in kept if batch != dropped.batch_id)
-    return with_kept(partials, [(edition.edition, left), *others])
+    others = ((edition, facts) for batch, edition, facts in kept if batch != dropped.batch_id)
+    return with_kept(partials, [(by_shop[dropped.shop_key], left), *others])
 
 
-def _partials_left(connection: ArrowConnection, edition: Edition) -> Partials:
+def _partials_left(connection: ArrowConnection, by_shop: EditionByShop) -> Partials:
     """The content of the applied rows that are left, of the sessions and orders of the staged rows. An order
     without such a row is there as a test: those are in no fact."""
-    shop, by_shop = edition.shop_key, {edition.shop_key: edition.edition}
-    applied = is_applied(edition.edition)
-    sessions = _IN_SESSIONS.format(applied=is_applied(edition.edition, "s.batch_id"))
+    numbers = sql_list(by_shop.values())
+    applied, staged = is_applied(numbers), _IN_SESSIONS.format(is_applied(numbers, "s.batch_id"))
     events = read_raw.read_events(
-        connection, f"shop_key = {shop} AND {applied} AND {sessions} AND {LEFT_EVENT}", by_shop
+        connection, f"{_of_shops(by_shop)} AND {applied} AND {staged} AND {LEFT_EVENT}", by_shop
     )
     of_orders = "(shop_key, order_id) IN (SELECT shop_key, order_id FROM removed_order)"
     orders = read_raw.read_orders(
@@ -126,80 +139,92 @@ def _partials_left(connection: ArrowConnection, edition: Edition) -> Partials:
     )
     partials = fold(events, orders)
     named = connection.rows_of(
-        tables.raw_order, "SELECT DISTINCT shop_key, order_id FROM removed_order"
+        tables.raw_order,
+        f"SELECT DISTINCT shop_key, order_id FROM removed_order WHERE {_of_shops(by_shop)}",
     )
-    ids = read_raw.shop_ids(named["shop_key"].to_numpy(), named["order_id"])
     standing = partials.orders
-    gone = pd.DataFrame({"order": ids[~np.isin(ids, standing["order"])]})
+    ids = read_raw.shop_ids(named["shop_key"].to_numpy(), named["order_id"])
+    gone = pd.DataFrame({"edition": _editions(by_shop, named), "order": ids})
+    gone = gone[~gone["order"].isin(standing["order"])]
     gone = gone.reindex(columns=standing.columns, fill_value=0)
-    gone = gone.assign(edition=edition.edition, test=1, order_id="", customer_id="")
+    gone = gone.assign(test=1, order_id="", customer_id="")
     return replace(partials, orders=pd.concat([standing, gone], ignore_index=True))
 
 
-def _lost_email_texts(edition: Edition) -> str:
+def _lost_email_texts(numbers: str) -> str:
     return (
-        f"SELECT DISTINCT email_sha256 FROM removed_event WHERE {is_applied(edition.edition)} "
+        f"SELECT DISTINCT shop_key, email_sha256 FROM removed_event WHERE {is_applied(numbers)} "
         "AND email_sha256 <> '' AND (occurred_at, customer_id) IN "
-        f"(SELECT seen_at, customer_id FROM fact_email WHERE edition = {edition.edition})"
+        f"(SELECT seen_at, customer_id FROM fact_email WHERE edition IN ({numbers}))"
     )
 
 
-def _lost_step_texts(edition: Edition) -> str:
-    own = f"FROM dim_step WHERE edition = {edition.edition}"
+def _lost_step_texts(numbers: str) -> str:
+    own = f"FROM dim_step WHERE edition IN ({numbers})"
     return (
-        "SELECT DISTINCT form_id, step_id FROM removed_event WHERE step_id <> '' "
+        "SELECT DISTINCT shop_key, form_id, step_id FROM removed_event WHERE step_id <> '' "
+        f"AND {is_applied(numbers)} "
         f"AND event_id IN (SELECT index_event {own} UNION ALL SELECT name_event {own})"
     )
 
 
-def _lost_emails(connection: ArrowConnection, edition: Edition) -> pd.DataFrame:
+def _lost_emails(connection: ArrowConnection, by_shop: EditionByShop) -> pd.DataFrame:
     """The e-mails whose last sighting with a customer may be among the staged events: edition, email."""
-    texts = connection.rows_of(tables.raw_event, _lost_email_texts(edition))["email_sha256"]
-    emails = read_raw.shop_ids(np.full(len(texts), edition.shop_key), texts)
-    return pd.DataFrame({"email": emails}).assign(edition=edition.edition)
+    texts = _lost_email_texts(sql_list(by_shop.values()))
+    lost = connection.rows_of(tables.raw_event, texts)
+    ids = read_raw.shop_ids(lost["shop_key"].to_numpy(), lost["email_sha256"])
+    return pd.DataFrame({"edition": _editions(by_shop, lost), "email": ids})
 
 
-def _lost_steps(connection: ArrowConnection, edition: Edition) -> pd.DataFrame:
-    """The steps whose index or name is from one of the staged events: edition, form, step."""
-    texts = connection.rows_of(tables.raw_event, _lost_step_texts(edition)).to_pydict()
+def _lost_steps(connection: ArrowConnection, by_shop: EditionByShop) -> pd.DataFrame:
+    """The steps whose index or name may be from one of the staged events: edition, form, step."""
+    texts = _lost_step_texts(sql_list(by_shop.values()))
+    lost = connection.rows_of(tables.raw_event, texts)
     form, step = (
-        np.array([text_id(text) for text in texts[name]], np.int64)
+        np.array([text_id(text) for text in lost[name].to_pylist()], np.int64)
         for name in ("form_id", "step_id")
     )
-    return pd.DataFrame({"form": form, "step": step}).assign(edition=edition.edition)
+    return pd.DataFrame({"edition": _editions(by_shop, lost), "form": form, "step": step})
+
+
+def _editions(by_shop: EditionByShop, rows: pa.Table) -> Column:
+    return np.array([by_shop[shop_key] for shop_key in rows["shop_key"].to_pylist()], np.int64)
+
+
+def _of_shops(by_shop: EditionByShop) -> str:
+    return f"shop_key IN ({sql_list(by_shop)})"
 
 
 def _latest(
-    connection: ArrowConnection, edition: Edition, dropped: DroppedFacts | None
+    connection: ArrowConnection, by_shop: EditionByShop, dropped: DroppedFacts | None
 ) -> Partials:
     """The latest sightings of the lost e-mails and the latest names of the lost steps, among others, from all
     applied events and kept facts that are left."""
-    left = f"shop_key = {edition.shop_key} AND {is_applied(edition.edition)} AND {LEFT_EVENT}"
+    numbers = sql_list(by_shop.values())
+    left = f"{_of_shops(by_shop)} AND {is_applied(numbers)} AND {LEFT_EVENT}"
     by_email = (
         f"FROM raw_event WHERE {left} AND customer_id <> '' "
-        f"AND email_sha256 IN ({_lost_email_texts(edition)})",
-        "PARTITION BY email_sha256 ORDER BY occurred_at DESC, customer_id DESC",
+        f"AND (shop_key, email_sha256) IN ({_lost_email_texts(numbers)})",
+        "PARTITION BY shop_key, email_sha256 ORDER BY occurred_at DESC, customer_id DESC",
     )
     by_step = (
         f"FROM raw_event WHERE {left} AND type IN ({STEP_VIEW}, {STEP_COMPLETE}) "
-        f"AND (form_id, step_id) IN ({_lost_step_texts(edition)})",
+        f"AND (shop_key, form_id, step_id) IN ({_lost_step_texts(numbers)})",
         # The latest event has the index, and the latest that has a name the name.
-        "PARTITION BY form_id, step_id, step_name = '' ORDER BY occurred_at DESC, event_id DESC",
+        "PARTITION BY shop_key, form_id, step_id, step_name = '' "
+        "ORDER BY occurred_at DESC, event_id DESC",
     )
     latest = " UNION ALL ".join(
-        f"SELECT event_id FROM (SELECT event_id, ROW_NUMBER() OVER ({window}) AS place {rows}) t "
-        "WHERE place = 1"
+        f"SELECT shop_key, event_id FROM (SELECT shop_key, event_id, ROW_NUMBER() OVER ({window}) AS place "
+        f"{rows}) t WHERE place = 1"
         for rows, window in (by_email, by_step)
     )
-    shop = {edition.shop_key: edition.edition}
-    events = read_raw.read_events(
-        connection, f"shop_key = {edition.shop_key} AND event_id IN ({latest})", shop
-    )
-    kept = kept_facts_io.read(connection, shop, is_applied(edition.edition))
+    events = read_raw.read_events(connection, f"(shop_key, event_id) IN ({latest})", by_shop)
+    kept = kept_facts_io.read(connection, by_shop, is_applied(numbers))
     return with_kept(
-        fold(events, read_raw.read_orders(connection, "false", shop)),
+        fold(events, read_raw.read_orders(connection, "false", by_shop)),
         (
-            (number, dropped.left if dropped and dropped.batch_id == batch_id else facts)
-            for batch_id, number, facts in kept
+            (edition, dropped.left if dropped and dropped.batch_id == batch_id else facts)
+            for batch_id, edition, facts in kept
         ),
     )

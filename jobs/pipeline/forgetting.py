@@ -144,7 +144,7 @@ def forget_asked(run: JobRun) -> None:
     that another process is at work on waits for the next refresh. Raises Stopped after a signal."""
     connection = run.connection
     for shop_key, hashed in forgotten.waiting(connection):
-        numbers = editions.numbers_of_shop(connection, shop_key)
+        numbers = [edition.edition for edition in editions.editions_of(connection, [shop_key])]
         if leases.held(connection, numbers, connection.now_micros()):
             continue
         forgotten.remember(connection, shop_key, hashed, now_micros())
@@ -170,7 +170,7 @@ def _remove(run: JobRun, shop_key: int, hashed: str, identifiers: list[Identifie
     forgotten.stage(connection, identifiers)
     connection.commit()
     rows = RawRows(*(forgotten.carries(table) for table in _TABLES))
-    counts = remove_rows(run, shop_key, rows, take_back_removed)
+    counts = remove_rows(run, [shop_key], rows, take_back_removed)
     counts["events"] += remove_kept_facts(run, shop_key, _carries(identifiers))
     phase("rejects")
     counts["rejects"] = _remove_rejects(connection, shop_key, {hashed})

@@ -1,7 +1,7 @@
 """Rollup, rebuild and a whole verify: which editions must be up to date, and the drain into them."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final, TypeVar
 
@@ -101,25 +101,30 @@ def _hold(run: JobRun, edition: Edition) -> Claim:
         time.sleep(PAUSE_SECONDS)
 
 
-def while_shop_held(run: JobRun, shop_key: int, work: Callable[[Claim], Result]) -> Result:
-    """Do work under the leases of all editions of a shop, current or being built. Waits until all are free,
-    and starts again if one is lost."""
-    while True:
-        numbers = editions.numbers_of_shop(run.connection, shop_key)
-        wanted = editions.editions_numbered(run.connection, numbers)
-        run.connection.commit()
-        held = leases.claim(run.connection, run.owner, wanted, run.connection.now_micros())
+def while_shops_held(
+    run: JobRun, shops: Iterable[int], work: Callable[[Claim, list[int]], None]
+) -> None:
+    """Do work under the leases of all editions of shops, current or being built: for the shops whose are
+    free, and then for the others when theirs are. It starts again if a lease is lost."""
+    connection, left = run.connection, set(shops)
+    while left:
+        wanted = editions.editions_of(connection, left)
+        connection.commit()
+        held = leases.claim(connection, run.owner, wanted, connection.now_micros())
+        busy = {edition.edition: edition.shop_key for edition in set(wanted) - set(held.editions)}
+        free = left - set(busy.values())
         try:
-            if len(held.editions) == len(wanted):
-                return work(held)
-            free = {edition.edition for edition in held.editions}
-            busy = next(number for number in numbers if number not in free)
-            holder = leases.holder(run.connection, busy)
+            if free:
+                own = (edition for edition in held.editions if edition.shop_key in free)
+                work(Claim(run.owner, tuple(own)), sorted(free))
+                left -= free
+                continue
+            holder = leases.holder(connection, min(busy))
         except leases.LeaseLost:
             continue
         finally:
-            # Those that are free are not kept meanwhile: two that wait for each other would wait forever.
-            leases.release(run.connection, held)
+            # None is kept meanwhile: two that wait for each other would wait forever.
+            leases.release(connection, held)
         run.waiting_for(holder)
         time.sleep(PAUSE_SECONDS)
 

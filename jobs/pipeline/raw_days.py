@@ -5,14 +5,12 @@ orders stay: any of them may stand again, and a later file must be compared with
 """
 
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 from typing import Final
 
 import pyarrow as pa
 
 from jobs.facts import kept_facts_io, read_raw
-from jobs.facts.kept_facts import IDENTIFIERS, KeptFacts, keep
+from jobs.facts.kept_facts import IDENTIFIERS, KeptFacts, joined, keep
 from jobs.pipeline import plan, removed_rows
 from jobs.pipeline.removal import delete_staged_events, fence_all, keep_editions
 from jobs.run.clock import now_micros
@@ -21,12 +19,19 @@ from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.portions import small_together
 from warehouse.domain.time import iso_millis
 from warehouse.domain.vocabulary import KEPT_FACTS
 from warehouse.editions.leases import Claim
-from warehouse.editions.pending_batches import is_applied, sql_list
+from warehouse.editions.pending_batches import from_pending, sql_list
 from warehouse.operations import forgotten
 from warehouse.operations.imports import WITHDRAWN
+
+# Import batches whose events are purged together.
+_BATCHES: Final = 200
+
+# Kept facts of fewer rows are joined with those of the next purge.
+_SMALL_ROWS: Final = 5_000
 
 _OF_WITHDRAWN: Final = (
     f"batch_id IN (SELECT b.batch_id FROM import_batch b WHERE b.import_id IN ({WITHDRAWN}))"
@@ -41,16 +46,17 @@ def purge_events(run: JobRun, before: int) -> int:
     """
     phase("purge")
     found = run.connection.table(
-        "SELECT DISTINCT shop_key, batch_id FROM raw_event WHERE occurred_at < $1 "
-        "ORDER BY shop_key, batch_id",
+        "SELECT shop_key, batch_id, COUNT(*) AS events FROM raw_event WHERE occurred_at < $1 "
+        "GROUP BY shop_key, batch_id ORDER BY shop_key, batch_id",
         before,
     ).to_pylist()
     run.connection.commit()
-    for shop_key, rows in groupby(found, itemgetter("shop_key")):
-        old = (
-            f"occurred_at < {before} AND batch_id IN ({sql_list(row['batch_id'] for row in rows)})"
-        )
-        plan.while_shop_held(run, shop_key, partial(_purge, run, shop_key, old))
+    shops = {row["batch_id"]: row["shop_key"] for row in found}
+    sizes = ((row["batch_id"], row["events"]) for row in found)
+    for numbers in small_together(sizes, removed_rows.portion_rows(), _BATCHES):
+        old = f"occurred_at < {before} AND batch_id IN ({sql_list(numbers)})"
+        own = {shops[number] for number in numbers}
+        plan.while_shops_held(run, own, partial(_purge, run, old))
     return run.record.rows
 
 
@@ -70,28 +76,34 @@ def say_purged(connection: ArrowConnection, shop: str | None) -> None:
         )
 
 
-def _purge(run: JobRun, shop_key: int, old: str, held: Claim) -> None:
-    """Purge the events of a shop that meet an SQL condition."""
+def _purge(run: JobRun, old: str, held: Claim, _shops: list[int]) -> None:
+    """Purge the events of the shops of these editions that meet an SQL condition."""
+    numbers = sql_list(edition.edition for edition in held.editions)
     # Facts have no place for an address in another text: such a row stays, so that it can be forgotten.
-    which = f"{old} AND NOT {forgotten.is_marked(tables.raw_event)} AND NOT ({_OF_WITHDRAWN})"
-    which += "".join(f" AND {is_applied(edition.edition)}" for edition in held.editions)
-    while held.editions and _purge_portion(run, held, shop_key, which):
+    which = (
+        f"{old} AND NOT {forgotten.is_marked(tables.raw_event)} AND NOT ({_OF_WITHDRAWN}) "
+        f"AND batch_id NOT IN (SELECT b.batch_id {from_pending(numbers)})"
+    )
+    while held.editions and _purge_portion(run, held, which):
         run.raise_if_stopped()
 
 
-def _purge_portion(run: JobRun, held: Claim, shop_key: int, which: str) -> bool:
+def _purge_portion(run: JobRun, held: Claim, which: str) -> bool:
     """Purge some of the events; whether there may be more of them. Commits.
 
-    Raises LeaseLost, with nothing written, if a lease was lost or the shop has another edition now.
+    Raises LeaseLost, with nothing written, if a lease was lost or a shop has another edition now.
     """
-    connection, by_shop = run.connection, {shop_key: held.editions[0].edition}
-    rows = removed_rows.stage(connection, tables.raw_event, shop_key, which)
-    removed_rows.stage(connection, tables.raw_order, shop_key, "false")
+    connection = run.connection
+    by_shop = {edition.shop_key: edition.edition for edition in held.editions}
+    rows = removed_rows.stage(connection, tables.raw_event, by_shop, which)
+    removed_rows.stage(connection, tables.raw_order, by_shop, "false")
     if not rows.num_rows:
         return False
     events = read_raw.read_events(connection, removed_rows.REMOVED_EVENT, by_shop)
     no_orders = read_raw.read_orders(connection, "false", by_shop)
-    kept = keep(events, no_orders, rows.select(["event_id", *IDENTIFIERS]).to_pandas())
+    identifiers = rows.select(["shop_key", "event_id", *IDENTIFIERS]).to_pandas()
+    identifiers["edition"] = identifiers.pop("shop_key").map(by_shop)
+    kept = keep(events, no_orders, identifiers)
     connection.commit()
     fence_all(connection, held)
     # An undo begins under the same lock: it is seen here, or sees here what is gone.
@@ -99,31 +111,47 @@ def _purge_portion(run: JobRun, held: Claim, shop_key: int, which: str) -> bool:
     if connection.value(f"SELECT 1 FROM removed_event WHERE {_OF_WITHDRAWN} LIMIT 1"):
         connection.rollback()
         return True
-    keep_editions(connection, held, shop_key)
-    _write(connection, held, shop_key, kept)
+    keep_editions(connection, held, sorted(by_shop))
+    for shop_key, number in by_shop.items():
+        if number in kept:
+            _write(connection, held, shop_key, kept[number])
+            run.record.shops.add(shop_key)
     connection.execute(
-        "UPDATE import_batch SET purged = purged + (SELECT COUNT(*) FROM removed_event x "
-        "WHERE x.batch_id = import_batch.batch_id) "
-        "WHERE batch_id IN (SELECT batch_id FROM removed_event)"
+        "UPDATE import_batch SET purged = purged + gone.events FROM "
+        "(SELECT batch_id, COUNT(*) AS events FROM removed_event GROUP BY batch_id) gone "
+        "WHERE gone.batch_id = import_batch.batch_id"
     )
     delete_staged_events(connection)
     connection.commit()
     run.record.rows += rows.num_rows
-    run.record.shops.add(shop_key)
     return rows.num_rows == removed_rows.portion_rows()
 
 
 def _write(connection: ArrowConnection, held: Claim, shop_key: int, kept: KeptFacts) -> None:
-    """Store kept facts as a batch that these editions have applied: they have its events."""
-    batch_id = connection.value(
-        "INSERT INTO import_batch (shop_key, kind, rows, imported_at) VALUES ($1, $2, $3, $4) "
-        "RETURNING batch_id",
+    """Store kept facts in a batch that the shop's editions have applied: they have its events. It is the
+    last one as long as that is small: one a night would be thousands after some years."""
+    numbers = [edition.edition for edition in held.editions if edition.shop_key == shop_key]
+    last = connection.value(
+        "SELECT MAX(k.batch_id) FROM kept_facts k JOIN import_batch i ON i.batch_id = k.batch_id "
+        f"WHERE k.shop_key = $1 AND i.rows < {_SMALL_ROWS} "
+        f"AND k.batch_id NOT IN (SELECT b.batch_id {from_pending(sql_list(numbers))})",
         shop_key,
-        KEPT_FACTS,
-        len(kept.sessions) + len(kept.steps) + len(kept.answers),
-        now_micros(),
     )
-    kept_facts_io.write(connection, batch_id, shop_key, kept)
-    numbers = [edition.edition for edition in held.editions]
-    applied = {"edition": numbers, "batch_id": [batch_id] * len(numbers)}
-    connection.append("edition_batch", pa.table(applied))
+    if last is not None:
+        ((_, _, before),) = kept_facts_io.read(connection, {shop_key: 0}, f"batch_id = {last}")
+        kept = joined([before, kept])
+    rows = len(kept.sessions) + len(kept.steps) + len(kept.answers)
+    if last is not None:
+        connection.execute("UPDATE import_batch SET rows = $1 WHERE batch_id = $2", rows, last)
+    else:
+        last = connection.value(
+            "INSERT INTO import_batch (shop_key, kind, rows, imported_at) VALUES ($1, $2, $3, $4) "
+            "RETURNING batch_id",
+            shop_key,
+            KEPT_FACTS,
+            rows,
+            now_micros(),
+        )
+        applied = {"edition": numbers, "batch_id": [last] * len(numbers)}
+        connection.append("edition_batch", pa.table(applied))
+    kept_facts_io.write(connection, int(last), shop_key, kept)

@@ -1,13 +1,13 @@
 """Raw rows are taken back: facts and daily rows follow by deltas, as if the rows had never come.
 
-A portion of the rows is one transaction, under the leases of all editions of the shop: the sessions and
+A portion of the rows is one transaction, under the leases of all editions of their shops: the sessions and
 orders of the portion are derived anew from the rows that are left, the difference is added to the daily
 rows, and the raw rows are deleted. Raw rows and figures agree at every instant, so a removal that was
 killed is ended by repeating it.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ from jobs.facts import kept_facts_io
 from jobs.facts.fact_writer import write_changes
 from jobs.pipeline import plan, removed_rows
 from jobs.pipeline.apply_batch import add_deltas
-from jobs.pipeline.following import DroppedFacts, Following, follow
+from jobs.pipeline.following import DroppedFacts, Following, follow, one_of_each_shop
 from jobs.pipeline.removed_rows import REMOVED_EVENT, REMOVED_ORDER
 from jobs.run.clock import now_micros
 from jobs.run.job_run import JobRun
@@ -26,6 +26,7 @@ from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions import editions, leases
 from warehouse.editions.leases import Claim
+from warehouse.editions.pending_batches import sql_list
 
 Which: TypeAlias = Callable[[pd.DataFrame], "pd.Series[bool]"]
 """A mask of `KeptFacts.groups`."""
@@ -37,7 +38,7 @@ deleted."""
 
 @dataclass(frozen=True)
 class RawRows:
-    """Raw rows of a shop, as SQL conditions on `raw_event` and `raw_order`. They may name temporary tables
+    """Raw rows of shops, as SQL conditions on `raw_event` and `raw_order`. They may name temporary tables
     of the run's connection."""
 
     events: str = "false"
@@ -45,21 +46,21 @@ class RawRows:
 
 
 def remove_rows(
-    run: JobRun, shop_key: int, rows: RawRows, also: Also | None = None
+    run: JobRun, shops: Iterable[int], rows: RawRows, also: Also | None = None
 ) -> Counter[str]:
-    """Delete raw rows of a shop; facts and daily rows follow in the same transactions, and what `also`
+    """Delete raw rows of shops; facts and daily rows follow in the same transactions, and what `also`
     does. Commits.
 
     Returns how many `events` and `orders` (versions of orders) were deleted. Waits for the leases of the
-    shop's editions. Raises Stopped after a signal; rows that are left then go when it is repeated.
+    shops' editions. Raises Stopped after a signal; rows that are left then go when it is repeated.
     """
     counts = Counter(events=0, orders=0)
 
-    def remove(held: Claim) -> None:
-        while _remove_portion(run, held, shop_key, rows, also, counts):
+    def remove(held: Claim, free: list[int]) -> None:
+        while _remove_portion(run, held, free, rows, also, counts):
             run.raise_if_stopped()
 
-    plan.while_shop_held(run, shop_key, remove)
+    plan.while_shops_held(run, shops, remove)
     return counts
 
 
@@ -67,66 +68,72 @@ def remove_kept_facts(run: JobRun, shop_key: int, which: Which) -> int:
     """The same of kept facts of a shop; returns of how many events they were."""
     removed = 0
 
-    def remove(held: Claim) -> None:
+    def remove(held: Claim, _free: list[int]) -> None:
         nonlocal removed
         for batch_id, _, kept in kept_facts_io.read(run.connection, {shop_key: 0}):
             is_gone = which(kept.groups)
             if is_gone.any():
-                dropped = DroppedFacts(batch_id, kept.only(is_gone), kept.only(~is_gone))
-                _remove_dropped(run, held, shop_key, dropped)
-                removed += int(dropped.gone.instants["events"].sum())
+                gone, left = kept.only(is_gone), kept.only(~is_gone)
+                _remove_dropped(run, held, DroppedFacts(shop_key, batch_id, gone, left))
+                removed += int(gone.instants["events"].sum())
                 run.raise_if_stopped()
         run.connection.commit()
 
-    plan.while_shop_held(run, shop_key, remove)
+    plan.while_shops_held(run, [shop_key], remove)
     return removed
 
 
 def _remove_portion(
-    run: JobRun, held: Claim, shop_key: int, rows: RawRows, also: Also | None, counts: Counter[str]
+    run: JobRun,
+    held: Claim,
+    shops: list[int],
+    rows: RawRows,
+    also: Also | None,
+    counts: Counter[str],
 ) -> bool:
     """Remove some of the rows; whether there may be more of them. Commits.
 
-    Raises LeaseLost, with nothing written, if a lease was lost or the shop has another edition now.
+    Raises LeaseLost, with nothing written, if a lease was lost or a shop has another edition now.
     """
     connection = run.connection
     phase("read")
-    events = removed_rows.stage(connection, tables.raw_event, shop_key, rows.events).num_rows
-    orders = removed_rows.stage(connection, tables.raw_order, shop_key, rows.orders).num_rows
+    events = removed_rows.stage(connection, tables.raw_event, shops, rows.events).num_rows
+    orders = removed_rows.stage(connection, tables.raw_order, shops, rows.orders).num_rows
     if not events and not orders:
         return False
     phase("derive")
-    following = [follow(connection, edition) for edition in held.editions]
+    following = [follow(connection, together) for together in one_of_each_shop(held.editions)]
     connection.commit()
     phase("write")
     fence_all(connection, held)
     if _still_meet(connection, rows) != (events, orders):
         connection.rollback()
         return True
-    keep_editions(connection, held, shop_key)
+    keep_editions(connection, held, shops)
     _write(connection, held, following)
     connection.execute(f"DELETE FROM raw_order WHERE {REMOVED_ORDER}")
     connection.execute(f"DELETE FROM repeated_order WHERE {REMOVED_ORDER}")
     delete_staged_events(connection)
     if also:
-        also(connection, shop_key)
+        for shop_key in shops:
+            also(connection, shop_key)
     connection.commit()
     counts.update(events=events, orders=orders)
     run.record.rows += events + orders
-    run.record.shops.add(shop_key)
+    run.record.shops.update(shops)
     return removed_rows.portion_rows() in (events, orders)
 
 
-def _remove_dropped(run: JobRun, held: Claim, shop_key: int, dropped: DroppedFacts) -> None:
+def _remove_dropped(run: JobRun, held: Claim, dropped: DroppedFacts) -> None:
     """Remove some of the kept facts of a batch. Commits. Raises LeaseLost as `_remove_portion`."""
-    connection = run.connection
+    connection, shop_key = run.connection, dropped.shop_key
     phase("derive")
     removed_rows.stage_kept(connection, shop_key, dropped.batch_id, dropped.gone)
-    following = [follow(connection, edition, dropped) for edition in held.editions]
+    following = [follow(connection, [edition], dropped) for edition in held.editions]
     connection.commit()
     phase("write")
     fence_all(connection, held)
-    keep_editions(connection, held, shop_key)
+    keep_editions(connection, held, [shop_key])
     _write(connection, held, following)
     kept_facts_io.write(connection, dropped.batch_id, shop_key, dropped.left)
     connection.commit()
@@ -139,14 +146,14 @@ def fence_all(connection: ArrowConnection, held: Claim) -> None:
     leases.fence(connection, held, numbers, connection.now_micros())
 
 
-def keep_editions(connection: ArrowConnection, held: Claim, shop_key: int) -> None:
-    """Keep the shop from having other editions than the held ones until the end of the transaction. Raises
-    LeaseLost, after a rollback, if it has one: each must follow."""
-    connection.lock_rows("shop", "shop_key", "shop_key = $1", shop_key)
-    numbers = [edition.edition for edition in held.editions]
-    if editions.numbers_of_shop(connection, shop_key) != numbers:
+def keep_editions(connection: ArrowConnection, held: Claim, shops: list[int]) -> None:
+    """Keep the shops from having other editions than the held ones until the end of the transaction. Raises
+    LeaseLost, after a rollback, if one has: each must follow."""
+    connection.lock_rows("shop", "shop_key", f"shop_key IN ({sql_list(shops)})")
+    now, then = editions.editions_of(connection, shops), held.editions
+    if {edition.edition for edition in now} != {edition.edition for edition in then}:
         connection.rollback()
-        raise leases.LeaseLost(f"shop {shop_key} has another edition now")
+        raise leases.LeaseLost("a shop has another edition now")
 
 
 def _write(connection: ArrowConnection, held: Claim, following: list[Following]) -> None:

@@ -1,5 +1,6 @@
 """The rows of a portion that is removed, staged in `removed_event` and `removed_order`."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from jobs.facts.kept_facts import KeptFacts
 from jobs.pipeline import batching
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
+from warehouse.editions.pending_batches import sql_list
 
 # A portion has so many times fewer raw rows than a group of batches: its sessions and orders are read with
 # all the rows that are left to them.
@@ -48,12 +50,12 @@ def portion_rows() -> int:
     return batching.BATCH_ROWS // _PORTION_FRACTION
 
 
-def stage(connection: ArrowConnection, table: Table, shop_key: int, which: str) -> pa.Table:
-    """Stage the first rows of a raw table that meet a condition; returns them. Commits."""
+def stage(connection: ArrowConnection, table: Table, shops: Iterable[int], which: str) -> pa.Table:
+    """Stage the first rows of shops in a raw table that meet a condition; returns them. Commits."""
     rows = connection.rows_of(
         table,
         f"SELECT {names(_COLUMNS[table])} FROM {table.name} "
-        f"WHERE shop_key = {shop_key} AND ({which}) LIMIT {portion_rows()}",
+        f"WHERE shop_key IN ({sql_list(shops)}) AND ({which}) LIMIT {portion_rows()}",
     )
     stage_rows(connection, table, rows)
     return rows

@@ -40,10 +40,10 @@ _UTM_IDS: Final = (
 def drop_unused_texts(run: JobRun, shop_key: int) -> None:
     """Delete the rows of dim_text and dim_utm that nothing in the editions of a shop names. Commits."""
     phase("texts")
-    plan.while_shop_held(run, shop_key, partial(_drop, run.connection))
+    plan.while_shops_held(run, [shop_key], partial(_drop, run.connection))
 
 
-def _drop(connection: ArrowConnection, held: Claim) -> None:
+def _drop(connection: ArrowConnection, held: Claim, _shops: list[int]) -> None:
     for edition in held.editions:
         number = edition.edition
         texts = sorted_unique(_ids(connection, _TEXT_IDS, number), _chosen_ids(connection, number))

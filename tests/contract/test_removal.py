@@ -46,8 +46,8 @@ def remove(product: Product, shop_id: str, events: list[Row], versions: list[Row
             "(order_id, updated_at) IN (SELECT order_id, updated_at FROM some_orders)",
         )
         expected = {"events": len(events), "orders": len(versions)}
-        assert remove_rows(run, shop_key, which) == expected
-        assert remove_rows(run, shop_key, which) == {"events": 0, "orders": 0}
+        assert remove_rows(run, [shop_key], which) == expected
+        assert remove_rows(run, [shop_key], which) == {"events": 0, "orders": 0}
 
 
 def without(given_world: World, is_gone: Callable[[Row], bool]) -> tuple[World, list[Row]]:

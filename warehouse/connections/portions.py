@@ -1,5 +1,6 @@
-"""Deleting many rows in portions, each a transaction of its own: no snapshot and no lock is held for long."""
+"""Many rows in portions, each a transaction of its own: no snapshot and no lock is held for long."""
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from sqlalchemy import Table
@@ -40,6 +41,23 @@ def delete_in_portions(
         if not high:
             return
         low = high
+
+
+def small_together(
+    sizes: Iterable[tuple[int, int]], most_rows: int, most: int
+) -> Iterator[list[int]]:
+    """Numbers of things (`sizes`: with their rows) in groups of at most `most`: small ones together, a large
+    one alone."""
+    group: list[int] = []
+    total = 0
+    for number, rows in sizes:
+        total += rows
+        if group and (total > most_rows or len(group) == most):
+            yield group
+            group, total = [], rows
+        group.append(number)
+    if group:
+        yield group
 
 
 def _parameters(first: int, count: int) -> str:

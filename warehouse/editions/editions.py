@@ -10,13 +10,16 @@ The batches that an edition has applied are recorded in the transaction that sto
 lease writes to it (`leases.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from warehouse.connections import portions
 from warehouse.connections.arrow import ArrowConnection, Cell
-from warehouse.connections.portions import delete_in_portions
+from warehouse.connections.portions import (
+    MAX_DELETED_ROWS,
+    delete_in_portions,
+    small_together,
+)
 from warehouse.editions import pending_batches
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
@@ -69,16 +72,10 @@ def editions_numbered(connection: ArrowConnection, numbers: list[int]) -> list[E
     return _editions(connection, condition, BUILDING, CURRENT)
 
 
-def numbers_of_shop(connection: ArrowConnection, shop_key: int) -> list[int]:
-    """The editions of a shop that are being built or that answers read."""
-    rows = connection.table(
-        "SELECT edition FROM edition WHERE shop_key = $1 AND state IN ($2, $3) ORDER BY edition",
-        shop_key,
-        BUILDING,
-        CURRENT,
-    )
-    numbers: list[int] = rows.column(0).to_pylist()
-    return numbers
+def editions_of(connection: ArrowConnection, shops: Iterable[int]) -> list[Edition]:
+    """The editions of these shops that are being built or that answers read."""
+    condition = f"e.shop_key IN ({sql_list(shops)}) AND e.state IN ($1, $2)"
+    return _editions(connection, condition, BUILDING, CURRENT)
 
 
 def _editions(connection: ArrowConnection, condition: str, *values: Cell) -> list[Edition]:
@@ -225,28 +222,15 @@ def _change_data_version(
 
 def drop(connection: ArrowConnection, numbers: list[int]) -> None:
     """Delete editions that answers no longer read, table by table. Commits after every portion of at
-    most `portions.MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
+    most `MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
     sizes = connection.table(
         f"SELECT edition, next_session FROM edition WHERE edition IN ({sql_list(numbers)}) "
         "ORDER BY edition"
-    ).to_pylist()
+    )
     connection.commit()
-    for group in _small_together(sizes):
+    rows = zip(*(column.to_pylist() for column in sizes.columns), strict=True)
+    for group in small_together(rows, MAX_DELETED_ROWS, _DROPPED_TOGETHER):
         for table in (*OWNED[::-1], edition_batch, failed_batch):
             delete_in_portions(connection, table, f"edition IN ({sql_list(group)})")
         connection.execute(f"DELETE FROM edition WHERE edition IN ({sql_list(group)})")
         connection.commit()
-
-
-def _small_together(sizes: list[dict[str, int]]) -> Iterator[list[int]]:
-    """Editions in groups: small ones together, a large one alone."""
-    group: list[int] = []
-    sessions = 0
-    for row in sizes:
-        sessions += row["next_session"]
-        if group and (sessions > portions.MAX_DELETED_ROWS or len(group) >= _DROPPED_TOGETHER):
-            yield group
-            group, sessions = [], row["next_session"]
-        group.append(row["edition"])
-    if group:
-        yield group

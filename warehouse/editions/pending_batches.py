@@ -44,12 +44,13 @@ _IS_READY: Final = (
 )
 
 
-def is_applied(edition: int | str, column: str = "batch_id") -> str:
-    """The SQL condition that a row of the edition's shop is of a batch that the edition has applied.
-    `edition`: its number, or a parameter."""
+def is_applied(editions: str, column: str = "batch_id") -> str:
+    """The SQL condition that a row is of a batch which one of these editions has applied. `editions`: a
+    list (`1, 2`) of at most one edition a shop, or a parameter."""
     return (
-        f"({column} <= (SELECT applied_through FROM edition WHERE edition = {edition}) "
-        f"OR {column} IN (SELECT batch_id FROM edition_batch WHERE edition = {edition}))"
+        f"{column} IN (SELECT q.batch_id FROM edition e JOIN import_batch q ON q.shop_key = e.shop_key "
+        f"WHERE e.edition IN ({editions}) AND (q.batch_id <= e.applied_through OR EXISTS (SELECT 1 "
+        "FROM edition_batch a WHERE a.edition = e.edition AND a.batch_id = q.batch_id)))"
     )
 
 
@@ -139,7 +140,7 @@ def applied_batches(connection: ArrowConnection, edition: int, other: int) -> li
     return connection.table(
         f"SELECT CAST($1 AS BIGINT) AS edition, b.shop_key, b.batch_id, b.rows, {_TURN} "
         "FROM import_batch b WHERE b.shop_key = (SELECT shop_key FROM edition WHERE edition = $1) "
-        f"AND {is_applied(edition, 'b.batch_id')} "
+        f"AND {is_applied(str(edition), 'b.batch_id')} "
         "WINDOW earlier AS (ORDER BY b.batch_id) ORDER BY b.batch_id",
         other,
     ).to_pylist()

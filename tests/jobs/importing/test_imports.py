@@ -251,7 +251,10 @@ def killed(jobs: Commands, at: str, *words: str) -> None:
 
 _SECOND_CALL_KILLS = """
 import importlib, os, signal, sys
+from jobs.pipeline import batching
 _, module, function, *words = sys.argv
+# Half of a file of 300 rows is a portion.
+batching.BATCH_ROWS = 600
 module, calls = importlib.import_module(module), []
 original = getattr(module, function)
 def until_the_second(*args, **more):

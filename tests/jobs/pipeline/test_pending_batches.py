@@ -77,7 +77,7 @@ def test_all_that_is_in_is_forgotten_one_by_one(connection: ArrowConnection) -> 
     connection.commit()
     assert (
         connection.value(
-            f"SELECT COUNT(*) FROM import_batch WHERE {pending_batches.is_applied(one)}"
+            f"SELECT COUNT(*) FROM import_batch WHERE {pending_batches.is_applied(str(one))}"
         )
         == 500
     )
