@@ -6,7 +6,7 @@ hashes of the text alone, so that a reader can compute them.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.hash_ids import SEPARATOR, text_id, text_ids
 from warehouse.domain.vocabulary import UTM_FIELDS
+from warehouse.editions import pending_batches
 
 # The six UTM values in one text, each after its length; "" where there is none. Most rows have none,
 # and one empty column is read faster than six.
@@ -31,7 +32,7 @@ _EVENT = (
     f"discount_code, {_UTMS} AS {UTM_FIELDS[0]}"
 )
 _ORDER = (
-    "r.shop_key, r.order_id, updated_at, content, created_at, gross, refunded, customer_id, "
+    "r.shop_key, r.order_id, batch_id, updated_at, content, created_at, gross, refunded, customer_id, "
     f"email_sha256, visitor_id, codes, test, {_UTMS} AS {UTM_FIELDS[0]}"
 )
 
@@ -111,16 +112,24 @@ def read_events(
 
 
 def read_orders(
-    connection: ArrowConnection, condition: str, editions: Mapping[int, int], counts: str = "true"
+    connection: ArrowConnection,
+    condition: str,
+    editions: Mapping[int, int],
+    counts: str = "true",
+    applying: Collection[int] = (),
 ) -> RawOrders:
-    """The standing version of every order that has a version which meets an SQL condition. `counts`: the
-    condition on the versions (`r`) that may stand."""
+    """The standing version of every order that has a version which meets an SQL condition.
+
+    A version may stand if its edition has applied its batch, or is to apply it (`applying`). `counts`: a
+    further condition on these versions (`r`).
+    """
     table = connection.rows_of(
         tables.raw_order,
         f"SELECT {_ORDER} FROM (SELECT DISTINCT shop_key, order_id FROM raw_order "
         f"WHERE {condition}) t CROSS JOIN raw_order r "
         f"WHERE r.shop_key = t.shop_key AND r.order_id = t.order_id AND {counts}",
     )
+    table = _without_pending(connection, table, editions, applying)
     shops, edition = _editions(table, editions)
     utm, sets = _utm_ids(table[UTM_FIELDS[0]])
     frame = table.select(["order_id", "content", "customer_id", "codes"]).to_pandas()
@@ -146,6 +155,26 @@ def read_orders(
         utms=_by_edition(edition, utm, sets),
         texts=texts,
     )
+
+
+def _without_pending(
+    connection: ArrowConnection,
+    table: pa.Table,
+    editions: Mapping[int, int],
+    applying: Collection[int],
+) -> pa.Table:
+    """Rows of raw_order without those of batches that editions neither have applied nor are to apply: their
+    figures would depend on how far the import is ahead."""
+    batches = table["batch_id"].to_numpy()
+    others = np.setdiff1d(batches, np.array(list(applying), np.int64))
+    if not len(others):
+        return table
+    # Read after the rows: a batch that is imported in between is in none of them.
+    pending = pending_batches.not_applied(
+        connection, editions.values(), int(others[0]), int(others[-1])
+    )
+    waiting = others[np.isin(others, pending)]
+    return table.filter(pa.array(~np.isin(batches, waiting))) if len(waiting) else table
 
 
 def _order_codes(orders: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

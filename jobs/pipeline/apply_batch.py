@@ -60,14 +60,23 @@ class BatchGroup:
     events: pd.DataFrame
 
 
-def read(connection: ArrowConnection, held: Iterable[Edition], batches: list[Batch]) -> BatchGroup:
-    """Read the raw rows and kept facts of import batches of these editions. Leaves no transaction open."""
+def read(
+    connection: ArrowConnection,
+    held: Iterable[Edition],
+    batches: list[Batch],
+    earlier: Iterable[Batch] = (),
+) -> BatchGroup:
+    """Read the raw rows and kept facts of import batches of these editions. Leaves no transaction open.
+
+    `earlier`: batches that will be applied before these.
+    """
     numbers = {batch["edition"] for batch in batches}
     involved = tuple(edition for edition in held if edition.edition in numbers)
     by_shop = {edition.shop_key: edition.edition for edition in involved}
     condition = f"batch_id IN ({', '.join(str(batch['batch_id']) for batch in batches)})"
     raw = read_raw.read_events(connection, condition, by_shop)
-    orders = read_raw.read_orders(connection, condition, by_shop)
+    applying = {batch["batch_id"] for batch in (*earlier, *batches)}
+    orders = read_raw.read_orders(connection, condition, by_shop, applying=applying)
     kept = [part[1:] for part in kept_facts_io.read(connection, by_shop, condition)]
     connection.commit()
     columns = ["edition", "form", "at"]

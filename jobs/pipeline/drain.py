@@ -170,6 +170,8 @@ class Drain:
                 self._connection.rollback()
                 return
             self._connection.rollback()
+            # They were read as if these batches were applied before them.
+            self._prefetch.drop()
             if len(batches) == 1:
                 text = " ".join(f"{type(error).__name__}: {error}".split())
                 record_failure(self._run, self._held[batches[0]["edition"]], batches[0], text)

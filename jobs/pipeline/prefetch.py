@@ -52,8 +52,10 @@ class Prefetch:
             return partial(apply_batch.read, self._connection, held, groups[0])
         if self.started != groups[: len(self._started)]:
             self.drop()
-        for batches in groups[len(self._started) :]:
-            self._started.append((batches, self._pool.submit(self._read, batches, held)))
+        for number in range(len(self._started), len(groups)):
+            earlier = [batch for group in groups[:number] for batch in group]
+            future = self._pool.submit(self._read, groups[number], held, earlier)
+            self._started.append((groups[number], future))
         _, first = self._started.popleft()
         return first.result
 
@@ -63,13 +65,13 @@ class Prefetch:
             future.cancel()
         self._started.clear()
 
-    def _read(self, batches: list[Batch], held: list[Edition]) -> BatchGroup:
+    def _read(self, batches: list[Batch], held: list[Edition], earlier: list[Batch]) -> BatchGroup:
         connection: ArrowConnection | None = getattr(self._thread, "connection", None)
         if connection is None:
             connection = self._thread.connection = self._connection.second_connection()
             self._opened.append(connection)
         try:
-            return apply_batch.read(connection, held, batches)
+            return apply_batch.read(connection, held, batches, earlier)
         except BaseException:
             connection.rollback()
             raise

@@ -1,9 +1,10 @@
 """`python -m tests.system.soak --minutes 15`: everything at once, for a while, with kills.
 
-Two schedulers over one landing folder, imports beside them, the API, and readers. A scheduler or one
-of its children is killed now and then, or told to end, and started again. In the end all files must be
+Two schedulers over one landing folder, imports beside them, the API, and readers. Old raw events go. Some
+imports are undone, and the person of some is forgotten, now and then by a command that is killed. A scheduler
+or one of its children is killed now and then, or told to end, and started again. In the end all files must be
 imported and moved, `verify --all` must find nothing, and the answers must be those of a warehouse that
-the same records were imported into undisturbed. Prints what was done, and how much memory the API and
+the other records were imported into undisturbed. Prints what was done, and how much memory the API and
 the schedulers had at the beginning and in the end.
 """
 
@@ -31,6 +32,7 @@ import click
 import psutil
 
 from jobs.landing.folder import ORDER, REPORT, survey
+from jobs.run.errors import ALREADY_RUNNING
 from tests.support import postgres
 from tests.support.answers import answers, differing, questions_about
 from tests.support.product import SCOPES, Product
@@ -53,6 +55,7 @@ class Soak:
         self.rng = random.Random(given.seed)
         self.done: Counter[str] = Counter()
         self.wrong: list[str] = []
+        self.unfinished: list[tuple[str, ...]] = []
         self.memory: dict[str, list[float]] = {"API": [], "schedulers": []}
         self.schedulers: list[subprocess.Popen[bytes]] = []
         self.begun, self.until = time.monotonic(), time.monotonic() + minutes * MINUTE
@@ -64,6 +67,7 @@ class Soak:
             "NIGHTLY_CRON": "*/3 * * * *",
             "VERIFY_CRON": "*/2 * * * *",
             "PURGE_CRON": "*/4 * * * *",
+            "RAW_DAYS": "20",
             "WORKERS": "1",
             "PORT": str(PORT),
         }
@@ -79,8 +83,13 @@ class Soak:
 
     def run(self, *words: str) -> None:
         self.done[words[1]] += 1
-        if status := self.start(*words).wait():
-            self.wrong.append(f"{' '.join(words)}: exit status {status}")
+        self._expect_success(words, self.start(*words).wait())
+
+    def _expect_success(self, words: tuple[str, ...], status: int) -> None:
+        if status:
+            # Others have printed there, too.
+            printed = self.output.read_text()[-2000:]
+            self.wrong.append(f"{' '.join(words)}: exit status {status}: {printed}")
 
     def soak(self, files: list[Portion]) -> None:
         """Everything at once until the time is over."""
@@ -98,6 +107,7 @@ class Soak:
                 (self._read, ()),
                 (self._kill, ()),
                 (self._command, ()),
+                (self._take_back, ()),
                 (self._sample, (api,)),
             )
         ]
@@ -110,7 +120,8 @@ class Soak:
             process.terminate()
             if process.wait() not in (0, -signal.SIGTERM, 128 + signal.SIGTERM):
                 self.wrong.append(f"{process.args!r}: exit status {process.returncode}")
-        for words in (("rollup",), ("verify", "--all")):
+        # They may not have begun.
+        for words in (*self.unfinished, ("rollup",), ("verify", "--all")):
             self.run("jobs", *words)
 
     def check(self) -> None:
@@ -129,7 +140,7 @@ class Soak:
         self.done["answers compared"] = len(theirs)
         self.wrong += differing(ours, theirs)
 
-    def _written(self, number: int, kind: str, rows: list[dict[str, Any]]) -> Path:
+    def _written(self, number: int | str, kind: str, rows: list[dict[str, Any]]) -> Path:
         file = self.output.with_name(f"{number}-{kind}.ndjson")
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
         return file
@@ -160,14 +171,57 @@ class Soak:
             lambda: self.rng.uniform(10, 40), lambda: self.run("jobs", *self.rng.choice(commands))
         )
 
+    def _take_back(self) -> None:
+        """Imports of which nothing must be left."""
+
+        def take_back() -> None:
+            name = f"gone-{time.monotonic_ns()}"
+            kind, forgets = self.rng.choice(REPEATED), self.rng.random() < 0.5
+            key = f"{kind.removesuffix('s')}_id"
+            own = {"visitor_id": name}
+            if kind == "events" and not forgets:
+                # RAW_DAYS takes older ones, whose import cannot be undone then.
+                own["occurred_at"] = self.given.now.isoformat()
+            rows = [row | own | {key: f"{name}-{row[key]}"} for row in self.given.records[kind]]
+            file = self._written(name, kind, rows)
+            self.run("jobs", "import", kind, str(file))
+            time.sleep(self.rng.uniform(0, 20))
+            if forgets:
+                for shop in self.given.casts:
+                    self._now_and_then_killed("forget", "--shop", shop, "--visitor", name)
+            else:
+                listed = (
+                    json.loads(line) for line in self._printed("jobs", "imports", "list", "--json")
+                )
+                (number,) = (one["import_id"] for one in listed if file.name in one["file"])
+                self._now_and_then_killed("imports", "undo", str(number))
+
+        self._while(lambda: self.rng.uniform(1, 10), take_back)
+
+    def _now_and_then_killed(self, *words: str) -> None:
+        """A command that a refresh may end, or do beside it, if it was killed."""
+        process = self.start("jobs", *words)
+        self.done[words[0]] += 1
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(self.rng.choice((self.rng.uniform(1, 5), 10 * MINUTE)))
+        process.kill()
+        status = process.wait()
+        self.done[f"kills of {words[0]}"] += status == -signal.SIGKILL
+        if status in (-signal.SIGKILL, ALREADY_RUNNING):
+            self.unfinished.append(words)
+        else:
+            self._expect_success(words, status)
+
+    def _printed(self, *words: str) -> list[str]:
+        return subprocess.check_output(
+            [sys.executable, "-m", *words], env={**os.environ, **self.settings}, text=True
+        ).splitlines()
+
     def _read(self) -> None:
         keys, questions = {}, list(questions_about(self.given))
         for shop in self.given.casts:
-            words = ["web", "keys", "mint", "--shop", shop, "--scopes", SCOPES]
-            printed = subprocess.check_output(
-                [sys.executable, "-m", *words], env={**os.environ, **self.settings}, text=True
-            )
-            keys[shop] = printed.splitlines()[-1]
+            words = ("web", "keys", "mint", "--shop", shop, "--scopes", SCOPES)
+            *_, keys[shop] = self._printed(*words)
 
         def read() -> None:
             shop, path, query = self.rng.choice(questions)

@@ -19,6 +19,7 @@ from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import BATCHES_PER_SHOP, SHOPS, assert_whole, make_shops
 from tests.support.import_files import order
 from tests.support.slow_batch import slow_batch
+from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.editions.pending_batches import EVERY_BATCH
@@ -136,7 +137,7 @@ def test_workers_end_with_their_driver(postgres_commands: Commands, number: sign
         time.sleep(0.5)
         slow.release()
         postgres_commands.finish(driver, _STOPPED if number == signal.SIGTERM else -number)
-        assert psutil.wait_procs(workers, 12)[1] == []
+        assert psutil.wait_procs(workers, PATIENCE_SECONDS)[1] == []
     # The batch that was at work was finished, as after SIGTERM.
     assert postgres_commands.rows(f"SELECT 1 FROM edition_batch WHERE batch_id = {batch}") == [1]
     assert postgres_commands.rows("SELECT COUNT(*) FROM edition_batch")[0] < ALL_BATCHES

@@ -1,0 +1,44 @@
+"""Versions of an order count once their batch is applied: what is only imported changes no comparison."""
+
+import pytest
+
+from tests.jobs.conftest import SHOP, Commands
+from tests.support.import_files import event, order
+
+REFUNDED = order(updated_at="2026-01-08T00:00:00Z", cancelled_at="2026-01-08T00:00:00Z")
+REVENUE = "SELECT gross, refunded FROM fact_order"
+
+
+@pytest.fixture
+def jobs(commands: Commands) -> Commands:
+    """A shop with an order that is rolled up, and a later version of it that waits."""
+    commands.take("shops", [SHOP])
+    # Random days are those with events.
+    commands.take("events", [event(occurred_at=order()["created_at"])])
+    commands.take("orders", [order()])
+    commands("rollup")
+    commands.take("orders", [REFUNDED])
+    return commands
+
+
+@pytest.mark.parametrize("words", [["--sample", "3"], ["--all"]])
+def test_verify_does_not_compare_it(jobs: Commands, words: list[str]) -> None:
+    assert jobs("verify", *words).endswith("no differences\n")
+    jobs("rollup")
+    assert jobs.rows(REVENUE) == [(1000, 1000)]
+    assert jobs("verify", *words).endswith("no differences\n")
+
+
+def test_a_batch_before_it_does_not_bring_it(jobs: Commands) -> None:
+    """The version that waits has failed before; one that is older comes late."""
+    jobs.change(
+        "INSERT INTO failed_batch (edition, batch_id, attempts, failed_at, retry_at, error) "
+        f"SELECT edition, (SELECT MAX(batch_id) FROM import_batch), 1, 0, {10**18}, '' FROM shop"
+    )
+    jobs.take("orders", [order(updated_at="2026-01-05T00:00:00Z", total_cents=900)])
+    jobs("rollup", "--refresh")
+    assert jobs.rows(REVENUE) == [(900, 0)]
+    assert jobs("verify", "--all").endswith("no differences\n")
+    jobs("rollup")
+    assert jobs.rows(REVENUE) == [(1000, 1000)]
+    assert jobs("verify", "--all").endswith("no differences\n")
