@@ -21,6 +21,7 @@ from warehouse.editions import pending_batches
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
 from warehouse.tables import OWNED, edition_batch, failed_batch
+from warehouse.tables import edition as edition_table
 
 # Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
 BUILDING: Final = "building"
@@ -30,9 +31,6 @@ SCRATCH: Final = "scratch"
 
 # Session ids are unique over all editions: the edition in the upper bits, a serial number below.
 SESSION_BITS: Final = 40
-
-# The most editions whose rows are deleted together.
-_DROPPED_TOGETHER: Final = 4_000
 
 
 @dataclass(frozen=True)
@@ -226,27 +224,33 @@ def _change_data_version(
 def drop(connection: ArrowConnection, numbers: list[int]) -> None:
     """Delete editions that answers no longer read, table by table. Commits after every portion of at
     most `portions.MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
-    sizes = connection.table(
-        f"SELECT edition, next_session FROM edition WHERE edition IN ({sql_list(numbers)}) "
-        "ORDER BY edition"
-    ).to_pylist()
-    connection.commit()
-    for group in _small_together(sizes):
-        for table in (*OWNED[::-1], edition_batch, failed_batch):
-            delete_in_portions(connection, table, f"edition IN ({sql_list(group)})")
-        connection.execute(f"DELETE FROM edition WHERE edition IN ({sql_list(group)})")
+    if not numbers:
+        return
+    for table in (*OWNED[::-1], edition_batch, failed_batch):
+        counts = connection.table(
+            f"SELECT edition, COUNT(*) AS rows FROM {table.name} "
+            f"WHERE edition IN ({sql_list(numbers)}) GROUP BY edition ORDER BY edition"
+        ).to_pylist()
         connection.commit()
+        for group, rows in _small_together(counts):
+            condition = f"edition IN ({sql_list(group)})"
+            if rows > portions.MAX_DELETED_ROWS:
+                delete_in_portions(connection, table, condition)
+            else:
+                connection.execute(f"DELETE FROM {table.name} WHERE {condition}")
+                connection.commit()
+    delete_in_portions(connection, edition_table, f"edition IN ({sql_list(numbers)})")
 
 
-def _small_together(sizes: list[dict[str, int]]) -> Iterator[list[int]]:
-    """Editions in groups: small ones together, a large one alone."""
+def _small_together(counts: list[dict[str, int]]) -> Iterator[tuple[list[int], int]]:
+    """Editions in groups, with the rows of each group: small ones together, a large one alone."""
     group: list[int] = []
-    sessions = 0
-    for row in sizes:
-        sessions += row["next_session"]
-        if group and (sessions > portions.MAX_DELETED_ROWS or len(group) >= _DROPPED_TOGETHER):
-            yield group
-            group, sessions = [], row["next_session"]
+    rows = 0
+    for row in counts:
+        if group and rows + row["rows"] > portions.MAX_DELETED_ROWS:
+            yield group, rows
+            group, rows = [], 0
         group.append(row["edition"])
+        rows += row["rows"]
     if group:
-        yield group
+        yield group, rows
