@@ -24,9 +24,6 @@ from warehouse.migrations.migrate import HEAD
 from warehouse.operations.job_runs import TASK
 from warehouse.operations.process_id import own_name
 
-# A worker has three connections: its run's, the heartbeat's, and this many for reading ahead.
-_READERS: Final = 1
-
 # The connection of the process between two tasks, by its URL. To connect takes as long as the work on
 # thousands of rows, and a new session of the server has to read its catalogue first.
 _kept: Final[dict[str, ArrowConnection]] = {}
@@ -133,7 +130,6 @@ def _roll_up(connection: ArrowConnection, work: Work) -> TaskOutcome:
             only_due=work.only_due,
             waits=False,
             between=work.between,
-            readers=_READERS,
         )
         drain.drain()
         left = drain.left

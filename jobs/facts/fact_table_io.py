@@ -1,6 +1,6 @@
 """Facts read from the warehouse by sets of keys, and written back."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
 import numpy as np
@@ -100,12 +100,16 @@ def update(
     connection.execute(f"UPDATE {table.name} SET {new} FROM {staged} k WHERE {same}")
 
 
-def append_missing(connection: ArrowConnection, table: Table, rows: pd.DataFrame) -> None:
-    """Append the rows of a dimension whose key is not stored yet."""
-    if rows.empty:
+def append_missing(
+    connection: ArrowConnection, table: Table, rows: pd.DataFrame, empty: Collection[int]
+) -> None:
+    """Append the rows of a dimension whose key is not stored yet. `empty`: editions that have none."""
+    is_new = rows["edition"].isin(empty)
+    connection.append(table.name, to_arrow(rows[is_new], column_names(table)))
+    if is_new.all():
         return
     columns = names(column_names(table))
-    staged = connection.stage("staged_rows", to_arrow(rows, column_names(table)))
+    staged = connection.stage("staged_rows", to_arrow(rows[~is_new], column_names(table)))
     connection.execute(
         f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM {staged} "
         "WHERE true ON CONFLICT DO NOTHING"

@@ -1,5 +1,6 @@
 """The changed facts, written. All of it is part of the caller's transaction."""
 
+from collections.abc import Collection
 from typing import Final
 
 import pandas as pd
@@ -17,8 +18,11 @@ _SESSION: Final = ["edition", "session"]
 _ORDER: Final = ["edition", "order"]
 
 
-def write_changes(connection: ArrowConnection, changes: Changes) -> None:
-    """Put the new version of all changed facts in the place of the old one."""
+def write_changes(
+    connection: ArrowConnection, changes: Changes, empty: Collection[int] = ()
+) -> None:
+    """Put the new version of all changed facts in the place of the old one. `empty`: editions that have no
+    facts."""
 
     def replace(table: Table, key: list[str], rows: Versions) -> None:
         fact_table_io.replace(connection, table, rows.old[key], rows.new)
@@ -34,8 +38,8 @@ def write_changes(connection: ArrowConnection, changes: Changes) -> None:
     fact_table_io.replace(connection, tables.dim_discount_code, usage.codes, usage.discounts)
     replace(tables.fact_email, list(key_names(tables.fact_email)), changes.emails)
     replace(tables.dim_step, list(key_names(tables.dim_step)), changes.step_names)
-    fact_table_io.append_missing(connection, tables.dim_text, changes.texts)
-    fact_table_io.append_missing(connection, tables.dim_utm, changes.utms)
+    fact_table_io.append_missing(connection, tables.dim_text, changes.texts, empty)
+    fact_table_io.append_missing(connection, tables.dim_utm, changes.utms, empty)
 
 
 def _write_sessions(connection: ArrowConnection, changes: Changes) -> None:

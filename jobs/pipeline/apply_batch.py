@@ -10,7 +10,7 @@ Only the last act writes. It begins with a fence, which fails unless this proces
 lease of every edition. `drain.py` repeats all this until no batch is pending.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -106,12 +106,12 @@ def apply(connection: ArrowConnection, held: Claim, group: BatchGroup) -> None:
     # The writing transaction must begin after the last commit of others, not where reading began.
     connection.commit()
     phase("write")
-    leases.fence(connection, held, numbers, connection.now_micros())
+    empty = leases.fence(connection, held, numbers, connection.now_micros())
     with ThreadPoolExecutor(1) as pool:
         # Worked out while the database stores the facts.
         deltas = pool.submit(deltas_of, units, group.events)
-        write_changes(connection, changes)
-        add_deltas(connection, deltas.result())
+        write_changes(connection, changes, empty)
+        add_deltas(connection, deltas.result(), empty)
     applied = pd.DataFrame(group.batches, columns=["edition", "batch_id"])
     connection.append("edition_batch", to_arrow(applied, ["edition", "batch_id"]))
     failed_batches.delete_applied(connection, numbers)
@@ -150,7 +150,11 @@ def deltas_of(
     return deltas
 
 
-def add_deltas(connection: ArrowConnection, deltas: Iterable[tuple[Summary, pa.Table]]) -> None:
-    """Add differences to all daily rows."""
+def add_deltas(
+    connection: ArrowConnection,
+    deltas: Iterable[tuple[Summary, pa.Table]],
+    empty: Collection[int] = (),
+) -> None:
+    """Add differences to all daily rows. `empty`: editions that have none."""
     for summary, delta in deltas:
-        writer.add(connection, summary, delta)
+        writer.add(connection, summary, delta, empty)

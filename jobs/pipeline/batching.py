@@ -7,7 +7,7 @@ from typing import Final
 
 from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 
-# Raw rows of one group of batches. Bounds the memory, as two more groups are read meanwhile, and the
+# Raw rows of one group of batches. Bounds the memory, as one more group is read meanwhile, and the
 # length of a writing transaction.
 BATCH_ROWS: Final = 400_000
 # The first group of many is 1/6 as large: nothing can be applied until it has been read.
@@ -52,10 +52,8 @@ def next_claims(backlogs: Mapping[int, Backlog], wanted: set[int], held: set[int
     return chosen
 
 
-def next_groups(
-    pending: Sequence[Batch], started: Sequence[list[Batch]], ahead: int
-) -> list[list[Batch]]:
-    """The group of batches to apply now, then at most `ahead` groups to read meanwhile, in order.
+def next_groups(pending: Sequence[Batch], started: Sequence[list[Batch]]) -> list[list[Batch]]:
+    """The group of batches to apply now, then the one to read meanwhile, if there is one.
 
     `started` are the groups whose reading has begun. They come first, unless one of their batches is
     no longer pending: then all groups are made again.
@@ -67,7 +65,7 @@ def next_groups(
     while True:
         for batch in chain(*groups):
             left.pop(_id(batch), None)
-        if not left or len(groups) > ahead:
+        if not left or len(groups) > 1:
             return groups
         waiting = list(left.values())
         groups.append(next_batches(waiting, _max_rows(groups, _rows(waiting))))

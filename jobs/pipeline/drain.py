@@ -15,7 +15,7 @@ import pyarrow as pa
 from jobs.pipeline import apply_batch
 from jobs.pipeline.apply_batch import BatchGroup
 from jobs.pipeline.batching import next_claims, next_groups
-from jobs.pipeline.prefetch import READERS, Prefetch
+from jobs.pipeline.prefetch import Prefetch
 from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.job_run import JobRun
@@ -43,7 +43,6 @@ class Drain:
     - `only_due`: a failed batch waits until its retry is due
     - `waits`: wait for the editions that another process holds; else they are that process's work
     - `between`: the first and the last batch to apply
-    - `readers`: how many groups are read ahead, each over a connection of its own
     """
 
     def __init__(
@@ -54,11 +53,10 @@ class Drain:
         only_due: bool = False,
         waits: bool = True,
         between: tuple[int, int] = EVERY_BATCH,
-        readers: int = READERS,
     ) -> None:
         self._run, self._connection, self._plan = run, run.connection, plan
         self._only_due, self._waits = only_due, waits
-        self._between, self._readers = between, readers
+        self._between = between
         self._held: dict[int, Edition] = {}
         self._failures = run.failures
         self._collisions = 0
@@ -74,7 +72,7 @@ class Drain:
         # Arrow's own pool returns memory at once, and the system clears every page of it again.
         pa.set_memory_pool(pa.system_memory_pool())
         try:
-            with Prefetch(self._connection, self._readers) as self._prefetch:
+            with Prefetch(self._connection) as self._prefetch:
                 while self._step():
                     self._run.raise_if_stopped()
         finally:
@@ -143,7 +141,7 @@ class Drain:
 
     def _apply_next(self, pending: list[Batch]) -> bool:
         """Apply the next group of the pending batches; whether there is one."""
-        groups = next_groups(pending, self._prefetch.started, self._readers)
+        groups = next_groups(pending, self._prefetch.started)
         if not groups:
             return False
         self._apply(groups[0], self._prefetch.reader(groups, list(self._held.values())))

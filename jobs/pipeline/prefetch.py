@@ -1,11 +1,10 @@
-"""The next groups of batches are read while the one before them is applied."""
+"""The next group of batches is read while the one before it is applied."""
 
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from threading import local
-from typing import Final, Self
+from typing import Self
 
 from jobs.pipeline import apply_batch
 from jobs.pipeline.apply_batch import BatchGroup
@@ -13,19 +12,17 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions.editions import Edition
 from warehouse.editions.pending_batches import Batch
 
-# Groups that are read at the same time, each over a connection of its own. Most of reading is the
-# database driver's work, which lets other threads run.
-READERS: Final = 2
-
 
 class Prefetch:
-    """Groups of batches that are being read or have been, in the order in which they will be applied."""
+    """Groups of batches that are being read or have been, in the order in which they will be applied.
 
-    def __init__(self, connection: ArrowConnection, readers: int) -> None:
+    One thread reads, over a connection of its own: that takes less time than to apply what it has read.
+    """
+
+    def __init__(self, connection: ArrowConnection) -> None:
         self._connection = connection
-        self._thread = local()
-        self._opened: list[ArrowConnection] = []
-        self._pool = ThreadPoolExecutor(readers)
+        self._second: ArrowConnection | None = None
+        self._pool = ThreadPoolExecutor(1)
         self._started: deque[tuple[list[Batch], Future[BatchGroup]]] = deque()
 
     def __enter__(self) -> Self:
@@ -33,8 +30,8 @@ class Prefetch:
 
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
-        for connection in self._opened:
-            connection.close()
+        if self._second is not None:
+            self._second.close()
 
     @property
     def started(self) -> list[list[Batch]]:
@@ -66,12 +63,10 @@ class Prefetch:
         self._started.clear()
 
     def _read(self, batches: list[Batch], held: list[Edition], earlier: list[Batch]) -> BatchGroup:
-        connection: ArrowConnection | None = getattr(self._thread, "connection", None)
-        if connection is None:
-            connection = self._thread.connection = self._connection.second_connection()
-            self._opened.append(connection)
+        if self._second is None:
+            self._second = self._connection.second_connection()
         try:
-            return apply_batch.read(connection, held, batches, earlier)
+            return apply_batch.read(self._second, held, batches, earlier)
         except BaseException:
-            connection.rollback()
+            self._second.rollback()
             raise

@@ -13,7 +13,7 @@ MICRO: Final = 1e-6
 REFRESHES_PER_DAY: Final = 288
 # Connections of each process at most, as in jobs/README.md.
 _OF_API_PROCESS: Final = 33
-_OF_JOB: Final = 4
+_OF_JOB: Final = 3
 _JOBS_AT_ONCE: Final = 5
 _OF_SUPERUSER: Final = 3
 # More than this share of a core is not planned with.

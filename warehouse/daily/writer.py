@@ -5,8 +5,11 @@ caller's transaction, the same one that stores the facts they were derived from:
 from facts when a process dies.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection, names
@@ -14,10 +17,20 @@ from warehouse.daily import group_sum
 from warehouse.daily.packed_rows import pack, unpack
 
 
-def add(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> None:
-    """Add each row's measures to those stored under its key. Rows that become all zero are deleted."""
-    if not delta.num_rows:
-        return
+def add(
+    connection: ArrowConnection, summary: Summary, delta: pa.Table, empty: Collection[int] = ()
+) -> None:
+    """Add each row's measures to those stored under its key. Rows that become all zero are deleted.
+    `empty`: editions of which no row is stored, so that none is looked up."""
+    is_new = pc.is_in(delta["edition"], pa.array(empty, pa.int64()))
+    new, others = delta.filter(is_new), delta.filter(pc.invert(is_new))
+    if others.num_rows:
+        others = _with_stored(connection, summary, others)
+    _append(connection, summary, pa.concat_tables([new, others]))
+
+
+def _with_stored(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> pa.Table:
+    """The rows with those stored under their keys added, which are deleted."""
     keys = delta.select(list(summary.key)).group_by(list(summary.key)).aggregate([])
     staged = connection.stage("staged_keys", keys)
     same = " AND ".join(f'd."{name}" = k."{name}"' for name in summary.key)
@@ -25,15 +38,13 @@ def add(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> None:
         f"SELECT {names(_stored_columns(summary), 'd.')} "
         f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
     )
-    if stored.num_rows:
-        key = names(summary.key)
-        connection.execute(
-            f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged})"
-        )
-        known, new = _split(delta, stored.select(list(summary.key)), keys.num_rows)
-        known = sum_rows(summary, pa.concat_tables([_unpacked(summary, stored), known]))
-        delta = pa.concat_tables([known, new])
-    _append(connection, summary, delta)
+    if not stored.num_rows:
+        return delta
+    key = names(summary.key)
+    connection.execute(f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged})")
+    known, new = _split(delta, stored.select(list(summary.key)), keys.num_rows)
+    known = sum_rows(summary, pa.concat_tables([_unpacked(summary, stored), known]))
+    return pa.concat_tables([known, new])
 
 
 def replace(

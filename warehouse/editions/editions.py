@@ -14,16 +14,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from warehouse.connections import portions
 from warehouse.connections.arrow import ArrowConnection, Cell
-from warehouse.connections.portions import (
-    MAX_DELETED_ROWS,
-    delete_in_portions,
-    small_together,
-)
+from warehouse.connections.portions import delete_in_portions, small_together
 from warehouse.editions import pending_batches
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
 from warehouse.tables import OWNED, edition_batch, failed_batch
+from warehouse.tables import edition as edition_table
 
 # Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
 BUILDING: Final = "building"
@@ -33,9 +31,6 @@ SCRATCH: Final = "scratch"
 
 # Session ids are unique over all editions: the edition in the upper bits, a serial number below.
 SESSION_BITS: Final = 40
-
-# The most editions whose rows are deleted together.
-_DROPPED_TOGETHER: Final = 4_000
 
 
 @dataclass(frozen=True)
@@ -222,15 +217,21 @@ def _change_data_version(
 
 def drop(connection: ArrowConnection, numbers: list[int]) -> None:
     """Delete editions that answers no longer read, table by table. Commits after every portion of at
-    most `MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
-    sizes = connection.table(
-        f"SELECT edition, next_session FROM edition WHERE edition IN ({sql_list(numbers)}) "
-        "ORDER BY edition"
-    )
-    connection.commit()
-    rows = zip(*(column.to_pylist() for column in sizes.columns), strict=True)
-    for group in small_together(rows, MAX_DELETED_ROWS, _DROPPED_TOGETHER):
-        for table in (*OWNED[::-1], edition_batch, failed_batch):
-            delete_in_portions(connection, table, f"edition IN ({sql_list(group)})")
-        connection.execute(f"DELETE FROM edition WHERE edition IN ({sql_list(group)})")
+    most `portions.MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
+    if not numbers:
+        return
+    for table in (*OWNED[::-1], edition_batch, failed_batch):
+        counts = connection.table(
+            f"SELECT edition, COUNT(*) FROM {table.name} "
+            f"WHERE edition IN ({sql_list(numbers)}) GROUP BY edition ORDER BY edition"
+        )
         connection.commit()
+        sizes = zip(*(column.to_pylist() for column in counts.columns), strict=True)
+        for group in small_together(sizes, portions.MAX_DELETED_ROWS, len(numbers)):
+            condition = f"edition IN ({sql_list(group)})"
+            if len(group) == 1:
+                delete_in_portions(connection, table, condition)
+            else:
+                connection.execute(f"DELETE FROM {table.name} WHERE {condition}")
+                connection.commit()
+    delete_in_portions(connection, edition_table, f"edition IN ({sql_list(numbers)})")

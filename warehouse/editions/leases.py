@@ -99,22 +99,24 @@ def release(connection: ArrowConnection, held: Claim) -> None:
     connection.commit()
 
 
-def fence(connection: ArrowConnection, held: Claim, numbers: list[int], now: int) -> None:
+def fence(connection: ArrowConnection, held: Claim, numbers: list[int], now: int) -> set[int]:
     """Begin the transaction that writes to these editions: lock their rows and extend their leases.
 
-    Raises LeaseLost if another run holds one of them now.
+    Returns those that are empty: no figure was ever written to them. Raises LeaseLost if another run
+    holds one of them now.
     """
     is_own = _is_own(numbers)
     connection.lock_rows("edition", "edition", is_own, held.owner)
     fenced = connection.table(
-        f"UPDATE edition SET lease_until = $2 WHERE {is_own} RETURNING edition",
+        f"UPDATE edition SET lease_until = $2 WHERE {is_own} RETURNING edition, rolled_up_at",
         held.owner,
         now + LEASE_MICROS,
-    )
-    lost = set(numbers) - set(fenced.column(0).to_pylist())
+    ).to_pylist()
+    lost = set(numbers) - {row["edition"] for row in fenced}
     if lost:
         connection.rollback()
         raise LeaseLost(f"edition {min(lost)} was taken over by another process")
+    return {row["edition"] for row in fenced if not row["rolled_up_at"]}
 
 
 def _is_own(numbers: list[int]) -> str:

@@ -22,13 +22,13 @@ def ids(of: list[list[Batch]]) -> list[list[int]]:
     return [[batch["batch_id"] for batch in group] for group in of]
 
 
-@given(rows=st.lists(st.integers(1, BATCH_ROWS), max_size=40), ahead=st.integers(0, 3))
-def test_each_batch_once_and_within_bounds(rows: list[int], ahead: int) -> None:
+@given(rows=st.lists(st.integers(1, BATCH_ROWS), max_size=40))
+def test_each_batch_once_and_within_bounds(rows: list[int]) -> None:
     started: list[list[Batch]] = []
     left, taken = batches(rows), []
-    while found := next_groups(left, started, ahead):
+    while found := next_groups(left, started):
         assert found[: len(started)] == started
-        assert len(found) <= 1 + ahead
+        assert len(found) <= 2
         for group in found:
             assert len(group) == 1 or sum(batch["rows"] for batch in group) <= BATCH_ROWS
         first, *started = found
@@ -40,7 +40,7 @@ def test_each_batch_once_and_within_bounds(rows: list[int], ahead: int) -> None:
 def test_groups_grow() -> None:
     started: list[list[Batch]] = []
     left, sizes = batches([20_000] * 100), []
-    while found := next_groups(left, started, 2):
+    while found := next_groups(left, started):
         first, *started = found
         sizes.append(sum(batch["rows"] for batch in first))
         left = [batch for batch in left if batch not in first]
@@ -48,16 +48,16 @@ def test_groups_grow() -> None:
 
 
 def test_a_small_backlog_is_one_group() -> None:
-    assert ids(next_groups(batches([1] * 50), [], 2)) == [list(range(50))]
-    assert next_groups([], [], 2) == []
+    assert ids(next_groups(batches([1] * 50), [])) == [list(range(50))]
+    assert next_groups([], []) == []
 
 
-@pytest.mark.parametrize("lost", [0, 3])
+@pytest.mark.parametrize("lost", [0, 2])
 def test_started_groups_are_dropped_if_one_of_their_batches_is_no_longer_pending(lost: int) -> None:
     ready = batches([200_000] * 8)
-    _, *started = next_groups(ready, [], 2)
+    _, *started = next_groups(ready, [])
     left = [batch for batch in ready if batch["batch_id"] != lost]
-    found = next_groups(left, started, 2)
+    found = next_groups(left, started)
     if lost in chain(*ids(started)):
         assert found[0] == left[:1]
     else:

@@ -65,6 +65,16 @@ def test_rows_that_become_zero_are_deleted(warehouse_url: str) -> None:
         assert connection.value("SELECT COUNT(*) FROM daily_attribution") == 0
 
 
+def test_rows_of_empty_editions_and_of_others_are_added_together(warehouse_url: str) -> None:
+    add(warehouse_url, "attribution", (1, 7, 0, 2, 2000, 0))
+    with open_arrow(warehouse_url) as connection:
+        both = table("attribution", (2, 7, 0, 1, 10, 0), (1, 7, 0, 3, 30, 0))
+        writer.add(connection, SUMMARY["attribution"], both, {2})
+        connection.commit()
+        rows = connection.table("SELECT edition, orders FROM daily_attribution ORDER BY edition")
+        assert rows.to_pylist() == [{"edition": 1, "orders": 5}, {"edition": 2, "orders": 1}]
+
+
 def test_packed_rows_are_added_to_and_summed_by_a_packed_dimension(warehouse_url: str) -> None:
     # edition, day, form, events
     add(warehouse_url, "events", (1, 7, 5, 10), (1, 7, 6, 1), (1, 8, 5, 2))

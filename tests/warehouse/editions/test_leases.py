@@ -74,6 +74,16 @@ def test_a_fence_extends_the_lease(connection: ArrowConnection, edition: Edition
     assert until == 50 + LEASE_MICROS
 
 
+def test_a_fence_tells_which_editions_are_empty(
+    connection: ArrowConnection, edition: Edition
+) -> None:
+    held = leases.claim(connection, OWNER, [edition], 0)
+    assert leases.fence(connection, held, [edition.edition], 50) == {edition.edition}
+    editions.mark_rolled_up(connection, [edition.edition], 60)
+    connection.commit()
+    assert leases.fence(connection, held, [edition.edition], 70) == set()
+
+
 def test_the_data_version_counts_up_and_its_instant_never_goes_back(
     connection: ArrowConnection, edition: Edition
 ) -> None:
