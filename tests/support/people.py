@@ -113,9 +113,7 @@ class Browser:
 
 def await_background_writes(client: FlaskClient) -> None:
     """Until what the requests left to write is written."""
-    later = services_of(client.application).background_writes
-    later.stop()
-    later._thread = None
+    services_of(client.application).background_writes.stop()
 
 
 def key_on(answer: TestResponse) -> str:

@@ -152,19 +152,14 @@ class Product:
         engine.dispose()
 
     def close(self) -> None:
-        """Let go of the warehouse; the next question opens it again."""
+        """Let go of the warehouse, once the writes beside the requests are made; the next question opens it
+        again."""
         if self._client is not None:
             from web.http.state import services_of
 
-            services_of(self._client.application).database.close()
-
-    def end(self) -> None:
-        """Let go of it for good: no write that is still on its way opens it again."""
-        if self._client is not None:
-            from web.http.state import services_of
-
-            services_of(self._client.application).background_writes.stop()
-        self.close()
+            services = services_of(self._client.application)
+            services.background_writes.stop()
+            services.database.close()
 
     def key(self, shop_id: str) -> str:
         """A key of the shop, minted the first time that it is asked for."""

@@ -202,7 +202,7 @@ def test_a_flood_of_events_leaves_the_api_its_quota(
     product = Product(warehouse.url)
     body = {"name": "x", "schema": {}}
     statuses = [product.ask("POST", "/v1/forms", SHOP, json=body).status_code for _ in range(4)]
-    product.end()
+    product.close()
     assert statuses == [201, 201, 201, 409]
     assert shop(warehouse)["form_count"] == 3
     # Nor do those that were created keep others from becoming known.

@@ -7,12 +7,11 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
-from tests.support.people import CONNECTIONS, NEW, Browser, key_on
+from tests.support.people import CONNECTIONS, NEW, Browser, await_background_writes, key_on
 from tests.support.shop_builder import ShopBuilder, instant
 from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_SECOND
 from web.auth import api_keys
-from web.http.state import services_of
 
 HOUR = 3600 * MICROS_PER_SECOND
 
@@ -81,9 +80,7 @@ def test_list_shows_the_details_of_a_key(
         assert text in page, text
     clock.now += HOUR // 2
     assert works(client, key)
-    later = services_of(client.application).background_writes
-    later.stop()
-    later._thread = None
+    await_background_writes(client)
     assert "31 Mar 2026, 12:30 UTC" in browser.get(CONNECTIONS).get_data(as_text=True)
 
 
