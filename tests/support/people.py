@@ -113,7 +113,7 @@ class Browser:
 
 def await_background_writes(client: FlaskClient) -> None:
     """Until what the requests left to write is written."""
-    services_of(client.application).background_writes.stop()
+    services_of(client.application).background_writes.settle()
 
 
 def key_on(answer: TestResponse) -> str:

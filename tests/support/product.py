@@ -158,7 +158,7 @@ class Product:
             from web.http.state import services_of
 
             services = services_of(self._client.application)
-            services.background_writes.stop()
+            services.background_writes.settle()
             services.database.close()
 
     def key(self, shop_id: str) -> str:

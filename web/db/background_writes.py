@@ -43,24 +43,30 @@ class BackgroundWrites:
                 self._thread = Thread(target=self._work, name="background writes", daemon=True)
                 self._thread.start()
 
+    def settle(self) -> None:
+        """Wait until what is left is written."""
+        self._queue.join()
+
     def stop(self) -> None:
-        """Write what is left, and end the thread; wait at most 5 s for another's lock. A later write starts
-        another thread."""
-        with self._starting:
-            thread, self._thread = self._thread, None
-        if thread is not None:
+        """Write what is left, and end the thread; wait at most 5 s for another's lock."""
+        if self._thread is not None:
             with suppress(Full):
                 self._queue.put_nowait(None)
-                thread.join(timeout=5)
+                self._thread.join(timeout=5)
 
     def _work(self) -> None:
-        while (write := self._queue.get()) is not None:
+        while True:
+            write = self._queue.get()
             try:
+                if write is None:
+                    return
                 with self._database.write() as connection:
                     write(connection)
                     connection.commit()
             except SQLAlchemyError:
                 continue
+            finally:
+                self._queue.task_done()
 
 
 class LastUse:
