@@ -48,11 +48,14 @@ class BackgroundWrites:
         self._queue.join()
 
     def stop(self) -> None:
-        """Write what is left, and end the thread; wait at most 5 s for another's lock."""
-        if self._thread is not None:
+        """Write what is left, and end the thread; wait at most 5 s for another's lock. A later write starts
+        another thread."""
+        with self._starting:
+            thread, self._thread = self._thread, None
+        if thread is not None:
             with suppress(Full):
                 self._queue.put_nowait(None)
-                self._thread.join(timeout=5)
+                thread.join(timeout=5)
 
     def _work(self) -> None:
         while True:
