@@ -29,7 +29,7 @@ def kept(commands: Commands) -> list[KeptFacts]:
 
 
 def events_kept(commands: Commands) -> list[int]:
-    """Of how many events facts are kept, by batch."""
+    """The number of events of which facts are kept, by batch."""
     return [int(facts.instants["events"].sum()) for facts in kept(commands)]
 
 
