@@ -21,15 +21,20 @@ THOROUGH: Final = (
     "contract/test_removal.py",
     "contract/test_undo.py",
     "warehouse/tenants/test_export.py",
+    "web/dashboard/test_ads.py::test_a_random_shop",
     # kills at every place
     "system/faults",
     "jobs/importing/test_imports.py::test_an_undo_that_was_killed_is_ended_by_the_next_rollup",
     "warehouse/backups/test_backups.py",
     "warehouse/migrations/test_migrations.py::test_a_migration_that_is_killed_has_done_nothing",
-    # clusters, and several processes at once
+    "jobs/landing/test_landing.py::test_two_schedulers_over_one_folder_with_kills",
+    "web/collector/test_processes.py::test_each_answered_event_is_in_the_figures_once",
+    # clusters, poolers, and several processes at once
     "jobs/executors/test_dask_cluster.py",
+    "jobs/executors/test_processes.py::test_processes_share_a_rollup_and_a_rebuild",
     "system/test_connection_limits.py",
     "system/test_processes.py",
+    "web/db/test_pgbouncer.py",
     "web/db/test_read_replica.py",
     "web/server/test_greedy_tenants.py",
     "system/test_readme.py::test_the_demo_run_again_keeps_its_key_and_its_member",

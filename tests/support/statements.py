@@ -74,11 +74,15 @@ def _whose() -> str:
     return ""
 
 
-def record(log: Path, run: str) -> None:
-    """Keep the statements of a server's log, each once; one process of the run ends last and has all."""
-    folder = RECORDS / run
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{os.getpid()}.sql").write_text("\n".join(sorted(statements(log.read_text()))))
+def record(log: Path) -> None:
+    """Keep the statements of a server's log, each once, if this run keeps a record, as make tells it by
+    `RECORD_STATEMENTS`. The processes of a run share a server; the last of them has all of its statements."""
+    run = os.environ.get("RECORD_STATEMENTS")
+    if run and log.exists():
+        folder = RECORDS / run
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{log.parent.name}-{os.getpid()}.sql"
+        file.write_text("\n".join(sorted(statements(log.read_text()))))
 
 
 def statements(log: str) -> set[str]:
@@ -103,20 +107,19 @@ def fingerprint(sql: str) -> str:
     return sql.strip(" ;")
 
 
-def main() -> int:
-    if not (RECORDS / REST).exists():
+def main(records: Path = RECORDS) -> int:
+    if not (records / REST).exists():
         print(
             "PostgreSQL's statements were not compared: only a server that the tests start logs them."
         )
         return 0
-    unsent = missing(RECORDS)
+    unsent = missing(records)
     for sql in unsent:
-        print(f"`make test` does not send PostgreSQL: {sql}", file=sys.stderr)
+        print(f"`make test` does not send PostgreSQL: {sql}")
     if unsent:
         print(
-            f"{len(unsent)} statements are first sent by `make test-all`: add a test that sends them to "
-            "POSTGRES_CORE in tests/tiers.py, or run `make test` if it has not run here since.",
-            file=sys.stderr,
+            f"{len(unsent)} statements of the product are sent by `make test-all` alone. Add a test that "
+            "sends them to POSTGRES_CORE in tests/tiers.py; or run `make test`, if it has not run here since."
         )
     return 1 if unsent else 0
 
