@@ -1,8 +1,9 @@
 """Fixtures: databases with the warehouse's tables and nothing in them.
 
 `warehouse_url` is one, `new_warehouse_url` a function for tests that need several. They are SQLite's;
-in the rooms of `BOTH_DATABASES` every test runs once over SQLite and once over PostgreSQL. Where a
-module says that `migrated` is False, not even the tables are there.
+in the rooms of `BOTH_DATABASES` every test runs once over SQLite and once over PostgreSQL (in `make test`
+only those of the core, see `tiers.py`). Where a module says that `migrated` is False, not even the tables
+are there.
 """
 
 import os
@@ -14,14 +15,20 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, make_url
 
-from tests.support import depth, postgres
+from tests import tiers
+from tests.support import depth, postgres, statements
 from tests.support.small_disk import NoSmallDisk, small_disk
+from tests.support.worlds import NOW
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
 
 NewUrl = Callable[[], str]
 
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"pid{os.getpid()}")
+"""The name of this run of the tests, which its processes have in common."""
+
 depth.register_profiles()
+statements.mark_those_of_tests()
 
 # Tests ask for more than a shop may, at an instant that stands still.
 os.environ["RATE_LIMIT"] = "off"
@@ -59,6 +66,7 @@ BOTH_DATABASES = (
     "web/cli/test_shops.py",
     "web/db",
     "contract/test_invariants.py",
+    "contract/test_life.py",
     "contract/test_forgetting.py",
     "contract/test_removal.py",
     "contract/test_credits.py",
@@ -104,13 +112,14 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> URL:
+def postgres_server() -> Iterator[URL]:
     """A server on which databases may be created; its tests are left out where there is none."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"pid{os.getpid()}")
     try:
-        return postgres.server_url(run)
+        server = postgres.server_url(RUN)
     except postgres.PostgresUnavailable as error:
         pytest.skip(f"{_WITHOUT_POSTGRES}{error}")
+    yield server
+    statements.record(postgres.folder_of(RUN) / "log")
 
 
 def _migrate(url: str) -> None:
@@ -183,17 +192,18 @@ def postgres_database(postgres_server: URL, postgres_template: str) -> Iterator[
 def new_postgres_url(
     postgres_server: URL, postgres_template: str, migrated: bool, request: pytest.FixtureRequest
 ) -> Iterator[NewUrl]:
-    """A function that returns the URL of an empty database: first this worker's own, emptied, which
-    takes a third of the time of a new one; then new ones."""
+    """A function that returns the URL of an empty database: first this worker's own, which to empty takes
+    a third of the time of a new one; then new ones."""
     template = make_url(postgres_template).database if migrated else "template0"
-    given: list[str] = []
+    own: list[str] = []
     with ExitStack() as databases:
 
         def new() -> str:
-            if migrated and not given:
-                given.append(request.getfixturevalue("postgres_database"))
-                if postgres.emptied(given[0]):
-                    return given[0]
+            if migrated and not own:
+                own.append(request.getfixturevalue("postgres_database"))
+                # At the end, so that a lock which is left is an error of the test that has left it.
+                databases.callback(postgres.empty, own[0])
+                return own[0]
             return databases.enter_context(
                 postgres.new_database(postgres_server, template or "template0")
             )
@@ -219,6 +229,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("new_warehouse_url", kinds, indirect=True)
 
 
+# Before pytest takes out those that `-m` leaves out.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        tiers.mark(item)
+
+
 @pytest.fixture
 def new_warehouse_url(request: pytest.FixtureRequest) -> NewUrl:
     """A function that returns the URL of an empty database, of either kind."""
@@ -233,7 +250,10 @@ def warehouse_url(new_warehouse_url: NewUrl) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in one line each what could not be run for want of a PostgreSQL server or a browser."""
+    """Say in one line each what could not be run for want of a PostgreSQL server or a browser, and how the
+    random worlds of a failing run are made again."""
+    if terminalreporter.stats.keys() & {"failed", "error"}:
+        terminalreporter.write_line(f"Worlds are those of WORLDS_NOW={NOW.isoformat()}")
     reports = terminalreporter.stats.get("skipped", [])
     for marker, remedy in _REMEDIES.items():
         left_out = [report for report in reports if marker in str(report.longrepr)]

@@ -1,0 +1,134 @@
+"""What `make test` leaves to `make test-all`.
+
+`make test` is everything on SQLite, a core on PostgreSQL, and one browser, in five minutes. `make test-all`
+has all of it. Nothing lands without both; a test is here since its fault is rare, not since it matters less.
+
+An entry is a folder, a file or a test below `tests/`. Where a few values of a parameter are enough for
+`make test`, `thorough` gives the mark to the others.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import pytest
+
+THOROUGH: Final = (
+    # random worlds
+    "contract/test_credits.py",
+    "contract/test_forgetting.py",
+    "contract/test_life.py::test_random_worlds_keep_their_answers",
+    "contract/test_raw_days.py",
+    "contract/test_removal.py",
+    "contract/test_undo.py",
+    "warehouse/tenants/test_export.py::test_answers_are_the_same_elsewhere",
+    "web/dashboard/test_ads.py::test_a_random_shop",
+    # kills at every place
+    "system/faults",
+    "jobs/importing/test_imports.py::test_an_undo_that_was_killed_is_ended_by_the_next_rollup",
+    "warehouse/backups/test_backups.py",
+    "warehouse/migrations/test_migrations.py::test_a_migration_that_is_killed_has_done_nothing",
+    "jobs/landing/test_landing.py::test_two_schedulers_over_one_folder_with_kills",
+    "web/collector/test_processes.py::test_each_answered_event_is_in_the_figures_once",
+    # clusters, poolers, and several processes at once
+    "jobs/executors/test_dask_cluster.py",
+    "jobs/executors/test_processes.py::test_processes_share_a_rollup_and_a_rebuild",
+    "system/test_connection_limits.py",
+    "system/test_processes.py",
+    "web/db/test_pgbouncer.py",
+    "web/db/test_read_replica.py",
+    "web/server/test_greedy_tenants.py",
+    "system/test_readme.py::test_the_demo_run_again_keeps_its_key_and_its_member",
+    # floods, and files of many megabytes
+    "jobs/importing/test_ceilings.py",
+    *(
+        f"jobs/importing/test_hostile_files.py::test_what_unpacks_to_much_more[{name}]"
+        for name in ("reopened quotes", "broken lines", "many values", "string", "records")
+    ),
+    "system/test_fuzz.py",
+    "web/openapi/test_conformance.py",
+    # every page on every screen
+    "system/browser/test_looks.py",
+    # tools
+    "bench",
+)
+
+# Together they send PostgreSQL every statement of the product that the whole run sends
+# (`tests/support/statements.py`). The other tests of both databases run on SQLite in `make test`.
+POSTGRES_CORE: Final = (
+    "contract/test_life.py",
+    "jobs/commands/test_forget.py::test_a_dry_run_changes_nothing",
+    "jobs/commands/test_forget.py::test_nothing_is_left_of_a_person",
+    "jobs/commands/test_forget.py::test_rejects_of_the_person_go",
+    "jobs/importing/test_ads.py",
+    "jobs/importing/test_chosen_rejects.py",
+    "jobs/importing/test_form_counts.py",
+    "jobs/importing/test_forgotten_rows.py",
+    "jobs/importing/test_imports.py::test_a_purge_forgets_old_imports_but_the_last",
+    "jobs/importing/test_imports.py::test_accounts_and_rates",
+    "jobs/importing/test_imports.py::test_ad_spend_that_was_restated",
+    "jobs/importing/test_imports.py::test_events_that_another_import_repeated_stay",
+    "jobs/importing/test_imports.py::test_rejects_go_and_what_a_retry_accepted_goes_with_its_file",
+    "jobs/importing/test_imports.py::test_the_list",
+    "jobs/importing/test_imports.py::test_the_version_of_an_order_that_stood_before_stands_again",
+    "jobs/importing/test_inserting.py",
+    "jobs/importing/test_reject_retries.py",
+    "jobs/importing/test_seen_forms.py::test_a_flood_of_events_leaves_the_api_its_quota",
+    "jobs/importing/test_seen_forms.py::test_a_form_is_known_from_its_first_event",
+    "jobs/importing/test_seen_forms.py::test_a_form_that_was_edited_stays",
+    "jobs/importing/test_seen_forms.py::test_more_ids_than_a_shop_may_have",
+    "jobs/importing/test_shops.py",
+    "jobs/pipeline/test_deleted_shops.py::test_a_rollup_leaves_a_shop_that_is_deleted",
+    "jobs/pipeline/test_editions.py",
+    "jobs/pipeline/test_failed_batches.py::test_a_poisoned_batch_stops_no_other_and_is_mended",
+    "jobs/pipeline/test_pending_batches.py",
+    "jobs/pipeline/test_raw_days.py::test_a_deleted_shop_leaves_nothing",
+    "jobs/pipeline/test_raw_days.py::test_a_person_is_taken_out_of_kept_facts",
+    "jobs/pipeline/test_raw_days.py::test_pages_and_status_tell_of_the_events_that_came",
+    "jobs/pipeline/test_raw_days.py::test_small_kept_facts_are_joined",
+    "jobs/pulls/test_pulls.py::test_a_pull_runs_by_its_job_s_name_and_once_at_a_time",
+    "jobs/pulls/test_pulls.py::test_added_listed_changed_removed",
+    "jobs/scheduler/test_conditions.py::test_a_pull_that_fails",
+    "jobs/scheduler/test_conditions.py::test_a_shop_with_daily_orders_that_stop",
+    "jobs/scheduler/test_conditions.py::test_a_verify_that_finds_a_difference",
+    "jobs/scheduler/test_conditions.py::test_events_of_forms_that_are_not_known",
+    "jobs/scheduler/test_conditions.py::test_more_than_a_twentieth_of_the_rows_of_a_day_rejected",
+    "jobs/scheduler/test_conditions.py::test_rows_that_wait_for_more_than_three_refreshes",
+    "jobs/scheduler/test_landing_conditions.py::test_landed_files_that_cannot_be_moved",
+    "warehouse/connections",
+    "warehouse/daily",
+    "warehouse/editions",
+    "warehouse/migrations/test_migrations.py::test_migrated_warehouse_has_the_declared_tables",
+    "warehouse/operations",
+    "warehouse/tenants/test_deletion.py::test_nothing_of_a_deleted_shop_is_left",
+    "warehouse/tenants/test_export.py::test_daily_figures_are_those_of_the_answers",
+    "web/api/test_form_quota.py",
+    "web/auth/test_gcra.py",
+    "web/auth/test_sign_in_limits.py::test_sign_in_lifts_the_limit_of_its_account_and_network",
+    "web/cli/test_shops.py",
+    "web/dashboard/test_data.py",
+    "web/dashboard/test_data_persons.py",
+    "web/dashboard/test_data_rejects.py",
+    "web/db",
+)
+
+
+def names(entries: Iterable[str], test: str) -> bool:
+    """Whether one of the entries is this test, its function, or a file or folder that it is in."""
+    return any(
+        test == entry or test.startswith((f"{entry}/", f"{entry}::", f"{entry}["))
+        for entry in entries
+    )
+
+
+def thorough(values: Iterable[Any]) -> list[Any]:
+    """Values of a parameter that only `make test-all` tries."""
+    return [pytest.param(value, marks=pytest.mark.thorough) for value in values]
+
+
+def mark(item: pytest.Item) -> None:
+    """Mark a test that only `make test-all` runs."""
+    test = item.nodeid.removeprefix("tests/")
+    parameters = getattr(item, "callspec", None)
+    on_postgres = parameters is not None and "postgresql" in parameters.params.values()
+    if names(THOROUGH, test) or (on_postgres and not names(POSTGRES_CORE, test)):
+        item.add_marker(pytest.mark.thorough)
