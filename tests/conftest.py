@@ -19,6 +19,8 @@ from tests.support.small_disk import NoSmallDisk, small_disk
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
 
+pytest_plugins = ("tests.support.fixtures",)
+
 NewUrl = Callable[[], str]
 
 depth.register_profiles()

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import text
 
 from tests.support.answers import questions_about
+from tests.support.fixtures import Loaded
 from tests.support.product import Product
 from tests.support.worlds import World, world
 from warehouse.connections.engine import open_engine
@@ -32,11 +33,6 @@ class Tenants:
 
     def __init__(self, url: str, shops: World) -> None:
         self.product, self.world = CommandProduct(url), shops
-
-    def load(self) -> None:
-        for kind in ("shops", "forms", *self.world.records.keys() - {"shops", "forms"}):
-            self.product.load(kind, self.world.records[kind])
-        self.product.rollup()
 
     def shops(self, *words: str, status: int = 0, stdin: str = "") -> Result:
         self.product.close()
@@ -66,9 +62,11 @@ class Tenants:
             connection.commit()
 
 
+WORLD = world(11, 12)
+
+
 @pytest.fixture
-def tenants(warehouse_url: str) -> Iterator[Tenants]:
-    tenants = Tenants(warehouse_url, world(11, 12))
-    tenants.load()
+def tenants(loaded: Loaded) -> Iterator[Tenants]:
+    tenants = Tenants(loaded(WORLD), WORLD)
     yield tenants
     tenants.product.close()

@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from tests.support.answers import answers, assert_answers, days_of, differing
 from tests.support.depth import INVARIANT_EXAMPLES
+from tests.support.loaded import load
 from tests.support.oracle.records import Row
 from tests.support.product import Product
 from tests.support.strategies import worlds
@@ -268,7 +269,7 @@ def test_answers_are_the_same_elsewhere(
     here = Tenants(warehouse_url, given_world)
     here.product.empty()
     elsewhere.empty()
-    here.load()
+    load(here.product, given_world)
     exports = Path(tempfile.mkdtemp(dir=tmp_path))
     for shop_id in given_world.casts:
         here.shops("export", shop_id, str(exports / f"{shop_id}.zip"))
