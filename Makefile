@@ -7,6 +7,8 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 # Processes that run the tests: two is the fastest on two cores.
 TEST_WORKERS ?= 2
+# Seconds for which a test waits for what has to happen; less in `make test`, so that a hang is seen early.
+PATIENT := TEST_PATIENCE=480
 # requirements.lock has what runs, requirements-cluster.lock that and Dask, requirements-dev.lock both and
 # what checks. They are made by
 #   LOCK="uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
@@ -63,19 +65,27 @@ demo: $(READY) ## make up a shop with DAYS=120 days of data, print a key, serve 
 	@PYTHON=$(PYTHON) exec jobs/demo/run
 
 .PHONY: test
-test: $(READY_TO_CHECK) ## run all tests
+test: $(READY_TO_CHECK) ## run the tests that say most, in five minutes
 	@$(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal
+
+.PHONY: test-all
+test-all: test test-rest ## run all tests, on both databases: before anything lands
+
+# All tests that `make test` leaves out, and whether it left out what it must not.
+.PHONY: test-rest
+test-rest: $(READY_TO_CHECK)
+	@$(PATIENT) $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 600 -m "thorough and not deep"
 
 .PHONY: test-deep
 test-deep: $(READY_TO_CHECK) ## try many more random examples, faults, requests and a soak (hours)
-	@INVARIANT_EXAMPLES=50 $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 0 \
+	@$(PATIENT) INVARIANT_EXAMPLES=50 $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 0 \
 	  -m hypothesis --hypothesis-profile deep
-	@$(PYTHON) -m pytest -n $(TEST_WORKERS) --timeout 0 -m deep
-	@REQUEST_EXAMPLES=500 $(PYTHON) -m pytest --timeout 0 tests/web/openapi/test_conformance.py
-	@$(PYTHON) -m tests.system.faults --faults 100
-	@$(PYTHON) -m tests.system.fuzz --requests 100000
-	@$(PYTHON) -m tests.system.soak --minutes 5
-	@$(PYTHON) -m tests.web.openapi.generated_clients
+	@$(PATIENT) $(PYTHON) -m pytest -n $(TEST_WORKERS) --timeout 0 -m deep
+	@$(PATIENT) REQUEST_EXAMPLES=500 $(PYTHON) -m pytest --timeout 0 -m thorough tests/web/openapi/test_conformance.py
+	@$(PATIENT) $(PYTHON) -m tests.system.faults --faults 100
+	@$(PATIENT) $(PYTHON) -m tests.system.fuzz --requests 100000
+	@$(PATIENT) $(PYTHON) -m tests.system.soak --minutes 5
+	@$(PATIENT) $(PYTHON) -m tests.web.openapi.generated_clients
 
 .PHONY: lint
 lint: $(READY_TO_CHECK) ## check style and types

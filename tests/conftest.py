@@ -1,8 +1,9 @@
 """Fixtures: databases with the warehouse's tables and nothing in them.
 
 `warehouse_url` is one, `new_warehouse_url` a function for tests that need several. They are SQLite's;
-in the rooms of `BOTH_DATABASES` every test runs once over SQLite and once over PostgreSQL. Where a
-module says that `migrated` is False, not even the tables are there.
+in the rooms of `BOTH_DATABASES` every test runs once over SQLite and once over PostgreSQL (in `make test`
+only those of the core, see `tiers.py`). Where a module says that `migrated` is False, not even the tables
+are there.
 """
 
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, make_url
 
+from tests import tiers
 from tests.support import depth, postgres
 from tests.support.small_disk import NoSmallDisk, small_disk
 from warehouse.connections.engine import open_engine
@@ -219,6 +221,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         both = any(path.is_relative_to(room) for room in BOTH_DATABASES)
         kinds = ["sqlite", "postgresql"] if both else ["sqlite"]
         metafunc.parametrize("new_warehouse_url", kinds, indirect=True)
+
+
+# Before pytest takes out those that `-m` leaves out.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        tiers.mark(item)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from tests.support.form_calls import BEGAN, SHOP, Call, call, ours
 from tests.support.import_files import FORM, NO_UUID, form
 from tests.support.product import Product
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.tiers import thorough
 from warehouse import tables
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
@@ -122,7 +123,7 @@ ROWS = [
 TIED = min("c", "d", key=ours)
 
 
-@pytest.mark.parametrize("quota", [4, 5, 100])
+@pytest.mark.parametrize("quota", [4, *thorough([5, 100])])
 def test_what_is_known_depends_on_no_order_and_no_portions(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, quota: int
 ) -> None:

@@ -10,6 +10,7 @@ from jobs.importing.old_imports import purge_imports
 from tests.jobs.importing.conftest import File, NewWarehouse, Warehouse, load, state
 from tests.support.form_calls import SHOP, Call, call, ours
 from tests.support.import_files import FORM, form
+from tests.tiers import thorough
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from web.api.forms_table import get_version, replace_draft
@@ -61,7 +62,7 @@ def some_files(rng: Random) -> list[File]:
     return files
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, *thorough(range(1, 8))])
 def test_forms_are_those_of_the_imports_that_stand(
     new_warehouse: NewWarehouse, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
