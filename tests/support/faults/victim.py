@@ -34,7 +34,7 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.operations.process_id import own_name
 
 # Imported before the fork, once for all.
-for _name in cli.COMMANDS:
+for _name in cli.main.commands:
     cli.main.get_command(click.Context(cli.main), _name)
 import_module("alembic.command")
 
