@@ -38,11 +38,9 @@ ADA = sha256(b"ada@mail.example").hexdigest()
         r"ada\x40mail.example",
     ],
 )
-@pytest.mark.parametrize(
-    "around", ["{}", "<{}>", "'{}'", "mailto:{}?x=1", "a, {}; b", "e={}&f=1", "{}."]
-)
-def test_every_spelling_has_the_hash_of_the_address(written: str, around: str) -> None:
-    assert masked(around.format(written), hashed_email) == around.format(ADA)
+def test_every_spelling_has_the_hash_of_the_address(written: str) -> None:
+    for around in ("{}", "<{}>", "'{}'", "mailto:{}?x=1", "a, {}; b", "e={}&f=1", "{}."):
+        assert masked(around.format(written), hashed_email) == around.format(ADA)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,11 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from jobs.run.clock import now_micros
 from tests.jobs.conftest import SHOP, Commands
 from tests.jobs.pulls.server import Answer, serving
 from tests.jobs.scheduler.conftest import HOUR, MINUTE, needs, started
-from tests.support.import_files import FORM, Row, answer, as_ndjson, event, order
+from tests.support.import_files import FORM, answer, as_ndjson, event, order
 from warehouse.domain.time import MICROS_PER_DAY
 
 
@@ -188,30 +186,34 @@ def test_events_of_forms_that_are_not_known(commands: Commands) -> None:
     assert needs(commands) == {}
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        answer("yes"),
-        answer([]),
-        event(type="step_view", step_id="st", step_index=0),
-        event(type="step_complete", step_id="st", step_index=0),
-    ],
-    ids=["answer", "empty list", "step_view", "step_complete"],
-)
-def test_events_that_are_in_no_funnel_name_forms_too(commands: Commands, first: Row) -> None:
-    commands.take("shops", [SHOP])
-    commands.take("events", [first])
+def test_events_that_are_in_no_funnel_name_forms_too(commands: Commands) -> None:
+    firsts = {
+        "answer.example": answer("yes"),
+        "nothing.example": answer([]),
+        "view.example": event(type="step_view", step_id="st", step_index=0),
+        "complete.example": event(type="step_complete", step_id="st", step_index=0),
+    }
+    shops = sorted(firsts)
+    commands.take("shops", [SHOP | {"shop_id": shop} for shop in shops])
+    commands.take("events", [first | {"shop_id": shop} for shop, first in firsts.items()])
     commands("rollup")
     assert commands.rows("SELECT COUNT(*) FROM daily_funnel") == [0]
-    assert needs(commands) == {"unknown-forms": ["a.example"]}
+    assert {name: sorted(found) for name, found in needs(commands).items()} == {
+        "unknown-forms": shops
+    }
     # A form of either sort is counted once; those between them are not left out.
     forms = [FORM, *(FORM[:-1] + digit for digit in "123456789")]
-    others = [event(event_id=form, form_id=form) for form in forms[::2]]
-    more = [first | {"event_id": f"again {form}", "form_id": form} for form in forms]
-    commands.take("events", others + more)
+    for shop, first in firsts.items():
+        others = [event(event_id=form, form_id=form, shop_id=shop) for form in forms[::2]]
+        more = [
+            first | {"event_id": f"again {form}", "form_id": form, "shop_id": shop}
+            for form in forms
+        ]
+        commands.take("events", others + more)
     commands("rollup")
-    (finding,) = commands.status(1)["conditions"]
-    assert "events of a.example name 10 forms that are not known" in finding["message"]
+    messages = "".join(finding["message"] for finding in commands.status(1)["conditions"])
+    for shop in shops:
+        assert f"events of {shop} name 10 forms that are not known" in messages
 
 
 def test_a_verify_that_finds_a_difference(commands: Commands) -> None:

@@ -186,26 +186,27 @@ class Killed(BaseException):
     pass
 
 
-@pytest.mark.parametrize("commits", [1, 4, 17])
-def test_a_deletion_that_was_killed_goes_on_in_the_night(
-    filled: tuple[Tenants, str, int, int], monkeypatch: pytest.MonkeyPatch, commits: int
+def test_a_deletion_that_was_killed_again_and_again_goes_on_in_the_night(
+    filled: tuple[Tenants, str, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenants, shop_id, shop_key, edition = filled
     monkeypatch.setattr(portions, "MAX_DELETED_ROWS", 20)
-    left_over, commit = commits, ArrowConnection.commit
+    commits, commit = 0, ArrowConnection.commit
 
     def killed(connection: ArrowConnection) -> None:
-        nonlocal left_over
+        nonlocal commits
         commit(connection)
-        left_over -= 1
-        if not left_over:
+        commits -= 1
+        if not commits:
             raise Killed
 
     with monkeypatch.context() as patch:
         patch.setattr(ArrowConnection, "commit", killed)
-        with pytest.raises(Killed):
-            tenants.shops("delete", shop_id, "--yes")
-    assert len(left(tenants, shop_key, edition)) > 2
+        for after in (1, 4, 17, 68):
+            commits = after
+            with pytest.raises(Killed):
+                tenants.shops("delete", shop_id, "--yes")
+            assert len(left(tenants, shop_key, edition)) > 2
     assert tenants.product.get("/v1/forms", {}, list(tenants.world.casts)[1])[0] == 200
     tenants.product.purge()
     assert left(tenants, shop_key, edition).keys() == {"deleted_shop"}
