@@ -66,7 +66,8 @@ demo: $(READY) ## make up a shop with DAYS=120 days of data, print a key, serve 
 
 .PHONY: test
 test: $(READY_TO_CHECK) ## run the tests that say most, in five minutes
-	@$(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal
+	@rm -rf var/statements/core
+	@RECORD_STATEMENTS=core $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal
 
 .PHONY: test-all
 test-all: test test-rest ## run all tests, on both databases: before anything lands
@@ -74,7 +75,10 @@ test-all: test test-rest ## run all tests, on both databases: before anything la
 # All tests that `make test` leaves out, and whether it left out what it must not.
 .PHONY: test-rest
 test-rest: $(READY_TO_CHECK)
-	@$(PATIENT) $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 600 -m "thorough and not deep"
+	@rm -rf var/statements/rest
+	@RECORD_STATEMENTS=rest $(PATIENT) $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 600 \
+	  -m "thorough and not deep"
+	@$(PYTHON) -m tests.support.statements
 
 .PHONY: test-deep
 test-deep: $(READY_TO_CHECK) ## try many more random examples, faults, requests and a soak (hours)

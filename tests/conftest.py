@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import URL, make_url
 
 from tests import tiers
-from tests.support import depth, postgres
+from tests.support import depth, postgres, statements
 from tests.support.small_disk import NoSmallDisk, small_disk
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
@@ -26,6 +26,7 @@ pytest_plugins = ("tests.support.fixtures",)
 NewUrl = Callable[[], str]
 
 depth.register_profiles()
+statements.mark_those_of_tests()
 
 # Tests ask for more than a shop may, at an instant that stands still.
 os.environ["RATE_LIMIT"] = "off"
@@ -108,13 +109,17 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> URL:
+def postgres_server() -> Iterator[URL]:
     """A server on which databases may be created; its tests are left out where there is none."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"pid{os.getpid()}")
     try:
-        return postgres.server_url(run)
+        server = postgres.server_url(run)
     except postgres.PostgresUnavailable as error:
         pytest.skip(f"{_WITHOUT_POSTGRES}{error}")
+    yield server
+    log = postgres.folder_of(run) / "log"
+    if "RECORD_STATEMENTS" in os.environ and log.exists():
+        statements.record(log, os.environ["RECORD_STATEMENTS"])
 
 
 def _migrate(url: str) -> None:
@@ -187,17 +192,18 @@ def postgres_database(postgres_server: URL, postgres_template: str) -> Iterator[
 def new_postgres_url(
     postgres_server: URL, postgres_template: str, migrated: bool, request: pytest.FixtureRequest
 ) -> Iterator[NewUrl]:
-    """A function that returns the URL of an empty database: first this worker's own, emptied, which
-    takes a third of the time of a new one; then new ones."""
+    """A function that returns the URL of an empty database: first this worker's own, which to empty takes
+    a third of the time of a new one; then new ones."""
     template = make_url(postgres_template).database if migrated else "template0"
-    given: list[str] = []
+    own: list[str] = []
     with ExitStack() as databases:
 
         def new() -> str:
-            if migrated and not given:
-                given.append(request.getfixturevalue("postgres_database"))
-                if postgres.emptied(given[0]):
-                    return given[0]
+            if migrated and not own:
+                own.append(request.getfixturevalue("postgres_database"))
+                # At the end, so that a lock which is left is an error of the test that has left it.
+                databases.callback(postgres.empty, own[0])
+                return own[0]
             return databases.enter_context(
                 postgres.new_database(postgres_server, template or "template0")
             )

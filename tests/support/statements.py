@@ -1,0 +1,125 @@
+"""The statements that the product sends to PostgreSQL, as the tests' own server logs them.
+
+`make test` and what `make test-all` has beyond it each keep a record. `python -m tests.support.statements`
+compares them: a statement that the core (`POSTGRES_CORE` in `tests/tiers.py`) does not send would first meet
+PostgreSQL minutes later, so it names each, and fails.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import adbc_driver_manager.dbapi
+from sqlalchemy import Engine, event
+
+RECORDS: Final = Path(__file__).parents[2] / "var" / "statements"
+CORE, REST = "core", "rest"
+
+# Both drivers, all processes, also those that a test starts. The values of parameters do not matter.
+LOGGING: Final = (
+    "ALTER SYSTEM SET log_statement = 'all'",
+    "ALTER SYSTEM SET log_parameter_max_length = 0",
+    "ALTER SYSTEM SET log_min_error_statement = 'panic'",
+    "ALTER SYSTEM SET log_line_prefix = '@ %%a @ '",
+)
+
+_ROOT: Final = str(Path(__file__).parents[2]) + os.sep
+_OF_TESTS: Final = " /* of the tests */"
+# A line of the log, and those that go on with it begin with a tab.
+_LINE: Final = re.compile(
+    r"^@ (.*?) @ LOG:  (?:statement|execute [^:]*): (.*(?:\n\t.*)*)", re.MULTILINE
+)
+# Programs of PostgreSQL, which backups call.
+_PROGRAMS: Final = ("pg_dump", "pg_restore", "psql")
+_SAME: Final = (
+    (re.compile(r"/\*.*?\*/|--[^\n]*"), " "),
+    (re.compile(r"'(?:[^']|'')*'"), "?"),
+    (re.compile(r"\$\d+(?:::\w+)?|\b\d+\b"), "?"),
+    (re.compile(r"\s+"), " "),
+    # As many values as there are rows or ids.
+    (re.compile(r"\? ?(?:, ?\?)+"), "?"),
+    (re.compile(r"\(\?\)(?:, ?\(\?\))+"), "(?)"),
+)
+
+
+def mark_those_of_tests() -> None:
+    """In this process and its forks, tell the statements of the tests themselves from the product's."""
+    event.listen(Engine, "before_cursor_execute", _marked, retval=True)
+    execute = adbc_driver_manager.dbapi.Cursor.execute
+
+    def marked(cursor: Any, operation: Any, *args: Any, **kwargs: Any) -> Any:
+        return execute(cursor, operation + _whose(), *args, **kwargs)
+
+    adbc_driver_manager.dbapi.Cursor.execute = marked
+
+
+def _marked(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> Any:
+    return statement + _whose(), parameters
+
+
+def _whose() -> str:
+    """The mark, where the nearest caller that is no library and no way to the database is a test."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if path.startswith(_ROOT):
+            inside = path.removeprefix(_ROOT)
+            if not inside.startswith(
+                (".venv", "warehouse/connections", "tests/support/statements")
+            ):
+                return _OF_TESTS if inside.startswith("tests") else ""
+        frame = frame.f_back
+    return ""
+
+
+def record(log: Path, run: str) -> None:
+    """Keep the statements of a server's log, each once; one process of the run ends last and has all."""
+    folder = RECORDS / run
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{os.getpid()}.sql").write_text("\n".join(sorted(statements(log.read_text()))))
+
+
+def statements(log: str) -> set[str]:
+    """The product's statements in a log, without what differs from one call to the next."""
+    sent = {sql for name, sql in _LINE.findall(log) if name not in _PROGRAMS}
+    return {fingerprint(sql) for sql in sent if _OF_TESTS not in sql}
+
+
+def missing(records: Path) -> list[str]:
+    """What the rest sends and the core does not."""
+    core, rest = (
+        {line for file in (records / run).glob("*.sql") for line in file.read_text().splitlines()}
+        for run in (CORE, REST)
+    )
+    return sorted(rest - core)
+
+
+def fingerprint(sql: str) -> str:
+    """A statement in one line, without values and without how many there are."""
+    for pattern, same in _SAME:
+        sql = pattern.sub(same, sql)
+    return sql.strip(" ;")
+
+
+def main() -> int:
+    if not (RECORDS / REST).exists():
+        print(
+            "PostgreSQL's statements were not compared: only a server that the tests start logs them."
+        )
+        return 0
+    unsent = missing(RECORDS)
+    for sql in unsent:
+        print(f"`make test` does not send PostgreSQL: {sql}", file=sys.stderr)
+    if unsent:
+        print(
+            f"{len(unsent)} statements are first sent by `make test-all`: add a test that sends them to "
+            "POSTGRES_CORE in tests/tiers.py, or run `make test` if it has not run here since.",
+            file=sys.stderr,
+        )
+    return 1 if unsent else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
