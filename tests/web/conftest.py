@@ -11,7 +11,6 @@ from sqlalchemy import Engine
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder, instant
 from warehouse.connections.engine import open_engine
-from warehouse.migrations.migrate import migrate
 from web.app import close_app, create_app
 from web.auth import passwords
 
@@ -21,7 +20,6 @@ Ask = Callable[..., Any]
 @pytest.fixture
 def engine(warehouse_url: str) -> Iterator[Engine]:
     engine = open_engine(warehouse_url, pooled=True)
-    migrate(engine)
     yield engine
     engine.dispose()
 

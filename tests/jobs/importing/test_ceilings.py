@@ -7,9 +7,9 @@ import pytest
 from jobs.importing import ceilings
 from jobs.importing.ceilings import OverCeiling
 from tests.jobs.conftest import SHOP, Commands
-from tests.jobs.importing.conftest import Warehouse
 from tests.support import hostile_files as hostile
 from tests.support.import_files import as_ndjson, event
+from tests.support.warehouse import Warehouse
 
 MANY = [event(event_id=f"e{number}") for number in range(1_000)]
 LATE = r"in.ndjson: its import takes more than 60 minutes \(IMPORT_MINUTES\); what was imported so far stays"
@@ -39,8 +39,8 @@ def test_what_was_written_before_the_deadline_stays(
     monkeypatch.setattr("jobs.importing.files.ndjson.CHUNK_ROWS", 1)
     with pytest.raises(OverCeiling, match=LATE):
         sqlite_warehouse.take("events", MANY * 3)
-    (stored,) = sqlite_warehouse.rows("SELECT COUNT(*) AS n FROM raw_event")
-    (counted,) = sqlite_warehouse.rows("SELECT SUM(rows) AS n FROM import_batch")
+    (stored,) = sqlite_warehouse.records("SELECT COUNT(*) AS n FROM raw_event")
+    (counted,) = sqlite_warehouse.records("SELECT SUM(rows) AS n FROM import_batch")
     assert 0 < stored["n"] == counted["n"] < 1_000
 
 

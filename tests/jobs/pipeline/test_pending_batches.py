@@ -9,16 +9,13 @@ from tests.jobs.conftest import Commands
 from tests.support.batches import batch, shop, take
 from tests.support.import_files import order
 from warehouse.connections.arrow import ArrowConnection, open_arrow
-from warehouse.connections.engine import open_engine
 from warehouse.editions import pending_batches
-from warehouse.migrations.migrate import migrate
 
 LATER = 2**60
 
 
 @pytest.fixture
 def connection(warehouse_url: str) -> Iterator[ArrowConnection]:
-    migrate(open_engine(warehouse_url))
     with open_arrow(warehouse_url) as found:
         yield found
 
@@ -120,7 +117,6 @@ def test_nothing_settles_over_what_is_missing(connection: ArrowConnection) -> No
 
 
 def test_a_batch_that_commits_late_is_not_passed_by(postgres_url: str) -> None:
-    migrate(open_engine(postgres_url))
     with open_arrow(postgres_url) as connection, open_arrow(postgres_url) as importing:
         one = shop(connection, "one", 300)
         late = batch(importing, 1)  # has its number, and is not committed

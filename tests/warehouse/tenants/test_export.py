@@ -127,7 +127,7 @@ def odd_shop(product: CommandProduct, folder: Path) -> list[tuple[str, Row]]:
 def test_everything_that_is_stored_is_stored_elsewhere(
     warehouse_url: str, elsewhere: CommandProduct, tmp_path: Path
 ) -> None:
-    here = Tenants(warehouse_url, world(1))
+    here = Tenants(warehouse_url, tmp_path, world(1))
     questions = odd_shop(here.product, tmp_path)
     questions += [
         (f"/v1/forms/{_EVENT['form_id'].lower()}/{name}", {"range": "2026-01-01..2026-01-31"})
@@ -161,7 +161,9 @@ def test_of_two_versions_of_one_instant_only_the_standing_one_is_exported(
     )
     tenants.shops("export", SHOP, str(tmp_path / "out.zip"))
     exported = rows_in(tmp_path / "out.zip", "orders")
-    stored = tenants.rows("SELECT gross, content FROM raw_order WHERE order_id = 'o' AND gross < 4")
+    stored = tenants.records(
+        "SELECT gross, content FROM raw_order WHERE order_id = 'o' AND gross < 4"
+    )
     standing = max(stored, key=lambda row: row["content"])
     assert sorted(row["total_cents"] for row in exported) == [standing["gross"], 4]
 
@@ -266,7 +268,7 @@ def stored(url: str, shop_id: str) -> dict[str, list[str]]:
 def test_answers_are_the_same_elsewhere(
     warehouse_url: str, elsewhere: CommandProduct, tmp_path: Path, given_world: World
 ) -> None:
-    here = Tenants(warehouse_url, given_world)
+    here = Tenants(warehouse_url, tmp_path, given_world)
     here.product.empty()
     elsewhere.empty()
     load(here.product, given_world)
