@@ -19,6 +19,7 @@ from tests import tiers
 from tests.support import depth, postgres, statements
 from tests.support.hashing import USE_KNOWN_SECRET
 from tests.support.small_disk import NoSmallDisk, small_disk
+from tests.support.worlds import NOW
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
 
@@ -65,6 +66,7 @@ BOTH_DATABASES = (
     "web/cli/test_shops.py",
     "web/db",
     "contract/test_invariants.py",
+    "contract/test_life.py",
     "contract/test_forgetting.py",
     "contract/test_removal.py",
     "contract/test_credits.py",
@@ -253,7 +255,10 @@ def warehouse_url(new_warehouse_url: NewUrl) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in one line each what could not be run for want of a PostgreSQL server or a browser."""
+    """Say in one line each what could not be run for want of a PostgreSQL server or a browser, and how the
+    random worlds of a failing run are made again."""
+    if terminalreporter.stats.keys() & {"failed", "error"}:
+        terminalreporter.write_line(f"Worlds are those of WORLDS_NOW={NOW.isoformat()}")
     reports = terminalreporter.stats.get("skipped", [])
     for marker, remedy in _REMEDIES.items():
         left_out = [report for report in reports if marker in str(report.longrepr)]

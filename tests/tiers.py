@@ -16,7 +16,7 @@ THOROUGH: Final = (
     # random worlds
     "contract/test_credits.py",
     "contract/test_forgetting.py",
-    "contract/test_invariants.py",
+    "contract/test_life.py::test_random_worlds_keep_their_answers",
     "contract/test_raw_days.py",
     "contract/test_removal.py",
     "contract/test_undo.py",
@@ -50,6 +50,7 @@ THOROUGH: Final = (
 # Together they send PostgreSQL every statement of the product that the whole run sends
 # (`tests/support/statements.py`). The other tests of both databases run on SQLite in `make test`.
 POSTGRES_CORE: Final = (
+    "contract/test_life.py",
     "jobs/importing/test_ads.py",
     "jobs/importing/test_inserting.py",
     "jobs/pipeline/test_editions.py",

@@ -1,10 +1,12 @@
-"""Examples of random worlds: how many a test tries, and how each begins."""
+"""Examples of random worlds: how many a test tries, how each begins, and how it is imported."""
+
+from random import Random
 
 from hypothesis import HealthCheck, Phase, currently_in_test_context, note, settings
 
 from tests.support.depth import INVARIANT_EXAMPLES
 from tests.support.product import Product
-from tests.support.strategies import shown
+from tests.support.strategies import Portion, shown
 from tests.support.worlds import World
 
 EXAMPLES = settings(
@@ -25,3 +27,14 @@ def start_over(product: Product, given: World) -> None:
     """An empty warehouse."""
     tell(shown(given))
     product.empty()
+
+
+def load(product: Product, files: list[Portion], rng: Random) -> None:
+    """Import the files one by one; after some of them, roll up."""
+    for number, (kind, rows) in enumerate(files):
+        rolled = rng.random() < 0.3
+        product.load(kind, rows)
+        if rolled:
+            product.rollup()
+        tell(f"file {number}: {len(rows)} {kind}{', rollup' if rolled else ''}")
+    product.rollup()

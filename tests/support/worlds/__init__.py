@@ -7,7 +7,8 @@ two versions of one order never tie, since the contract leaves that rule open.
 """
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -22,8 +23,10 @@ from tests.support.worlds.cast import FIELDS, Cast, Row
 from tests.support.worlds.orders import order_versions
 from tests.support.worlds.sessions import session_events
 
-NOW = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
-"""One instant for the whole process, so that a seed gives the same world all through it."""
+_PRESENT = datetime.now(UTC).replace(minute=0, second=0, microsecond=0).isoformat()
+NOW = datetime.fromisoformat(os.environ.setdefault("WORLDS_NOW", _PRESENT))
+"""One instant for all processes of a run, so that a seed gives the same world all through it. A failing run
+prints it; with `WORLDS_NOW` set to it, the seed gives the same world on another day."""
 
 SHOPS = (
     ("UTC", "EUR"),
@@ -154,6 +157,13 @@ def world(seed: int, size: int = 10, now: datetime = NOW) -> World:
     records["orders"] = orders
     records["exchange-rates"] = exchange_rates(rng, [day for cast in casts for day in cast.days])
     return World(seed, now, records, {cast.shop_id: cast for cast in casts})
+
+
+def each(seeds: Iterable[int]) -> Iterator[int]:
+    """Seeds that a test tries in turn; the last one that a failure prints is the one that failed."""
+    for seed in seeds:
+        print(f"seed {seed}")
+        yield seed
 
 
 def cast_of(rng: Random, now: datetime) -> list[Cast]:
