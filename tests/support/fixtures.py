@@ -1,15 +1,88 @@
-"""The fixtures that every room may use."""
+"""The fixtures that every room uses; CONTRIBUTING.md has them in a table. `warehouse_url` and its like are in
+`tests/conftest.py`.
+
+The API is loaded by the first test that uses it: a small room starts at once.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import Engine
 
 from tests.support.loaded import Content, Originals
+from tests.support.product import Product
+from tests.support.shop_builder import ShopBuilder, instant
+from warehouse.connections.engine import open_engine
+
+if TYPE_CHECKING:
+    from flask.testing import FlaskClient
 
 NewUrl = Callable[[], str]
 Loaded = Callable[[Content], str]
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def product(warehouse_url: str) -> Iterator[Product]:
+    product = Product(warehouse_url)
+    yield product
+    product.close()
+
+
+@pytest.fixture
+def engine(warehouse_url: str) -> Iterator[Engine]:
+    engine = open_engine(warehouse_url, pooled=True)
+    yield engine
+    engine.dispose()
+
+
+class Clock:
+    """The present instant, as a test sets it."""
+
+    def __init__(self) -> None:
+        self.set("2026-03-31T12:00:00")
+
+    def set(self, text: str) -> None:
+        self.now = instant(text)
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def client(engine: Engine, warehouse_url: str, clock: Clock) -> Iterator["FlaskClient"]:
+    """The API over the warehouse."""
+    from web.app import close_app, create_app
+
+    app = create_app(warehouse_url, clock)
+    yield app.test_client()
+    close_app(app)
+
+
+@pytest.fixture
+def shop(engine: Engine) -> ShopBuilder:
+    return ShopBuilder(engine)
+
+
+@pytest.fixture
+def ask(client: "FlaskClient", shop: ShopBuilder) -> Ask:
+    """GET an address with a key of all scopes; gives `data`."""
+    key = shop.mint()
+
+    def get(path: str, **query: str) -> Any:
+        answer = client.get(path, query_string=query, headers={"Authorization": f"Bearer {key}"})
+        assert answer.status_code == 200, answer.get_data(as_text=True)
+        return answer.get_json()["data"]
+
+    return get
 
 
 @pytest.fixture(scope="session")

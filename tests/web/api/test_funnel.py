@@ -1,7 +1,7 @@
 """Endpoints 6, 9, 10 and 13, literal rows in, literal answers out."""
 
+from tests.support.fixtures import Ask
 from tests.support.shop_builder import ShopBuilder, day
-from tests.web.conftest import Ask
 from warehouse.domain.vocabulary import visitor_kind
 
 FORM = "11111111-1111-4111-8111-111111111111"
