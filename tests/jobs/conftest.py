@@ -1,10 +1,7 @@
 """The command line on one warehouse, with a landing folder of its own."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +10,10 @@ from click.testing import CliRunner
 from sqlalchemy import text
 
 from jobs.cli import main
+from tests.support.commands import Command, children, start
 from tests.support.import_files import Row, as_ndjson, order
-from tests.support.processes import children
-from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.support.waiting import wait_until
 from warehouse.connections.engine import open_engine
-
-Process = subprocess.Popen[str]
-
 
 SHOP: Row = {"shop_id": "a.example", "currency": "EUR"}
 # Enough that a rollup still works on them when a test has seen the first one done.
@@ -33,32 +27,20 @@ class Commands:
         self.url, self.folder = url, folder
         self.landing = folder / "landing"
         self.settings = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(self.landing)}
-        self._started: list[Process] = []
+        self._started: list[Command] = []
 
-    def start(self, *arguments: str) -> Process:
-        """Start a command as a process."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "jobs", *arguments],
-            env={**os.environ, **self.settings},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self._started.append(process)
-        return process
+    def start(self, *words: str, before: Callable[[], object] | None = None) -> Command:
+        """Start a command as a process, which calls `before` first."""
+        command = start("jobs", *words, settings=self.settings, before=before)
+        self._started.append(command)
+        return command
 
-    def start_scheduler(self) -> Process:
+    def start_scheduler(self) -> Command:
         """Start a scheduler, and wait until it runs its first job: before that a signal would end it
         as any program that has not said what it does with signals."""
         scheduler = self.start("scheduler")
         wait_until(lambda: children(scheduler.pid))
         return scheduler
-
-    def finish(self, process: Process, status: int = 0) -> str:
-        """Wait for the end of a process; returns what it printed."""
-        output, errors = process.communicate(timeout=PATIENCE_SECONDS)
-        assert process.returncode == status, (process.args, process.returncode, output, errors)
-        return output + errors
 
     def __call__(self, *arguments: str, status: int = 0, stdin: bytes = b"") -> str:
         """Run a command in this process, with this standard input; returns what it printed."""
@@ -114,10 +96,9 @@ class Commands:
             connection.commit()
 
     def end(self) -> None:
-        for process in self._started:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
+        for command in self._started:
+            command.kill()
+            command.wait()
 
 
 @pytest.fixture

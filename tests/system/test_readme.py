@@ -18,6 +18,7 @@ from jobs.commands.fields import table_of
 from jobs.importing.kinds import KINDS
 from tests.conftest import WITHOUT_NODE
 from tests.support import demo_service, serving
+from tests.support.commands import run_web
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.settings import SETTINGS
@@ -150,7 +151,7 @@ def test_the_demo_run_again_keeps_its_key_and_its_member(demo: demo_service.Demo
     with demo_service.running(demo.url, DAYS) as again:
         assert again.key == demo.key
         assert again.link != demo.link
-        trail = serving.run(demo.url, "audit", "--json").stdout.splitlines()
+        trail = run_web(demo.url, "audit", "--json").output.splitlines()
     done = Counter(json.loads(line)["action"] for line in trail)
     # The member may have followed the first link.
     del done["signed_in"]

@@ -1,9 +1,6 @@
 """The environment of a process: wrong settings are named before it begins, and ENV_FILE adds to it."""
 
 import os
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -12,6 +9,7 @@ from click.testing import CliRunner, Result
 
 import jobs.cli
 import web.cli
+from tests.support import commands
 from warehouse import environment
 from warehouse.environment import ADMIN, API, COLLECTOR, JOBS, SCHEDULER, uses
 from warehouse.settings import SETTINGS, WAREHOUSE_URL
@@ -192,20 +190,10 @@ def test_every_default_works(process: str, settings: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("command", [["jobs", "status"], ["web", "serve"], ["web", "keys", "list"]])
 def test_as_a_process(command: list[str]) -> None:
-    done = as_process(command, {"WAREHOUSE_URL": "sqlite://", "IMPORT_SECONDS": "5"})
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
+    done = commands.run(*command, settings={"WAREHOUSE_URL": "sqlite://", "IMPORT_SECONDS": "5"})
+    assert (done.status, done.output) == (2, "")
+    assert done.errors == (
         "Error: IMPORT_SECONDS is now called LANDING_POLL_SECONDS: rename it in the environment\n"
-    )
-
-
-def as_process(command: list[str], settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", *command],
-        env={**os.environ, **settings},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 
@@ -270,21 +258,14 @@ def test_lines_that_are_no_settings_are_named_and_not_quoted(
     "command", [["jobs", "status"], ["web", "keys", "list"], ["jobs", "rejects"]]
 )
 def test_every_command_reads_the_file_and_creates_no_warehouse_to_read(
-    command: list[str], tmp_path: Path
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, database = tmp_path / "my.env", tmp_path / "var" / "none.db"
     file.write_text(f"WAREHOUSE_URL=sqlite:///{database}\n")
-    without = {"ENV_FILE": str(file)}
-    environ = {name: value for name, value in os.environ.items() if name != "WAREHOUSE_URL"}
-    done = subprocess.run(
-        [sys.executable, "-m", *command],
-        env={**environ, **without},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
+    monkeypatch.delenv("WAREHOUSE_URL", raising=False)
+    done = commands.run(*command, settings={"ENV_FILE": str(file)})
+    assert (done.status, done.output) == (1, "")
+    assert done.errors == (
         f"Error: there is no warehouse at sqlite:///{database}: set WAREHOUSE_URL to one, or create it by "
         "importing shops\n"
     )

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import start_job
 from tests.support.import_files import account, spend, written
-from tests.support.processes import start_job
-from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.warehouse import Warehouse
 
 SPEND = "SELECT * FROM ad_spend ORDER BY shop_key, provider, account_id, campaign_id, day, segment"
@@ -149,9 +148,8 @@ def test_two_imports_at_once(warehouse: Warehouse) -> None:
         for name, some in (("up", rows), ("down", rows[::-1]))
     ]
     running = [start_job(warehouse.url, "import", "ad-spend", path, "--json") for path in paths]
-    said = [process.communicate(timeout=PATIENCE_SECONDS) for process in running]
-    assert [err for _, err in said] == ["", ""]
-    counts = [json.loads(out) for out, _ in said]
+    assert [(one.wait(), one.errors) for one in running] == [(0, ""), (0, "")]
+    counts = [json.loads(one.output) for one in running]
     assert sum(count["new"] for count in counts) == 5000
     assert sum(count["duplicate"] for count in counts) == 5000
     assert versions(warehouse) == [1, 1]

@@ -51,7 +51,7 @@ def test_a_landed_file_that_takes_too_much_memory_fails_alone(sqlite_commands: C
     file = hostile.front_coded(sqlite_commands.folder / "a.parquet", 400, 1_000_000)
     sqlite_commands.land("events", "a.parquet", file.read_bytes())
     sqlite_commands.land("events", "b.ndjson", as_ndjson(MANY))
-    sqlite_commands.finish(sqlite_commands.start("landing"), status=1)
+    sqlite_commands.start("landing").finish(status=1)
     assert sqlite_commands.rows("SELECT COUNT(*) FROM raw_event") == [1_000]
     failed = sqlite_commands.landing / "events" / "failed"
     assert (failed / "a.parquet").exists()
@@ -65,5 +65,5 @@ def test_the_command_says_it_in_one_line(sqlite_commands: Commands) -> None:
     sqlite_commands.take("shops", [SHOP])
     sqlite_commands.settings["IMPORT_MEMORY_MB"] = "256"
     file = hostile.front_coded(sqlite_commands.folder / "in.parquet", 400, 1_000_000)
-    said = sqlite_commands.finish(sqlite_commands.start("import", "events", str(file)), status=1)
+    said = sqlite_commands.start("import", "events", str(file)).finish(status=1)
     assert said == f"Error: {file}: {TOO_LARGE}\n"

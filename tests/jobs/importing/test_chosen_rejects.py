@@ -103,7 +103,7 @@ def test_an_import_says_what_comes_next(sqlite_commands: Commands) -> None:
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM scheduler")
     scheduler.terminate()
-    commands.finish(scheduler)
+    scheduler.finish()
     file.write_bytes(as_ndjson([order(order_id="o2")]))
     assert HINT not in commands("import", "orders", str(file))
     commands.change(f"UPDATE scheduler SET seen_at = seen_at - {601 * MICROS_PER_SECOND}")

@@ -12,9 +12,8 @@ from click.testing import CliRunner
 from jobs.cli import main
 from jobs.importing.files import byte_blocks, chunk
 from jobs.importing.files.chunk import UnreadableFile
+from tests.support.commands import start_job
 from tests.support.import_files import as_csv, as_ndjson, event, written
-from tests.support.processes import start_job
-from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.warehouse import Warehouse
 
 ROOT = Path(__file__).parents[3]
@@ -220,13 +219,7 @@ def test_two_imports_of_the_same_rows_at_once(warehouse: Warehouse) -> None:
         start_job(warehouse.url, "import", "events", *order, "--json")
         for order in (paths, paths[::-1])
     ]
-    outputs = [process.communicate(timeout=PATIENCE_SECONDS) for process in running]
-    assert [
-        (process.returncode, err) for process, (_, err) in zip(running, outputs, strict=True)
-    ] == [
-        (0, ""),
-        (0, ""),
-    ]
+    assert [(one.wait(), one.errors) for one in running] == [(0, ""), (0, "")]
     assert warehouse.records("SELECT COUNT(*) AS n FROM raw_event") == [{"n": 5000}]
     assert warehouse.records("SELECT CAST(SUM(rows) AS INTEGER) AS n FROM import_batch") == [
         {"n": 5000}
@@ -235,10 +228,9 @@ def test_two_imports_of_the_same_rows_at_once(warehouse: Warehouse) -> None:
 
 def test_exit_status_and_output(sqlite_warehouse: Warehouse) -> None:
     path = written(sqlite_warehouse.folder / "in.ndjson", [event(), event(type="x")])
-    process = start_job(sqlite_warehouse.url, "import", "events", str(path), "--json")
-    out, err = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (process.returncode, err) == (3, "")
-    assert out.splitlines() == [
+    command = start_job(sqlite_warehouse.url, "import", "events", str(path), "--json")
+    assert (command.wait(), command.errors) == (3, "")
+    assert command.output.splitlines() == [
         f"{path}:2 type: 'x' is none of view, start, step_view, step_complete, answer, subscribe, "
         "complete",
         "1 rejected; list them all with: python -m jobs rejects",

@@ -43,6 +43,6 @@ def test_a_person_is_forgotten_meanwhile(commands: Commands, other: str) -> None
         commands.wait_until(WAITING.format(1))
         others = commands.start(*words)
         commands.wait_until(WAITING.format(2))
-    commands.finish(forgetting)
-    commands.finish(others)
+    forgetting.finish()
+    others.finish()
     commands("verify", "--all")

@@ -5,7 +5,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from jobs.run.clock import now_micros
-from tests.jobs.conftest import Commands, Process
+from tests.jobs.conftest import Commands
+from tests.support.commands import Command
 from tests.support.waiting import wait_until
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.time import MICROS_PER_SECOND
@@ -71,7 +72,7 @@ def gauges(commands: Commands, now: int) -> dict[str, float]:
     return {condition: number for condition, number in samples.items() if number}
 
 
-def started(commands: Commands) -> Process:
+def started(commands: Commands) -> Command:
     """A scheduler that has shown a sign of life and has refreshed."""
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM scheduler")

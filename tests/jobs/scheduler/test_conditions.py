@@ -48,7 +48,7 @@ def test_a_scheduler_that_was_stopped(commands: Commands) -> None:
     assert f":{scheduler.pid}, since" in said
     assert "refresh  every 7 minutes; next " in said
     scheduler.kill()
-    scheduler.communicate()
+    scheduler.wait()
     assert needs(commands) == {}
     assert needs(commands, now_micros() + 9 * MINUTE) == {}
     assert needs(commands, now_micros() + 11 * MINUTE) == {"no-scheduler": [""]}

@@ -27,7 +27,7 @@ def test_taken_during_import_rollup_and_reads(
     ]
     product = Product(url)
     restored = []
-    while any(one.process.is_alive() for one in running):
+    while any(one.command.status is None for one in running):
         answers(product, given)
         done(run(url, "backup", backup))
         done(run(other, "restore", backup, "--force"))
@@ -62,8 +62,7 @@ def test_a_backup_that_is_killed_leaves_the_one_before(
 
 
 def kill(victim: Victim) -> None:
-    if victim.process.pid is not None:
-        victim.process.kill()  # nothing, where it has just ended by itself
+    victim.command.kill()  # nothing, where it has just ended by itself
     victim.wait()
 
 

@@ -19,10 +19,10 @@ import pytest
 from sqlalchemy import Engine
 
 from jobs.landing import folder
+from tests.support.commands import kill, run_web
 from tests.support.import_files import FORM, form
-from tests.support.processes import kill
 from tests.support.product import Product
-from tests.support.serving import await_workers, collected, run
+from tests.support.serving import await_workers, collected
 from tests.support.shop_builder import ShopBuilder
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.web.collector.conftest import new_write_key
@@ -89,9 +89,9 @@ def import_landed(
 
 
 def created_key(url: str) -> str:
-    created = run(url, "write-keys", "create", "--shop", SHOP)
-    assert created.returncode == 0, created.stderr
-    return created.stdout.splitlines()[-1]
+    created = run_web(url, "write-keys", "create", "--shop", SHOP)
+    assert created.status == 0, created.errors
+    return created.output.splitlines()[-1]
 
 
 def test_each_answered_event_is_in_the_figures_once(
@@ -138,7 +138,7 @@ def test_each_answered_event_is_in_the_figures_once(
     with collected(product.url, landing) as (server, port):
         wait_until(lambda: files_of(landing, growing=True) == [])
         wait_until(lambda: send(port, key, [call("Form Completed", "s0")]) == 200)
-        server.send_signal(signal.SIGTERM)
+        server.send(signal.SIGTERM)
         assert server.wait(PATIENCE_SECONDS) == 0
     assert files_of(landing, growing=True) == []
     import_landed()
@@ -177,13 +177,12 @@ def test_it_starts_without_the_warehouse(
     database = Path(warehouse_url.removeprefix("sqlite:///"))
     database.rename(tmp_path / "away.db")
     database.mkdir()
-    log = tmp_path / "log"
-    with collected(warehouse_url, landing, log=log) as (_, port):
+    with collected(warehouse_url, landing) as (server, port):
         assert send(port, key, [call("Form Viewed", "s1")]) == 503
         database.rmdir()
         (tmp_path / "away.db").rename(database)
         wait_until(lambda: send(port, key, [call("Form Viewed", "s1")]) == 200)
-    said = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    said = [json.loads(line) for line in server.errors.splitlines() if line.startswith("{")]
     assert any("write keys cannot be read" in line["trouble"] for line in said)
     # The log has no line for each request, and so no address.
     assert "127.0.0.1" not in "".join(line["trouble"] for line in said)
