@@ -1,11 +1,11 @@
 """The fixtures that every room uses; CONTRIBUTING.md has them in a table. `warehouse_url` and its like are in
 `tests/conftest.py`.
 
-The API is loaded by the first test that uses it: a small room starts at once.
+The API and the commands are loaded by the first test that uses them: a small room starts at once.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ from warehouse.connections.engine import open_engine
 if TYPE_CHECKING:
     from flask.testing import FlaskClient
 
+    from tests.support.job_commands import Commands
+
 NewUrl = Callable[[], str]
 Loaded = Callable[[Content], str]
 Ask = Callable[..., Any]
@@ -30,6 +32,34 @@ def product(warehouse_url: str) -> Iterator[Product]:
     product = Product(warehouse_url)
     yield product
     product.close()
+
+
+@contextmanager
+def commands_on(url: str, folder: Path) -> Iterator["Commands"]:
+    from tests.support.job_commands import Commands
+
+    commands = Commands(url, folder)
+    yield commands
+    commands.end()
+
+
+@pytest.fixture
+def commands(warehouse_url: str, tmp_path: Path) -> Iterator["Commands"]:
+    """`python -m jobs`, on either kind of database."""
+    with commands_on(warehouse_url, tmp_path) as commands:
+        yield commands
+
+
+@pytest.fixture
+def sqlite_commands(sqlite_url: str, tmp_path: Path) -> Iterator["Commands"]:
+    with commands_on(sqlite_url, tmp_path) as commands:
+        yield commands
+
+
+@pytest.fixture
+def postgres_commands(postgres_url: str, tmp_path: Path) -> Iterator["Commands"]:
+    with commands_on(postgres_url, tmp_path) as commands:
+        yield commands
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from typing import Final
 import pytest
 from sqlalchemy import URL, make_url
 
-from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import make_shops, postgres_commands
 from tests.support.commands import start
 from tests.support.connections import counted, own
 from tests.support.dask_cluster import dask_cluster
+from tests.support.job_commands import Commands
 from tests.support.postgres import administer
 from tests.support.refusals import refused
 from tests.support.serving import WORKERS, ask, served

@@ -9,8 +9,8 @@ from itertools import chain
 import pytest
 
 from jobs.cli import SECTIONS
-from tests.jobs.conftest import Commands
 from tests.support.import_files import event
+from tests.support.job_commands import Commands
 
 # A rollup does not need these, and some take longer to import than a small rollup takes to run.
 NEEDLESS = (

@@ -8,10 +8,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import URL, make_url
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support import postgres
 from tests.support.hashing import keyed, marked
 from tests.support.import_files import Row, answer, event, order
+from tests.support.job_commands import SHOP, Commands
 
 EMAIL = "Ada.Lovelace@mail.example"
 VISITOR = "visitor-of-ada"

@@ -10,10 +10,10 @@ import pytest
 
 from jobs.importing.kinds import KINDS
 from tests.conftest import NewUrl
-from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import assert_whole, make_shops
 from tests.support.answers import assert_answers
 from tests.support.dask_cluster import Cluster, dask_cluster
+from tests.support.job_commands import Commands
 from tests.support.product import Product
 from tests.support.slow_batch import slow_batch
 from tests.support.worlds import world

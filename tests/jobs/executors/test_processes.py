@@ -15,9 +15,9 @@ from jobs.executors.errors import VersionSkew
 from jobs.executors.task import TaskOutcome, Work, own_build, run_task
 from jobs.run.clock import now_micros
 from tests.conftest import NewUrl
-from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import BATCHES_PER_SHOP, SHOPS, assert_whole, make_shops
 from tests.support.import_files import order
+from tests.support.job_commands import Commands
 from tests.support.slow_batch import slow_batch
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import open_arrow

@@ -6,9 +6,9 @@ import pytest
 
 from jobs.importing import ceilings
 from jobs.importing.ceilings import OverCeiling
-from tests.jobs.conftest import SHOP, Commands
 from tests.support import hostile_files as hostile
 from tests.support.import_files import as_ndjson, event
+from tests.support.job_commands import SHOP, Commands
 from tests.support.warehouse import Warehouse
 
 MANY = [event(event_id=f"e{number}") for number in range(1_000)]

@@ -2,8 +2,8 @@
 
 import json
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import as_ndjson, event, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.domain.time import MICROS_PER_SECOND
 
 HINT = "not in the figures yet, and no scheduler runs: `make rollup` computes them\n"

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from jobs.importing.old_imports import purge_imports
-from tests.jobs.conftest import Commands
 from tests.jobs.importing.conftest import NewWarehouse
 from tests.support.form_calls import BEGAN, SHOP, Call, File, call, load, ours, state
 from tests.support.import_files import event, form
+from tests.support.job_commands import Commands
 from tests.support.warehouse import Warehouse
 from tests.tiers import thorough
 from warehouse.connections.arrow import open_arrow

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.conftest import Commands
 from tests.support.commands import kill_at_call
 from tests.support.import_files import Row, account, as_ndjson, event, form, order, rate, spend
+from tests.support.job_commands import Commands
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations.process_id import new_owner
 

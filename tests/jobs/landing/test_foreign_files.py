@@ -3,10 +3,10 @@
 import json
 
 from jobs.landing import folder
-from tests.jobs.conftest import Commands
 from tests.support.exports import ecb
 from tests.support.hashing import keyed, marked
 from tests.support.import_files import SAMPLES, answer, order, written
+from tests.support.job_commands import Commands
 
 ORDERS = SAMPLES / "shopify.json"
 A = {"shop_id": "a.example", "currency": "EUR"}

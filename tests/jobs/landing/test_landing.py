@@ -15,9 +15,9 @@ import pytest
 from jobs.landing import folder
 from jobs.landing.held_file import FileGone, hold
 from jobs.landing.land import MAX_TRIES
-from tests.jobs.conftest import Commands
 from tests.support.commands import kill
 from tests.support.import_files import as_csv, as_ndjson, event, form, order
+from tests.support.job_commands import Commands
 from tests.support.waiting import wait_until
 
 SHOP = {"shop_id": "a.example", "currency": "EUR"}

@@ -12,9 +12,9 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
 from jobs.importing.shops import ShopDeleted, load_shops
 from jobs.pipeline import recompute
-from tests.jobs.conftest import BACKLOG_BATCHES, SHOP, Commands
 from tests.support.commands import run_web
 from tests.support.import_files import event, order, written
+from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands
 from tests.support.shop_builder import writing
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.engine import open_engine

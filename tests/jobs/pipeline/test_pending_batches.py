@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from jobs.pipeline.batching import BATCH_ROWS, next_batches
-from tests.jobs.conftest import Commands
 from tests.support.batches import batch, shop, take
 from tests.support.import_files import order
+from tests.support.job_commands import Commands
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.editions import pending_batches
 

@@ -7,9 +7,9 @@ from sqlalchemy import text
 
 from jobs.facts import kept_facts_io
 from jobs.facts.kept_facts import KeptFacts
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.hashing import HASHER, keyed, marked
 from tests.support.import_files import event, order
+from tests.support.job_commands import SHOP, Commands
 from tests.support.shop_builder import writing
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from jobs.run.clock import now_micros
-from tests.jobs.conftest import Commands
 from tests.jobs.pulls.rates import packed
 from tests.jobs.pulls.server import Answer, serving
+from tests.support.job_commands import Commands
 from warehouse.operations.process_id import LEASE_MICROS
 
 

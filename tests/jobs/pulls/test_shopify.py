@@ -15,7 +15,6 @@ from sqlalchemy import text
 from jobs.importing.formats.shopify.bulk import ShopifyBulk
 from jobs.pulls import shopify_api
 from jobs.pulls.shopify import QUERY
-from tests.jobs.conftest import SHOP, Commands
 from tests.jobs.pulls.server import Served, serving
 from tests.jobs.pulls.shopify_server import (
     CLIENT_ID,
@@ -25,6 +24,7 @@ from tests.jobs.pulls.shopify_server import (
     ShopifyServer,
 )
 from tests.support.import_files import SAMPLES
+from tests.support.job_commands import SHOP, Commands
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.connections.engine import open_engine
 

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.jobs.conftest import SHOP, Commands
+from tests.support.job_commands import SHOP, Commands
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(__file__).with_name("tap_program.py")

@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import event, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import job_runs
 

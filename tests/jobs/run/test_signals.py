@@ -2,9 +2,9 @@
 
 import signal
 
-from tests.jobs.conftest import BACKLOG_BATCHES, SHOP, Commands
 from tests.support.commands import Command
 from tests.support.import_files import as_ndjson, event, order
+from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands
 from warehouse.connections.arrow import open_arrow
 
 

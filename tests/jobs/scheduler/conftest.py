@@ -5,8 +5,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from jobs.run.clock import now_micros
-from tests.jobs.conftest import Commands
 from tests.support.commands import Command
+from tests.support.job_commands import Commands
 from tests.support.waiting import wait_until
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.time import MICROS_PER_SECOND

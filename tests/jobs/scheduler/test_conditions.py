@@ -9,10 +9,10 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from jobs.run.clock import now_micros
-from tests.jobs.conftest import SHOP, Commands
 from tests.jobs.pulls.server import Answer, serving
 from tests.jobs.scheduler.conftest import HOUR, MINUTE, needs, started
 from tests.support.import_files import FORM, answer, as_ndjson, event, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.domain.time import MICROS_PER_DAY
 
 

@@ -8,9 +8,9 @@ import pytest
 from jobs.landing.file_names import report_name
 from jobs.run.clock import now_micros
 from jobs.scheduler.status import LANDING_FAILED
-from tests.jobs.conftest import SHOP, Commands
 from tests.jobs.scheduler.conftest import MINUTE, needs, started
 from tests.support.import_files import as_ndjson, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import open_arrow
 from warehouse.operations import conditions
 

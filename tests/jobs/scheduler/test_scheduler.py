@@ -10,9 +10,9 @@ import pytest
 from jobs.run.clock import now_micros
 from jobs.scheduler.child_processes import ChildProcesses
 from jobs.scheduler.schedule import cron, schedule
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.commands import children
 from tests.support.import_files import as_ndjson, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import open_arrow
 from warehouse.operations import job_leases
 from warehouse.operations.process_id import LEASE_MICROS

@@ -1,30 +1,29 @@
-"""The command line on one warehouse, with a landing folder of its own."""
+"""`python -m jobs` on one warehouse, with a landing folder of its own."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import text
 
 from jobs.cli import main
 from tests.support.commands import Command, children, start
-from tests.support.import_files import Row, as_ndjson, order
+from tests.support.import_files import Row, order, written
 from tests.support.waiting import wait_until
-from warehouse.connections.engine import open_engine
+from tests.support.warehouse import Warehouse
 
 SHOP: Row = {"shop_id": "a.example", "currency": "EUR"}
 # Enough that a rollup still works on them when a test has seen the first one done.
 BACKLOG_BATCHES = 15
 
 
-class Commands:
+class Commands(Warehouse):
     """`python -m jobs` on a warehouse; `settings` are the environment variables of all commands."""
 
     def __init__(self, url: str, folder: Path) -> None:
-        self.url, self.folder = url, folder
+        super().__init__(url, folder)
         self.landing = folder / "landing"
         self.settings = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(self.landing)}
         self._started: list[Command] = []
@@ -51,11 +50,12 @@ class Commands:
         assert result.exit_code == status, (arguments, result.exit_code, result.output)
         return result.output
 
-    def take(self, kind: str, rows: list[Row]) -> None:
-        """Import rows of a kind."""
-        file = self.folder / f"{kind}.ndjson"
-        file.write_bytes(as_ndjson(rows))
-        self("import", kind, str(file))
+    def take(self, kind: str, rows: Any, name: str = "") -> dict[str, int]:
+        """Import rows by the command; the counts."""
+        file = written(self.folder / (name or f"{kind}.ndjson"), rows)
+        printed = self("import", kind, str(file), "--json")
+        counts: dict[str, int] = json.loads(printed.splitlines()[-1])
+        return counts
 
     def make_backlog(self) -> None:
         """Import BACKLOG_BATCHES batches of one order each."""
@@ -79,38 +79,11 @@ class Commands:
         hidden.write_bytes(content)
         return hidden.rename(file)
 
-    def rows(self, sql: str) -> list[Any]:
-        """The rows of a query, as tuples; a single column as its values."""
-        with open_engine(self.url).connect() as connection:
-            rows = [tuple(row) for row in connection.execute(text(sql))]
-        return [row[0] if len(row) == 1 else row for row in rows]
-
     def wait_until(self, sql: str) -> None:
         """Wait until the first value of a query is not 0."""
         wait_until(lambda: self.rows(sql)[0], lambda: sql)
-
-    def change(self, sql: str) -> None:
-        engine = open_engine(self.url)
-        with engine.connect().execution_options(writes=True) as connection:
-            connection.execute(text(sql))
-            connection.commit()
 
     def end(self) -> None:
         for command in self._started:
             command.kill()
             command.wait()
-
-
-@pytest.fixture
-def commands(warehouse_url: str, tmp_path: Path) -> Iterator[Commands]:
-    """On either kind of database."""
-    on_warehouse = Commands(warehouse_url, tmp_path)
-    yield on_warehouse
-    on_warehouse.end()
-
-
-@pytest.fixture
-def sqlite_commands(sqlite_url: str, tmp_path: Path) -> Iterator[Commands]:
-    on_warehouse = Commands(sqlite_url, tmp_path)
-    yield on_warehouse
-    on_warehouse.end()
