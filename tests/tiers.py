@@ -53,7 +53,6 @@ POSTGRES_CORE: Final = (
     "contract/test_life.py",
     "jobs/importing/test_ads.py",
     "jobs/importing/test_inserting.py",
-    "jobs/pipeline/test_editions.py",
     "warehouse/connections",
     "warehouse/daily",
     "warehouse/editions",
