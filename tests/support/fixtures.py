@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import Engine
 
+from tests.conftest import NewUrl
 from tests.support.loaded import Content, Originals
 from tests.support.product import Product
 from tests.support.shop_builder import ShopBuilder, instant
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from tests.support.job_commands import Commands
 
-NewUrl = Callable[[], str]
 Loaded = Callable[[Content], str]
 Ask = Callable[..., Any]
 
