@@ -27,6 +27,9 @@ pytest_plugins = ("tests.support.fixtures",)
 
 NewUrl = Callable[[], str]
 
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"pid{os.getpid()}")
+"""The name of this run of the tests, which its processes have in common."""
+
 depth.register_profiles()
 statements.mark_those_of_tests()
 
@@ -114,15 +117,12 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[URL]:
     """A server on which databases may be created; its tests are left out where there is none."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"pid{os.getpid()}")
     try:
-        server = postgres.server_url(run)
+        server = postgres.server_url(RUN)
     except postgres.PostgresUnavailable as error:
         pytest.skip(f"{_WITHOUT_POSTGRES}{error}")
     yield server
-    log = postgres.folder_of(run) / "log"
-    if "RECORD_STATEMENTS" in os.environ and log.exists():
-        statements.record(log, os.environ["RECORD_STATEMENTS"])
+    statements.record(postgres.folder_of(RUN) / "log")
 
 
 def _migrate(url: str) -> None:

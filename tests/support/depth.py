@@ -1,4 +1,4 @@
-"""How much a random test tries: little in `make test`, much in `make test-deep`.
+"""How much a random test tries: little in `make test` and `make test-all`, much in `make test-deep`.
 
 `make test-deep` gives larger numbers in the environment, and the hypothesis profile `deep`.
 """

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import URL, NullPool, create_engine
 
-from tests.support import postgres
+from tests.support import postgres, statements
 from tests.support.faults.servers import own_server, owner_of, run_program
 
 # A query that keeps the primary's changes from being applied is ended at once.
@@ -38,6 +38,7 @@ class Standby:
 
     def stop(self) -> None:
         self._run("pg_ctl", "-D", str(self._data), "-m", "immediate", "-w", "stop")
+        statements.record(self._log)
 
     def pause(self) -> None:
         """Apply no more changes: from here on, the standby lags."""

@@ -12,12 +12,13 @@ from typing import Any
 
 from sqlalchemy import URL, make_url
 
-from tests.support import postgres
+from tests.support import postgres, statements
 
 # As in operation, but for the disk's own cache: the machine does not die with the server.
 _SETTINGS = (
     "ALTER SYSTEM SET fsync = off",
     "ALTER SYSTEM SET autovacuum_naptime = '1h'",
+    *statements.LOGGING,
     "SELECT pg_reload_conf()",
 )
 
@@ -34,6 +35,7 @@ def own_server() -> Iterator[tuple[URL, Path]]:
         yield url, folder
     finally:
         run_program(folder, "pg_ctl", "-D", str(folder), "-m", "immediate", "-w", "stop")
+        statements.record(folder / "log")
         shutil.rmtree(folder, ignore_errors=True)
 
 
