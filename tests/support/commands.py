@@ -165,25 +165,25 @@ def start_job(url: str, *words: str) -> Command:
     return start("jobs", *words, settings={"WAREHOUSE_URL": url})
 
 
-def kill_at_call(place: str, number: int, portion_rows: int = 0) -> Callable[[], None]:
-    """For `before`: the process kills itself where a function (MODULE.FUNCTION or MODULE.CLASS.METHOD) is
-    called for the n-th time. A portion has `portion_rows` rows, where that is given."""
-    return partial(_kill_at_call, place, number, portion_rows)
+def kill_at_call(
+    place: str, number: int, values: Mapping[str, object] | None = None
+) -> Callable[[], None]:
+    """For `before`: the process kills itself where a function (MODULE.FUNCTION) is called for the n-th time.
+    `values` of other names (MODULE.NAME) let that be often enough."""
+    return partial(_kill_at_call, place, number, values or {})
 
 
-def _kill_at_call(place: str, number: int, portion_rows: int) -> None:
-    owner, _, name = place.rpartition(".")
-    target = pkgutil.resolve_name(owner)
-    original, calls = getattr(target, name), count(1)
-    if portion_rows:
-        import_module("jobs.pipeline.batching").BATCH_ROWS = portion_rows
+def _kill_at_call(place: str, number: int, values: Mapping[str, object]) -> None:
+    calls, original = count(1), pkgutil.resolve_name(place)
 
     def counted(*args: Any, **options: Any) -> Any:
         if next(calls) == number:
             os.kill(os.getpid(), signal.SIGKILL)
         return original(*args, **options)
 
-    setattr(target, name, counted)
+    for name, value in {**values, place: counted}.items():
+        module, _, attribute = name.rpartition(".")
+        setattr(import_module(module), attribute, value)
 
 
 def children(pid: int) -> list[psutil.Process]:

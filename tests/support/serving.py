@@ -1,5 +1,6 @@
 """The servers as processes of their own, and how they are asked."""
 
+import atexit
 import http.client
 import json
 import multiprocessing
@@ -7,6 +8,7 @@ import random
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import util
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -72,6 +74,13 @@ def _fork_the_workers() -> None:
     """Have the server fork its workers, where it would start them from nothing: each would import all of
     the API again. A start from nothing is in `tests/system/test_entry_points.py`."""
     multiprocessing.set_start_method = lambda *_, **__: None
+    util.register_after_fork(_end_as_python_does, lambda end: end())
+
+
+def _end_as_python_does() -> None:
+    """A worker that is started from nothing calls at its end what it has registered; a fork does not."""
+    atexit._clear()
+    util.Finalize(None, atexit._run_exitfuncs, exitpriority=0)
 
 
 def await_workers(server: int) -> set[int]:

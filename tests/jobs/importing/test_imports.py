@@ -234,9 +234,10 @@ def big(path: Path, rows: int) -> Path:
 
 
 def killed(jobs: Commands, at: str, *words: str) -> None:
-    """Run a command that kills itself at its second call of a function. Half of a file of 300 rows is a
-    portion."""
-    assert jobs.start(*words, before=kill_at_call(at, 2, portion_rows=600)).wait() == -9
+    """Run a command that kills itself at its second call of a function."""
+    # Half of a file of 300 rows is a portion.
+    before = kill_at_call(at, 2, {"jobs.pipeline.batching.BATCH_ROWS": 600})
+    assert jobs.start(*words, before=before).wait() == -9
 
 
 def test_an_import_that_was_killed_can_be_undone(jobs: Commands) -> None:

@@ -99,7 +99,12 @@ def test_each_answered_event_is_in_the_figures_once(
 ) -> None:
     key = created_key(product.url)
     numbers, ends, ports = count(), Event(), [0]
-    chance = random.Random(0)
+    chance, answered = random.Random(0), [0]
+
+    def await_more(calls: int) -> None:
+        """Until so many more calls are answered: however slow the machine is, clients are at work then."""
+        until = answered[0] + calls
+        wait_until(lambda: answered[0] >= until)
 
     def client() -> int:
         sent = 0
@@ -112,6 +117,7 @@ def test_each_answered_event_is_in_the_figures_once(
                 send_until_answered(ports, key, [*views, *views])
             send_until_answered(ports, key, [call("Form Subscribed", sessions[0])])
             sent += 1
+            answered[0] += 1
         return sent
 
     with ThreadPoolExecutor(8) as clients:
@@ -120,12 +126,12 @@ def test_each_answered_event_is_in_the_figures_once(
             for turn in range(3):
                 with collected(product.url, landing) as (server, ports[0]):
                     wait_until(lambda: send(ports[0], key, []) == 200)
-                    time.sleep(0.5 + chance.random())
+                    await_more(chance.randrange(10, 40))
                     worker = psutil.Process(chance.choice(sorted(await_workers(server.pid))))
                     worker.kill()
                     worker.wait()
                     await_workers(server.pid)
-                    time.sleep(0.5 + chance.random())
+                    await_more(chance.randrange(10, 40))
                     if turn == 2:
                         ends.set()
                         sent = sum(done.result(PATIENCE_SECONDS) for done in running)
