@@ -1,71 +1,65 @@
-"""START HERE: the commands of `python -m jobs`, by name."""
+"""START HERE: the commands of `python -m jobs`, with their options and their help.
+
+The work of each lies in `jobs/commands/`. It is imported when a command is called, never above: pandas and
+pyarrow alone take most of a second of the processor, and the help, a mistyped word and a wrong setting need
+neither.
+"""
 
 import sys
-from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from jobs.commands.options import (
+    DEMO_DAYS,
+    SAMPLE_DAYS,
+    DayParam,
+    JsonObject,
+    NamesIn,
+    cron_or_off,
+    executor_option,
+    scheduled_as_option,
+    shop_option,
+)
 from jobs.run.errors import one_line_errors
 from warehouse.environment import JOBS, SCHEDULER, WrongSettings, prepare
 
-# Under each heading of the help: a command, and the module in jobs/commands/ that has it as
-# `<command>_command`. It is imported when it is called: pandas alone takes half a second.
+# The headings of the help.
 SECTIONS: Final = {
-    "Every day": {
-        "import": "import_files",
-        "rollup": "rollup",
-        "status": "status",
-        "imports": "imports",
-        "rejects": "rejects",
-        "fields": "fields",
-        "pull": "pull",
-        "pulls": "pulls",
-        "scheduler": "scheduler",
-    },
-    "Now and then": {
-        "forget": "forget",
-        "backfill": "backfill",
-        "rebuild": "rebuild",
-        "verify": "verify",
-        "run": "run_job",
-        "landing": "landing",
-        "purge": "purge",
-        "backup": "backup",
-        "restore": "backup",
-        "demo": "demo",
-    },
-}
-COMMANDS: Final = {
-    name: module for section in SECTIONS.values() for name, module in section.items()
+    "Every day": (
+        *("import", "rollup", "status", "imports", "rejects", "fields", "pull", "pulls"),
+        "scheduler",
+    ),
+    "Now and then": (
+        *("forget", "backfill", "rebuild", "verify", "run", "landing", "purge", "backup"),
+        *("restore", "demo"),
+    ),
 }
 
 # The commands that read the schedule.
 _OF_THE_SCHEDULE: Final = ("scheduler", "status", "run")
 
+KINDS: Final = NamesIn("jobs.importing.kinds", "KINDS")
+FORMATS: Final = NamesIn("jobs.importing.formats", "FORMATS")
+DATE_ORDERS: Final = NamesIn("jobs.importing.values.notation", "DATE_ORDERS")
+SOURCES: Final = NamesIn("jobs.pulls.sources", "SOURCES")
+_FILE: Final = click.Path(path_type=Path, dir_okay=False)
+
 
 class Commands(click.Group):
-    """The commands above, in that order. Any error becomes one line and an exit status."""
+    """The commands below, in the order of the help. Any error becomes one line and an exit status."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"jobs.commands.{COMMANDS[cmd_name]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        return command
+        return [name for names in SECTIONS.values() for name in names]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, names in SECTIONS.items():
             with formatter.section(heading):
-                formatter.write_dl([(name, self._summary(ctx, name)) for name in names])
-
-    def _summary(self, ctx: click.Context, name: str) -> str:
-        """The first sentence of a command's help, whatever its length."""
-        command = self.get_command(ctx, name)
-        return command.get_short_help_str(limit=1000) if command else ""
+                # The first sentence, whatever its length.
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(limit=1000)) for name in names]
+                )
 
     def invoke(self, ctx: click.Context) -> Any:
         with one_line_errors():
@@ -82,3 +76,381 @@ def main(ctx: click.Context) -> None:
         for line in str(error).splitlines():
             click.echo(f"Error: {line}", err=True)
         sys.exit(2)
+
+
+@main.command("import")
+@click.argument("kind", type=KINDS, metavar="KIND")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=FORMATS,
+    help="The system that wrote the files; needed only if they do not show it.",
+)
+@click.option(
+    "--shop",
+    "shop_id",
+    metavar="ID",
+    help="The shop of another system's files; needed if there are several shops.",
+)
+@click.option(
+    "--dates",
+    type=DATE_ORDERS,
+    help="The order of day, month and year in CSV; needed only if the dates do not show it.",
+)
+@click.option("--dry-run", is_flag=True, help="Show the first rows and rejects; write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")
+def import_(**options: Any) -> None:
+    """Import files of one KIND: shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
+
+    Files are NDJSON (.ndjson, .jsonl), CSV (each also .gz) or Parquet with the fields that
+    `python -m jobs fields KIND` prints, or another system's export (--format). Importing a file again
+    changes nothing. `-` is standard input. Exits 3 if rows were rejected; `rejects` lists them.
+    """
+    from jobs.commands.import_files import import_command
+
+    import_command(**options)
+
+
+@main.command()
+@shop_option
+@click.option(
+    "--refresh",
+    is_flag=True,
+    help="Skip failed batches until their retry is due, and batches that another job is processing.",
+)
+@executor_option
+@scheduled_as_option
+def rollup(**options: Any) -> None:
+    """Bring the answers up to date with everything imported since the last rollup.
+
+    Failed batches are tried again, also those that were set aside. If some still fail, the others are
+    rolled up all the same, and the exit status is 1.
+    """
+    from jobs.commands.rollup import rollup_command
+
+    rollup_command(**options)
+
+
+@main.command()
+@shop_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with everything.")
+def status(**options: Any) -> None:
+    """Show what was imported, what waits for a rollup, what failed, and what runs next.
+
+    Lines that begin with NEEDS YOU say what a person has to do. If there are any, the exit status is
+    1.
+    """
+    from jobs.commands.status import status_command
+
+    status_command(**options)
+
+
+@main.group()
+def imports() -> None:
+    """List the imports of files, or undo one of them."""
+
+
+@imports.command("list")
+@shop_option
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Show so many at most.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+def list_imports(**options: Any) -> None:
+    """List the last imports, the newest first: ID TIME STATE KIND FILE COUNTS.
+
+    --shop lists the imports whose rows are all of that shop. Imports older than IMPORTS_DAYS are not
+    listed: they can no longer be undone.
+    """
+    from jobs.commands.imports import list_command
+
+    list_command(**options)
+
+
+@imports.command("undo")
+@click.argument("import_id", type=int, metavar="ID")
+@click.option(
+    "--dry-run", is_flag=True, help="Print what would go and what would stay; change nothing."
+)
+def undo_import(**options: Any) -> None:
+    """Take an import back, as if it had never come.
+
+    Rows that it alone had brought go, with its rejects. Rows that another import repeated stay. Where it had
+    replaced a row, the version of the last import that stands is there again. An undo that was killed is
+    ended by the next one of that import, or by the next rollup.
+    """
+    from jobs.commands.imports import undo_command
+
+    undo_command(**options)
+
+
+@main.command()
+@click.option("--kind", type=KINDS, help="Only rows of this kind.")
+@click.option("--file", metavar="NAME", help="Only rows of this file: its path, or the end of it.")
+@shop_option
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List the first N rows.")
+@click.option("--summary", is_flag=True, help="Show each reason once, with an example.")
+@click.option("--retry", is_flag=True, help="Import them again, and remove the accepted ones.")
+@click.option("--dismiss", is_flag=True, help="Forget them, without importing them.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+def rejects(**options: Any) -> None:
+    """List rejected rows: FILE:LINE KIND REASON, then the row's text.
+
+    Use --retry once the cause is mended (a shop was missing, for example). It prints counts as `import`
+    does, and exits 3 if some rows are still rejected.
+    """
+    from jobs.commands.rejects import rejects_command
+
+    rejects_command(**options)
+
+
+@main.command()
+@click.argument("kind", type=KINDS)
+def fields(**options: Any) -> None:
+    """Print the fields of a kind as a Markdown table, and an example row as NDJSON.
+
+    KIND is shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
+    """
+    from jobs.commands.fields import fields_command
+
+    fields_command(**options)
+
+
+@main.command()
+@click.argument("source", type=SOURCES)
+@shop_option
+@click.option("--name", metavar="NAME", help="Only the pull of this name.")
+@scheduled_as_option
+def pull(**options: Any) -> None:
+    """Fetch what is new from a SOURCE into the landing folder, which is imported as ever.
+
+    Runs the pulls of the source that `pulls add` has set up. Where there is none, `ecb` needs nothing,
+    and `shopify` takes SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET.
+    """
+    from jobs.commands.pull import pull_command
+
+    pull_command(**options)
+
+
+@main.group()
+def pulls() -> None:
+    """Set up what the scheduler fetches by itself: add, list and remove pulls."""
+
+
+@pulls.command("add")
+@click.argument("source", type=SOURCES)
+@shop_option
+@click.option("--name", metavar="NAME", help="Its name (default: the source and the shop).")
+@click.option("--config", type=JsonObject(), help="JSON without secrets; see jobs/pulls/README.md.")
+@click.option(
+    "--credentials",
+    type=JsonObject(),
+    help="JSON with the secrets, which are kept encrypted (CREDENTIALS_KEY). `-`: standard input.",
+)
+@click.option("--url", metavar="URL", help="The address to ask, where it is not the usual one.")
+@click.option(
+    "--schedule", metavar="CRON", callback=cron_or_off, help="When, in UTC; `off`: only by hand."
+)
+@click.option(
+    "--lookback",
+    type=click.IntRange(0, 3650),
+    metavar="DAYS",
+    help="How far behind the last pull each one begins.",
+)
+def add_pull(**options: Any) -> None:
+    """Set up a pull of a SOURCE, or change what is given of the one that has its name.
+
+    A scheduler that runs begins a new one within ten seconds.
+    """
+    from jobs.commands.pulls import add_command
+
+    add_command(**options)
+
+
+@pulls.command("list")
+def list_pulls() -> None:
+    """List the pulls: name, source, shop, schedule and the last run."""
+    from jobs.commands.pulls import list_command
+
+    list_command()
+
+
+@pulls.command("remove")
+@click.argument("name")
+def remove_pull(**options: Any) -> None:
+    """Forget a pull, its credentials and how far it came. The rows that it brought stay."""
+    from jobs.commands.pulls import remove_command
+
+    remove_command(**options)
+
+
+@main.command()
+def scheduler() -> None:
+    """Run the scheduled jobs until stopped.
+
+    SIGTERM or Ctrl-C stops it within ten seconds: the current job ends after its batch.
+    """
+    from jobs.commands.scheduler import scheduler_command
+
+    scheduler_command()
+
+
+@main.command()
+@click.option("--shop", metavar="ID", required=True, help="The shop.")
+@click.option("--email", metavar="E", help="The rows with this e-mail address.")
+@click.option("--customer", metavar="C", help="The rows with this customer_id.")
+@click.option("--visitor", metavar="V", help="The rows with this visitor_id.")
+@click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
+def forget(**options: Any) -> None:
+    """Remove a person from a shop: all events and orders that carry one identifier, and what follows from
+    them.
+
+    Later imports drop such rows. Repeat it with the other identifiers of the person, which it lists.
+    """
+    from jobs.commands.forget import forget_command
+
+    forget_command(**options)
+
+
+@main.command()
+@click.option("--from", "first", type=DayParam(), required=True, help="The first day, YYYY-MM-DD.")
+@click.option("--to", "last", type=DayParam(), required=True, help="The last day, YYYY-MM-DD.")
+@shop_option
+def backfill(**options: Any) -> None:
+    """Compute the days FROM to TO again from the raw rows, and replace what is stored for them."""
+    from jobs.commands.backfill import backfill_command
+
+    backfill_command(**options)
+
+
+@main.command()
+@shop_option
+@executor_option
+def rebuild(**options: Any) -> None:
+    """Compute all facts and daily summaries again from the raw rows, and from the facts that were kept of raw
+    events older than RAW_DAYS.
+
+    The API answers from the present ones until the new ones are complete.
+    """
+    from jobs.commands.rebuild import rebuild_command
+
+    rebuild_command(**options)
+
+
+@main.command()
+@click.option(
+    "--all", "every_day", is_flag=True, help="Compare every day, as a rebuild would make it."
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"Compare N random days of each shop (default: {SAMPLE_DAYS}).",
+)
+@shop_option
+@scheduled_as_option
+def verify(**options: Any) -> None:
+    """Compute figures again from the raw rows, and compare them with what is stored.
+
+    If there is any difference, the exit status is 1. Rows that are not rolled up yet are not compared.
+    """
+    from jobs.commands.verify import verify_command
+
+    verify_command(**options)
+
+
+@main.command()
+@click.argument("job", metavar="JOB")
+def run(**options: Any) -> None:
+    """Run a JOB of the schedule now: nightly, refresh, verify, purge, landing or pull:NAME.
+
+    It is recorded under that name. If it is already running, here or on another machine, the exit
+    status is 75.
+    """
+    from jobs.commands.run_job import run_command
+
+    run_command(**options)
+
+
+@main.command()
+@scheduled_as_option
+def landing(**options: Any) -> None:
+    """Import the files that have appeared complete in IMPORT_DIR/KIND/.
+
+    Exports of other systems may also lie in KIND/FORMAT/ and KIND/FORMAT/SHOP/. Each file is moved to
+    done/ or failed/ in its folder, with a report. Exits 1 if a file could not be read or moved.
+    """
+    from jobs.commands.landing import landing_command
+
+    landing_command(**options)
+
+
+@main.command()
+@scheduled_as_option
+def purge(**options: Any) -> None:
+    """Delete raw events older than RAW_DAYS (every figure stays), rejects older than REJECTS_DAYS, records of
+    imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, imported files of the collector older
+    than LANDED_DAYS, expired Idempotency-Keys, and what is left of deleted shops."""
+    from jobs.commands.purge import purge_command
+
+    purge_command(**options)
+
+
+@main.command()
+@click.argument("file", type=_FILE)
+def backup(**options: Any) -> None:
+    """Write the whole warehouse, as it is at one instant, to FILE.
+
+    Everything else may run meanwhile. FILE appears, or replaces an earlier one, when it is complete.
+    """
+    from jobs.commands.backup import backup_command
+
+    backup_command(**options)
+
+
+@main.command()
+@click.argument("file", type=_FILE)
+@click.option("--force", is_flag=True, help="Replace a warehouse that has data.")
+def restore(**options: Any) -> None:
+    """Replace the warehouse by the backup in FILE, completely or not at all.
+
+    A backup of an older version is migrated. With --force, jobs that are running on PostgreSQL lose
+    their connections. Start stopped jobs again: they continue from what was restored.
+    """
+    from jobs.commands.backup import restore_command
+
+    restore_command(**options)
+
+
+@main.command()
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("var/demo"),
+    show_default=True,
+    help="The folder for the files.",
+)
+@click.option(
+    "--days",
+    type=click.IntRange(1),
+    default=DEMO_DAYS,
+    show_default=True,
+    help="The number of days, today included.",
+)
+@click.option("--files-only", is_flag=True, help="Write the files and import nothing.")
+def demo(**options: Any) -> None:
+    """Make up a shop with forms, visitors, orders and ads, up to the present minute.
+
+    Another run adds the days since the last run, and leaves what is already there as it is.
+    """
+    from jobs.commands.demo import demo_command
+
+    demo_command(**options)

@@ -17,10 +17,13 @@ from sqlalchemy import URL, make_url
 
 from tests import tiers
 from tests.support import depth, postgres, statements
+from tests.support.hashing import USE_KNOWN_SECRET
 from tests.support.small_disk import NoSmallDisk, small_disk
 from tests.support.worlds import NOW
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
+
+pytest_plugins = ("tests.support.fixtures",)
 
 NewUrl = Callable[[], str]
 
@@ -125,6 +128,8 @@ def postgres_server() -> Iterator[URL]:
 def _migrate(url: str) -> None:
     engine = open_engine(url)
     migrate(engine)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(USE_KNOWN_SECRET)
     engine.dispose()
 
 

@@ -78,7 +78,6 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_seen_forms.py::test_more_ids_than_a_shop_may_have",
     "jobs/importing/test_shops.py",
     "jobs/pipeline/test_deleted_shops.py::test_a_rollup_leaves_a_shop_that_is_deleted",
-    "jobs/pipeline/test_editions.py",
     "jobs/pipeline/test_failed_batches.py::test_a_poisoned_batch_stops_no_other_and_is_mended",
     "jobs/pipeline/test_pending_batches.py",
     "jobs/pipeline/test_raw_days.py::test_a_deleted_shop_leaves_nothing",

@@ -13,9 +13,6 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
-
 
 class SettingError(ValueError):
     """A setting cannot be used. The message names it and says what it must be."""
@@ -75,6 +72,10 @@ _MIN_SECRET_LENGTH: Final = 32
 
 def warehouse_url(text: str) -> str:
     """The URL, with the driver that this program uses."""
+    # Imported here: help is printed without it.
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         url = make_url(text)
         driver = _DRIVERS[url.drivername]

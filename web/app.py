@@ -6,7 +6,6 @@ request itself). `http/errors.py` answers what goes wrong on the way. An answer 
 headers of CORS, its id and its rate limit, and is logged.
 """
 
-import time
 from collections.abc import Callable
 from time import perf_counter
 
@@ -19,6 +18,7 @@ from web import pages
 from web.api.endpoint import ROW_LIMITS, VERSION
 from web.api.resources import RESOURCES
 from web.api.row_limit import RowLimits
+from web.clock import wall_clock
 from web.dashboard import views as dashboard
 from web.db.background_writes import BackgroundWrites, LastUse
 from web.db.database import Database
@@ -46,11 +46,6 @@ class FormIdConverter(BaseConverter):
 
     regex = "(?!funnel$)[^/]+"
     part_isolating = True
-
-
-def wall_clock() -> int:
-    """The present instant, in microseconds."""
-    return time.time_ns() // 1000
 
 
 def create_app(

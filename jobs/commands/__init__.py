@@ -1,4 +1,5 @@
-"""The command line: one module per command, which reads the options and prints the result.
+"""What each command does: one module per command, whose function takes the options and prints the result.
 
-`jobs/cli.py` lists the commands. The work itself lies in the other rooms of jobs/.
+`jobs/cli.py` declares the commands, with their options and their help. The work itself lies in the other
+rooms of jobs/.
 """

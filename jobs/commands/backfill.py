@@ -4,7 +4,6 @@ from functools import partial
 
 import click
 
-from jobs.commands.options import DayParam, shop_option
 from jobs.pipeline import plan, recompute
 from jobs.pipeline.raw_days import say_purged
 from jobs.run.console import bar, report
@@ -15,12 +14,7 @@ from warehouse.editions.editions import CURRENT, Edition
 from warehouse.editions.leases import Claim
 
 
-@click.command("backfill")
-@click.option("--from", "first", type=DayParam(), required=True, help="The first day, YYYY-MM-DD.")
-@click.option("--to", "last", type=DayParam(), required=True, help="The last day, YYYY-MM-DD.")
-@shop_option
 def backfill_command(first: int, last: int, shop: str | None) -> None:
-    """Compute the days FROM to TO again from the raw rows, and replace what is stored for them."""
     if first > last:
         raise click.BadOptionUsage("--to", "--from is after --to")
     arguments = f"--from {day_date(first)} --to {day_date(last)}"

@@ -3,9 +3,6 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final
-
-import click
 
 from jobs.run.clock import now_micros
 from jobs.run.console import Bar, bar, report
@@ -16,30 +13,14 @@ from warehouse.backups import BackupError, Progress, back_up, restore
 from warehouse.connections.arrow import open_arrow
 from warehouse.operations import job_runs
 
-_FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
-
-@click.command("backup")
-@click.argument("file", type=_FILE)
 def backup_command(file: Path) -> None:
-    """Write the whole warehouse, as it is at one instant, to FILE.
-
-    Everything else may run meanwhile. FILE appears, or replaces an earlier one, when it is complete.
-    """
     with _recorded("backup", file) as url, _bars() as progress:
         back_up(url, file, progress)
     report(f"backed up to {file} ({file.stat().st_size:,} bytes)")
 
 
-@click.command("restore")
-@click.argument("file", type=_FILE)
-@click.option("--force", is_flag=True, help="Replace a warehouse that has data.")
 def restore_command(file: Path, force: bool) -> None:
-    """Replace the warehouse by the backup in FILE, completely or not at all.
-
-    A backup of an older version is migrated. With --force, jobs that are running on PostgreSQL lose
-    their connections. Start stopped jobs again: they continue from what was restored.
-    """
     with _recorded("restore", file) as url, _bars() as progress:
         restore(url, file, progress, force=force)
     report(f"restored from {file}; `python -m jobs status` shows what it holds")

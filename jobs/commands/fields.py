@@ -10,13 +10,7 @@ from jobs.importing.values.fields import Field
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 
 
-@click.command("fields")
-@click.argument("kind", type=click.Choice(list(KINDS)))
 def fields_command(kind: str) -> None:
-    """Print the fields of a kind as a Markdown table, and an example row as NDJSON.
-
-    KIND is shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
-    """
     click.echo("\n".join(table_of(KINDS[kind])))
     click.echo(f"\n{json.dumps(EXAMPLE_ROWS[kind])}")
 

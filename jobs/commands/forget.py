@@ -14,18 +14,7 @@ from warehouse.operations.hash_secret import email_hasher
 _LISTED = 20
 
 
-@click.command("forget")
-@click.option("--shop", metavar="ID", required=True, help="The shop.")
-@click.option("--email", metavar="E", help="The rows with this e-mail address.")
-@click.option("--customer", metavar="C", help="The rows with this customer_id.")
-@click.option("--visitor", metavar="V", help="The rows with this visitor_id.")
-@click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
 def forget_command(shop: str, dry_run: bool, **given: str | None) -> None:
-    """Remove a person from a shop: all events and orders that carry one identifier, and what follows from
-    them.
-
-    Later imports drop such rows. Repeat it with the other identifiers of the person, which it lists.
-    """
     named = [(kind, given[kind]) for kind in COLUMNS if given[kind]]
     if len(named) != 1:
         raise click.UsageError("name one of --email, --customer and --visitor")

@@ -20,7 +20,6 @@ from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind
 from jobs.importing.preview import preview_files
 from jobs.importing.rejects import purge_rejects
 from jobs.importing.shops import load_shops
-from jobs.importing.values.notation import DATE_ORDERS
 from jobs.run.clock import now_micros
 from jobs.run.console import Bar, bar, printable, printable_json
 from jobs.run.errors import SOME_REJECTED, CommandFailed
@@ -38,30 +37,6 @@ _ROLLED_UP: Final = ("events", "orders")
 Rejects = list[tuple[str, int, str]]
 
 
-@click.command("import")
-@click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
-@click.argument(
-    "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
-)
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    help="The system that wrote the files; needed only if they do not show it.",
-)
-@click.option(
-    "--shop",
-    "shop_id",
-    metavar="ID",
-    help="The shop of another system's files; needed if there are several shops.",
-)
-@click.option(
-    "--dates",
-    type=click.Choice(DATE_ORDERS),
-    help="The order of day, month and year in CSV; needed only if the dates do not show it.",
-)
-@click.option("--dry-run", is_flag=True, help="Show the first rows and rejects; write nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")
 def import_command(
     kind: str,
     files: tuple[Path, ...],
@@ -71,12 +46,6 @@ def import_command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Import files of one KIND: shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
-
-    Files are NDJSON (.ndjson, .jsonl), CSV (each also .gz) or Parquet with the fields that
-    `python -m jobs fields KIND` prints, or another system's export (--format). Importing a file again
-    changes nothing. `-` is standard input. Exits 3 if rows were rejected; `rejects` lists them.
-    """
     options = ImportOptions(FORMATS[format_name] if format_name else None, shop_id, dates or "")
     if options.format and options.format.kind != kind:
         raise click.UsageError(f"{format_name} is a format of {options.format.kind}, not of {kind}")

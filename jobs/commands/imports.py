@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jobs.commands.options import shop_option
 from jobs.run.clock import now_micros
 from jobs.run.console import json_line, printable
 from jobs.run.errors import CommandFailed
@@ -21,28 +20,7 @@ if TYPE_CHECKING:
     from jobs.importing.kinds.versions import TakenBack
 
 
-@click.group("imports")
-def imports_command() -> None:
-    """List the imports of files, or undo one of them."""
-
-
-@imports_command.command("list")
-@shop_option
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Show so many at most.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def list_command(shop: str | None, limit: int, as_json: bool) -> None:
-    """List the last imports, the newest first: ID TIME STATE KIND FILE COUNTS.
-
-    --shop lists the imports whose rows are all of that shop. Imports older than IMPORTS_DAYS are not
-    listed: they can no longer be undone.
-    """
     with open_warehouse() as connection:
         shop_key = shop_keys(connection, shop)[0] if shop else None
         for one in imports.list_imports(connection, now_micros(), shop_key, limit):
@@ -62,18 +40,7 @@ def _as_text(one: ImportedFile) -> str:
     )
 
 
-@imports_command.command("undo")
-@click.argument("import_id", type=int, metavar="ID")
-@click.option(
-    "--dry-run", is_flag=True, help="Print what would go and what would stay; change nothing."
-)
 def undo_command(import_id: int, dry_run: bool) -> None:
-    """Take an import back, as if it had never come.
-
-    Rows that it alone had brought go, with its rejects. Rows that another import repeated stay. Where it had
-    replaced a row, the version of the last import that stands is there again. An undo that was killed is
-    ended by the next one of that import, or by the next rollup.
-    """
     # The importer's parts are loaded where they are needed: a list is there sooner without them.
     from jobs.importing.undo import JOB, preview, undo
 

@@ -1,12 +1,33 @@
 """Options that several commands have."""
 
+import json
 from datetime import date
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Final
 
 import click
 
 from jobs.run.console import log_as
 from warehouse.domain.time import day_number
 from warehouse.settings import EXECUTOR
+
+# How many days of a shop `verify` compares, unless it is told.
+SAMPLE_DAYS: Final = 7
+# How many days the made-up shop of `demo` has.
+DEMO_DAYS: Final = 120
+
+
+class NamesIn(click.Choice[str]):
+    """One of the names in a table of a module, which is imported when the names are needed: to know the kinds
+    of files is to load the importer, with pandas."""
+
+    def __init__(self, module: str, table: str) -> None:
+        self._module, self._table, self.case_sensitive = module, table, True
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(getattr(import_module(self._module), self._table))
 
 
 class DayParam(click.ParamType[int]):
@@ -21,6 +42,39 @@ class DayParam(click.ParamType[int]):
             return day_number(date.fromisoformat(value))
         except ValueError:
             self.fail(f"{value!r} is not a day (YYYY-MM-DD)")
+
+
+class JsonObject(click.ParamType[dict[str, Any]]):
+    """A file with a JSON object in it; `-` is standard input."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
+        try:
+            with click.open_file(value) as file:
+                converted = json.load(file)
+        except OSError as error:
+            self.fail(f"{value!r}: {error.strerror}")
+        except ValueError:
+            converted = None
+        if not isinstance(converted, dict):
+            # The text may be a secret: the message does not quote it.
+            self.fail("the file must hold a JSON object")
+        return converted
+
+
+def cron_or_off(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
+    """A cron expression; "" for `off`."""
+    if text is None or text == "off":
+        return None if text is None else ""
+    # Imported here: few commands have a schedule.
+    from warehouse.domain.cron import cron
+
+    try:
+        cron(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r}: {error}") from None
+    return text
 
 
 def _log_scheduled(ctx: click.Context, _param: click.Parameter, job: str | None) -> str | None:

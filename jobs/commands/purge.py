@@ -1,8 +1,5 @@
 """`purge`: delete what is kept for some days only."""
 
-import click
-
-from jobs.commands.options import scheduled_as_option
 from jobs.importing.old_imports import purge_imports
 from jobs.importing.rejects import purge_rejects
 from jobs.landing.folder import purge_collected
@@ -18,12 +15,7 @@ from warehouse.operations import job_runs
 from warehouse.tenants.deletion import finish_deletions
 
 
-@click.command("purge")
-@scheduled_as_option
 def purge_command(scheduled_as: str | None) -> None:
-    """Delete raw events older than RAW_DAYS (every figure stays), rejects older than REJECTS_DAYS, records of
-    imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, imported files of the collector older
-    than LANDED_DAYS, expired Idempotency-Keys, and what is left of deleted shops."""
     with JobRun("purge", scheduled_as=scheduled_as) as run:
         purge_rejects(run.connection, now_micros(), settings.REJECTS_DAYS.get())
         purge_imports(run.connection, now_micros(), settings.IMPORTS_DAYS.get())

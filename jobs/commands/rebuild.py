@@ -1,23 +1,12 @@
 """`rebuild`: compute everything again from the raw rows."""
 
-import click
-
-from jobs.commands.options import executor_option, shop_option
 from jobs.pipeline import plan
 from jobs.pipeline.raw_days import say_purged
 from jobs.run.console import bar, report
 from jobs.run.job_run import JobRun
 
 
-@click.command("rebuild")
-@shop_option
-@executor_option
 def rebuild_command(shop: str | None, executor: str) -> None:
-    """Compute all facts and daily summaries again from the raw rows, and from the facts that were kept of raw
-    events older than RAW_DAYS.
-
-    The API answers from the present ones until the new ones are complete.
-    """
     with JobRun("rebuild", f"--shop {shop}" if shop else "") as run:
         say_purged(run.connection, shop)
         total = plan.waiting_rows(run.connection, run.window_days, shop, rebuild=True)

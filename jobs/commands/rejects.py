@@ -7,8 +7,6 @@ from typing import Any
 import click
 
 from jobs.commands.import_files import print_counts
-from jobs.commands.options import shop_option
-from jobs.importing.kinds import KINDS
 from jobs.importing.rejects import (
     Reject,
     RejectFilter,
@@ -26,15 +24,6 @@ from warehouse import settings
 from warehouse.connections.arrow import ArrowConnection
 
 
-@click.command("rejects")
-@click.option("--kind", type=click.Choice(list(KINDS)), help="Only rows of this kind.")
-@click.option("--file", metavar="NAME", help="Only rows of this file: its path, or the end of it.")
-@shop_option
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List the first N rows.")
-@click.option("--summary", is_flag=True, help="Show each reason once, with an example.")
-@click.option("--retry", is_flag=True, help="Import them again, and remove the accepted ones.")
-@click.option("--dismiss", is_flag=True, help="Forget them, without importing them.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def rejects_command(
     kind: str | None,
     file: str | None,
@@ -45,11 +34,6 @@ def rejects_command(
     dismiss: bool,
     as_json: bool,
 ) -> None:
-    """List rejected rows: FILE:LINE KIND REASON, then the row's text.
-
-    Use --retry once the cause is mended (a shop was missing, for example). It prints counts as `import`
-    does, and exits 3 if some rows are still rejected.
-    """
     if summary + retry + dismiss + (limit is not None) > 1:
         raise click.UsageError("only one of --limit, --summary, --retry and --dismiss can be used")
     some = RejectFilter(kind or "", file or "", shop or "")

@@ -1,31 +1,14 @@
 """`rollup`: bring the answers up to date."""
 
-import click
-
-from jobs.commands.options import executor_option, scheduled_as_option, shop_option
 from jobs.pipeline import plan
 from jobs.run.console import bar, report
 from jobs.run.job_run import JobRun
 from warehouse.operations import forgotten, imports, reject_retries
 
 
-@click.command("rollup")
-@shop_option
-@click.option(
-    "--refresh",
-    is_flag=True,
-    help="Skip failed batches until their retry is due, and batches that another job is processing.",
-)
-@executor_option
-@scheduled_as_option
 def rollup_command(
     shop: str | None, refresh: bool, executor: str, scheduled_as: str | None
 ) -> None:
-    """Bring the answers up to date with everything imported since the last rollup.
-
-    Failed batches are tried again, also those that were set aside. If some still fail, the others are
-    rolled up all the same, and the exit status is 1.
-    """
     arguments = f"--shop {shop}" if shop else ""
     with JobRun("refresh" if refresh else "rollup", arguments, scheduled_as=scheduled_as) as run:
         if imports.unfinished_undos(run.connection):

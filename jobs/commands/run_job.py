@@ -7,15 +7,8 @@ from jobs.run.job_run import open_warehouse
 from jobs.scheduler.schedule import pull_jobs, schedule
 
 
-@click.command("run")
-@click.argument("job", metavar="JOB")
-@click.pass_context
-def run_command(ctx: click.Context, job: str) -> None:
-    """Run a JOB of the schedule now: nightly, refresh, verify, purge, landing or pull:NAME.
-
-    It is recorded under that name. If it is already running, here or on another machine, the exit
-    status is 75.
-    """
+def run_command(job: str) -> None:
+    ctx = click.get_current_context()
     jobs = {job.name: job for job in schedule()}
     if job.startswith(JOB):
         with open_warehouse(creates=False) as connection:

@@ -32,12 +32,7 @@ _PULLS_AT_ONCE: Final = 4
 _LOOK_SECONDS: Final = 10
 
 
-@click.command("scheduler")
 def scheduler_command() -> None:
-    """Run the scheduled jobs until stopped.
-
-    SIGTERM or Ctrl-C stops it within ten seconds: the current job ends after its batch.
-    """
     # It warns when a job is due while its last run still goes on, which is ordinary here.
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
     jobs, landing = schedule(), settings.IMPORT_DIR.get()

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import click
 
-from jobs.commands.options import shop_option
 from jobs.pulls.stored_pulls import JOB
 from jobs.run.clock import now_micros
 from jobs.run.console import json_line, printable
@@ -27,15 +26,7 @@ _SHOWN_OF_A_CONDITION: Final = 2
 _FEW_SHOPS: Final = 3
 
 
-@click.command("status")
-@shop_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with everything.")
 def status_command(shop: str | None, as_json: bool) -> None:
-    """Show what was imported, what waits for a rollup, what failed, and what runs next.
-
-    Lines that begin with NEEDS YOU say what a person has to do. If there are any, the exit status is
-    1.
-    """
     window_days = settings.ATTRIBUTION_WINDOW_DAYS.get()
     with open_warehouse(creates=False) as connection:
         root = settings.IMPORT_DIR.get()

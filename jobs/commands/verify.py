@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from jobs.commands.options import scheduled_as_option, shop_option
+from jobs.commands.options import SAMPLE_DAYS
 from jobs.facts.days_of_raw import Days
 from jobs.pipeline import plan, recompute
 from jobs.pipeline.raw_days import say_purged
@@ -19,31 +19,13 @@ from warehouse.editions import editions, leases
 from warehouse.editions.editions import CURRENT, Edition
 from warehouse.editions.leases import Claim
 
-_SAMPLE_DAYS = 7
 
-
-@click.command("verify")
-@click.option(
-    "--all", "every_day", is_flag=True, help="Compare every day, as a rebuild would make it."
-)
-@click.option(
-    "--sample",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help=f"Compare N random days of each shop (default: {_SAMPLE_DAYS}).",
-)
-@shop_option
-@scheduled_as_option
 def verify_command(
     every_day: bool, sample: int | None, shop: str | None, scheduled_as: str | None
 ) -> None:
-    """Compute figures again from the raw rows, and compare them with what is stored.
-
-    If there is any difference, the exit status is 1. Rows that are not rolled up yet are not compared.
-    """
     if every_day and sample:
         raise click.UsageError("--all and --sample cannot be used together")
-    arguments = "--all" if every_day else f"--sample {sample or _SAMPLE_DAYS}"
+    arguments = "--all" if every_day else f"--sample {sample or SAMPLE_DAYS}"
     arguments += f" --shop {shop}" if shop else ""
     with JobRun("verify", arguments, scheduled_as=scheduled_as, creates=False) as run:
         shop_keys(run.connection, shop)
@@ -54,7 +36,7 @@ def verify_command(
         if every_day:
             total = sum(_verify_all(run, edition) for edition in current)
         else:
-            total = _verify_days(run, current, sample or _SAMPLE_DAYS)
+            total = _verify_days(run, current, sample or SAMPLE_DAYS)
         if total:
             run.record.error = (
                 f"{total} rows differ from the raw rows; "

@@ -12,7 +12,6 @@ SHOP: Final = {
     "timezone": "America/New_York",
 }
 ZONE: Final = ZoneInfo(SHOP["timezone"])
-DAYS: Final = 120
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from jobs.demo.cast import DAYS, FORMS, SHOP, SHOP_ID, ZONE, DemoForm
+from jobs.demo.cast import FORMS, SHOP, SHOP_ID, ZONE, DemoForm
 from jobs.demo.purchases import Order
 from jobs.demo.spending import ad_accounts, ad_spend, exchange_rates
 from jobs.demo.story import days_until, events_and_orders
@@ -17,7 +17,7 @@ from jobs.demo.visits import Event
 Files = dict[str, list[Path]]
 
 
-def write(folder: Path, now: datetime, days: int = DAYS) -> Files:
+def write(folder: Path, now: datetime, days: int) -> Files:
     """Write `days` days of data, the last of which ends `now`.
 
     Returns the files by kind, in the order in which they are to be imported.

@@ -8,13 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-import adbc_driver_manager
 import click
 
 from jobs.run.console import say
 from jobs.run.signals import Stopped
-from warehouse.connections.errors import defect, is_outage, unanswered, without_password
-from warehouse.operations.imports import EventsPurged
 from warehouse.setting_values import SettingError
 
 FAILED: Final = 1
@@ -51,6 +48,12 @@ def one_line_errors() -> Iterator[None]:
 
 def explained(error: Exception) -> str:
     """An error in one line, for the user of a command."""
+    # Imported here: the databases' drivers load pandas, which the help and a mistyped word do without.
+    import adbc_driver_manager
+
+    from warehouse.connections.errors import defect, is_outage, unanswered
+    from warehouse.operations.imports import EventsPurged
+
     if isinstance(error, CommandFailed | SettingError | EventsPurged):
         return str(error)
     if is_outage(error):
@@ -62,4 +65,6 @@ def explained(error: Exception) -> str:
 
 def in_one_line(error: BaseException) -> str:
     """The text of an error; the database's own where SQLAlchemy has wrapped it."""
+    from warehouse.connections.errors import without_password
+
     return without_password(" ".join(str(getattr(error, "orig", None) or error).split()))

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -64,11 +63,6 @@ _history = st.tuples(
     st.lists(st.tuples(_when, _order), min_size=3, max_size=9),
 )
 _shops = count()
-
-
-@pytest.fixture
-def product(warehouse_url: str) -> Product:
-    return Product(warehouse_url)
 
 
 def stored(url: str, shops: Iterable[str]) -> Credits:

@@ -2,7 +2,6 @@
 
 from random import Random
 
-import pytest
 from hypothesis import given
 
 from tests.support.answers import assert_answers
@@ -11,11 +10,6 @@ from tests.support.forgetting import some_persons, without
 from tests.support.product import Product
 from tests.support.strategies import portions, seeds, worlds
 from tests.support.worlds import World
-
-
-@pytest.fixture
-def product(warehouse_url: str) -> Product:
-    return Product(warehouse_url)
 
 
 @given(given_world=worlds(), seed=seeds)

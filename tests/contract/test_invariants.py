@@ -15,11 +15,6 @@ from tests.support.strategies import portions
 from tests.support.worlds import world
 
 
-@pytest.fixture
-def product(warehouse_url: str) -> Product:
-    return Product(warehouse_url)
-
-
 def test_a_range_is_the_sum_of_its_parts(product: Product) -> None:
     some = world(3, size=20)
     start_over(product, some)

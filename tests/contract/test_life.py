@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,11 +23,6 @@ from tests.support.strategies import portions, seeds, worlds
 from tests.support.worlds import World, world
 
 few_rows = st.builds(RowLimits, rows=st.integers(1, 12), values=st.integers(1, 3))
-
-
-@pytest.fixture
-def product(warehouse_url: str) -> Product:
-    return Product(warehouse_url)
 
 
 def live(

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from random import Random
 
-import pytest
 from hypothesis import given
 
 from tests.support.answers import assert_answers
@@ -13,11 +12,6 @@ from tests.support.strategies import portions, seeds, worlds
 from tests.support.worlds import World
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.time import MICROS_PER_DAY
-
-
-@pytest.fixture
-def product(warehouse_url: str) -> Product:
-    return Product(warehouse_url)
 
 
 def events_older_than(product: Product, days: int) -> int:

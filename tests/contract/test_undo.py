@@ -4,7 +4,6 @@ who are forgotten in between."""
 from dataclasses import replace
 from random import Random
 
-import pytest
 from hypothesis import given
 
 from jobs.importing.old_imports import purge_imports
@@ -20,11 +19,6 @@ from warehouse.connections.arrow import open_arrow
 
 # A sample of some thousand about a world.
 QUESTIONS = 150
-
-
-@pytest.fixture
-def product(warehouse_url: str) -> Product:
-    return Product(warehouse_url)
 
 
 def files_of(world: World, rng: Random) -> list[Portion]:

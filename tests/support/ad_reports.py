@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import SAMPLES
+from tests.support.warehouse import Warehouse
 
 SHOP = "a.example"
 
@@ -165,7 +165,7 @@ ROWS["meta.csv"] = ROWS["meta.json"][:3]
 
 
 def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in warehouse.rows(STORED)]
+    return [tuple(row.values()) for row in warehouse.records(STORED)]
 
 
 def take(warehouse: Warehouse, rows: Any, name: str = "in.json") -> dict[str, int]:

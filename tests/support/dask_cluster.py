@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests.support.processes import children, kill
+from tests.support.commands import children, kill
 
 _PRELOAD: Final = ("--preload", "jobs.executors.dask_setup")
 # They end by themselves if the tests are killed.

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from tests.support.import_files import written
+from tests.support.warehouse import Warehouse
 from warehouse.domain.form_ids import form_id_of
 
 SHOP = "a.example"
@@ -9,6 +11,8 @@ SHOP = "a.example"
 BEGAN = 1767322800_000_000
 
 Call = dict[str, Any]
+File = tuple[str, list[Any]]
+"""A kind, and rows of it; of kind `events`, calls of Segment."""
 
 
 def call(form_id: Any, second: int = 0, name: str = "") -> Call:
@@ -26,3 +30,16 @@ def call(form_id: Any, second: int = 0, name: str = "") -> Call:
 def ours(id: str) -> str:
     """Our id of a form."""
     return form_id_of(SHOP, "segment", id)
+
+
+def load(warehouse: Warehouse, file: File) -> None:
+    kind, rows = file
+    path = written(warehouse.folder / f"{kind}.ndjson", rows)
+    warehouse.take_file(kind, path, SHOP if kind == "events" else None)
+
+
+def state(warehouse: Warehouse) -> tuple[list[dict[str, Any]], int, int]:
+    """The forms, and the counts of them that quotas look at."""
+    rows = warehouse.records("SELECT * FROM form ORDER BY form_id")
+    (shop,) = warehouse.records(f"SELECT * FROM shop WHERE shop_id = '{SHOP}'")
+    return rows, shop["form_count"], shop["form_bytes"]

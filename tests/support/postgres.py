@@ -22,6 +22,7 @@ from typing import Any
 from sqlalchemy import URL, NullPool, create_engine, inspect, make_url
 from sqlalchemy.exc import OperationalError
 
+from tests.support.hashing import USE_KNOWN_SECRET
 from tests.support.statements import LOGGING
 
 _SETTINGS = (
@@ -152,6 +153,7 @@ def empty(url: str) -> None:
         sequences = inspect(connection).get_sequence_names()
         statements = [f'DELETE FROM "{name}"' for name in sorted(tables)]
         statements += [f'ALTER SEQUENCE "{name}" RESTART' for name in sequences]
+        statements.append(USE_KNOWN_SECRET)
         connection.exec_driver_sql("SET lock_timeout = '10s'")
         connection.commit()
         try:

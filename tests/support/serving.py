@@ -1,14 +1,14 @@
-"""The commands and the server as processes of their own."""
+"""The servers as processes of their own, and how they are asked."""
 
+import atexit
 import http.client
 import json
-import os
+import multiprocessing
 import random
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import util
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,21 +16,12 @@ from urllib.request import urlopen
 
 import psutil
 
+from tests.support.commands import Command, start
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 WORKERS = 2
 # Below those that the system gives to outgoing connections, of which tests open thousands.
 _PORTS = range(20_000, 30_000)
-
-
-def run(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "web", *arguments],
-        env={**os.environ, "WAREHOUSE_URL": url},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-    )
 
 
 def free_port(count: int = 1) -> int:
@@ -46,46 +37,50 @@ def free_port(count: int = 1) -> int:
 
 
 @contextmanager
-def served(
-    url: str, settings: Mapping[str, str] | None = None, log: Path | None = None
-) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A server whose two workers both take requests; it logs to a file. `settings` are environment
-    variables."""
-    with _started("serve", {"WAREHOUSE_URL": url, **(settings or {})}, log) as started:
+def served(url: str, settings: Mapping[str, str] | None = None) -> Iterator[tuple[Command, int]]:
+    """A server whose two workers both take requests. `settings` are environment variables."""
+    with _started("serve", {"WAREHOUSE_URL": url, **(settings or {})}) as started:
         yield started
 
 
 @contextmanager
 def collected(
-    url: str, landing: Path, settings: Mapping[str, str] | None = None, log: Path | None = None
-) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    url: str, landing: Path, settings: Mapping[str, str] | None = None
+) -> Iterator[tuple[Command, int]]:
     """A collector, as `served` gives a server; it writes into a landing folder."""
     own = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(landing), "COLLECT_RATE_LIMIT": "off"}
-    with _started("collect", {**own, **(settings or {})}, log) as started:
+    with _started("collect", {**own, **(settings or {})}) as started:
         yield started
 
 
 @contextmanager
-def _started(
-    name: str, settings: Mapping[str, str], log: Path | None
-) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def _started(name: str, settings: Mapping[str, str]) -> Iterator[tuple[Command, int]]:
     port = free_port()
-    command = [sys.executable, "-m", "web", name, "--port", str(port), "--workers", str(WORKERS)]
-    environment = {**os.environ, **settings}
-    with (
-        # Where it puts what its processes share: nobody cleans up after one that is killed.
-        TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        (log or Path(folder, "log")).open("w") as said,
-        subprocess.Popen(
-            command, env={**environment, "TMPDIR": folder}, stderr=said, text=True
-        ) as process,
-    ):
+    words = (name, "--port", str(port), "--workers", str(WORKERS))
+    # Where it puts what its processes share: nobody cleans up after one that is killed.
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        server = start(
+            "web", *words, settings={**settings, "TMPDIR": folder}, before=_fork_the_workers
+        )
         try:
-            await_workers(process.pid)
-            yield process, port
+            await_workers(server.pid)
+            yield server, port
         finally:
-            if process.poll() is None:
-                process.kill()
+            server.kill()
+            server.wait()
+
+
+def _fork_the_workers() -> None:
+    """Have the server fork its workers, where it would start them from nothing: each would import all of
+    the API again. A start from nothing is in `tests/system/test_entry_points.py`."""
+    multiprocessing.set_start_method = lambda *_, **__: None
+    util.register_after_fork(_end_as_python_does, lambda end: end())
+
+
+def _end_as_python_does() -> None:
+    """A worker that is started from nothing calls at its end what it has registered; a fork does not."""
+    atexit._clear()
+    util.Finalize(None, atexit._run_exitfuncs, exitpriority=0)
 
 
 def await_workers(server: int) -> set[int]:
@@ -96,7 +91,6 @@ def await_workers(server: int) -> set[int]:
 
 def _listening(server: int) -> set[int]:
     process = psutil.Process(server)
-    assert process.status() != psutil.STATUS_ZOMBIE, "the server ended"
     return {child.pid for child in process.children() if _listens(child.pid)}
 
 

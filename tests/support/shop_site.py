@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from jobs.demo.cast import SHOP_ID
+from tests.support.commands import run_web
 from tests.support.product import Product
-from tests.support.serving import run
 from tests.support.waiting import wait_until
 from tests.web.collector.lines import files_of
 
@@ -42,10 +42,10 @@ class Site:
         self.folder = folder
         self.product = product
         self.landing = folder.parent / "landing"
-        created = run(
+        created = run_web(
             *(product.url, "write-keys", "create", "--shop", SHOP_ID, "--origins", self.address)
         )
-        self.key = created.stdout.splitlines()[-1]
+        self.key = created.output.splitlines()[-1]
         self.collector = ""
 
     def write(self, html: str, attributes: str = "") -> None:

@@ -29,10 +29,10 @@ from typing import Final, NamedTuple
 import click
 import psutil
 
+from tests.support.commands import kill, run_web
 from tests.support.import_files import FORM, form
-from tests.support.processes import kill
 from tests.support.product import Product
-from tests.support.serving import await_workers, collected, run
+from tests.support.serving import await_workers, collected
 from tests.support.small_disk import NoSmallDisk, small_disk
 from tests.support.waiting import PATIENCE_SECONDS
 from tests.web.collector.lines import files_of
@@ -107,7 +107,7 @@ class Collecting:
             path.unlink(missing_ok=True)
 
     def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
+        self.process.send(signal.SIGTERM)
         assert self.process.wait(PATIENCE_SECONDS) == 0
         self._stack.close()
 
@@ -169,9 +169,9 @@ class Client(Thread):
 
 
 def _created_key(url: str, shop_id: str) -> str:
-    created = run(url, "write-keys", "create", "--shop", shop_id)
-    assert created.returncode == 0, created.stderr
-    return created.stdout.splitlines()[-1]
+    created = run_web(url, "write-keys", "create", "--shop", shop_id)
+    assert created.status == 0, created.errors
+    return created.output.splitlines()[-1]
 
 
 def _body(key: str, visitor: str, events: list[str]) -> bytes:

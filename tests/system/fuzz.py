@@ -23,6 +23,7 @@ from urllib.parse import urlencode
 import click
 
 from jobs.demo.cast import QUIZ, SHOP_ID
+from tests.support.commands import Command
 from tests.support.hostile_requests import Target, hostile_request
 from tests.support.people import PASSWORD, SIGN_IN, password_hash
 from tests.support.serving import ask, await_workers, served
@@ -56,23 +57,22 @@ class Outcome:
 @contextmanager
 def fuzzed(folder: Path) -> Iterator["Fuzzer"]:
     """A server over the demo's shop."""
-    url, log = f"sqlite:///{folder / 'warehouse.db'}", folder / "log"
+    url = f"sqlite:///{folder / 'warehouse.db'}"
     with described(url) as service:
         keys = [service.key, *service.keys_without.values(), service.key[:-1] + "_", "x"]
     _add_member(url)
-    with served(url, SETTINGS, log) as (process, port):
+    with served(url, SETTINGS) as (server, port):
         cookie, token = _signed_in(port)
         target = Target(QUIZ.id, [service.key] * 40 + keys, cookie, token)
-        yield Fuzzer(port, service.key, process.pid, log, target)
+        yield Fuzzer(port, service.key, server, target)
 
 
 class Fuzzer:
     """Sends requests to a server, and checks what it answers."""
 
-    def __init__(self, port: int, key: str, server: int, log: Path, target: Target) -> None:
-        self.port, self.key, self.log, self.target = port, key, log, target
-        self._server = server
-        self._workers = await_workers(server)
+    def __init__(self, port: int, key: str, server: Command, target: Target) -> None:
+        self.port, self.key, self.server, self.target = port, key, server, target
+        self._workers = await_workers(server.pid)
 
     def fuzz(self, numbers: range, seed: int) -> Outcome:
         """Send the requests of these numbers."""
@@ -113,9 +113,9 @@ class Fuzzer:
         found = []
         if ask(self.port, "GET", "/v1/forms", self.key)[0] != 200:
             found.append("the server no longer answers as before")
-        if await_workers(self._server) != self._workers:
+        if await_workers(self.server.pid) != self._workers:
             found.append("a process of the server ended")
-        for line in self.log.read_text(errors="replace").splitlines():
+        for line in self.server.errors.splitlines():
             if '"exception"' in line or not line.startswith(("{", "Serving on ")):
                 found.append(f"in the log: {line[:2000]}")
         return found[:HOW_MANY_ARE_SHOWN]

@@ -3,9 +3,6 @@
 A lock holds everything up at the place where it has the most connections open.
 """
 
-import os
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,10 +13,11 @@ from typing import Final
 import pytest
 from sqlalchemy import URL, make_url
 
-from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import make_shops, postgres_commands
+from tests.support.commands import start
 from tests.support.connections import counted, own
 from tests.support.dask_cluster import dask_cluster
+from tests.support.job_commands import Commands
 from tests.support.postgres import administer
 from tests.support.refusals import refused
 from tests.support.serving import WORKERS, ask, served
@@ -76,7 +74,7 @@ def test_jobs_of_a_scheduler_keep_to_their_share(postgres_commands: Commands) ->
             scheduler = postgres_commands.start("scheduler")
             counter.wait_for(PER_JOB)
             scheduler.terminate()
-        postgres_commands.finish(scheduler)
+        scheduler.finish()
     assert counter.most == PER_JOB
 
 
@@ -87,7 +85,7 @@ def test_processes_keep_to_their_share(postgres_commands: Commands) -> None:
         with locked(postgres_commands.url, "edition_batch"):
             driver = postgres_commands.start("rollup", "--executor", "processes:2")
             counter.wait_for(PER_DRIVER + 2 * PER_WORKER)
-        postgres_commands.finish(driver)
+        driver.finish()
     assert counter.most <= PER_JOB + 2 * PER_WORKER
 
 
@@ -102,7 +100,7 @@ def test_a_dask_worker_keeps_to_its_share(postgres_commands: Commands, tmp_path:
         with locked(postgres_commands.url, "edition_batch"):
             driver = postgres_commands.start("rollup", "--executor", cluster.address)
             counter.wait_for(PER_DRIVER + PER_WORKER)
-        postgres_commands.finish(driver)
+        driver.finish()
     assert counter.most <= PER_JOB + PER_WORKER
 
 
@@ -127,18 +125,11 @@ def test_a_server_without_a_connection_left_says_so(
     few_connections: str, postgres_url: str
 ) -> None:
     for command in (("jobs", "rollup"), ("web", "keys", "list")):
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            env={**os.environ, "WAREHOUSE_URL": few_connections},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert done.returncode == 1
-        assert done.stderr.startswith("Error: the warehouse does not answer: ")
-        assert "too many connections" in done.stderr
-        assert "Raise the limit that it names" in done.stderr
-        assert done.stderr.count("\n") == 1
+        said = start(*command, settings={"WAREHOUSE_URL": few_connections}).finish(1)
+        assert said.startswith("Error: the warehouse does not answer: ")
+        assert "too many connections" in said
+        assert "Raise the limit that it names" in said
+        assert said.count("\n") == 1
     key = ShopBuilder(open_engine(postgres_url)).mint()
     app = create_app(few_connections)
     answer = app.test_client().get("/v1/forms", headers={"Authorization": f"Bearer {key}"})

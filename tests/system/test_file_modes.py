@@ -2,12 +2,11 @@
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.commands import start
 from tests.support.shop_builder import writing
 from warehouse.backups.files import whole_or_nothing
 from warehouse.connections.engine import open_engine
@@ -15,14 +14,7 @@ from warehouse.tables import shop
 
 
 def command(url: str, *arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", *arguments],
-        env={**os.environ, "WAREHOUSE_URL": url},
-        capture_output=True,
-        text=True,
-        umask=0o022,
-    )
-    assert done.returncode == 0, done.stderr
+    start(*arguments, settings={"WAREHOUSE_URL": url}, umask=0o022).finish()
 
 
 def open_to_others(folder: Path) -> dict[str, str]:

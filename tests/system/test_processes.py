@@ -1,19 +1,16 @@
 """The commands as processes at once; the answers are the same. For faults see `faults/`."""
 
-import subprocess
 from pathlib import Path
 
 from tests.support.answers import assert_answers
-from tests.support.processes import start_job
+from tests.support.commands import Command, start_job
 from tests.support.product import Product
-from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.worlds import world
 
 
-def finish(*running: "subprocess.Popen[str]") -> None:
-    for process in running:
-        output = process.communicate(timeout=PATIENCE_SECONDS)
-        assert process.returncode == 0, output
+def finish(*running: Command) -> None:
+    for command in running:
+        command.finish()
 
 
 def test_two_rollups_and_two_imports_at_once(warehouse_url: str, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""The READMEs are true: their commands run, their tables are complete, their links lead somewhere."""
+"""The READMEs and CONTRIBUTING.md are true: their commands run, their tables are complete, their links lead
+somewhere."""
 
 import json
 import re
@@ -17,17 +18,19 @@ from jobs.commands.fields import table_of
 from jobs.importing.kinds import KINDS
 from tests.conftest import WITHOUT_NODE
 from tests.support import demo_service, serving
+from tests.support.commands import run_web
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.settings import SETTINGS
 from web.openapi.responses import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
-TOP, WEB, JOBS, WAREHOUSE, TESTS = (
-    (ROOT / folder / "README.md").read_text()
-    for folder in (".", "web", "jobs", "warehouse", "tests")
-)
-READMES = {"": TOP, "web": WEB, "jobs": JOBS, "warehouse": WAREHOUSE, "tests": TESTS}
+ROOMS = ("web", "jobs", "warehouse", "tests")
+TEXTS = {
+    name: (ROOT / name).read_text()
+    for name in ("README.md", "CONTRIBUTING.md", *(f"{room}/README.md" for room in ROOMS))
+}
+TOP, _, WEB, JOBS, WAREHOUSE, _ = TEXTS.values()
 # Enough for every endpoint to have something to say.
 DAYS = 21
 
@@ -148,7 +151,7 @@ def test_the_demo_run_again_keeps_its_key_and_its_member(demo: demo_service.Demo
     with demo_service.running(demo.url, DAYS) as again:
         assert again.key == demo.key
         assert again.link != demo.link
-        trail = serving.run(demo.url, "audit", "--json").stdout.splitlines()
+        trail = run_web(demo.url, "audit", "--json").output.splitlines()
     done = Counter(json.loads(line)["action"] for line in trail)
     # The member may have followed the first link.
     del done["signed_in"]
@@ -166,33 +169,33 @@ def test_the_first_page_is_short() -> None:
     assert TOP.count("\n") <= 180
 
 
-@pytest.mark.parametrize("folder", READMES)
-def test_links_lead_to_files_and_headings(folder: str) -> None:
-    for path, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", READMES[folder]):
-        target = (ROOT / folder / path).resolve() if path else ROOT / folder / "README.md"
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_to_files_and_headings(name: str) -> None:
+    for path, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", TEXTS[name]):
+        target = (ROOT / name).parent / path if path else ROOT / name
         assert target.exists(), path
         headings = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE) if anchor else []
         assert not anchor or anchor in {h.lower().replace(" ", "-") for h in headings}, anchor
 
 
-@pytest.mark.parametrize("folder", READMES)
-def test_every_file_that_is_named_exists(folder: str) -> None:
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_file_that_is_named_exists(name: str) -> None:
     """So the contributor's guide names the files that an engineer will open."""
     rooms = r"`((?:jobs|web|warehouse|tests)/[\w/.]*)`"
-    assert [p for p in re.findall(rooms, READMES[folder]) if not (ROOT / p).exists()] == []
+    assert [path for path in re.findall(rooms, TEXTS[name]) if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("folder", ["web", "jobs", "warehouse", "tests"])
-def test_every_room_has_a_line_at_its_door(folder: str) -> None:
-    rooms = {p.name for p in (ROOT / folder).iterdir() if p.is_dir() and p.name != "__pycache__"}
-    mentioned = set(re.findall(r"`([a-z_]+)/`", READMES[folder]))
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_has_a_line_at_its_door(room: str) -> None:
+    rooms = {p.name for p in (ROOT / room).iterdir() if p.is_dir() and p.name != "__pycache__"}
+    mentioned = set(re.findall(r"`([a-z_]+)/`", TEXTS[f"{room}/README.md"]))
     assert rooms <= mentioned
 
 
 def test_every_make_command_is_a_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    for text in READMES.values():
+    for text in TEXTS.values():
         assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)) <= targets
 
 

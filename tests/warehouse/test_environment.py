@@ -1,9 +1,6 @@
 """The environment of a process: wrong settings are named before it begins, and ENV_FILE adds to it."""
 
 import os
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -12,6 +9,7 @@ from click.testing import CliRunner, Result
 
 import jobs.cli
 import web.cli
+from tests.support import commands
 from warehouse import environment
 from warehouse.environment import ADMIN, API, COLLECTOR, JOBS, SCHEDULER, uses
 from warehouse.settings import SETTINGS, WAREHOUSE_URL
@@ -95,7 +93,7 @@ WRONG = {
         "must be 32 random bytes in base64, as in CREDENTIALS_KEY=$(openssl rand -base64 32)",
     ),
 }
-SECRETS = {setting.name for setting in SETTINGS if setting.secret}
+NAMED = {setting.name: setting for setting in SETTINGS}
 # Any text is a client id or a secret.
 ANY_TEXT = {"SHOPIFY_CLIENT_ID", "SHOPIFY_CLIENT_SECRET"}
 COMMANDS = {
@@ -107,12 +105,10 @@ COMMANDS = {
     ("web", "collect"): COLLECTOR,
     ("web", "members", "list"): ADMIN,
 }
-CASES = [
-    (command, name)
+USED = {
+    command: {name for name in WRONG if uses(process, NAMED[name])}
     for command, process in COMMANDS.items()
-    for name in WRONG
-    if uses(process, next(setting for setting in SETTINGS if setting.name == name))
-]
+}
 
 
 @pytest.fixture
@@ -132,36 +128,41 @@ def run(command: tuple[str, ...]) -> Result:
 
 
 def test_every_setting_can_be_wrong_and_is_used() -> None:
-    assert {setting.name for setting in SETTINGS} == WRONG.keys() | ANY_TEXT
-    assert {name for _, name in CASES} == WRONG.keys()
+    assert NAMED.keys() == WRONG.keys() | ANY_TEXT
+    assert set().union(*USED.values()) == WRONG.keys()
 
 
-@pytest.mark.parametrize(("command", "name"), CASES)
+@pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_value_ends_a_command_that_uses_it(
-    command: tuple[str, ...], name: str, settings: pytest.MonkeyPatch, tmp_path: Path
+    name: str, settings: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     value, message = WRONG[name]
     settings.setenv(name, value)
-    done = run(command)
+    done = run(next(command for command, used in USED.items() if name in used))
     assert (done.exit_code, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    shown = f"{name}: " if name in SECRETS else f"{name}={value!r}"
+    shown = f"{name}: " if NAMED[name].secret else f"{name}={value!r}"
     assert line.startswith(f"Error: {shown}")
     assert message in line
     assert "S3cret" not in line
     assert list(tmp_path.iterdir()) == []
 
 
-def test_all_that_is_wrong_is_said_at_once(settings: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_all_that_is_wrong_is_said_at_once(
+    command: tuple[str, ...], settings: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     for name, (value, _) in WRONG.items():
         if name != "ENV_FILE":
             settings.setenv(name, value)
     settings.setenv("NIGHTLY", "15 2 * * *")
-    for command in COMMANDS:
-        lines = run(command).stderr.splitlines()
-        used = [name for used, name in CASES if used == command and name != "ENV_FILE"]
-        named = [line.removeprefix("Error: ").partition("=")[0].partition(":")[0] for line in lines]
-        assert sorted(named) == sorted([*used, "NIGHTLY is now called NIGHTLY_CRON"])
+    done = run(command)
+    assert (done.exit_code, done.stdout) == (2, "")
+    lines = [line.removeprefix("Error: ") for line in done.stderr.splitlines()]
+    named = [line.partition("=")[0].partition(":")[0] for line in lines]
+    wrong = USED[command] - {"ENV_FILE"}
+    assert sorted(named) == sorted([*wrong, "NIGHTLY is now called NIGHTLY_CRON"])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_replica_needs_a_primary_that_has_replicas(settings: pytest.MonkeyPatch) -> None:
@@ -189,20 +190,10 @@ def test_every_default_works(process: str, settings: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("command", [["jobs", "status"], ["web", "serve"], ["web", "keys", "list"]])
 def test_as_a_process(command: list[str]) -> None:
-    done = as_process(command, {"WAREHOUSE_URL": "sqlite://", "IMPORT_SECONDS": "5"})
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
+    done = commands.run(*command, settings={"WAREHOUSE_URL": "sqlite://", "IMPORT_SECONDS": "5"})
+    assert (done.status, done.output) == (2, "")
+    assert done.errors == (
         "Error: IMPORT_SECONDS is now called LANDING_POLL_SECONDS: rename it in the environment\n"
-    )
-
-
-def as_process(command: list[str], settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", *command],
-        env={**os.environ, **settings},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 
@@ -267,21 +258,14 @@ def test_lines_that_are_no_settings_are_named_and_not_quoted(
     "command", [["jobs", "status"], ["web", "keys", "list"], ["jobs", "rejects"]]
 )
 def test_every_command_reads_the_file_and_creates_no_warehouse_to_read(
-    command: list[str], tmp_path: Path
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, database = tmp_path / "my.env", tmp_path / "var" / "none.db"
     file.write_text(f"WAREHOUSE_URL=sqlite:///{database}\n")
-    without = {"ENV_FILE": str(file)}
-    environ = {name: value for name, value in os.environ.items() if name != "WAREHOUSE_URL"}
-    done = subprocess.run(
-        [sys.executable, "-m", *command],
-        env={**environ, **without},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
+    monkeypatch.delenv("WAREHOUSE_URL", raising=False)
+    done = commands.run(*command, settings={"ENV_FILE": str(file)})
+    assert (done.status, done.output) == (1, "")
+    assert done.errors == (
         f"Error: there is no warehouse at sqlite:///{database}: set WAREHOUSE_URL to one, or create it by "
         "importing shops\n"
     )

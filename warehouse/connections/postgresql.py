@@ -5,7 +5,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import adbc_driver_manager
-import adbc_driver_postgresql.dbapi
 from sqlalchemy import URL, Connection, Engine, event, text
 
 from warehouse.connections.backend import NO_WAIT_MS, Backend
@@ -60,6 +59,9 @@ class PostgresBackend(Backend):
         self.allows_shared_sessions = _POOLED in url.query
 
     def adbc_connect(self) -> Any:
+        # Imported here: it loads pandas, which the API and the command line do without.
+        import adbc_driver_postgresql.dbapi
+
         return adbc_driver_postgresql.dbapi.connect(self.libpq_uri())
 
     def libpq_uri(self) -> str:

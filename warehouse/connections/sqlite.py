@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import adbc_driver_sqlite.dbapi
 from sqlalchemy import Connection, Engine, event
 
 from warehouse.connections.backend import BUSY_SECONDS, NO_WAIT_MS, Backend
@@ -56,6 +55,9 @@ class SqliteBackend(Backend):
             raise RuntimeError(
                 f"an engine of this process has {self.file} open (see SqliteBackend)"
             )
+        # Imported here: it loads pandas, which the API and the command line do without.
+        import adbc_driver_sqlite.dbapi
+
         return adbc_driver_sqlite.dbapi.connect(self.file)
 
     def session_statements(self, *, wait_for_locks: bool) -> Sequence[str]:

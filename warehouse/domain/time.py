@@ -4,14 +4,9 @@ An instant is an integer: microseconds since 1970-01-01T00:00:00Z, on both datab
 integer too: days since 1970-01-01 in the calendar of a shop's timezone. Nothing here reads a clock.
 """
 
-from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
-from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
-
-import numpy as np
-import numpy.typing as npt
 
 MICROS_PER_MS: Final = 1_000
 MICROS_PER_SECOND: Final = 1_000_000
@@ -82,29 +77,3 @@ def day_start(day: int, timezone: str) -> int:
                 high = middle
         start = low
     return start
-
-
-@lru_cache(maxsize=512)
-def _day_starts(timezone: str, first: int, last: int) -> npt.NDArray[np.int64]:
-    days: Iterable[int] = range(first, last + 2)
-    return np.array([day_start(day, timezone) for day in days], dtype=np.int64)
-
-
-def local_days(instants: npt.NDArray[np.int64], timezone: str) -> npt.NDArray[np.int64]:
-    """The shop's day of each instant; NO_DAY for NEVER.
-
-    Every instant is found among the day starts by binary search: no Python object per row.
-    """
-    days = np.full(instants.shape, NO_DAY, dtype=np.int64)
-    happened = instants != NEVER
-    if not happened.any():
-        return days
-    times = instants[happened]
-    if timezone == "UTC":
-        days[happened] = times // MICROS_PER_DAY
-        return days
-    first = int(times.min() // MICROS_PER_DAY) - 2
-    last = int(times.max() // MICROS_PER_DAY) + 2
-    starts = _day_starts(timezone, first, last)
-    days[happened] = first + np.searchsorted(starts, times, side="right") - 1
-    return days

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from warehouse.domain.vocabulary import SCOPES
-from web.app import wall_clock
 from web.auth import api_keys
 from web.auth.api_key_format import is_well_formed
 from web.cli.options import (
@@ -21,6 +20,7 @@ from web.cli.options import (
     shop_filter,
     transaction,
 )
+from web.clock import wall_clock
 
 _HEADER = ("CREDENTIAL", "SHOP", "KEY", "STATE", "SCOPES", "LAST USED", "NAME")
 

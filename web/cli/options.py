@@ -18,12 +18,12 @@ from warehouse.operations.shop_registry import ShopDiffers
 from warehouse.setting_values import SettingError
 from warehouse.settings import WAREHOUSE_URL
 from warehouse.tenants.deletion import UnknownShop
-from web.app import wall_clock
 from web.auth.api_keys import KeyNotActive, KeyNotFound, ShopNotFound, end_of_day
 from web.auth.audit import OPERATOR
 from web.auth.members import AlreadyMember, MemberDisabled, MemberNotFound, normalize_email
 from web.auth.operators import NoOperator
 from web.auth.write_keys import NoFolder, WriteKeyNotFound
+from web.clock import wall_clock
 
 # Errors whose own message tells the operator what to do.
 _OPERATOR_ERRORS: Final = (

@@ -11,7 +11,6 @@ from warehouse.operations import shop_registry
 from warehouse.settings import WAREHOUSE_URL
 from warehouse.tenants.deletion import close_shop, delete_rows, require_shop
 from warehouse.tenants.export import export_shop
-from web.app import wall_clock
 from web.auth.audit import OPERATOR
 from web.cli.options import (
     ByRule,
@@ -22,6 +21,7 @@ from web.cli.options import (
     shop_filter,
     transaction,
 )
+from web.clock import wall_clock
 
 
 def _shop_id(text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.settings import COLLECT_METRICS_PORT, IMPORT_DIR, WAREHOUSE_URL
-from web.app import wall_clock
+from web.clock import wall_clock
 from web.collector.app import Collector, create_collector
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter

@@ -24,7 +24,8 @@ from granian.log import LogLevels
 
 from warehouse.setting_values import Setting, SettingError
 from warehouse.settings import METRICS_HOST, METRICS_PORT, WAREHOUSE_URL
-from web.app import close_app, create_app, wall_clock
+from web.app import close_app, create_app
+from web.clock import wall_clock
 from web.db.database import Database
 from web.http.rate_limits import RateBuckets
 from web.http.request_log import configure

@@ -8,10 +8,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import URL, make_url
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support import postgres
-from tests.support.hashing import hasher_of, keyed, marked
+from tests.support.hashing import keyed, marked
 from tests.support.import_files import Row, answer, event, order
+from tests.support.job_commands import SHOP, Commands
 
 EMAIL = "Ada.Lovelace@mail.example"
 VISITOR = "visitor-of-ada"
@@ -98,7 +98,7 @@ def forget(commands: Commands, *words: str) -> str:
 
 def test_nothing_is_left_of_a_person(commands: Commands, server: URL | None) -> None:
     fill(commands)
-    hashed = keyed(EMAIL, hasher_of(commands.url))
+    hashed = keyed(EMAIL)
     assert set(left_of(commands.url, server, hashed, *OF_ADA)) == {hashed, *OF_ADA}
     assert forget(commands, "--email", EMAIL.lower()).splitlines() == [
         "removed: events 6  versions of orders 2  rejected rows 0",
@@ -121,7 +121,7 @@ def test_nothing_comes_back(commands: Commands, server: URL | None) -> None:
     """Neither from the same files nor as another version of an order; and no reject names the person."""
     fill(commands)
     forget(commands, "--visitor", VISITOR)
-    hashed = keyed(EMAIL, hasher_of(commands.url))
+    hashed = keyed(EMAIL)
     later = order(order_id="order-late", visitor_id=VISITOR, created_at="2026-02-01T00:00:00Z")
     refused = event(event_id="event-ada-7", visitor_id=VISITOR, type="unheard of")
     for kind, rows in (("events", events()), ("orders", [*orders(), later])):
@@ -153,7 +153,7 @@ def test_another_shop_keeps_its_rows(commands: Commands) -> None:
 def test_a_dry_run_changes_nothing(commands: Commands) -> None:
     fill(commands)
     printed = forget(commands, "--customer", CUSTOMER, "--dry-run").splitlines()
-    shown = marked(EMAIL, hasher_of(commands.url))
+    shown = marked(EMAIL)
     assert printed[0] == "would remove: events 1  versions of orders 1"
     assert printed[1:] == [
         f"also seen with email {shown}: 5 rows of it are left; forget it with --email {shown}",

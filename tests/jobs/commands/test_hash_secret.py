@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import Commands
 from tests.support.hashing import keyed
 from tests.support.import_files import event
+from tests.support.job_commands import Commands
 from warehouse.domain.email_hash import EmailHasher
 
 SECRET, OTHER = "the operator's own secret of e-mails", "another secret of as many characters"

@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from tests.jobs.conftest import Commands
 from tests.support.dask_cluster import Cluster, dask_cluster
 from tests.support.import_files import event, form, order
+from tests.support.job_commands import Commands
 
 SHOPS: Final = 16
 # One of orders and one of events.
@@ -38,13 +38,6 @@ def assert_whole(commands: Commands) -> None:
     counted = "SELECT SUM(d.orders) FROM shop s JOIN daily_attribution d ON d.edition = s.edition"
     assert commands.rows(counted) == commands.rows("SELECT COUNT(*) FROM raw_order")
     assert "no differences" in commands("verify")
-
-
-@pytest.fixture
-def postgres_commands(postgres_url: str, tmp_path: Path) -> Iterator[Commands]:
-    on_warehouse = Commands(postgres_url, tmp_path)
-    yield on_warehouse
-    on_warehouse.end()
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 
 from jobs.importing.kinds import KINDS
 from tests.conftest import NewUrl
-from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import assert_whole, make_shops
 from tests.support.answers import assert_answers
 from tests.support.dask_cluster import Cluster, dask_cluster
+from tests.support.job_commands import Commands
 from tests.support.product import Product
 from tests.support.slow_batch import slow_batch
 from tests.support.worlds import world
@@ -41,7 +41,7 @@ def test_answers_are_the_oracles_although_a_worker_is_killed(
         driver = postgres_commands.start("rollup", "--executor", cluster.address)
         killed = slow.kill_worker()
         slow.release()
-        postgres_commands.finish(driver)
+        driver.finish()
     assert killed != driver.pid
     assert f"{os.uname().nodename}:{killed}" not in owners(postgres_commands)
     assert postgres_commands.rows("SELECT COUNT(*) FROM failed_batch") == [0]
@@ -59,7 +59,7 @@ def test_a_batch_that_kills_its_workers_is_found_and_no_other_suffers(
     with slow_batch(postgres_commands.url, batch) as slow:
         with slow.kills_its_workers():
             driver = postgres_commands.start("rollup", "--executor", cluster.address)
-            said = postgres_commands.finish(driver, status=1)
+            said = driver.finish(status=1)
         assert f"batch {batch} of shop-" in said
         assert "KilledWorker: the worker has died" in said
         assert driver.pid not in slow.killed
@@ -82,7 +82,7 @@ def test_a_worker_ends_after_its_batch_and_another_goes_on(
         worker.send_signal(signal.SIGTERM)
         time.sleep(1)
         slow.release()
-        postgres_commands.finish(driver)
+        driver.finish()
     stopped = postgres_commands.rows(
         "SELECT batches FROM job_run WHERE job LIKE 'task@%' AND state = 'stopped'"
     )
@@ -99,7 +99,7 @@ def test_a_worker_that_differs_is_named_and_gets_nothing(
     cluster.start_worker(ATTRIBUTION_WINDOW_DAYS="7")
     cluster.wait_for_workers(3)
     driver = postgres_commands.start("rollup", "--executor", cluster.address)
-    said = postgres_commands.finish(driver)
+    said = driver.finish()
     (line,) = (line for line in said.splitlines() if "gets no more tasks" in line)
     assert line.startswith("worker tcp://127.0.0.1:")
     assert line.endswith("it has ATTRIBUTION_WINDOW_DAYS 7 instead of 30")
@@ -119,7 +119,7 @@ def test_where_all_workers_differ_the_driver_goes_on_alone(
         cluster.start_worker("--nthreads", "1")
         cluster.wait_for_workers(2)
         driver = postgres_commands.start("rollup", "--executor", cluster.address)
-        said = postgres_commands.finish(driver)
+        said = driver.finish()
     assert "it has warehouse (the one that WAREHOUSE_URL names) database " in said
     assert "it was started without --preload jobs.executors.dask_setup" in said
     assert "this process goes on alone" in said
@@ -157,6 +157,6 @@ def test_when_the_scheduler_is_killed_the_driver_goes_on_alone(
         slow.wait_for_worker()
         cluster.scheduler.kill()
         slow.release()
-        said = postgres_commands.finish(driver)
+        said = driver.finish()
     assert "this process goes on alone" in said
     assert_whole(postgres_commands)

@@ -15,9 +15,9 @@ from jobs.executors.errors import VersionSkew
 from jobs.executors.task import TaskOutcome, Work, own_build, run_task
 from jobs.run.clock import now_micros
 from tests.conftest import NewUrl
-from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import BATCHES_PER_SHOP, SHOPS, assert_whole, make_shops
 from tests.support.import_files import order
+from tests.support.job_commands import Commands
 from tests.support.slow_batch import slow_batch
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import open_arrow
@@ -76,15 +76,15 @@ def test_a_second_rollup_does_what_the_first_does_not_hold(postgres_commands: Co
         # The first one holds 400,000 rows.
         postgres_commands.wait_until(f"SELECT COUNT(*) = {SHOPS // 2} FROM shop WHERE edition <> 0")
         slow.release()
-        postgres_commands.finish(first)
-        postgres_commands.finish(second)
+        first.finish()
+        second.finish()
     assert_whole(postgres_commands)
 
 
 def test_processes_share_a_rollup_and_a_rebuild(postgres_commands: Commands) -> None:
     make_shops(postgres_commands)
     postgres_commands.settings["EXECUTOR"] = "processes:2"
-    postgres_commands.finish(postgres_commands.start("run", "nightly"))
+    postgres_commands.start("run", "nightly").finish()
     assert_whole(postgres_commands)
     runs = postgres_commands.status()["runs"]
     (nightly,) = (run for run in runs if run["job"] == "nightly")
@@ -94,7 +94,7 @@ def test_processes_share_a_rollup_and_a_rebuild(postgres_commands: Commands) -> 
     assert sum(batches for _, batches in tasks) == ALL_BATCHES
     (task,) = (run for run in runs if run["job"].startswith("task@"))
     assert task["job"] == f"task@{nightly['owner'].split(':')[0]}"
-    postgres_commands.finish(postgres_commands.start("rebuild"))
+    postgres_commands.start("rebuild").finish()
     assert_whole(postgres_commands)
     assert len(postgres_commands.rows("SELECT 1 FROM job_run WHERE job LIKE 'task@%'")) == 2 * len(
         tasks
@@ -110,7 +110,7 @@ def test_a_batch_that_kills_its_workers_is_found_and_no_other_suffers(
     with slow_batch(postgres_commands.url, batch) as slow:
         with slow.kills_its_workers():
             driver = postgres_commands.start("rollup", "--executor", "processes:2")
-            said = postgres_commands.finish(driver, status=1)
+            said = driver.finish(status=1)
         assert f"batch {batch} of shop-" in said
         assert "BrokenProcessPool: the worker has died" in said
         # The share of two shops, the shop, the batch.
@@ -136,7 +136,7 @@ def test_workers_end_with_their_driver(postgres_commands: Commands, number: sign
         os.kill(driver.pid, number)
         time.sleep(0.5)
         slow.release()
-        postgres_commands.finish(driver, _STOPPED if number == signal.SIGTERM else -number)
+        driver.finish(_STOPPED if number == signal.SIGTERM else -number)
         assert psutil.wait_procs(workers, PATIENCE_SECONDS)[1] == []
     # The batch that was at work was finished, as after SIGTERM.
     assert postgres_commands.rows(f"SELECT 1 FROM edition_batch WHERE batch_id = {batch}") == [1]

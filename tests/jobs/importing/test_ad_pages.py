@@ -11,8 +11,8 @@ from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.formats.google_ads_csv import GoogleAdsCsv
 from jobs.importing.formats.meta_csv import MetaCsv
 from jobs.importing.formats.page_export import PageExport
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import SAMPLES
+from tests.support.warehouse import Warehouse
 
 SHOP = "a.example"
 META = "Campaign name,Day,Amount spent (EUR),Impressions,Link clicks\nSpring,2026-01-02,1.5,10,2\n"
@@ -24,7 +24,7 @@ GOOGLE = (
 
 
 def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    found = warehouse.rows(
+    found = warehouse.records(
         "SELECT provider, account_id, campaign_id, campaign_name, day, segment, currency, spend, "
         "impressions, clicks FROM ad_spend ORDER BY day, campaign_id"
     )
@@ -32,7 +32,7 @@ def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
 
 
 def claimed(warehouse: Warehouse) -> list[tuple[str, str]]:
-    found = warehouse.rows(
+    found = warehouse.records(
         "SELECT reported_conversions, reported_value FROM ad_spend ORDER BY day, campaign_id"
     )
     return [tuple(row.values()) for row in found]

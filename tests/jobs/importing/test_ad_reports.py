@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.ad_reports import META_ROW, ROWS, SHOP, sample, stored, take
 from tests.support.import_files import SAMPLES
+from tests.support.warehouse import Warehouse
 
 
 def test_what_is_stored(warehouse: Warehouse) -> None:
@@ -33,7 +33,7 @@ CLAIMS = {
 
 
 def claims(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    rows = warehouse.rows(
+    rows = warehouse.records(
         "SELECT campaign_id, reported_conversions, reported_value FROM ad_spend "
         "WHERE reported_conversions || reported_value <> '' ORDER BY campaign_id"
     )
@@ -77,7 +77,7 @@ def test_the_purchases_that_meta_claims(
 ) -> None:
     row = {name: META_ROW[name] for name in META_ROW if name != "action_values"}
     take(sqlite_warehouse, [row | {"actions": given}])
-    (found,) = sqlite_warehouse.rows("SELECT reported_conversions, reported_value FROM ad_spend")
+    (found,) = sqlite_warehouse.records("SELECT reported_conversions, reported_value FROM ad_spend")
     assert found == {"reported_conversions": conversions, "reported_value": ""}
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from jobs.importing.formats.ad_segment import segment_of
 from jobs.importing.values.errors import InvalidValue
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.ad_reports import META_ROW, ROWS, SHOP, sample, stored, take
 from tests.support.import_files import SAMPLES, spend
+from tests.support.warehouse import Warehouse
 from warehouse.domain.text_rules import MAX_ID
 
 

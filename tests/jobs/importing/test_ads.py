@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.importing.conftest import Warehouse
+from tests.support.commands import start_job
 from tests.support.import_files import account, spend, written
-from tests.support.processes import start_job
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.warehouse import Warehouse
 
 SPEND = "SELECT * FROM ad_spend ORDER BY shop_key, provider, account_id, campaign_id, day, segment"
 
@@ -18,7 +17,7 @@ SPEND = "SELECT * FROM ad_spend ORDER BY shop_key, provider, account_id, campaig
 def versions(warehouse: Warehouse) -> list[int]:
     """The data versions of both shops."""
     return [
-        row["v"] for row in warehouse.rows("SELECT data_version AS v FROM shop ORDER BY shop_id")
+        row["v"] for row in warehouse.records("SELECT data_version AS v FROM shop ORDER BY shop_id")
     ]
 
 
@@ -36,7 +35,7 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
         reported_value="-0129.9000000000000000000000001",
     )
     assert warehouse.take("ad-spend", [row], name)["new"] == 1
-    (stored,) = warehouse.rows(SPEND)
+    (stored,) = warehouse.records(SPEND)
     stored.pop("shop_key")
     assert stored == {
         "provider": "meta",
@@ -78,7 +77,7 @@ def test_amounts_are_exact_as_text_and_as_number(
     line = json.dumps(spend(spend="?"))
     for text in (line.replace('"?"', given), line.replace("?", given)):
         sqlite_warehouse.take("ad-spend", text.encode())
-        assert [row["spend"] for row in sqlite_warehouse.rows(SPEND)] == [stored]
+        assert [row["spend"] for row in sqlite_warehouse.records(SPEND)] == [stored]
     assert versions(sqlite_warehouse) == [1, 0]
 
 
@@ -88,7 +87,7 @@ def test_amounts_are_exact_as_text_and_as_number(
 def test_amounts_of_parquet(sqlite_warehouse: Warehouse, given: Any, stored: str) -> None:
     row = spend(spend=given, date=date(2026, 1, 2))
     sqlite_warehouse.take("ad-spend", [row], "in.parquet")
-    assert [row["spend"] for row in sqlite_warehouse.rows(SPEND)] == [stored]
+    assert [row["spend"] for row in sqlite_warehouse.records(SPEND)] == [stored]
 
 
 def test_finer_rows_stand_beside_each_other(warehouse: Warehouse) -> None:
@@ -112,7 +111,7 @@ def test_the_last_import_wins_between_and_within_files(warehouse: Warehouse) -> 
         "ad-spend", [spend(spend="1"), spend(provider="META", spend="2"), spend(segment="s")]
     )
     assert (counts["replaced"], counts["duplicate"]) == (2, 1)
-    assert [row["spend"] for row in warehouse.rows(SPEND)] == ["2", "12.34"]
+    assert [row["spend"] for row in warehouse.records(SPEND)] == ["2", "12.34"]
     assert versions(warehouse) == [2, 0]
 
 
@@ -121,7 +120,7 @@ def test_the_last_import_wins_of_what_a_platform_claims(warehouse: Warehouse) ->
     claims = ("1", "1.0", "0", None)
     counts = [warehouse.take("ad-spend", [spend(reported_value=claim)]) for claim in claims]
     assert [(one["new"], one["replaced"]) for one in counts] == [(1, 0), (0, 0), (0, 1), (0, 1)]
-    assert [row["reported_value"] for row in warehouse.rows(SPEND)] == [""]
+    assert [row["reported_value"] for row in warehouse.records(SPEND)] == [""]
 
 
 def test_a_claim_that_is_no_number_is_rejected(sqlite_warehouse: Warehouse) -> None:
@@ -149,9 +148,8 @@ def test_two_imports_at_once(warehouse: Warehouse) -> None:
         for name, some in (("up", rows), ("down", rows[::-1]))
     ]
     running = [start_job(warehouse.url, "import", "ad-spend", path, "--json") for path in paths]
-    said = [process.communicate(timeout=PATIENCE_SECONDS) for process in running]
-    assert [err for _, err in said] == ["", ""]
-    counts = [json.loads(out) for out, _ in said]
+    assert [(one.wait(), one.errors) for one in running] == [(0, ""), (0, "")]
+    counts = [json.loads(one.output) for one in running]
     assert sum(count["new"] for count in counts) == 5000
     assert sum(count["duplicate"] for count in counts) == 5000
     assert versions(warehouse) == [1, 1]
@@ -164,7 +162,7 @@ def test_accounts(warehouse: Warehouse, name: str) -> None:
     assert warehouse.take("ad-accounts", rows, name)["new"] == 2
     assert warehouse.take("ad-accounts", [failed], name)["replaced"] == 1
     assert warehouse.take("ad-accounts", [failed], name)["duplicate"] == 1
-    stored = warehouse.rows(
+    stored = warehouse.records(
         "SELECT provider, account_id, status, synced_at, message FROM ad_account ORDER BY account_id"
     )
     assert stored[0] == {

@@ -7,9 +7,9 @@ import zipfile
 import pytest
 
 from jobs.importing.files.chunk import UnreadableFile
-from tests.jobs.importing.conftest import Warehouse
 from tests.support import hostile_files as hostile
 from tests.support.import_files import ECB, as_ndjson, event
+from tests.support.warehouse import Warehouse
 
 
 def archive(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -6,10 +6,10 @@ import pytest
 
 from jobs.importing import ceilings
 from jobs.importing.ceilings import OverCeiling
-from tests.jobs.conftest import SHOP, Commands
-from tests.jobs.importing.conftest import Warehouse
 from tests.support import hostile_files as hostile
 from tests.support.import_files import as_ndjson, event
+from tests.support.job_commands import SHOP, Commands
+from tests.support.warehouse import Warehouse
 
 MANY = [event(event_id=f"e{number}") for number in range(1_000)]
 LATE = r"in.ndjson: its import takes more than 60 minutes \(IMPORT_MINUTES\); what was imported so far stays"
@@ -39,8 +39,8 @@ def test_what_was_written_before_the_deadline_stays(
     monkeypatch.setattr("jobs.importing.files.ndjson.CHUNK_ROWS", 1)
     with pytest.raises(OverCeiling, match=LATE):
         sqlite_warehouse.take("events", MANY * 3)
-    (stored,) = sqlite_warehouse.rows("SELECT COUNT(*) AS n FROM raw_event")
-    (counted,) = sqlite_warehouse.rows("SELECT SUM(rows) AS n FROM import_batch")
+    (stored,) = sqlite_warehouse.records("SELECT COUNT(*) AS n FROM raw_event")
+    (counted,) = sqlite_warehouse.records("SELECT SUM(rows) AS n FROM import_batch")
     assert 0 < stored["n"] == counted["n"] < 1_000
 
 
@@ -51,7 +51,7 @@ def test_a_landed_file_that_takes_too_much_memory_fails_alone(sqlite_commands: C
     file = hostile.front_coded(sqlite_commands.folder / "a.parquet", 400, 1_000_000)
     sqlite_commands.land("events", "a.parquet", file.read_bytes())
     sqlite_commands.land("events", "b.ndjson", as_ndjson(MANY))
-    sqlite_commands.finish(sqlite_commands.start("landing"), status=1)
+    sqlite_commands.start("landing").finish(status=1)
     assert sqlite_commands.rows("SELECT COUNT(*) FROM raw_event") == [1_000]
     failed = sqlite_commands.landing / "events" / "failed"
     assert (failed / "a.parquet").exists()
@@ -65,5 +65,5 @@ def test_the_command_says_it_in_one_line(sqlite_commands: Commands) -> None:
     sqlite_commands.take("shops", [SHOP])
     sqlite_commands.settings["IMPORT_MEMORY_MB"] = "256"
     file = hostile.front_coded(sqlite_commands.folder / "in.parquet", 400, 1_000_000)
-    said = sqlite_commands.finish(sqlite_commands.start("import", "events", str(file)), status=1)
+    said = sqlite_commands.start("import", "events", str(file)).finish(status=1)
     assert said == f"Error: {file}: {TOO_LARGE}\n"

@@ -2,8 +2,8 @@
 
 import json
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import as_ndjson, event, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.domain.time import MICROS_PER_SECOND
 
 HINT = "not in the figures yet, and no scheduler runs: `make rollup` computes them\n"
@@ -103,7 +103,7 @@ def test_an_import_says_what_comes_next(sqlite_commands: Commands) -> None:
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM scheduler")
     scheduler.terminate()
-    commands.finish(scheduler)
+    scheduler.finish()
     file.write_bytes(as_ndjson([order(order_id="o2")]))
     assert HINT not in commands("import", "orders", str(file))
     commands.change(f"UPDATE scheduler SET seen_at = seen_at - {601 * MICROS_PER_SECOND}")

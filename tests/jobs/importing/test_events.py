@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.hashing import keyed
 from tests.support.import_files import FORM, answer, as_ndjson, event
+from tests.support.warehouse import Warehouse
 
 FULL = event(
     form_id=FORM.upper(),
@@ -58,8 +58,8 @@ FORMATS = ("in.ndjson", "in.jsonl.gz", "in.csv", "in.csv.gz", "in.parquet")
 def test_every_field_from_every_format(warehouse: Warehouse, name: str) -> None:
     counts = warehouse.take("events", [FULL], name)
     assert counts == {"read": 1, "new": 1, "duplicate": 0, "replaced": 0, "rejected": 0}
-    row = warehouse.rows("SELECT * FROM raw_event")[0]
-    batch = warehouse.rows("SELECT * FROM import_batch")
+    row = warehouse.records("SELECT * FROM raw_event")[0]
+    batch = warehouse.records("SELECT * FROM import_batch")
     assert [(one["kind"], one["rows"], one["batch_id"]) for one in batch] == [
         ("events", 1, row.pop("batch_id"))
     ]
@@ -101,7 +101,7 @@ def test_an_answers_value(
     sqlite_warehouse: Warehouse, value: Any, field_type: str, stored: str
 ) -> None:
     sqlite_warehouse.take("events", [answer(value, field_type)])
-    assert sqlite_warehouse.rows("SELECT field_id, field_type, value FROM raw_event") == [
+    assert sqlite_warehouse.records("SELECT field_id, field_type, value FROM raw_event") == [
         {"field_id": "f1", "field_type": field_type, "value": stored}
     ]
 
@@ -112,7 +112,7 @@ def test_an_empty_list_is_an_event_but_no_answer(
     sqlite_warehouse: Warehouse, value: Any, field_type: str
 ) -> None:
     assert sqlite_warehouse.take("events", [answer(value, field_type)])["new"] == 1
-    assert sqlite_warehouse.rows("SELECT type, field_id, value FROM raw_event") == [
+    assert sqlite_warehouse.records("SELECT type, field_id, value FROM raw_event") == [
         {"type": 5, "field_id": "", "value": ""}
     ]
 
@@ -138,7 +138,7 @@ def test_values_written_as_text(
     sqlite_warehouse: Warehouse, name: str, cell: str, field_type: str, stored: str
 ) -> None:
     sqlite_warehouse.take("events", [answer(cell, field_type)], name)
-    assert sqlite_warehouse.rows("SELECT value FROM raw_event") == [{"value": stored}]
+    assert sqlite_warehouse.records("SELECT value FROM raw_event") == [{"value": stored}]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_no_digit_of_a_number_is_lost(sqlite_warehouse: Warehouse, text: str) ->
     sqlite_warehouse.take("events", [answer(text, "scale", event_id="e2")], "in.csv")
     plain = {"12345678901234567.25": text, "9007199254740993.0": text[:-2]}
     expected = plain.get(text) or {"1.50": "1.5", "-0": "0", "1E2": "100"}[text]
-    found = sqlite_warehouse.rows("SELECT value FROM raw_event")
+    found = sqlite_warehouse.records("SELECT value FROM raw_event")
     assert found == [{"value": f'"{expected}"'}] * 2
 
 
@@ -160,7 +160,7 @@ def test_values_typed_by_parquet(sqlite_warehouse: Warehouse, value: Any) -> Non
     for name in ("in.parquet", "in.ndjson"):
         row = answer(value, "scale", event_id=name)
         assert sqlite_warehouse.take("events", [row], name)["new"] == 1
-    one, other = sqlite_warehouse.rows("SELECT field_id, value FROM raw_event")
+    one, other = sqlite_warehouse.records("SELECT field_id, value FROM raw_event")
     assert one == other
 
 
@@ -181,13 +181,13 @@ def test_values_typed_by_parquet(sqlite_warehouse: Warehouse, value: Any) -> Non
 )
 def test_a_device(sqlite_warehouse: Warehouse, given: Any, stored: int) -> None:
     sqlite_warehouse.take("events", [event() | {"device_type": given}])
-    assert sqlite_warehouse.rows("SELECT device FROM raw_event") == [{"device": stored}]
+    assert sqlite_warehouse.records("SELECT device FROM raw_event") == [{"device": stored}]
 
 
 def test_ids_that_are_numbers_and_empty_values_that_are_missing(warehouse: Warehouse) -> None:
     row = event(event_id=12, visitor_id=7.0, customer_id="", email="", step_index="", value="")
     warehouse.take("events", [row])
-    assert warehouse.rows(
+    assert warehouse.records(
         "SELECT event_id, visitor_id, customer_id, email_sha256 FROM raw_event"
     ) == [{"event_id": "12", "visitor_id": "7", "customer_id": "", "email_sha256": ""}]
 
@@ -203,5 +203,5 @@ def test_a_hash_counts_where_there_is_no_address(sqlite_warehouse: Warehouse) ->
             event(event_id="3", email_sha256=hashed, email=""),
         ],
     )
-    found = sqlite_warehouse.rows("SELECT DISTINCT email_sha256 FROM raw_event")
+    found = sqlite_warehouse.records("SELECT DISTINCT email_sha256 FROM raw_event")
     assert found == [{"email_sha256": keyed("ann@mail.example")}]

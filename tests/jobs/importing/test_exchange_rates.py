@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from jobs.importing.files.chunk import UnreadableFile
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import ECB, SAMPLES, rate
+from tests.support.warehouse import Warehouse
 
 STORED = "SELECT base, quote, day, rate FROM exchange_rate ORDER BY base, quote, day"
 
@@ -25,12 +25,12 @@ OF_ALL_DAYS = [
 
 
 def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in warehouse.rows(STORED)]
+    return [tuple(row.values()) for row in warehouse.records(STORED)]
 
 
 def versions(warehouse: Warehouse) -> list[int]:
     return [
-        row["v"] for row in warehouse.rows("SELECT data_version AS v FROM shop ORDER BY shop_id")
+        row["v"] for row in warehouse.records("SELECT data_version AS v FROM shop ORDER BY shop_id")
     ]
 
 
@@ -105,7 +105,7 @@ def test_one_bad_cell_costs_the_table_one_rate(sqlite_warehouse: Warehouse) -> N
     bad = ECB.replace(b"161.5", b"n.a.")
     counts = sqlite_warehouse.take("exchange-rates", bad, "eurofxref-hist.csv")
     assert (counts["read"], counts["new"], counts["rejected"]) == (8, 7, 1)
-    assert sqlite_warehouse.rows("SELECT line, reason, text FROM reject") == [
+    assert sqlite_warehouse.records("SELECT line, reason, text FROM reject") == [
         {
             "line": 2,
             "reason": "rate: 'n.a.' is not a number",

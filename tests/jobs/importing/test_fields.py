@@ -29,8 +29,8 @@ from jobs.importing.values.fields import (
     Field,
     FieldType,
 )
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.hashing import HASHER
+from tests.support.warehouse import Warehouse
 
 FAST = [ID, NAME, SHORT_TEXT, INSTANT, WHOLE]
 moments = [datetime(year, 1, 2, tzinfo=UTC) for year in (2026, 1999, 2000, 2100, 2101)]

@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from jobs.cli import main
 from jobs.importing.files import byte_blocks, chunk
 from jobs.importing.files.chunk import UnreadableFile
-from tests.jobs.importing.conftest import Warehouse
+from tests.support.commands import start_job
 from tests.support.import_files import as_csv, as_ndjson, event, written
-from tests.support.processes import start_job
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.warehouse import Warehouse
 
 ROOT = Path(__file__).parents[3]
 MANY = [
@@ -130,9 +129,9 @@ def test_the_same_file_twice_and_duplicates_within(warehouse: Warehouse) -> None
         "replaced": 0,
         "rejected": 0,
     }
-    found = warehouse.rows("SELECT shop_key, visitor_id FROM raw_event ORDER BY shop_key")
+    found = warehouse.records("SELECT shop_key, visitor_id FROM raw_event ORDER BY shop_key")
     assert [row["visitor_id"] for row in found] == ["first", "other shop"]
-    batches = warehouse.rows("SELECT shop_key, rows FROM import_batch ORDER BY shop_key")
+    batches = warehouse.records("SELECT shop_key, rows FROM import_batch ORDER BY shop_key")
     assert [(row["shop_key"], row["rows"]) for row in batches] == [(1, 1), (2, 1)]
 
 
@@ -169,7 +168,7 @@ def test_columns_in_upper_case_of_parquet(sqlite_warehouse: Warehouse) -> None:
     rows = [event(event_id="1"), event(event_id="2", type="x")]
     upper = [{name.upper(): value for name, value in row.items()} for row in rows]
     assert sqlite_warehouse.take("events", upper, "in.parquet")["new"] == 1
-    (kept,) = sqlite_warehouse.rows("SELECT text FROM reject")
+    (kept,) = sqlite_warehouse.records("SELECT text FROM reject")
     assert json.loads(kept["text"]) == rows[1]
 
 
@@ -220,25 +219,18 @@ def test_two_imports_of_the_same_rows_at_once(warehouse: Warehouse) -> None:
         start_job(warehouse.url, "import", "events", *order, "--json")
         for order in (paths, paths[::-1])
     ]
-    outputs = [process.communicate(timeout=PATIENCE_SECONDS) for process in running]
-    assert [
-        (process.returncode, err) for process, (_, err) in zip(running, outputs, strict=True)
-    ] == [
-        (0, ""),
-        (0, ""),
-    ]
-    assert warehouse.rows("SELECT COUNT(*) AS n FROM raw_event") == [{"n": 5000}]
-    assert warehouse.rows("SELECT CAST(SUM(rows) AS INTEGER) AS n FROM import_batch") == [
+    assert [(one.wait(), one.errors) for one in running] == [(0, ""), (0, "")]
+    assert warehouse.records("SELECT COUNT(*) AS n FROM raw_event") == [{"n": 5000}]
+    assert warehouse.records("SELECT CAST(SUM(rows) AS INTEGER) AS n FROM import_batch") == [
         {"n": 5000}
     ]
 
 
 def test_exit_status_and_output(sqlite_warehouse: Warehouse) -> None:
     path = written(sqlite_warehouse.folder / "in.ndjson", [event(), event(type="x")])
-    process = start_job(sqlite_warehouse.url, "import", "events", str(path), "--json")
-    out, err = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (process.returncode, err) == (3, "")
-    assert out.splitlines() == [
+    command = start_job(sqlite_warehouse.url, "import", "events", str(path), "--json")
+    assert (command.wait(), command.errors) == (3, "")
+    assert command.output.splitlines() == [
         f"{path}:2 type: 'x' is none of view, start, step_view, step_complete, answer, subscribe, "
         "complete",
         "1 rejected; list them all with: python -m jobs rejects",

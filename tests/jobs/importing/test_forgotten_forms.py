@@ -5,10 +5,11 @@ from random import Random
 import pytest
 
 from jobs.importing.old_imports import purge_imports
-from tests.jobs.conftest import Commands
-from tests.jobs.importing.conftest import File, NewWarehouse, Warehouse, load, state
-from tests.support.form_calls import BEGAN, SHOP, Call, call, ours
+from tests.jobs.importing.conftest import NewWarehouse
+from tests.support.form_calls import BEGAN, SHOP, Call, File, call, load, ours, state
 from tests.support.import_files import event, form
+from tests.support.job_commands import Commands
+from tests.support.warehouse import Warehouse
 from tests.tiers import thorough
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.time import NEVER, from_micros
@@ -31,7 +32,7 @@ def instant(second: int) -> str:
 
 def first_events(warehouse: Warehouse) -> dict[str, int]:
     """The second of each form's first event, by the form's id; that of a form without any is left out."""
-    rows = warehouse.rows(
+    rows = warehouse.records(
         f"SELECT form_id, first_event_at FROM form WHERE first_event_at < {NEVER}"
     )
     return {row["form_id"]: (row["first_event_at"] - BEGAN) // 1_000_000 for row in rows}
@@ -98,12 +99,12 @@ def test_a_form_is_known_from_the_first_event_that_is_left(warehouse: Warehouse)
     load(warehouse, ("events", [call_of("bob", "a", 3), call_of("ada", "a", 1)]))
     load(warehouse, ("events", [call_of("ada", "b", 2)]))
     assert first_events(warehouse) == {ours("a"): 1, ours("b"): 2}
-    (before,) = warehouse.rows(f"SELECT data_version FROM shop WHERE shop_id = '{SHOP}'")
+    (before,) = warehouse.records(f"SELECT data_version FROM shop WHERE shop_id = '{SHOP}'")
     forget(warehouse, "ada")
     assert first_events(warehouse) == {ours("a"): 3}
-    (known,) = warehouse.rows("SELECT * FROM form")
+    (known,) = warehouse.records("SELECT * FROM form")
     assert known["created_at"] == known["updated_at"] == known["first_event_at"]
-    (after,) = warehouse.rows(f"SELECT data_version FROM shop WHERE shop_id = '{SHOP}'")
+    (after,) = warehouse.records(f"SELECT data_version FROM shop WHERE shop_id = '{SHOP}'")
     assert after != before
     Commands(warehouse.url, warehouse.folder)("imports", "undo", "2")
     assert first_events(warehouse) == {ours("a"): 5}

@@ -9,10 +9,10 @@ import pytest
 from jobs.importing.kinds import forgotten_rows
 from jobs.pipeline import forgetting
 from jobs.run.job_run import JobRun
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.hashing import HASHER
 from tests.support.import_files import event, order
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.support.warehouse import Warehouse
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.email_hash import hashed_email
 from warehouse.operations.forgotten import identifier_hash, identifier_of, remember
@@ -51,11 +51,11 @@ def test_rows_are_dropped_and_counted(warehouse: Warehouse, kind: str, text: str
     assert (counts["new"], counts["duplicate"], counts["forgotten"]) == (2, 0, 2)
     counts = warehouse.take("events", rows)
     assert (counts["new"], counts["duplicate"], counts["forgotten"]) == (0, 2, 2)
-    assert warehouse.rows("SELECT event_id FROM raw_event ORDER BY event_id") == [
+    assert warehouse.records("SELECT event_id FROM raw_event ORDER BY event_id") == [
         {"event_id": "2"},
         {"event_id": "3"},
     ]
-    assert warehouse.rows("SELECT rows FROM import_batch") == [{"rows": 1}, {"rows": 1}]
+    assert warehouse.records("SELECT rows FROM import_batch") == [{"rows": 1}, {"rows": 1}]
 
 
 def test_versions_of_orders_are_counted_as_without_the_dropped_ones(warehouse: Warehouse) -> None:
@@ -103,7 +103,7 @@ def test_no_row_slips_in_while_a_person_is_forgotten(
     def is_waiting() -> bool:
         if warehouse.url.startswith("sqlite"):
             return waits.is_set()
-        return bool(warehouse.rows("SELECT 1 FROM pg_locks WHERE NOT granted"))
+        return bool(warehouse.records("SELECT 1 FROM pg_locks WHERE NOT granted"))
 
     def commit_then() -> None:
         wait_until(lambda: is_waiting() or forgot.is_set())
@@ -118,4 +118,4 @@ def test_no_row_slips_in_while_a_person_is_forgotten(
         forgetting.forget(run, A, identifier_of(HASHER, "visitor", "ada"))
         forgot.set()
         assert importing.result()["new"] == 1
-    assert warehouse.rows("SELECT * FROM raw_event") == []
+    assert warehouse.records("SELECT * FROM raw_event") == []

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from sqlalchemy import insert, text
 
-from tests.jobs.importing.conftest import Warehouse
-from tests.jobs.importing.conftest import _warehouse as new_warehouse
+from tests.jobs.importing.conftest import with_shops as new_warehouse
 from tests.support.import_files import FORM, form
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.support.warehouse import Warehouse
 from warehouse import tables
 from warehouse.connections.engine import open_engine
 from web.api import form_quota
@@ -17,13 +17,13 @@ OTHER = FORM.replace("0190", "0191")
 
 
 def counted(warehouse: Warehouse) -> dict[str, tuple[int, int]]:
-    rows = warehouse.rows("SELECT shop_id, form_count, form_bytes FROM shop")
+    rows = warehouse.records("SELECT shop_id, form_count, form_bytes FROM shop")
     return {row["shop_id"]: (row["form_count"], row["form_bytes"]) for row in rows}
 
 
 def stored(warehouse: Warehouse) -> dict[str, tuple[int, int]]:
     found = dict.fromkeys(counted(warehouse), (0, 0))
-    for row in warehouse.rows("SELECT s.shop_id, f.* FROM form f JOIN shop s USING (shop_key)"):
+    for row in warehouse.records("SELECT s.shop_id, f.* FROM form f JOIN shop s USING (shop_key)"):
         forms, size = found[row["shop_id"]]
         size += sum(len(row[name].encode()) for name in ("schema", "draft_schema"))
         found[row["shop_id"]] = forms + 1, size

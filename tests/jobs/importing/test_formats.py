@@ -18,9 +18,9 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import InvalidValue
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.hashing import HASHER
 from tests.support.import_files import OF_FORMAT, SAMPLES, event, order, written
+from tests.support.warehouse import Warehouse
 from warehouse.domain.email_hash import hashed_email
 
 WITHIN: Final = [name for format in FORMATS.values() for name in format.list_members]

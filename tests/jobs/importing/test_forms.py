@@ -5,8 +5,8 @@ import json
 import pytest
 
 from jobs.importing.kinds import forms
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import FORM, Row, form
+from tests.support.warehouse import Warehouse
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.time import NEVER, iso_millis
 
@@ -21,13 +21,13 @@ def took(warehouse: Warehouse, *rows: Row, name: str = "in.ndjson") -> tuple[int
 
 def stands(warehouse: Warehouse) -> tuple[str, str, str, str]:
     """Name, draft, and when the only form was created and updated."""
-    (row,) = warehouse.rows("SELECT * FROM form")
+    (row,) = warehouse.records("SELECT * FROM form")
     times = (iso_millis(row["created_at"])[:10], iso_millis(row["updated_at"])[:10])
     return row["name"], row["draft_schema"], *times
 
 
 def version(warehouse: Warehouse) -> int:
-    (row,) = warehouse.rows("SELECT data_version FROM shop WHERE shop_id = 'a.example'")
+    (row,) = warehouse.records("SELECT data_version FROM shop WHERE shop_id = 'a.example'")
     return int(row["data_version"])
 
 
@@ -43,7 +43,7 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
     if name == "in.parquet":
         row["schema"] = json.dumps(row["schema"])
     assert took(warehouse, row, name=name) == (1, 0, 0, 0)
-    (stored,) = warehouse.rows(
+    (stored,) = warehouse.records(
         "SELECT f.*, s.shop_id FROM form f JOIN shop s ON s.shop_key = f.shop_key"
     )
     assert json.loads(stored["schema"]) == json.loads(stored["draft_schema"]) == {"steps": [1]}
@@ -71,7 +71,7 @@ def test_what_is_missing(sqlite_warehouse: Warehouse, monkeypatch: pytest.Monkey
     today(monkeypatch, 5)
     row = {"form_id": FORM, "shop_id": "a.example", "name": "Quiz"}
     assert took(sqlite_warehouse, row) == (1, 0, 0, 0)
-    (stored,) = sqlite_warehouse.rows("SELECT status, schema FROM form")
+    (stored,) = sqlite_warehouse.records("SELECT status, schema FROM form")
     assert stored == {"status": "draft", "schema": "{}"}
     assert stands(sqlite_warehouse) == ("Quiz", "{}", "2025-03-05", "2025-03-05")
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from jobs.importing.rejects import retry_rejects
-from tests.jobs.importing.conftest import NewWarehouse, Warehouse
+from tests.jobs.importing.conftest import NewWarehouse
 from tests.support.hashing import keyed, marked
 from tests.support.import_files import Row, answer, event, order, spend
+from tests.support.warehouse import Warehouse
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.addresses import sole_address
 from warehouse.domain.email_hash import plain_mark
@@ -26,7 +27,7 @@ FILES = ["in.ndjson", "in.csv", "in.parquet"]
 def test_ids_and_campaign_parameters_of_events(sqlite_warehouse: Warehouse, name: str) -> None:
     row = event(**dict.fromkeys(IDS, " Ada@Mail.example"), discount_code=ADA, step_name=ADA)
     assert sqlite_warehouse.take("events", [row, event()], name)["hashed_addresses"] == len(IDS) + 1
-    (stored,) = sqlite_warehouse.rows("SELECT * FROM raw_event WHERE event_id <> 'e1'")
+    (stored,) = sqlite_warehouse.records("SELECT * FROM raw_event WHERE event_id <> 'e1'")
     assert {field: stored[field] for field in IDS} == dict.fromkeys(IDS, A)
     assert stored["discount_code"] == A.upper()
     assert stored["step_name"] == ADA, "a name is stored as it is"
@@ -49,7 +50,7 @@ def test_choices(
 ) -> None:
     counts = sqlite_warehouse.take("events", [answer(value, field_type)], name)
     assert counts.get("hashed_addresses", 0) == hashed
-    (row,) = sqlite_warehouse.rows("SELECT value FROM raw_event")
+    (row,) = sqlite_warehouse.records("SELECT value FROM raw_event")
     assert (json.loads(row["value"]) if row["value"] else "") == stored
 
 
@@ -70,7 +71,7 @@ def test_what_orders_carry(sqlite_warehouse: Warehouse, name: str) -> None:
     )
     counts = sqlite_warehouse.take("orders", [row], name)
     assert counts["hashed_addresses"] == 7
-    (stored,) = sqlite_warehouse.rows("SELECT * FROM raw_order")
+    (stored,) = sqlite_warehouse.records("SELECT * FROM raw_order")
     names = ("order_id", "customer_id", "visitor_id", "utm_term")
     assert {stored[name] for name in names} == {A}
     assert stored["email_sha256"] == keyed(ADA)
@@ -82,7 +83,7 @@ def test_what_orders_carry(sqlite_warehouse: Warehouse, name: str) -> None:
 def test_ids_of_other_kinds(sqlite_warehouse: Warehouse) -> None:
     counts = sqlite_warehouse.take("ad-spend", [spend(campaign_id=ADA, campaign_name=ADA)])
     assert counts["hashed_addresses"] == 1
-    assert sqlite_warehouse.rows("SELECT campaign_id FROM ad_spend") == [{"campaign_id": A}]
+    assert sqlite_warehouse.records("SELECT campaign_id FROM ad_spend") == [{"campaign_id": A}]
 
 
 def test_equal_addresses_stay_equal(sqlite_warehouse: Warehouse) -> None:
@@ -97,7 +98,7 @@ def test_equal_addresses_stay_equal(sqlite_warehouse: Warehouse) -> None:
     ]
     rows = [event(event_id=str(n), visitor_id=text) for n, text in enumerate(written)]
     sqlite_warehouse.take("events", [*rows, event(event_id="bea", visitor_id=BEA)])
-    found = sqlite_warehouse.rows(
+    found = sqlite_warehouse.records(
         "SELECT visitor_id, COUNT(*) AS n FROM raw_event GROUP BY 1 ORDER BY 2"
     )
     assert found == [{"visitor_id": B, "n": 1}, {"visitor_id": A, "n": len(written)}]
@@ -176,7 +177,7 @@ STORED = {
 
 
 def everything(warehouse: Warehouse, kind: str) -> list[dict[str, Any]]:
-    rows = warehouse.rows(STORED[kind].format("*"))
+    rows = warehouse.records(STORED[kind].format("*"))
     return [{name: value for name, value in row.items() if name != "batch_id"} for row in rows]
 
 
@@ -187,8 +188,8 @@ def retry(warehouse: Warehouse) -> dict[str, int]:
 
 def by_file(warehouse: Warehouse) -> dict[str, int]:
     """The kept texts, taken as a file of somebody who has mended their cause."""
-    kinds = warehouse.rows("SELECT DISTINCT kind FROM reject")
-    texts = warehouse.rows("SELECT text FROM reject ORDER BY line")
+    kinds = warehouse.records("SELECT DISTINCT kind FROM reject")
+    texts = warehouse.records("SELECT text FROM reject ORDER BY line")
     return warehouse.take(kinds[0]["kind"], "\n".join(row["text"] for row in texts).encode())
 
 

@@ -15,9 +15,9 @@ from jobs.importing.ceilings import OverCeiling
 from jobs.importing.files import byte_blocks, csv
 from jobs.importing.files.chunk import UnreadableFile, WantedColumns
 from jobs.importing.files.csv import chunks
-from tests.jobs.importing.conftest import Warehouse
 from tests.support import hostile_files as hostile
 from tests.support.import_files import event, order
+from tests.support.warehouse import Warehouse
 
 LONG = "x" * 1_000_000
 TOO_LONG_ID = f"visitor_id: '{'x' * 60}…' is longer than 255 characters"
@@ -37,7 +37,7 @@ def test_rows_that_point_to_one_long_text(sqlite_warehouse: Warehouse, text: pa.
     kept = sqlite_warehouse.reasons()
     assert len(kept) + counts["not_kept"] - 1 == 3_000
     assert kept[1] == (1, TOO_LONG_ID)
-    (size,) = sqlite_warehouse.rows("SELECT SUM(LENGTH(text)) AS n FROM reject")
+    (size,) = sqlite_warehouse.records("SELECT SUM(LENGTH(text)) AS n FROM reject")
     assert size["n"] < 40 << 20
 
 
@@ -73,7 +73,7 @@ def test_rows_that_share_a_long_beginning_meet_the_ceiling(sqlite_warehouse: War
 def test_schemas_that_are_valid_and_long_are_taken_in_portions(sqlite_warehouse: Warehouse) -> None:
     path = hostile.long_schemas(sqlite_warehouse.folder / "in.parquet", 150, 500_000)
     assert sqlite_warehouse.take_file("forms", path)["new"] == 150
-    (stored,) = sqlite_warehouse.rows("SELECT MIN(LENGTH(schema)) AS n FROM form")
+    (stored,) = sqlite_warehouse.records("SELECT MIN(LENGTH(schema)) AS n FROM form")
     assert stored["n"] > 500_000
 
 

@@ -1,19 +1,15 @@
 """`imports list` and `imports undo`: every kind, every state, and processes that are killed."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.jobs.conftest import Commands
+from tests.support.commands import kill_at_call
 from tests.support.import_files import Row, account, as_ndjson, event, form, order, rate, spend
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.job_commands import Commands
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations.process_id import new_owner
 
@@ -238,34 +234,10 @@ def big(path: Path, rows: int) -> Path:
 
 
 def killed(jobs: Commands, at: str, *words: str) -> None:
-    """Run a command in a process that kills itself at its second call of a function."""
-    module, _, function = at.rpartition(".")
-    process = subprocess.run(
-        [sys.executable, "-c", _SECOND_CALL_KILLS, module, function, *words],
-        env={**os.environ, **jobs.settings},
-        capture_output=True,
-        timeout=PATIENCE_SECONDS,
-    )
-    assert process.returncode == -signal.SIGKILL, process.stderr
-
-
-_SECOND_CALL_KILLS = """
-import importlib, os, signal, sys
-from jobs.pipeline import batching
-_, module, function, *words = sys.argv
-# Half of a file of 300 rows is a portion.
-batching.BATCH_ROWS = 600
-module, calls = importlib.import_module(module), []
-original = getattr(module, function)
-def until_the_second(*args, **more):
-    calls.append(1)
-    if len(calls) == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return original(*args, **more)
-setattr(module, function, until_the_second)
-from jobs.cli import main
-main(words)
-"""
+    """Run a command that kills itself at its second call of a function."""
+    # Half of a file of 300 rows is a portion.
+    before = kill_at_call(at, 2, {"jobs.pipeline.batching.BATCH_ROWS": 600})
+    assert jobs.start(*words, before=before).wait() == -9
 
 
 def test_an_import_that_was_killed_can_be_undone(jobs: Commands) -> None:
@@ -305,7 +277,7 @@ def test_a_file_that_is_imported_again_during_its_undo_is_there(jobs: Commands) 
     jobs.wait_until("SELECT COUNT(*) FROM import_file WHERE state = 'undoing'")
     both = [jobs.start("import", "events", str(file)), jobs.start("rollup"), undoing]
     for process in both:
-        jobs.finish(process)
+        process.finish()
     jobs("rollup")
     assert jobs.rows("SELECT COUNT(*) FROM raw_event") == [20_000]
     jobs("verify", "--all")

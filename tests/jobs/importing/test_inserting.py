@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from jobs.importing.kinds import append_only
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import event, order
+from tests.support.warehouse import Warehouse
 
 MANY = [event(event_id=f"e{n:05}", visitor_id="first") for n in range(3000)]
 
@@ -36,11 +36,11 @@ def test_known_rows_stay_and_new_ones_come(warehouse: Warehouse, known: slice) -
     assert warehouse.take("events", before)["new"] == len(before)
     counts = warehouse.take("events", again(MANY))
     assert (counts["new"], counts["duplicate"]) == (3000 - len(before), len(before))
-    found = warehouse.rows(
+    found = warehouse.records(
         "SELECT visitor_id, COUNT(*) AS n FROM raw_event GROUP BY visitor_id ORDER BY visitor_id"
     )
     assert [row["n"] for row in found] == [len(before), 3000 - len(before)]
-    batches = warehouse.rows(
+    batches = warehouse.records(
         "SELECT b.rows, (SELECT COUNT(*) FROM raw_event r WHERE r.batch_id = b.batch_id "
         "AND r.shop_key = b.shop_key) AS own FROM import_batch b ORDER BY batch_id"
     )
@@ -54,7 +54,7 @@ def test_known_rows_stay_and_new_ones_come(warehouse: Warehouse, known: slice) -
 def test_nothing_new_leaves_no_batch(warehouse: Warehouse) -> None:
     warehouse.take("events", MANY)
     assert warehouse.take("events", again(MANY))["duplicate"] == 3000
-    assert len(warehouse.rows("SELECT batch_id FROM import_batch")) == 1
+    assert len(warehouse.records("SELECT batch_id FROM import_batch")) == 1
 
 
 @pytest.mark.usefixtures("sampling")
@@ -79,7 +79,7 @@ def test_shops_of_one_chunk_have_their_own_batches(warehouse: Warehouse) -> None
         "replaced": 0,
         "rejected": 0,
     }
-    found = warehouse.rows(
+    found = warehouse.records(
         "SELECT b.shop_key, b.rows, COUNT(*) AS own FROM import_batch b JOIN raw_order r "
         "ON r.batch_id = b.batch_id AND r.shop_key = b.shop_key "
         "GROUP BY b.shop_key, b.rows ORDER BY b.shop_key"

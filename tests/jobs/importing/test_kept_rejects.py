@@ -7,9 +7,9 @@ import pytest
 from jobs.importing import kept_rejects
 from jobs.importing.files import csv, ndjson
 from jobs.importing.kinds.base import Counts
-from tests.jobs.conftest import Commands
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import as_ndjson, event
+from tests.support.job_commands import Commands
+from tests.support.warehouse import Warehouse
 
 MARKER = "not kept: {} more rejects of this file"
 BAD = [event(event_id=f"e{number}", type="x") for number in range(12)]

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.hashing import keyed
 from tests.support.import_files import order
+from tests.support.warehouse import Warehouse
 
 FULL = order(
     created_at="2026-01-02T03:04:05",
@@ -50,7 +50,7 @@ STORED = {
 def test_every_field_from_every_format(warehouse: Warehouse, name: str) -> None:
     counts = warehouse.take("orders", [FULL], name)
     assert counts == {"read": 1, "new": 1, "duplicate": 0, "replaced": 0, "rejected": 0}
-    (row,) = warehouse.rows("SELECT * FROM raw_order")
+    (row,) = warehouse.records("SELECT * FROM raw_order")
     assert (row.pop("shop_key"), row.pop("batch_id")) == (1, 1)
     assert len(row.pop("content")) == 64
     assert row == STORED
@@ -69,7 +69,7 @@ def test_lists_typed_by_parquet(sqlite_warehouse: Warehouse) -> None:
     rows = [order(order_id=name, discount_codes=codes) for name in ("1", "2")]
     sqlite_warehouse.take("orders", rows[:1], "in.parquet")
     sqlite_warehouse.take("orders", rows[1:], "in.ndjson")
-    one, other = sqlite_warehouse.rows("SELECT codes FROM raw_order")
+    one, other = sqlite_warehouse.records("SELECT codes FROM raw_order")
     assert one == other == {"codes": '[["A",5,""],["B",0,""]]'}
 
 
@@ -107,7 +107,7 @@ def test_refunds(
     sqlite_warehouse: Warehouse, refunds: Any, more: dict[str, Any], refunded: int, kept: Any
 ) -> None:
     sqlite_warehouse.take("orders", [order(refunds=refunds, **more)])
-    (row,) = sqlite_warehouse.rows("SELECT refunded, cancelled, refunds FROM raw_order")
+    (row,) = sqlite_warehouse.records("SELECT refunded, cancelled, refunds FROM raw_order")
     assert (row["refunded"], row["cancelled"]) == (refunded, int(bool(more)))
     days = [[name, JANUARY + day * DAY, amount] for name, day, amount in kept]
     assert json.loads(row["refunds"]) == days
@@ -120,7 +120,7 @@ def test_a_version_that_dates_a_refund_otherwise_is_another_one(warehouse: Wareh
     assert warehouse.take("orders", [order(refunds=some)])["new"] == 1
     assert warehouse.take("orders", [order(refunds=some[::-1])])["duplicate"] == 1
     warehouse.take("orders", [order(refunds=refunds) for refunds in others])
-    stored = warehouse.rows("SELECT DISTINCT content, refunds, refunded FROM raw_order")
+    stored = warehouse.records("SELECT DISTINCT content, refunds, refunded FROM raw_order")
     assert len(stored) == 3
     assert {row["refunded"] for row in stored} == {300}
 
@@ -150,7 +150,7 @@ def test_a_version_that_dates_a_refund_otherwise_is_another_one(warehouse: Wareh
 )
 def test_codes(sqlite_warehouse: Warehouse, codes: Any, discount: Any, stored: Any) -> None:
     sqlite_warehouse.take("orders", [order(discount_codes=codes, discount_cents=discount)])
-    (row,) = sqlite_warehouse.rows("SELECT codes FROM raw_order")
+    (row,) = sqlite_warehouse.records("SELECT codes FROM raw_order")
     assert json.loads(row["codes"]) == stored
 
 
@@ -168,7 +168,7 @@ def test_versions_are_counted_as_replaced(warehouse: Warehouse) -> None:
     assert counted(version(1, order_id="o2"), version(2, order_id="o2")) == (1, 1, 0)
     assert counted(version(2, order_id="o3"), version(1, order_id="o3")) == (1, 0, 1)
     assert counted(version(1, shop_id="b.example"), version(2)) == (1, 0, 1)
-    batches = warehouse.rows("SELECT rows FROM import_batch ORDER BY batch_id")
+    batches = warehouse.records("SELECT rows FROM import_batch ORDER BY batch_id")
     assert [row["rows"] for row in batches] == [1, 2, 2, 2, 1]
 
 
@@ -179,7 +179,7 @@ def test_of_versions_of_one_instant_the_one_that_stands_counts_as_replaced(
     rows = [order(total_cents=total) for total in range(20)]
     counted = [warehouse.take("orders", [row]) for row in rows]
     contents = [
-        row["content"] for row in warehouse.rows("SELECT content FROM raw_order ORDER BY gross")
+        row["content"] for row in warehouse.records("SELECT content FROM raw_order ORDER BY gross")
     ]
     stands = [content == max(contents[:n]) for n, content in enumerate(contents, 1)]
     assert [bool(counts["new"] + counts["replaced"]) for counts in counted] == stands
@@ -191,5 +191,5 @@ def test_of_versions_of_one_instant_the_one_that_stands_counts_as_replaced(
 
 def test_without_updated_at_it_is_created_at(sqlite_warehouse: Warehouse) -> None:
     sqlite_warehouse.take("orders", [order(updated_at="")])
-    (row,) = sqlite_warehouse.rows("SELECT created_at = updated_at AS same FROM raw_order")
+    (row,) = sqlite_warehouse.records("SELECT created_at = updated_at AS same FROM raw_order")
     assert row["same"] == 1

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import Row, account, answer, event, form, order, spend
+from tests.support.warehouse import Warehouse
 
 
 def take(warehouse: Warehouse, kind: str, row: Row, **columns: pa.Array) -> dict[str, int]:
@@ -51,7 +51,7 @@ def not_utf8(*texts: bytes) -> pa.Array:
 )
 def test_types_of_a_value(sqlite_warehouse: Warehouse, values: pa.Array, stored: list[Any]) -> None:
     take(sqlite_warehouse, "events", answer("x", "scale"), event_id=ids(2), value=values)
-    found = sqlite_warehouse.rows("SELECT value FROM raw_event ORDER BY event_id")
+    found = sqlite_warehouse.records("SELECT value FROM raw_event ORDER BY event_id")
     assert [json.loads(row["value"]) for row in found] == stored
 
 
@@ -106,10 +106,10 @@ def test_the_rows_around_an_unreadable_one_are_taken(sqlite_warehouse: Warehouse
     texts = not_utf8(b"v1", b"\xffopinion", b"v3")
     row = answer("x", "text")
     assert take(sqlite_warehouse, "events", row, event_id=ids(3), value=texts)["new"] == 2
-    found = sqlite_warehouse.rows("SELECT event_id FROM raw_event ORDER BY event_id")
+    found = sqlite_warehouse.records("SELECT event_id FROM raw_event ORDER BY event_id")
     assert [row["event_id"] for row in found] == ["0", "2"]
     assert sqlite_warehouse.reasons() == [(2, "value: not UTF-8")]
-    (kept,) = sqlite_warehouse.rows("SELECT text FROM reject")
+    (kept,) = sqlite_warehouse.records("SELECT text FROM reject")
     assert json.loads(kept["text"]) == [row | {"event_id": "1", "value": "***"}]
 
 
@@ -145,7 +145,7 @@ def test_cents_of_any_number_type(sqlite_warehouse: Warehouse) -> None:
         names = pa.array([f"{number}a", f"{number}b"])
         counts = take(sqlite_warehouse, "orders", order(), order_id=names, total_cents=cents)
         assert (counts["new"], counts["rejected"]) == (1, 1)
-    assert sqlite_warehouse.rows("SELECT DISTINCT gross FROM raw_order") == [{"gross": 100}]
+    assert sqlite_warehouse.records("SELECT DISTINCT gross FROM raw_order") == [{"gross": 100}]
 
 
 def test_an_event_without_a_column_is_one_without_a_value(sqlite_warehouse: Warehouse) -> None:

@@ -14,10 +14,11 @@ from jobs.importing.import_file import import_chunks
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
 from jobs.importing.reject_text import kept_text
-from tests.jobs.importing.conftest import NewWarehouse, Warehouse
+from tests.jobs.importing.conftest import NewWarehouse
 from tests.support import postgres
 from tests.support.hashing import HASHER, marked
 from tests.support.import_files import FORM, Row, answer, as_ndjson, event, order, written
+from tests.support.warehouse import Warehouse
 from warehouse.connections.arrow import open_arrow
 from web.collector.calls import PostedCalls, reduce_calls
 
@@ -122,7 +123,7 @@ def test_a_retry_comes_to_the_same_rows(new_warehouse: NewWarehouse, name: str) 
             connection.execute(add)
             connection.commit()
     straight.take("events", ROWS, name)
-    kept = mended.rows("SELECT line, text FROM reject ORDER BY line")
+    kept = mended.records("SELECT line, text FROM reject ORDER BY line")
     texts = [(row["line"], row["text"]) for row in kept]
     kind, counts = KINDS["events"], Counts()
     chunk = chunk_of_texts(kind.field_names(), texts, textual=name.endswith(".csv"))
@@ -132,7 +133,7 @@ def test_a_retry_comes_to_the_same_rows(new_warehouse: NewWarehouse, name: str) 
         "SELECT shop_key, event_id, type, field_id, field_type, value, email_sha256, device "
         "FROM raw_event ORDER BY event_id"
     )
-    assert mended.rows(columns) == straight.rows(columns)
+    assert mended.records(columns) == straight.records(columns)
     assert counts.rejected == len(straight.reasons())
     assert counts.new == len(texts) - counts.rejected > 0
 
@@ -152,7 +153,7 @@ def test_what_is_no_json_stays_none(sqlite_warehouse: Warehouse, odd: str) -> No
     )
     for _ in range(2):
         assert sqlite_warehouse.take("events", line)["rejected"] == 1
-        (kept,) = sqlite_warehouse.rows("SELECT reason, text FROM reject")
+        (kept,) = sqlite_warehouse.records("SELECT reason, text FROM reject")
         assert kept["reason"] == "not JSON"
         assert odd in kept["text"]
         assert "ann@" not in kept["text"]

@@ -9,9 +9,9 @@ from jobs.cli import main
 from jobs.importing import rejects
 from jobs.importing.kinds.orders import OrdersKind
 from jobs.run.signals import Stopped
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import ECB, as_ndjson, form, order, spend
 from tests.support.shop_builder import writing
+from tests.support.warehouse import Warehouse
 from warehouse.connections.engine import open_engine
 from warehouse.operations import reject_retries
 
@@ -36,7 +36,7 @@ def run(*words: str, status: int = 0) -> str:
 
 def shops_of_rejects(warehouse: Warehouse) -> list[tuple[int, str]]:
     """Line and shop of each reject; "" where the shop is not certain."""
-    found = warehouse.rows(
+    found = warehouse.records(
         "SELECT r.line, COALESCE(s.shop_id, '') AS shop FROM reject r "
         "LEFT JOIN shop s ON s.shop_key = r.shop_key ORDER BY r.line, r.reject_id"
     )
@@ -44,7 +44,7 @@ def shops_of_rejects(warehouse: Warehouse) -> list[tuple[int, str]]:
 
 
 def key(warehouse: Warehouse, shop_id: str) -> int:
-    (row,) = warehouse.rows(f"SELECT shop_key FROM shop WHERE shop_id = '{shop_id}'")
+    (row,) = warehouse.records(f"SELECT shop_key FROM shop WHERE shop_id = '{shop_id}'")
     return int(row["shop_key"])
 
 
@@ -145,7 +145,7 @@ def rejected_orders(warehouse: Warehouse) -> None:
 
 def orders_of(warehouse: Warehouse, shop_id: str) -> int:
     return len(
-        warehouse.rows(f"SELECT 1 FROM raw_order WHERE shop_key = {key(warehouse, shop_id)}")
+        warehouse.records(f"SELECT 1 FROM raw_order WHERE shop_key = {key(warehouse, shop_id)}")
     )
 
 
@@ -165,7 +165,7 @@ def test_a_refresh_retries_the_shop_that_asks_and_no_other(warehouse: Warehouse)
         *["a.example"] * 2,
         *["b.example"] * 3,
     ]
-    facts = warehouse.rows("SELECT 1 FROM fact_order")
+    facts = warehouse.records("SELECT 1 FROM fact_order")
     assert len(facts) == 3, "the same refresh rolls up what it has accepted"
     assert ask(warehouse, "a.example"), "another time"
     assert last(warehouse, "a.example") == (False, 0)
@@ -271,7 +271,7 @@ def test_a_verify_is_recorded_for_each_shop(warehouse: Warehouse) -> None:
         "(SELECT edition FROM shop WHERE shop_id = 'b.example')"
     )
     run("verify", "--all", status=1)
-    found = warehouse.rows(
+    found = warehouse.records(
         "SELECT s.shop_id, e.differing_rows, e.verified_at > 0 AS verified "
         "FROM shop s JOIN edition e ON e.edition = s.edition ORDER BY s.shop_id"
     )

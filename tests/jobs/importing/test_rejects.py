@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import FORM, NO_UUID, answer, as_ndjson, event, order
+from tests.support.warehouse import Warehouse
 
 LONG = "x" * 256
 
@@ -248,7 +248,7 @@ def test_lines_that_are_no_rows(warehouse: Warehouse) -> None:
         (8, "not JSON"),
     ]
     assert counts["read"] == 8
-    texts = [row["text"] for row in warehouse.rows("SELECT text FROM reject ORDER BY line")]
+    texts = [row["text"] for row in warehouse.records("SELECT text FROM reject ORDER BY line")]
     assert texts[0] == "{broken"
     assert texts[2] == '{"event_id": "\\xff"}'
     assert texts[4] == '{"event_id": "a\\u0000"}'
@@ -261,14 +261,14 @@ def test_a_rejected_row_may_hold_any_bytes_where_nobody_reads_them(
     lines = [line[:-1] + b', "note": "\xff"}' for line in as_ndjson(rows).splitlines()]
     counts = sqlite_warehouse.take("events", b"\n".join(lines))
     assert (counts["new"], counts["rejected"]) == (1, 1)
-    (text,) = (row["text"] for row in sqlite_warehouse.rows("SELECT text FROM reject"))
+    (text,) = (row["text"] for row in sqlite_warehouse.records("SELECT text FROM reject"))
     assert json.loads(text) == rows[0]
 
 
 def test_the_text_is_the_line_as_it_was(sqlite_warehouse: Warehouse) -> None:
     line = b'{"event_id":   "e9", "value": [1, 2.50], "field_type": "choice"}'
     sqlite_warehouse.take("events", line + b"\n")
-    assert sqlite_warehouse.rows("SELECT kind, line, text FROM reject") == [
+    assert sqlite_warehouse.records("SELECT kind, line, text FROM reject") == [
         {"kind": "events", "line": 1, "text": line.decode()}
     ]
 

@@ -11,7 +11,6 @@ from sqlalchemy import insert
 
 from jobs.cli import main
 from jobs.importing.kinds.base import Counts
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import (
     ECB,
     FORM,
@@ -23,6 +22,7 @@ from tests.support.import_files import (
     spend,
     written,
 )
+from tests.support.warehouse import Warehouse
 from warehouse import tables
 from warehouse.connections.engine import open_engine
 
@@ -126,7 +126,7 @@ def test_rows_of_an_unknown_shop_are_taken_once_it_is_known(jobs: Jobs, name: st
     for kind, of_kind in rows.items():
         again = counts(jobs.take(kind, of_kind, name))
         assert again == all_counts(read=len(of_kind), duplicate=len(of_kind)), kind
-    (stored,) = jobs.warehouse.rows("SELECT form_id, draft_schema FROM form")
+    (stored,) = jobs.warehouse.records("SELECT form_id, draft_schema FROM form")
     assert (stored["form_id"], json.loads(stored["draft_schema"])) == (FORM, {"steps": [1]})
 
 
@@ -180,7 +180,7 @@ def test_old_rejects_are_purged(
     monkeypatch.chdir(jobs.warehouse.folder)
     jobs.take("shops", b"{young\n", "young.ndjson")
     jobs(*words)
-    assert jobs.warehouse.rows("SELECT file FROM reject") == [{"file": "young.ndjson"}]
+    assert jobs.warehouse.records("SELECT file FROM reject") == [{"file": "young.ndjson"}]
 
 
 def test_usage(jobs: Jobs) -> None:
@@ -195,7 +195,7 @@ def test_status(jobs: Jobs) -> None:
     with open_engine(jobs.warehouse.url).begin() as connection:
         keys = {
             row["shop_id"]: row["shop_key"]
-            for row in jobs.warehouse.rows("SELECT shop_id, shop_key FROM shop")
+            for row in jobs.warehouse.records("SELECT shop_id, shop_key FROM shop")
         }
         columns = {"timezone": "UTC", "window_days": 30, "logic_version": 0, "state": "building"}
         connection.execute(insert(tables.edition), columns | {"shop_key": keys["b.example"]})

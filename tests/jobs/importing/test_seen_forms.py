@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import insert, text
 
 from jobs.importing.rejects import retry_rejects
-from tests.jobs.importing.conftest import Warehouse
-from tests.jobs.importing.conftest import _warehouse as new_warehouse
+from tests.jobs.importing.conftest import with_shops as new_warehouse
 from tests.support.form_calls import BEGAN, SHOP, Call, call, ours
 from tests.support.import_files import FORM, NO_UUID, form
 from tests.support.product import Product
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.support.warehouse import Warehouse
 from tests.tiers import thorough
 from warehouse import tables
 from warehouse.connections.arrow import open_arrow
@@ -37,12 +37,12 @@ def take(warehouse: Warehouse, *calls: Call) -> dict[str, int]:
 
 def known(warehouse: Warehouse) -> dict[str, str]:
     """The name of each form, by its id in the other system, or else by its own."""
-    rows = warehouse.rows("SELECT form_id, source_id, name FROM form ORDER BY form_id")
+    rows = warehouse.records("SELECT form_id, source_id, name FROM form ORDER BY form_id")
     return {row["source_id"] or row["form_id"]: row["name"] for row in rows}
 
 
 def shop(warehouse: Warehouse) -> dict[str, Any]:
-    (row,) = warehouse.rows(f"SELECT * FROM shop WHERE shop_id = '{SHOP}'")
+    (row,) = warehouse.records(f"SELECT * FROM shop WHERE shop_id = '{SHOP}'")
     return row
 
 
@@ -56,7 +56,7 @@ def test_a_form_is_known_from_its_first_event(warehouse: Warehouse) -> None:
     assert (
         take(warehouse, call("popup-1", 5, "Pop-up"), call(FORM.upper(), 7), call(12))["new"] == 3
     )
-    rows = {row.pop("form_id"): row for row in warehouse.rows("SELECT * FROM form")}
+    rows = {row.pop("form_id"): row for row in warehouse.records("SELECT * FROM form")}
     plain = {"shop_key": 1, "status": "published", "schema": "", "draft_schema": ""}
     assert rows == {
         form_id: {
@@ -73,7 +73,7 @@ def test_a_form_is_known_from_its_first_event(warehouse: Warehouse) -> None:
             (ours("12"), "12", BEGAN, "12"),
         )
     }
-    events = warehouse.rows("SELECT DISTINCT form_id FROM raw_event")
+    events = warehouse.records("SELECT DISTINCT form_id FROM raw_event")
     assert {row["form_id"] for row in events} == rows.keys()
     before = shop(warehouse)
     assert (before["form_count"], before["form_bytes"], before["data_version"]) == (0, 0, 1)
@@ -144,7 +144,7 @@ def test_what_is_known_depends_on_no_order_and_no_portions(
         assert counted["form_count"] == 2
         # A form that was beyond the quota for a while has lost its names and its id there.
         lost = ("name", "named_at", "source", "source_id", "first_event_at") if quota < 100 else ()
-        rows = warehouse.rows("SELECT * FROM form ORDER BY form_id")
+        rows = warehouse.records("SELECT * FROM form ORDER BY form_id")
         states.append([{n: row[n] for n in row.keys() - set(lost)} for row in rows])
     assert states[1:] == states[:-1]
     last = {"c", "d", "e"} if quota > 4 else {TIED, "e"}
@@ -165,7 +165,7 @@ def test_a_row_and_events_come_in_either_order(warehouse: Warehouse) -> None:
                 assert warehouse.take("forms", [row])["duplicate"] == 1
             else:
                 take(warehouse, step)
-        states.append(warehouse.rows("SELECT * FROM form"))
+        states.append(warehouse.records("SELECT * FROM form"))
         counted = shop(warehouse)
         size = len(states[0][0]["schema"].encode()) * 2
         assert (counted["form_count"], counted["form_bytes"]) == (1, size)
@@ -180,7 +180,7 @@ def test_more_ids_than_a_shop_may_have(warehouse: Warehouse) -> None:
     calls = [call(f"id {n}", n // 10 % 3000) for n in range(10_400)]
     assert take(warehouse, *calls)["new"] == 10_400
     first = sorted((call_["timestamp"], ours(call_["properties"]["form_id"])) for call_ in calls)
-    stored = {row["form_id"] for row in warehouse.rows("SELECT form_id FROM form")}
+    stored = {row["form_id"] for row in warehouse.records("SELECT form_id FROM form")}
     assert stored == {form_id for _, form_id in first[:10_000]}
     before = shop(warehouse)
     assert before["form_count"] == 0
@@ -191,7 +191,7 @@ def test_more_ids_than_a_shop_may_have(warehouse: Warehouse) -> None:
     take(warehouse, call("earlier"))
     stored.add(ours("earlier"))
     stored.remove(first[9_999][1])
-    assert {row["form_id"] for row in warehouse.rows("SELECT form_id FROM form")} == stored
+    assert {row["form_id"] for row in warehouse.records("SELECT form_id FROM form")} == stored
 
 
 def test_a_flood_of_events_leaves_the_api_its_quota(
@@ -227,7 +227,7 @@ def test_a_form_that_was_edited_stays(
     # A row that is older than the edit does not replace it.
     row = form(form_id=ours("a"), updated_at="2026-01-03T00:00:00Z")
     assert warehouse.take("forms", [row])["duplicate"] == 1
-    (stored,) = warehouse.rows(f"SELECT * FROM form WHERE form_id = '{ours('a')}'")
+    (stored,) = warehouse.records(f"SELECT * FROM form WHERE form_id = '{ours('a')}'")
     assert (stored["draft_schema"], stored["updated_at"]) == ('{"x":1}', edited)
     assert (shop(warehouse)["form_count"], shop(warehouse)["form_bytes"]) == (0, 7)
     # A row that is newer does, and the form counts from then on.

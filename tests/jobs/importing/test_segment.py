@@ -9,9 +9,9 @@ import pytest
 from jobs.importing.formats.base import Target
 from jobs.importing.formats.segment import Segment
 from jobs.importing.rejects import retry_rejects
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.hashing import keyed, marked
 from tests.support.import_files import FORM, SAMPLES
+from tests.support.warehouse import Warehouse
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.email_hash import hashed_email
 
@@ -93,7 +93,7 @@ CALLS = [
 
 
 def rows(warehouse: Warehouse) -> list[dict[str, Any]]:
-    found = warehouse.rows(STORED)
+    found = warehouse.records(STORED)
     own = ("shop_key", "batch_id")
     return [
         {n: v for n, v in row.items() if v not in ("", 0, None) and n not in own} for row in found
@@ -187,7 +187,7 @@ def test_what_cannot_be_taken(warehouse: Warehouse) -> None:
     assert (counts["read"], counts["new"], counts["rejected"]) == (10, 1, 9)
     reasons = [reason for _, reason in broken] + ["not JSON"]
     assert warehouse.reasons() == list(enumerate(reasons, 1))
-    texts = warehouse.rows("SELECT text FROM reject WHERE line = 8")
+    texts = warehouse.records("SELECT text FROM reject WHERE line = 8")
     assert json.loads(texts[0]["text"]) == {
         **{name: value for name, value in broken[7][0].items() if name != "ip"},
         "properties": {

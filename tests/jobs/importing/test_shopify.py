@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.hashing import keyed, marked
 from tests.support.import_files import SAMPLES, written
+from tests.support.warehouse import Warehouse
 
 SHOP = "a.example"
 # 2026-03-02T09:15:00Z and other instants of the samples, in microseconds.
@@ -85,7 +85,7 @@ def orders() -> list[dict[str, Any]]:
 
 
 def stored(warehouse: Warehouse) -> list[dict[str, Any]]:
-    found = warehouse.rows("SELECT * FROM raw_order ORDER BY order_id")
+    found = warehouse.records("SELECT * FROM raw_order ORDER BY order_id")
     return [{name: one[name] for name in row("")} for one in found]
 
 
@@ -117,7 +117,7 @@ def test_an_order_is_the_same_by_either_way(sqlite_warehouse: Warehouse) -> None
         sqlite_warehouse.take_file("orders", SAMPLES / name, shop=SHOP)
     # All but Kim's, whose UTM parameters the REST API does not have.
     versions = "SELECT order_id FROM raw_order GROUP BY order_id HAVING COUNT(*) > 1"
-    assert sqlite_warehouse.rows(versions) == [{"order_id": "5004"}]
+    assert sqlite_warehouse.records(versions) == [{"order_id": "5004"}]
 
 
 def test_children_may_be_anywhere(sqlite_warehouse: Warehouse) -> None:
@@ -156,7 +156,7 @@ def test_amounts_have_the_decimals_of_their_currency(
     file = written(sqlite_warehouse.folder / "yen.ndjson", rows)
     counts = sqlite_warehouse.take_file("orders", file, shop="b.example")
     assert (counts["new"], counts["rounded"]) == (3, 3)
-    found = sqlite_warehouse.rows("SELECT gross, discounted FROM raw_order ORDER BY order_id")
+    found = sqlite_warehouse.records("SELECT gross, discounted FROM raw_order ORDER BY order_id")
     assert [tuple(one.values()) for one in found] == [(1200, 0), (1200, 1), (1201, 0)]
 
 
@@ -325,7 +325,7 @@ def test_a_refund_without_a_date_has_that_of_the_version(
 def test_nothing_personal_is_kept_of_a_reject(warehouse: Warehouse) -> None:
     for name in ("shopify.json", "shopify_bulk.jsonl"):
         warehouse.take_file("orders", SAMPLES / name, shop=SHOP)
-    texts = [one["text"] for one in warehouse.rows("SELECT text FROM reject ORDER BY reject_id")]
+    texts = [one["text"] for one in warehouse.records("SELECT text FROM reject ORDER BY reject_id")]
     kept = " ".join(texts)
     for personal in ("mail.example", "Ada", "James", "7946", "203.0.113.7", "imasecretipod"):
         assert personal not in kept

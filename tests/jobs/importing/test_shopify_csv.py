@@ -10,9 +10,9 @@ import pytest
 from jobs.importing.files import csv as csv_files
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.values.times import any_instant
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.hashing import keyed, marked
 from tests.support.import_files import SAMPLES
+from tests.support.warehouse import Warehouse
 
 SAMPLE: Final = SAMPLES / "orders_export.csv"
 SHOP: Final = "a.example"
@@ -37,7 +37,7 @@ def take(warehouse: Warehouse, rows: list[dict[str, str]], **options: str) -> di
 
 
 def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    found = warehouse.rows(f"SELECT {COLUMNS} FROM raw_order ORDER BY order_id, updated_at")
+    found = warehouse.records(f"SELECT {COLUMNS} FROM raw_order ORDER BY order_id, updated_at")
     return [tuple(row.values()) for row in found]
 
 
@@ -69,7 +69,8 @@ def test_nothing_personal_is_kept(sqlite_warehouse: Warehouse) -> None:
     broken = lines()[0] | {"Total": "x", "Note Attributes": "gift: to Charles\nvisitor_id: v 1"}
     take(sqlite_warehouse, [broken])
     kept = [
-        row["text"] for row in sqlite_warehouse.rows("SELECT text FROM reject ORDER BY reject_id")
+        row["text"]
+        for row in sqlite_warehouse.records("SELECT text FROM reject ORDER BY reject_id")
     ]
     for personal in ("Ada", "James", "7946", "@", "ring", "Charles", "gift"):
         assert personal not in "".join(kept)

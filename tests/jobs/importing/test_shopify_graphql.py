@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import SAMPLES
+from tests.support.warehouse import Warehouse
 
 SHOP: Final = "a.example"
 _NAMES: Final = {
@@ -23,7 +23,7 @@ _NAMES: Final = {
 
 def stored(warehouse: Warehouse) -> list[dict[str, Any]]:
     left_out = ("batch_id", "raw_order_id")
-    rows = warehouse.rows("SELECT * FROM raw_order ORDER BY order_id")
+    rows = warehouse.records("SELECT * FROM raw_order ORDER BY order_id")
     return [{name: value for name, value in row.items() if name not in left_out} for row in rows]
 
 

@@ -10,10 +10,10 @@ from jobs.importing.rejects import retry_rejects
 from jobs.importing.shops import load_shops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.errors import CommandFailed
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.hashing import HASHER
 from tests.support.import_files import Row, as_ndjson, order, spend
 from tests.support.waiting import wait_until
+from tests.support.warehouse import Warehouse
 from warehouse.connections.arrow import open_arrow
 
 STORED = "SELECT shop_id, name, currency, timezone FROM shop WHERE shop_id >= 'n' ORDER BY shop_id"
@@ -26,7 +26,7 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
         {"shop_id": "o.example", "name": None, "currency": "JPY", "timezone": ""},
     ]
     assert warehouse.take("shops", rows, name)["new"] == 2
-    assert warehouse.rows(STORED) == [
+    assert warehouse.records(STORED) == [
         {"shop_id": "n.example", "name": "N" * 1000, "currency": "KWD", "timezone": "Asia/Kolkata"},
         {"shop_id": "o.example", "name": "", "currency": "JPY", "timezone": "UTC"},
     ]
@@ -40,17 +40,17 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
 
 
 def test_another_timezone_keeps_the_shop_and_moves_its_data_version(warehouse: Warehouse) -> None:
-    (before,) = warehouse.rows("SELECT * FROM shop WHERE shop_id = 'a.example'")
+    (before,) = warehouse.records("SELECT * FROM shop WHERE shop_id = 'a.example'")
     moved = {"shop_id": "a.example", "currency": "EUR", "timezone": "Europe/Paris"}
     counts = warehouse.take("shops", [moved, {"shop_id": "b.example", "currency": "JPY"}])
     assert (counts["replaced"], counts["duplicate"]) == (1, 1)
-    (after,) = warehouse.rows("SELECT * FROM shop WHERE shop_id = 'a.example'")
+    (after,) = warehouse.records("SELECT * FROM shop WHERE shop_id = 'a.example'")
     assert after.pop("data_changed_at") > before.pop("data_changed_at")
     assert after == before | {
         "timezone": "Europe/Paris",
         "data_version": before["data_version"] + 1,
     }
-    assert warehouse.rows("SELECT data_version AS v FROM shop WHERE shop_id = 'b.example'") == [
+    assert warehouse.records("SELECT data_version AS v FROM shop WHERE shop_id = 'b.example'") == [
         {"v": 0}
     ]
 
@@ -59,7 +59,7 @@ def test_a_shop_left_without_its_timezone_is_in_utc_again(sqlite_warehouse: Ware
     row = {"shop_id": "n.example", "currency": "EUR", "timezone": "Asia/Tokyo"}
     sqlite_warehouse.take("shops", [row])
     assert sqlite_warehouse.take("shops", [row | {"timezone": None}])["replaced"] == 1
-    assert sqlite_warehouse.rows(STORED)[0]["timezone"] == "UTC"
+    assert sqlite_warehouse.records(STORED)[0]["timezone"] == "UTC"
 
 
 DOLLARS: Row = {"shop_id": "a.example", "currency": "USD", "timezone": "Europe/Paris"}
@@ -83,8 +83,8 @@ def test_a_currency_stays_while_there_is_money(warehouse: Warehouse, kind: str, 
     assert (counts["rejected"], counts["replaced"], counts["new"]) == (2, 2, 1)
     assert warehouse.reasons() == [(1, REFUSED), (3, REFUSED)]
     stored = "SELECT name, currency, timezone FROM shop WHERE shop_id = 'a.example'"
-    assert warehouse.rows(stored) == [{"name": "Second", "currency": "EUR", "timezone": "UTC"}]
-    assert warehouse.rows("SELECT COUNT(*) AS n FROM shop WHERE currency = 'USD'") == [{"n": 2}]
+    assert warehouse.records(stored) == [{"name": "Second", "currency": "EUR", "timezone": "UTC"}]
+    assert warehouse.records("SELECT COUNT(*) AS n FROM shop WHERE currency = 'USD'") == [{"n": 2}]
 
 
 def test_a_refused_currency_is_taken_once_the_money_is_gone(warehouse: Warehouse) -> None:
@@ -95,7 +95,7 @@ def test_a_refused_currency_is_taken_once_the_money_is_gone(warehouse: Warehouse
     warehouse.change("DELETE FROM raw_order")
     with open_arrow(warehouse.url) as connection:
         assert retry_rejects(connection).replaced == 1
-    assert warehouse.rows(CURRENCY) == [{"currency": "USD"}]
+    assert warehouse.records(CURRENCY) == [{"currency": "USD"}]
 
 
 def test_orders_that_were_checked_before_the_currency_changed(warehouse: Warehouse) -> None:
@@ -108,7 +108,7 @@ def test_orders_that_were_checked_before_the_currency_changed(warehouse: Warehou
         with pytest.raises(CommandFailed, match="has become USD while its orders"):
             kind.write(connection, rows, 1)
         connection.rollback()
-    assert warehouse.rows("SELECT COUNT(*) AS n FROM raw_order") == [{"n": 0}]
+    assert warehouse.records("SELECT COUNT(*) AS n FROM raw_order") == [{"n": 0}]
 
 
 def test_a_currency_waits_for_orders_that_are_being_imported(warehouse: Warehouse) -> None:
@@ -120,8 +120,8 @@ def test_a_currency_waits_for_orders_that_are_being_imported(warehouse: Warehous
         shops = Thread(target=warehouse.take, args=("shops", [DOLLARS]))
         shops.start()
         if warehouse.url.startswith("postgresql"):
-            wait_until(lambda: warehouse.rows("SELECT 1 FROM pg_locks WHERE NOT granted"))
+            wait_until(lambda: warehouse.records("SELECT 1 FROM pg_locks WHERE NOT granted"))
         connection.commit()
     shops.join()
-    assert warehouse.rows(CURRENCY) == [{"currency": "EUR"}]
+    assert warehouse.records(CURRENCY) == [{"currency": "EUR"}]
     assert warehouse.reasons() == [(1, REFUSED)]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import FORM, NO_UUID, Row, account, form, rate, spend
+from tests.support.warehouse import Warehouse
 
 LONG = "x" * 256
 SHOP = {"shop_id": "n.example", "currency": "EUR"}
@@ -185,7 +185,7 @@ def test_each_reason_and_the_rest_is_taken(
         "replaced": 0,
         "rejected": len(cases),
     }
-    texts = warehouse.rows("SELECT text FROM reject ORDER BY line")
+    texts = warehouse.records("SELECT text FROM reject ORDER BY line")
     kept = [json.loads(row["text"]) for row in texts]
     assert kept == [row for row, _ in cases]
 
@@ -194,6 +194,6 @@ def test_each_reason_and_the_rest_is_taken(
 def test_a_row_of_any_format_is_kept_as_an_object(sqlite_warehouse: Warehouse, name: str) -> None:
     row: dict[str, Any] = spend(shop_id="nobody.example")
     sqlite_warehouse.take("ad-spend", [row], name)
-    (kept,) = sqlite_warehouse.rows("SELECT text FROM reject")
+    (kept,) = sqlite_warehouse.records("SELECT text FROM reject")
     numbers = row if name == "in.parquet" else {key: str(value) for key, value in row.items()}
     assert json.loads(kept["text"]) == numbers

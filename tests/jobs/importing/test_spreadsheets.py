@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.values.notation import Notation
 from jobs.importing.values.times import any_instant
-from tests.jobs.importing.conftest import Warehouse
+from tests.support.warehouse import Warehouse
 
 SPEND = "SELECT campaign_name, day, spend, impressions FROM ad_spend ORDER BY day, campaign_id"
 OWN = "shop_id;provider;campaign_id;campaign_name;date;currency;spend;impressions;clicks"
@@ -28,7 +28,7 @@ def own(*rows: str) -> str:
 
 
 def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in warehouse.rows(SPEND)]
+    return [tuple(row.values()) for row in warehouse.records(SPEND)]
 
 
 @pytest.mark.parametrize("sign", [",", ";", "\t"])
@@ -48,7 +48,7 @@ def test_separators_and_encodings(sqlite_warehouse: Warehouse, sign: str, encodi
 def test_utf_16_of_other_files(sqlite_warehouse: Warehouse) -> None:
     line = json.dumps({"shop_id": "ä.example", "currency": "EUR"}, ensure_ascii=False)
     assert sqlite_warehouse.take("shops", f"{line}\r\n".encode("utf-16"))["new"] == 1
-    assert sqlite_warehouse.rows("SELECT 1 FROM shop WHERE shop_id = 'ä.example'")
+    assert sqlite_warehouse.records("SELECT 1 FROM shop WHERE shop_id = 'ä.example'")
 
 
 def test_utf_16_that_is_cut_within_a_letter(sqlite_warehouse: Warehouse) -> None:
@@ -164,10 +164,10 @@ def test_orders_as_a_spreadsheet_writes_them(sqlite_warehouse: Warehouse) -> Non
     sqlite_warehouse.take("orders", text.encode("cp1252"), "in.csv")
     assert sqlite_warehouse.reasons() == [(2, "test: 'WAHR' is neither true nor false")]
     assert any_instant("2026-02-05 10:00:00 +0100") == any_instant("2026-02-05T09:00:00Z")
-    (order,) = sqlite_warehouse.rows("SELECT created_at, gross FROM raw_order")
+    (order,) = sqlite_warehouse.records("SELECT created_at, gross FROM raw_order")
     assert order == {"created_at": any_instant("2026-01-31T23:59:59Z"), "gross": 4990}
     # A retry reads the kept text as the file was read.
-    (kept,) = sqlite_warehouse.rows("SELECT text FROM reject")
+    (kept,) = sqlite_warehouse.records("SELECT text FROM reject")
     assert json.loads(kept["text"]) == {
         "order_id": "1", "shop_id": "a.example", "created_at": "2026-01-31 09:05",
         "updated_at": "2026-02-05 10:00:00 +0100", "total_cents": "4990", "test": "WAHR",
@@ -183,7 +183,7 @@ def test_the_formats_that_are_tables(sqlite_warehouse: Warehouse, tmp_path: Path
     assert sqlite_warehouse.take_file("ad-spend", path, "a.example")["new"] == 1
     assert stored(sqlite_warehouse) == [("Brand", DAY, "1011.35", 1503)]
     # The name that UTM sources have.
-    assert sqlite_warehouse.rows("SELECT provider FROM ad_spend") == [{"provider": "linkedin"}]
+    assert sqlite_warehouse.records("SELECT provider FROM ad_spend") == [{"provider": "linkedin"}]
     path.write_text(
         "campaign_id;campaign_name;date_start;date_stop;account_currency;spend;impressions;clicks\n"
         "1;B;1/2/2026;1/2/2026;EUR;1,5;2;1\n"

@@ -7,8 +7,8 @@ import pytest
 
 from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.times import any_instant
-from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import account, event, form, order
+from tests.support.warehouse import Warehouse
 from warehouse.domain.time import from_micros
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_spellings_side_by_side(sqlite_warehouse: Warehouse, name: str) -> None:
     texts = ["2026-01-02T12:00:00Z", "2026-01-02T14:00:00+02:00", " 2026-01-02T12:00", "noon"]
     rows = [event(event_id=f"{n}", occurred_at=text) for n, text in enumerate(texts)]
     assert sqlite_warehouse.take("events", rows, name)["rejected"] == 1
-    found = sqlite_warehouse.rows("SELECT DISTINCT occurred_at FROM raw_event")
+    found = sqlite_warehouse.records("SELECT DISTINCT occurred_at FROM raw_event")
     assert [from_micros(row["occurred_at"]) for row in found] == [NOON]
 
 
@@ -91,7 +91,7 @@ def test_spellings_side_by_side(sqlite_warehouse: Warehouse, name: str) -> None:
 )
 def test_times_typed_by_parquet(sqlite_warehouse: Warehouse, value: Any, means: datetime) -> None:
     sqlite_warehouse.take("events", [event(occurred_at=value)], "in.parquet")
-    (row,) = sqlite_warehouse.rows("SELECT occurred_at FROM raw_event")
+    (row,) = sqlite_warehouse.records("SELECT occurred_at FROM raw_event")
     assert from_micros(row["occurred_at"]) == means
 
 

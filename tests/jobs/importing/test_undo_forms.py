@@ -7,9 +7,10 @@ import pytest
 from jobs.importing.kinds import KINDS, seen_forms
 from jobs.importing.kinds.replace_last import ReplaceLast
 from jobs.importing.old_imports import purge_imports
-from tests.jobs.importing.conftest import File, NewWarehouse, Warehouse, load, state
-from tests.support.form_calls import SHOP, Call, call, ours
+from tests.jobs.importing.conftest import NewWarehouse
+from tests.support.form_calls import SHOP, Call, File, call, load, ours, state
 from tests.support.import_files import FORM, form
+from tests.support.warehouse import Warehouse
 from tests.tiers import thorough
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine

@@ -3,8 +3,8 @@
 import os
 import time
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import SAMPLES
+from tests.support.job_commands import SHOP, Commands
 
 CALLS = (SAMPLES / "segment.ndjson").read_bytes()
 PLACE = "events/segment/a.example"

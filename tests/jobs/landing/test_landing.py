@@ -15,9 +15,9 @@ import pytest
 from jobs.landing import folder
 from jobs.landing.held_file import FileGone, hold
 from jobs.landing.land import MAX_TRIES
-from tests.jobs.conftest import Commands
+from tests.support.commands import kill
 from tests.support.import_files import as_csv, as_ndjson, event, form, order
-from tests.support.processes import kill
+from tests.support.job_commands import Commands
 from tests.support.waiting import wait_until
 
 SHOP = {"shop_id": "a.example", "currency": "EUR"}
@@ -249,10 +249,10 @@ def test_a_file_with_which_processes_die_is_given_up(sqlite_commands: Commands) 
     file = commands.land("orders", "o.ndjson", as_ndjson(rows))
     dying = commands.start("run", "landing")
     commands.wait_until("SELECT COUNT(*) FROM job_run WHERE job = 'landing' AND arguments <> ''")
-    dying.send_signal(signal.SIGSTOP)  # so that it cannot end before status looks at it
+    dying.send(signal.SIGSTOP)  # so that it cannot end before status looks at it
     assert commands.status()["landing"]["in_hand"] == [str(file)]
     kill(dying.pid)
-    dying.communicate()
+    dying.wait()
     assert commands.status()["landing"]["waiting"] == [str(file)]
     for _ in range(MAX_TRIES - 1):
         commands.change(
@@ -286,13 +286,13 @@ def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
         if number % 3 == 2:
             victim = rng.randrange(2)
             kill(running[victim].pid)
-            running[victim].communicate()
+            running[victim].wait()
             running[victim] = commands.start_scheduler()
     wait_until(lambda: files(commands.landing) == sorted(names), lambda: files(commands.landing))
     for scheduler in running:
         scheduler.terminate()
     for scheduler in running:
-        commands.finish(scheduler)
+        scheduler.finish()
     assert commands.rows("SELECT COUNT(*) FROM raw_event") == [2400]
     assert commands.rows("SELECT COUNT(*) FROM raw_order") == [2400]
     for name in names:

@@ -12,8 +12,8 @@ import pytest
 from jobs.landing import folder
 from jobs.landing.file_names import report_name
 from jobs.landing.held_file import FileLeftAlone, hold
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import as_ndjson, event, order
+from tests.support.job_commands import SHOP, Commands
 
 NAMES = {
     "82 Chinese letters": "店" * 82 + ".ndjson",

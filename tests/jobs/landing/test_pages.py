@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.conftest import Commands
 from tests.support.import_files import SAMPLES, event, order, written
+from tests.support.job_commands import Commands
 
 A = {"shop_id": "a.example", "currency": "EUR"}
 B = {"shop_id": "b.example", "currency": "USD"}

@@ -15,9 +15,9 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.shops import ImportedShops
 from jobs.landing import folder
 from jobs.landing.held_file import FileGone, FileLeftAlone, HeldFile, hold
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.exports import ecb
 from tests.support.import_files import as_ndjson, event, written
+from tests.support.job_commands import SHOP, Commands
 
 
 @pytest.fixture

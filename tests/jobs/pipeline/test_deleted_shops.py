@@ -1,8 +1,5 @@
 """A shop that is deleted while jobs are at work on it: they end cleanly, and leave nothing of it."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +12,10 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
 from jobs.importing.shops import ShopDeleted, load_shops
 from jobs.pipeline import recompute
-from tests.jobs.conftest import BACKLOG_BATCHES, SHOP, Commands
+from tests.support.commands import run_web
 from tests.support.import_files import event, order, written
+from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands
 from tests.support.shop_builder import writing
-from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.editions import editions
@@ -34,12 +31,7 @@ LEFT = (
 
 
 def delete(commands: Commands, shop_id: str = "a.example") -> None:
-    subprocess.run(
-        [sys.executable, "-m", "web", "shops", "delete", shop_id, "--yes"],
-        env={**os.environ, **commands.settings},
-        check=True,
-        timeout=PATIENCE_SECONDS,
-    )
+    run_web(commands.url, "shops", "delete", shop_id, "--yes").finish()
 
 
 def test_a_rollup_leaves_a_shop_that_is_deleted(commands: Commands) -> None:
@@ -54,7 +46,7 @@ def test_a_rollup_leaves_a_shop_that_is_deleted(commands: Commands) -> None:
     engine.dispose()
     with open_arrow(commands.url) as arrow:
         delete_rows(arrow, "a.example")
-    assert commands.finish(running)
+    assert running.finish()
     assert commands.rows(LEFT) == [0]
     (run,) = [run for run in commands.status()["runs"] if run["job"] == "rollup"]
     assert (run["state"], run["batches"] < BACKLOG_BATCHES) == ("done", True)

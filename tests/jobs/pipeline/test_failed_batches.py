@@ -1,7 +1,7 @@
 """A batch that fails stops no other, is tried again, set aside, and mended; an outage is no failure."""
 
-from tests.jobs.conftest import Commands
 from tests.support.import_files import event, order
+from tests.support.job_commands import Commands
 
 SHOPS = [{"shop_id": name, "currency": "EUR"} for name in ("a.example", "b.example")]
 # No import writes this; whatever reads it raises.

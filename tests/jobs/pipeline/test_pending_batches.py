@@ -5,20 +5,17 @@ from collections.abc import Iterator
 import pytest
 
 from jobs.pipeline.batching import BATCH_ROWS, next_batches
-from tests.jobs.conftest import Commands
 from tests.support.batches import batch, shop, take
 from tests.support.import_files import order
+from tests.support.job_commands import Commands
 from warehouse.connections.arrow import ArrowConnection, open_arrow
-from warehouse.connections.engine import open_engine
 from warehouse.editions import pending_batches
-from warehouse.migrations.migrate import migrate
 
 LATER = 2**60
 
 
 @pytest.fixture
 def connection(warehouse_url: str) -> Iterator[ArrowConnection]:
-    migrate(open_engine(warehouse_url))
     with open_arrow(warehouse_url) as found:
         yield found
 
@@ -120,7 +117,6 @@ def test_nothing_settles_over_what_is_missing(connection: ArrowConnection) -> No
 
 
 def test_a_batch_that_commits_late_is_not_passed_by(postgres_url: str) -> None:
-    migrate(open_engine(postgres_url))
     with open_arrow(postgres_url) as connection, open_arrow(postgres_url) as importing:
         one = shop(connection, "one", 300)
         late = batch(importing, 1)  # has its number, and is not committed
@@ -163,7 +159,6 @@ def test_an_import_says_for_whom_it_waits(commands: Commands) -> None:
         other.execute("UPDATE shop SET name = 'locked'")
         file.write_text('{"shop_id": "a.example", "currency": "USD"}\n')
         running = commands.start("import", "shops", str(file))
-        assert running.stderr is not None
-        assert running.stderr.readline().startswith("waiting for another job (")
-    commands.finish(running)
+        running.says("waiting for another job (")
+    running.finish()
     assert commands.rows("SELECT currency FROM shop") == ["USD"]

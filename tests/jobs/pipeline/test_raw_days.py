@@ -7,9 +7,9 @@ from sqlalchemy import text
 
 from jobs.facts import kept_facts_io
 from jobs.facts.kept_facts import KeptFacts
-from tests.jobs.conftest import SHOP, Commands
-from tests.support.hashing import hasher_of, keyed, marked
+from tests.support.hashing import HASHER, keyed, marked
 from tests.support.import_files import event, order
+from tests.support.job_commands import SHOP, Commands
 from tests.support.shop_builder import writing
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
@@ -110,7 +110,7 @@ def test_versions_of_orders_stay(jobs: Commands) -> None:
 
 def test_an_address_in_another_text_keeps_its_row(jobs: Commands) -> None:
     """Kept facts could not tell whose it is. An identifier may be one."""
-    mark = marked(EMAIL, hasher_of(jobs.url))
+    mark = marked(EMAIL)
     rows = [event(event_id="e3", utm_content=EMAIL), event(event_id="e4", visitor_id=EMAIL)]
     jobs.take("events", [row | {"occurred_at": OLD} for row in rows])
     jobs("rollup")
@@ -219,8 +219,8 @@ def test_a_person_whom_a_page_asks_to_forget_is_found_by_the_hash(jobs: Commands
     jobs("rollup")
     jobs("purge")
     engine = open_engine(jobs.url)
-    person = forgotten.identifier_of(hasher_of(jobs.url), "visitor", "v1")
-    hashed = forgotten.identifier_hash(hasher_of(jobs.url), person)
+    person = forgotten.identifier_of(HASHER, "visitor", "v1")
+    hashed = forgotten.identifier_hash(HASHER, person)
     with writing(engine) as connection:
         forgotten.ask(connection, 1, hashed, 1)
     engine.dispose()
@@ -232,7 +232,7 @@ def expect_bob_alone(jobs: Commands) -> None:
     (facts,) = kept(jobs)
     assert list(facts.groups["visitor_id"]) == ["bob"]
     texts = {str(value) for rows in vars(facts).values() for name in rows for value in rows[name]}
-    assert not texts & {keyed(EMAIL, hasher_of(jobs.url)), "c1", "v1", "s1", "e1", "e2"}
+    assert not texts & {keyed(EMAIL), "c1", "v1", "s1", "e1", "e2"}
     assert jobs.rows("SELECT COUNT(*) FROM fact_form_session") == [1]
     assert jobs("verify", "--all").endswith("no differences\n")
 

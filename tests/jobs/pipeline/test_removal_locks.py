@@ -1,28 +1,20 @@
 """A removal of raw rows and another command that locks wait for each other, but never in a circle."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.connections import own
 from tests.support.form_calls import call
 from tests.support.import_files import event
+from tests.support.job_commands import SHOP, Commands
 
 WAITING = "SELECT COUNT(*) >= {} FROM pg_locks WHERE NOT granted"
 
 
-@pytest.fixture
-def commands(postgres_url: str, tmp_path: Path) -> Iterator[Commands]:
-    on_postgresql = Commands(postgres_url, tmp_path)
-    yield on_postgresql
-    on_postgresql.end()
-
-
 @pytest.mark.parametrize("other", ["import shops", "undo of an import of forms' events"])
-def test_a_person_is_forgotten_meanwhile(commands: Commands, other: str) -> None:
+def test_a_person_is_forgotten_meanwhile(postgres_commands: Commands, other: str) -> None:
+    commands = postgres_commands
     commands.take("shops", [SHOP])
     commands.take("events", [event(visitor_id="ada")])
     calls = commands.folder / "calls.ndjson"
@@ -43,6 +35,6 @@ def test_a_person_is_forgotten_meanwhile(commands: Commands, other: str) -> None
         commands.wait_until(WAITING.format(1))
         others = commands.start(*words)
         commands.wait_until(WAITING.format(2))
-    commands.finish(forgetting)
-    commands.finish(others)
+    forgetting.finish()
+    others.finish()
     commands("verify", "--all")

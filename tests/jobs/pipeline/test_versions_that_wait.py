@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import event, order
+from tests.support.job_commands import SHOP, Commands
 
 REFUNDED = order(updated_at="2026-01-08T00:00:00Z", cancelled_at="2026-01-08T00:00:00Z")
 REVENUE = "SELECT gross, refunded FROM fact_order"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import Commands
 from tests.jobs.pulls.rates import TABLE, packed
 from tests.jobs.pulls.server import Answer, Asked, Served, serving
+from tests.support.job_commands import Commands
 
 RATES = "SELECT quote, rate FROM exchange_rate ORDER BY quote, day"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.jobs.pulls.server import Answer, Asked, serving
+from tests.support.job_commands import SHOP, Commands
 
 TAP = "tap-rest-api-msdk==1.4.2"
 TOKEN = "token-of-the-ad-platform"

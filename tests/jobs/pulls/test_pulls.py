@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from jobs.run.clock import now_micros
-from tests.jobs.conftest import Commands
 from tests.jobs.pulls.rates import packed
 from tests.jobs.pulls.server import Answer, serving
+from tests.support.job_commands import Commands
 from warehouse.operations.process_id import LEASE_MICROS
 
 
@@ -82,7 +82,7 @@ def test_the_scheduler_runs_what_is_set_up_while_it_runs(commands: Commands) -> 
         commands("pulls", "add", "ecb", "--url", f"{server.url}/x.zip", "--schedule", "0 0 1 1 *")
         commands.wait_until("SELECT COUNT(*) FROM pull WHERE status = 'ok'")
         scheduler.terminate()
-        output = commands.finish(scheduler)
+        output = scheduler.finish()
     assert "pull:ecb: jobs pull ecb --name ecb, 0 0 1 1 * (UTC)" in output
     assert [run["state"] for run in commands.status()["runs"] if run["job"] == "pull:ecb"] == [
         "done"

@@ -1,7 +1,10 @@
 """Shopify's orders by its bulk operation, against a server that speaks its documented protocol."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +15,6 @@ from sqlalchemy import text
 from jobs.importing.formats.shopify.bulk import ShopifyBulk
 from jobs.pulls import shopify_api
 from jobs.pulls.shopify import QUERY
-from tests.jobs.conftest import SHOP, Commands
 from tests.jobs.pulls.server import Served, serving
 from tests.jobs.pulls.shopify_server import (
     CLIENT_ID,
@@ -22,7 +24,8 @@ from tests.jobs.pulls.shopify_server import (
     ShopifyServer,
 )
 from tests.support.import_files import SAMPLES
-from tests.support.waiting import wait_until
+from tests.support.job_commands import SHOP, Commands
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.connections.engine import open_engine
 
 CONTENT = (SAMPLES / "shopify_bulk.jsonl").read_bytes()
@@ -201,16 +204,23 @@ def test_credentials_that_are_kept(pulling: Commands) -> None:
 def test_no_secret_gets_out(pulling: Commands, shopify: ShopifyServer) -> None:
     """Logs, messages, files, the database and the list of processes, while it runs and after it failed."""
     secrets = [CLIENT_SECRET, "shpat_1", SIGNATURE]
-    pulling.settings["PYTHONUNBUFFERED"] = "1"
     shopify.looks = 1_000_000
-    process = pulling.start("pull", "shopify")
+    # Started from nothing: the list of processes shows with which arguments.
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jobs", "pull", "shopify"],
+        env={**os.environ, **pulling.settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     wait_until(lambda: shopify.queries)
     arguments = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
     assert any("jobs pull shopify" in line for line in arguments)
     shopify.looks = 0
     shopify.cuts = [50] * 20
     shopify.ending = {"status": "FAILED", "errorCode": f"{CLIENT_SECRET} shpat_1"}
-    printed = pulling.finish(process, status=1)
+    printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 1, printed
     texts = [printed, *arguments, pulling("status", "--json", status=1), pulling("pulls", "list")]
     texts += [
         path.read_bytes().decode("latin-1") for path in pulling.folder.rglob("*") if path.is_file()
@@ -230,7 +240,7 @@ def test_a_kill_between_the_file_and_the_state(pulling: Commands, shopify: Shopi
         shopify.looks = 0
         wait_until(lambda: [path for path in landed(pulling) if path.suffix == ".jsonl"])
         process.kill()
-        process.communicate()
+        process.wait()
         connection.rollback()
     assert pulling.rows("SELECT status, state FROM pull") == [("", "")]
     pulling("pull", "shopify")

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.jobs.conftest import SHOP, Commands
+from tests.support.job_commands import SHOP, Commands
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(__file__).with_name("tap_program.py")
@@ -240,7 +240,7 @@ def test_the_secrets_are_nobody_else_s(taps: Taps) -> None:
         *taps.seen["environment"]
     }
     psutil.Process(taps.seen["pid"]).kill()
-    printed = taps.commands.finish(process, status=1)
+    printed = process.finish(status=1)
     assert "ended with exit status -9: ***" in printed
     taps.seen_file.unlink()
     texts = [printed, *arguments, taps.commands("status", status=1), taps.commands("pulls", "list")]
@@ -256,8 +256,8 @@ def test_a_tap_ends_with_its_job(taps: Taps) -> None:
     taps.add(tap={"sleeps": 600})
     process = taps.start()
     tap = psutil.Process(taps.seen["pid"])
-    process.send_signal(signal.SIGTERM)
-    assert "stopped by SIGTERM" in taps.commands.finish(process, status=143)
+    process.send(signal.SIGTERM)
+    assert "stopped by SIGTERM" in process.finish(status=143)
     assert not tap.is_running()
     assert taps.landed() == []
     assert folders() == set()
@@ -270,7 +270,7 @@ def test_a_tap_ends_with_a_killed_job(taps: Taps) -> None:
     process = taps.start()
     tap = psutil.Process(taps.seen["pid"])
     process.kill()
-    process.communicate()
+    process.wait()
     wait_until(lambda: not tap.is_running() or tap.status() == psutil.STATUS_ZOMBIE)
     # The next pull deletes the configuration that was left.
     assert len(folders()) == 1

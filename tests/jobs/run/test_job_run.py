@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import event, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import job_runs
 
@@ -60,12 +60,12 @@ def test_a_run_whose_process_died_shows_as_died(commands: Commands) -> None:
     commands.one_batch_at_a_time()
     running = commands.start("rollup")
     commands.wait_until("SELECT COUNT(*) FROM edition_batch")
-    running.send_signal(signal.SIGSTOP)  # so that it cannot end before status looks at it
+    running.send(signal.SIGSTOP)  # so that it cannot end before status looks at it
     states = []
     for _ in range(2):
         states += [run["state"] for run in commands.status()["runs"] if run["job"] == "rollup"]
-        running.send_signal(signal.SIGKILL)
-        running.communicate()
+        running.send(signal.SIGKILL)
+        running.wait()
     assert states == ["running", "died"]
 
 

@@ -2,18 +2,16 @@
 
 import signal
 
-from tests.jobs.conftest import BACKLOG_BATCHES, SHOP, Commands, Process
+from tests.support.commands import Command
 from tests.support.import_files import as_ndjson, event, order
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands
 from warehouse.connections.arrow import open_arrow
 
 
-def stop(process: Process, number: int = signal.SIGTERM) -> str:
-    """Send a signal and wait for the end; returns standard error."""
-    process.send_signal(number)
-    output, errors = process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode == 128 + number, (output, errors)
-    return errors
+def stop(command: Command, number: int = signal.SIGTERM) -> str:
+    """Send a signal and wait for the end; returns what was printed."""
+    command.send(number)
+    return command.finish(128 + number)
 
 
 def test_sigterm_stops_a_rollup_after_its_batch(commands: Commands) -> None:
@@ -63,8 +61,7 @@ def test_a_batch_that_takes_too_long_is_rolled_back(commands: Commands) -> None:
         # The batch needs this row at its end, and cannot lock it.
         other.execute("UPDATE shop SET name = 'locked'")
         running = commands.start("rollup")
-        assert running.stderr is not None
-        assert "waiting for another job" in running.stderr.readline()
+        running.says("waiting for another job")
         errors = stop(running)
     assert "the current batch takes longer than 7 s" in errors
     commands("rollup")

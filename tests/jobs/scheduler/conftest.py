@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
 from prometheus_client import CollectorRegistry
 
 from jobs.run.clock import now_micros
-from tests.jobs.conftest import Commands, Process
-from tests.support.waiting import wait_until
+from tests.support.commands import Command
+from tests.support.job_commands import Commands
+from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.operations import conditions
@@ -19,45 +21,33 @@ HOUR = 60 * MINUTE
 
 
 def needs(commands: Commands, now: int = 0) -> dict[str, list[str]]:
-    """The subjects of the findings of each condition, as `status` has them at an instant (now); the
-    metrics and `/readyz` have as many."""
-    at = now or now_micros()
-    with open_arrow(commands.url) as connection:
-        findings = conditions.find(lambda sql: connection.table(sql).to_pylist(), at, 5)
+    """The subjects of the findings of each condition at an instant (now). All doors say these: see
+    `test_every_door_says_what_needs_an_operator`."""
     found: dict[str, list[str]] = {}
-    for finding in findings:
+    for finding in findings(commands, now or now_micros()):
         found.setdefault(finding.condition, []).append(finding.subject)
-    numbers = {condition: len(subjects) for condition, subjects in found.items()}
-    assert ready(commands, at) == numbers
-    assert gauges(commands, at) == numbers
-    if not now:
-        report = commands.status(1 if found else 0)
-        listed = [(one["condition"], one["subject"]) for one in report["conditions"]]
-        assert listed == [(one.condition, one.subject) for one in findings]
-        assert report["problems"] == [one.message for one in findings]
-        said = commands("status", status=1 if found else 0)
-        assert ("NEEDS YOU: " in said) == bool(found)
     return found
 
 
+def findings(commands: Commands, now: int) -> list[conditions.Finding]:
+    with open_arrow(commands.url) as connection:
+        return conditions.find(lambda sql: connection.table(sql).to_pylist(), now, 5)
+
+
 def ready(commands: Commands, now: int) -> Any:
-    """`needs` of `/readyz`, which can answer requests all the same."""
+    """The numbers of `/readyz`, which can answer requests all the same."""
     app = create_app(commands.url, lambda: now)
-    client = app.test_client()
-    answers: list[Any] = []
-
-    def counts() -> bool:
-        """A slow machine may not count within the second that it has."""
-        answers.append(client.get("/readyz").get_json())
-        return answers[-1].get("needs") is not None
-
-    wait_until(counts)
+    with pytest.MonkeyPatch.context() as patch:
+        # A slow machine may not count within the second that it has.
+        patch.setattr("web.db.probe._SECONDS", PATIENCE_SECONDS)
+        answer = app.test_client().get("/readyz").get_json()
     close_app(app)
-    assert answers[-1]["status"] == "ready"
-    return answers[-1]["needs"]
+    assert answer["status"] == "ready"
+    return answer["needs"]
 
 
 def gauges(commands: Commands, now: int) -> dict[str, float]:
+    """The numbers of the metrics."""
     registry, database = CollectorRegistry(), Database(commands.url)
     registry.register(WarehouseGauges(database, lambda: now))
     samples = {
@@ -71,7 +61,7 @@ def gauges(commands: Commands, now: int) -> dict[str, float]:
     return {condition: number for condition, number in samples.items() if number}
 
 
-def started(commands: Commands) -> Process:
+def started(commands: Commands) -> Command:
     """A scheduler that has shown a sign of life and has refreshed."""
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM scheduler")

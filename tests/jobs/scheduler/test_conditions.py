@@ -1,20 +1,17 @@
-"""The conditions that need an operator: each is provoked, and `status`, the metrics and `/readyz` say it.
+"""The conditions that need an operator: each is provoked, and is found.
 
 Those of the landing folder are in `test_landing_conditions.py`.
 """
 
-import os
-import subprocess
-import sys
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from jobs.run.clock import now_micros
-from tests.jobs.conftest import SHOP, Commands
 from tests.jobs.pulls.server import Answer, serving
-from tests.jobs.scheduler.conftest import HOUR, MINUTE, needs, started
-from tests.support.import_files import FORM, Row, answer, as_ndjson, event, order
+from tests.jobs.scheduler.conftest import HOUR, MINUTE, findings, gauges, needs, ready, started
+from tests.support.commands import kill_at_call
+from tests.support.import_files import FORM, answer, as_ndjson, event, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.domain.time import MICROS_PER_DAY
 
 
@@ -40,6 +37,34 @@ def test_a_warehouse_whose_rollups_are_started_by_hand_needs_nobody(commands: Co
     assert "no scheduler runs (none was ever seen)" in commands("status")
 
 
+def test_every_door_says_what_needs_an_operator(commands: Commands) -> None:
+    """`status` for programs and for people, its exit status, `/readyz` and the metrics."""
+    commands("pulls", "add", "ecb", "--schedule", "off")
+    commands.take("shops", [SHOP, SHOP | {"shop_id": "b.example"}])
+    for events in ([], [event(), event(shop_id="b.example", event_id="e2")]):
+        commands.take("events", events)
+        if events:
+            die(commands, "pull", "ecb")
+        commands("rollup")
+        now = now_micros()
+        found = findings(commands, now)
+        numbers = Counter(one.condition for one in found)
+        assert numbers == ({"unknown-forms": 2, "pull-failed": 1} if events else {})
+        assert ready(commands, now) == gauges(commands, now) == numbers
+        report = commands.status(1 if found else 0)
+        listed = [(one["condition"], one["subject"]) for one in report["conditions"]]
+        assert listed == [(one.condition, one.subject) for one in found]
+        assert report["problems"] == [one.message for one in found]
+        said = commands("status", status=1 if found else 0)
+        assert said.count("NEEDS YOU: ") == len(found)
+
+
+def die(commands: Commands, *words: str) -> None:
+    """Run a job that is killed as soon as it is recorded, as by the kernel where memory is short."""
+    dying = kill_at_call("jobs.run.job_run.Heartbeat", 1)
+    assert commands.start(*words, before=dying).wait() == -9
+
+
 def test_a_scheduler_that_was_stopped(commands: Commands) -> None:
     commands.take("shops", [SHOP])
     commands.settings["REFRESH_MINUTES"] = "7"
@@ -50,7 +75,7 @@ def test_a_scheduler_that_was_stopped(commands: Commands) -> None:
     assert f":{scheduler.pid}, since" in said
     assert "refresh  every 7 minutes; next " in said
     scheduler.kill()
-    scheduler.communicate()
+    scheduler.wait()
     assert needs(commands) == {}
     assert needs(commands, now_micros() + 9 * MINUTE) == {}
     assert needs(commands, now_micros() + 11 * MINUTE) == {"no-scheduler": [""]}
@@ -188,30 +213,34 @@ def test_events_of_forms_that_are_not_known(commands: Commands) -> None:
     assert needs(commands) == {}
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        answer("yes"),
-        answer([]),
-        event(type="step_view", step_id="st", step_index=0),
-        event(type="step_complete", step_id="st", step_index=0),
-    ],
-    ids=["answer", "empty list", "step_view", "step_complete"],
-)
-def test_events_that_are_in_no_funnel_name_forms_too(commands: Commands, first: Row) -> None:
-    commands.take("shops", [SHOP])
-    commands.take("events", [first])
+def test_events_that_are_in_no_funnel_name_forms_too(commands: Commands) -> None:
+    firsts = {
+        "answer.example": answer("yes"),
+        "nothing.example": answer([]),
+        "view.example": event(type="step_view", step_id="st", step_index=0),
+        "complete.example": event(type="step_complete", step_id="st", step_index=0),
+    }
+    shops = sorted(firsts)
+    commands.take("shops", [SHOP | {"shop_id": shop} for shop in shops])
+    commands.take("events", [first | {"shop_id": shop} for shop, first in firsts.items()])
     commands("rollup")
     assert commands.rows("SELECT COUNT(*) FROM daily_funnel") == [0]
-    assert needs(commands) == {"unknown-forms": ["a.example"]}
+    assert {name: sorted(found) for name, found in needs(commands).items()} == {
+        "unknown-forms": shops
+    }
     # A form of either sort is counted once; those between them are not left out.
     forms = [FORM, *(FORM[:-1] + digit for digit in "123456789")]
-    others = [event(event_id=form, form_id=form) for form in forms[::2]]
-    more = [first | {"event_id": f"again {form}", "form_id": form} for form in forms]
-    commands.take("events", others + more)
+    for shop, first in firsts.items():
+        others = [event(event_id=form, form_id=form, shop_id=shop) for form in forms[::2]]
+        more = [
+            first | {"event_id": f"again {form}", "form_id": form, "shop_id": shop}
+            for form in forms
+        ]
+        commands.take("events", others + more)
     commands("rollup")
-    (finding,) = commands.status(1)["conditions"]
-    assert "events of a.example name 10 forms that are not known" in finding["message"]
+    messages = "".join(finding["message"] for finding in commands.status(1)["conditions"])
+    for shop in shops:
+        assert f"events of {shop} name 10 forms that are not known" in messages
 
 
 def test_a_verify_that_finds_a_difference(commands: Commands) -> None:
@@ -241,18 +270,14 @@ def test_a_pull_that_fails(commands: Commands) -> None:
 
 
 def test_a_pull_a_verify_and_a_nightly_rollup_that_were_killed(commands: Commands) -> None:
-    """As by the kernel where memory is short: none of them could record that it failed."""
     commands.take("shops", [SHOP])
     commands.take("orders", [order()])
     commands("pulls", "add", "ecb", "--schedule", "off")
     commands("rollup")
     assert needs(commands) == {}
-    jobs = {"verify": "verify-failed", "nightly": "nightly-failed", "pull:ecb": "pull-failed"}
-    for job in jobs:
-        killed = f"with JobRun({job!r}): os.kill(os.getpid(), 9)"
-        program = f"import os; from jobs.run.job_run import JobRun\n{killed}"
-        environment = {**os.environ, **commands.settings}
-        subprocess.run([sys.executable, "-c", program], env=environment, check=False)
+    die(commands, "verify")
+    die(commands, "run", "nightly")
+    die(commands, "pull", "ecb")
     assert needs(commands) == {
         "verify-failed": [""],
         "nightly-failed": [""],

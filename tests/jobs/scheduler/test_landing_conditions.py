@@ -8,9 +8,9 @@ import pytest
 from jobs.landing.file_names import report_name
 from jobs.run.clock import now_micros
 from jobs.scheduler.status import LANDING_FAILED
-from tests.jobs.conftest import SHOP, Commands
 from tests.jobs.scheduler.conftest import MINUTE, needs, started
 from tests.support.import_files import as_ndjson, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import open_arrow
 from warehouse.operations import conditions
 
@@ -70,7 +70,7 @@ def test_landed_files_that_another_host_sees(commands: Commands) -> None:
     (files, since) = commands.rows("SELECT landed_files, landed_since FROM scheduler")[0]
     assert (files, now_micros() - since < MINUTE) == (1, True)
     scheduler.kill()
-    scheduler.communicate()
+    scheduler.wait()
     # So it is when ten minutes have passed.
     commands.change(f"UPDATE scheduler SET landed_since = landed_since - {11 * MINUTE}")
     with open_arrow(commands.url) as connection:

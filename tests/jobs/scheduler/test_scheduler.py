@@ -10,9 +10,9 @@ import pytest
 from jobs.run.clock import now_micros
 from jobs.scheduler.child_processes import ChildProcesses
 from jobs.scheduler.schedule import cron, schedule
-from tests.jobs.conftest import SHOP, Commands
+from tests.support.commands import children
 from tests.support.import_files import as_ndjson, order
-from tests.support.processes import children
+from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import open_arrow
 from warehouse.operations import job_leases
 from warehouse.operations.process_id import LEASE_MICROS
@@ -29,12 +29,12 @@ def test_files_that_land_are_imported_and_rolled_up(commands: Commands) -> None:
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM raw_order")
     scheduler.terminate()
-    assert "jobs rollup --refresh, every 60 minutes" in commands.finish(scheduler)
+    assert "jobs rollup --refresh, every 60 minutes" in scheduler.finish()
     # A scheduler begins with a refresh.
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM daily_attribution")
-    scheduler.send_signal(signal.SIGINT)
-    commands.finish(scheduler)
+    scheduler.send(signal.SIGINT)
+    scheduler.finish()
     assert {run["job"] for run in commands.status()["runs"]} == {"landing", "refresh"}
 
 
@@ -45,7 +45,7 @@ def test_a_missed_nightly_runs_when_a_scheduler_starts(commands: Commands) -> No
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM job_run WHERE job = 'nightly' AND started_at > 1")
     scheduler.terminate()
-    commands.finish(scheduler)
+    scheduler.finish()
     assert commands.rows("SELECT COUNT(*) FROM job_run WHERE job = 'verify'") == [0]
 
 
@@ -56,7 +56,7 @@ def test_the_current_job_stops_with_the_scheduler(commands: Commands) -> None:
     commands.wait_until("SELECT COUNT(*) FROM edition_batch")
     (child,) = children(scheduler.pid)
     scheduler.terminate()
-    output = commands.finish(scheduler)
+    output = scheduler.finish()
     assert not child.is_running()
     assert "stopped by SIGTERM" in output
     assert commands.rows("SELECT owner FROM job_lease") == [""]
@@ -74,7 +74,7 @@ def test_a_child_that_outlives_a_killed_scheduler_does_no_harm(commands: Command
         holder = job_leases.holder(connection, "refresh")
     assert holder.endswith(f":{child.pid}") or not child.is_running()
     child.kill()
-    scheduler.communicate()
+    scheduler.wait()
     commands("run", "refresh")
     assert commands.status()["queued"]["rows"] == 0
 
@@ -133,7 +133,7 @@ def test_every_line_of_a_scheduler_is_json_with_its_time(commands: Commands) -> 
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM job_run WHERE job = 'refresh' AND state = 'done'")
     scheduler.terminate()
-    lines = [json.loads(line) for line in commands.finish(scheduler).splitlines()]
+    lines = [json.loads(line) for line in scheduler.finish().splitlines()]
     assert {"job": "refresh", "message": "rolled up 1 rows"} in [
         {name: line[name] for name in ("job", "message")} for line in lines
     ]

@@ -3,8 +3,8 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from tests.jobs.conftest import Commands
 from tests.support.import_files import Row, as_ndjson, event, order
+from tests.support.job_commands import Commands
 
 SHOPS = 400
 SCREEN = 40

@@ -1,42 +1,31 @@
 """A command as a process of its own that is hit at the n-th time at which it turns to the database.
 
-Forked from a server that has everything imported, since starting Python a thousand times over would
-take longer than the commands. Portions are small where there are faults, so that a command has many
-transactions.
+Portions are small where there are faults, so that a command has many transactions.
 """
 
-import multiprocessing
+import atexit
 import os
 import resource
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import wraps
-from importlib import import_module
-from multiprocessing.process import BaseProcess
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Final
 
-import click
 import psycopg
 from sqlalchemy import Engine, event, make_url
 
-from jobs import cli
 from jobs.importing.files import csv, ndjson
 from jobs.landing import folder
 from jobs.pipeline import batching
-from jobs.run.signals import run_interruptibly
+from tests.support import commands
+from tests.support.commands import Command
 from tests.support.faults import servers
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.operations.process_id import own_name
-
-# Imported before the fork, once for all.
-for _name in cli.COMMANDS:
-    cli.main.get_command(click.Context(cli.main), _name)
-import_module("alembic.command")
 
 # Rows of a portion of an import, and of a rollup (whose first is an eighth of that).
 IMPORT_ROWS: Final = 25
@@ -64,29 +53,6 @@ class Fault:
 
 
 @dataclass
-class Victim:
-    """A command that runs. `wait` gives what became of it."""
-
-    process: BaseProcess
-    output: Path
-    words: str
-
-    def wait(self) -> "Outcome":
-        self.process.join(PATIENCE_SECONDS)
-        if self.process.exitcode is None:
-            self.process.kill()
-            self.process.join()
-            return Outcome(self.words, None, 0, self.output.read_text())
-        calls = Path(f"{self.output}.calls")
-        return Outcome(
-            self.words,
-            self.process.exitcode,
-            int(calls.read_text() or 0) if calls.exists() else 0,
-            self.output.read_text(),
-        )
-
-
-@dataclass
 class Outcome:
     """How a command ended: its exit status (negative: the signal; None: it hung and was killed), how
     often it turned to the database (0: it could not tell), and all that it printed."""
@@ -97,42 +63,44 @@ class Outcome:
     printed: str = field(repr=False)
 
 
+@dataclass
+class Victim:
+    """A command that runs. `wait` gives what became of it."""
+
+    command: Command
+    calls: Path
+
+    def wait(self) -> Outcome:
+        status: int | None = None
+        try:
+            status = self.command.wait(PATIENCE_SECONDS)
+        except TimeoutError:
+            self.command.kill()
+            self.command.wait()
+        calls = int(self.calls.read_text()) if self.calls.exists() else 0
+        words = " ".join(self.command.words[1:3])
+        return Outcome(words, status, calls, self.command.printed)
+
+
 def start(url: str, args: list[str], place: Path, fault: Fault | None = None) -> Victim:
-    """Start `python -m jobs ARGS` on a warehouse, to be hit by a fault; in the folder `place` are what
-    it prints, and the landing folder."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.support.faults.victim"])
-    output = place / f"output-{time.monotonic_ns()}"
-    output.touch()
-    # The server that is forked has the environment in which it was started.
-    environment = {
-        **os.environ,
-        "WAREHOUSE_URL": url,
-        "IMPORT_DIR": str(place / "landing"),
-        "RAW_DAYS": "20",
-    }
-    process = context.Process(target=_run, args=(args, str(output), fault, environment))
-    process.start()
-    return Victim(process, output, " ".join(args[:2]))
+    """Start `python -m jobs ARGS` on a warehouse, to be hit by a fault; the landing folder is in the folder
+    `place`."""
+    calls = place / f"calls-{time.monotonic_ns()}"
+    settings = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(place / "landing"), "RAW_DAYS": "20"}
+    before = partial(_expose, fault, url, calls)
+    return Victim(commands.start("jobs", *args, settings=settings, before=before), calls)
 
 
-def _run(args: list[str], output: str, fault: Fault | None, environment: dict[str, str]) -> None:
-    target = os.open(output, os.O_WRONLY | os.O_APPEND)
-    os.dup2(target, 1)
-    os.dup2(target, 2)
-    sys.stdout, sys.stderr = os.fdopen(1, "w", buffering=1), os.fdopen(2, "w", buffering=1)
-    os.environ.update(environment)
-    url = environment["WAREHOUSE_URL"]
+def _expose(fault: Fault | None, url: str, calls: Path) -> None:
+    """Have this process count its calls into a file, and be hit at one of them."""
     if fault is not None:
         batching.BATCH_ROWS = ROLLUP_ROWS  # type: ignore[misc]
         ndjson.CHUNK_ROWS = csv.CHUNK_ROWS = IMPORT_ROWS  # type: ignore[misc]
         folder._SETTLE_SECONDS = 0.02  # type: ignore[misc]
-    calls = _count_calls(lambda: None if fault is None else _strike(fault, url), fault)
+    counted = _count_calls(lambda: None if fault is None else _strike(fault, url), fault)
     if fault is not None and fault.room:
         resource.setrlimit(resource.RLIMIT_FSIZE, (fault.room, resource.RLIM_INFINITY))
-    status = run_interruptibly(lambda: cli.main(args, prog_name="python -m jobs"))
-    Path(f"{output}.calls").write_text(str(calls[0]))
-    sys.exit(status)
+    atexit.register(lambda: calls.write_text(str(counted[0])))
 
 
 def _count_calls(strike: Callable[[], None], fault: Fault | None) -> list[int]:

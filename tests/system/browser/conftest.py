@@ -95,7 +95,7 @@ def served_warehouse(
     with served(url) as (process, port):
         yield port, url, engine
         process.terminate()
-        process.wait(timeout=PATIENCE_SECONDS)
+        process.wait()
     engine.dispose()
 
 
@@ -136,7 +136,7 @@ def site(chromium: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
                 def roll_up() -> None:
                     process.terminate()
-                    process.wait(PATIENCE_SECONDS)
+                    process.wait()
                     product._jobs("landing")
                     product.rollup()
 

@@ -13,8 +13,9 @@ from tests.support.browser_steps import (
     signed_in,
     watched,
 )
+from tests.support.commands import run_web
 from tests.support.people import add_member
-from tests.support.serving import run, served
+from tests.support.serving import served
 from tests.support.shop_builder import ShopBuilder
 from tests.system.browser.conftest import NewContext
 from warehouse.connections.engine import open_engine
@@ -25,8 +26,8 @@ ADA, BEA = "ada@example.com", "bea@example.com"
 def new_link(service: Service, email: str) -> str:
     """As the operator makes it."""
     whose = ("--shop", service.shop.shop_id, "--email", email)
-    made = run(service.url, "members", "sign-in-link", *whose)
-    return re.sub(r"^http://[^/]+", service.base, made.stdout.splitlines()[-1])
+    made = run_web(service.url, "members", "sign-in-link", *whose)
+    return re.sub(r"^http://[^/]+", service.base, made.output.splitlines()[-1])
 
 
 def test_a_link_signs_in_once(new_context: NewContext, service: Service) -> None:

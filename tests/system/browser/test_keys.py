@@ -15,8 +15,8 @@ from tests.support.browser_steps import (
     sign_in,
     signed_in,
 )
+from tests.support.commands import run_web
 from tests.support.people import PASSWORD, add_member
-from tests.support.serving import run
 from tests.system.browser.conftest import NewContext
 from web.auth.sign_in_limits import PER_ACCOUNT_AND_NETWORK
 
@@ -24,8 +24,8 @@ from web.auth.sign_in_limits import PER_ACCOUNT_AND_NETWORK
 def test_member_and_key_from_start_to_end(page: Page, service: Service) -> None:
     member = ("--shop", service.shop.shop_id, "--email", "ada@example.com")
     permissions = "forms:edit,connections:manage"
-    added = run(service.url, "members", "add", *member, "--permissions", permissions)
-    link = re.sub(r"^http://[^/]+", service.base, added.stdout.splitlines()[-1])
+    added = run_web(service.url, "members", "add", *member, "--permissions", permissions)
+    link = re.sub(r"^http://[^/]+", service.base, added.output.splitlines()[-1])
     page.goto(link)
     set_password(page)
     expect(page.get_by_role("status")).to_contain_text("you are signed in")
@@ -63,11 +63,11 @@ def test_member_and_key_from_start_to_end(page: Page, service: Service) -> None:
     page.get_by_role("link", name="Activity", exact=True).click()
     for title in ("Revoked a key", "Rotated a key", "Created a key", "Signed in", "Added a member"):
         expect(page.get_by_text(title).first).to_be_visible()
-    audit = run(service.url, "audit", "--shop", service.shop.shop_id).stdout
+    audit = run_web(service.url, "audit", "--shop", service.shop.shop_id).output
     assert audit.count("Rotated a key") == 2
 
     # A disabled member is signed out with the next click, in both workers.
-    assert run(service.url, "members", "disable", *member).returncode == 0
+    assert run_web(service.url, "members", "disable", *member).status == 0
     for _ in range(4):
         page.goto(f"{service.base}/settings/connections")
         expect(page).to_have_url(re.compile("/settings/sign-in"))

@@ -15,8 +15,8 @@ from tests.support.browser_steps import (
 from tests.support.people import PASSWORD, add_member, new_link
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.system.browser.conftest import NewContext
-from web.app import wall_clock
 from web.auth import members, sessions
+from web.clock import wall_clock
 
 
 def elsewhere(service: Service, email: str, address: str) -> None:

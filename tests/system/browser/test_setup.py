@@ -11,9 +11,9 @@ from tests.support.product import Product
 from tests.support.shop_builder import writing
 from tests.system.browser.conftest import NewContext
 from warehouse.tables import pull
-from web.app import wall_clock
 from web.auth import operators
 from web.auth.audit import OPERATOR
+from web.clock import wall_clock
 
 SHOP = "new.myshopify.com"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import WITHOUT_DISTRIBUTED, WITHOUT_HOSTS
-from tests.jobs.conftest import Commands
 from tests.support.depth import FULL_HOSTS_EVENTS, HOSTS_EVENTS
+from tests.support.job_commands import Commands
 from tests.support.slow_batch import SlowBatch, slow_batch
 from tests.system.hosts.network import Host, Network, obstacle
 from tests.system.hosts.night import Night

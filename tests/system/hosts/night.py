@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from tests.bench.data import FIRST, FORM_IDS, LAST, Data, Ints
 from tests.bench.files import orders_of, write_lines
 from tests.bench.service import ENDPOINTS
-from tests.jobs.conftest import Commands
 from tests.support import postgres
+from tests.support.job_commands import Commands
 from tests.support.product import Product
 from tests.system.hosts.services import Postgres
 from warehouse.catalogue import SUMMARIES

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.jobs.conftest import Commands
+from tests.support.job_commands import Commands
 from tests.system.hosts.conftest import Farm
 from tests.system.hosts.night import Night
 from tests.system.hosts.services import START_SECONDS, wait_until

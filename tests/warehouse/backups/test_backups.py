@@ -1,7 +1,6 @@
 """Backups: taken while everything runs, whole or not there, and what is restored answers the same."""
 
 import json
-import time
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -10,7 +9,9 @@ from jobs.run.clock import now_micros
 from tests.conftest import NewUrl
 from tests.support.answers import answers, differing
 from tests.support.backups import SMALL, Run, data_version, done, fill
-from tests.support.faults.victim import Victim, start
+from tests.support.commands import kill_at_call
+from tests.support.commands import start as start_process
+from tests.support.faults.victim import start
 from tests.support.product import Product
 from tests.support.worlds import World
 from warehouse.operations.process_id import LEASE_MICROS
@@ -27,7 +28,7 @@ def test_taken_during_import_rollup_and_reads(
     ]
     product = Product(url)
     restored = []
-    while any(one.process.is_alive() for one in running):
+    while any(one.command.status is None for one in running):
         answers(product, given)
         done(run(url, "backup", backup))
         done(run(other, "restore", backup, "--force"))
@@ -51,20 +52,27 @@ def test_a_backup_that_is_killed_leaves_the_one_before(
     done(run(warehouse_url, "backup", backup))
     before = backup.read_bytes()
     fill(warehouse_url, files, run, "forms", "events")
-    for delay in (0.01, 0.05, 0.2):
-        victim = start(warehouse_url, ["backup", str(backup)], tmp_path)
-        time.sleep(delay)
-        kill(victim)
-        now = backup.read_bytes()
-        assert now == before or len(now) > len(before)
+    for place, number in ((STEP, 1), (STEP, 2), (STEP, 4), ("warehouse.backups.files._sync", 1)):
+        killed(warehouse_url, place, number, "backup", str(backup))
+        assert backup.read_bytes() == before
     done(run(warehouse_url, "backup", backup))
     done(run(warehouse_url, "restore", backup, "--force"))
 
 
-def kill(victim: Victim) -> None:
-    if victim.process.pid is not None:
-        victim.process.kill()  # nothing, where it has just ended by itself
-    victim.wait()
+# Called after each portion that is copied; a small warehouse has several of these.
+STEP = "jobs.commands.backup.raise_if_stopped"
+SMALL_PORTIONS = {
+    "warehouse.backups.sqlite._PAGES": 20,
+    "warehouse.backups.postgresql._PORTION": 2_000,
+}
+
+
+def killed(url: str, place: str, number: int, *words: str) -> None:
+    """Run a command that kills itself at its n-th call of a function."""
+    before = kill_at_call(place, number, SMALL_PORTIONS)
+    assert (
+        start_process("jobs", *words, settings={"WAREHOUSE_URL": url}, before=before).wait() == -9
+    )
 
 
 def test_a_restore_that_is_killed_is_all_or_nothing(
@@ -75,10 +83,9 @@ def test_a_restore_that_is_killed_is_all_or_nothing(
     done(run(full, "rollup"))
     done(run(full, "backup", backup))
     fill(url, files, run, "shops")
-    for delay in (0.1, 0.2, 0.4):
-        victim = start(url, ["restore", str(backup), "--force"], tmp_path)
-        time.sleep(delay)
-        kill(victim)
+    # The second half of the calls is that of the restore itself, after its check.
+    for number in (1, 4, 12, 20):
+        killed(url, STEP, number, "restore", str(backup), "--force")
         shops = json.loads(run(url, "status", "--json").printed)["shops"]
         assert [shop["shop_id"] for shop in shops] == sorted(given.casts)
     done(run(url, "restore", backup, "--force"))

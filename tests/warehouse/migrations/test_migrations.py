@@ -1,12 +1,8 @@
 """The migrations make the tables that the code declares, on both databases, at once from many sides,
 and all or nothing. The fate of data is in `migrations/`."""
 
-import os
 import random
 import shutil
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,6 +12,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from tests.support import next_revision
+from tests.support.commands import Command, start, start_job
 from tests.support.product import Product
 from tests.support.worlds import world
 from warehouse.catalogue import SUMMARIES
@@ -59,19 +56,13 @@ def test_head_is_the_newest_revision() -> None:
 
 
 def test_processes_that_migrate_at_once_all_succeed(warehouse_url: str) -> None:
-    code = (
-        "import sys; from warehouse.connections.engine import open_engine; "
-        "from warehouse.migrations.migrate import migrate; migrate(open_engine(sys.argv[1]))"
-    )
-    command = [sys.executable, "-c", code, warehouse_url]
-    with ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda _: subprocess.run(command, capture_output=True), range(4)))
-    assert [process.stderr.decode() for process in done if process.returncode] == []
+    # A rollup migrates first.
+    for command in [start_job(warehouse_url, "rollup") for _ in range(4)]:
+        command.finish()
 
 
-def made_up_migration(url: str, statement: int = 0) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "tests.support.next_revision", url, str(statement)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def made_up_migration(url: str, statement: int = 0) -> Command:
+    return start("tests.support.next_revision", url, str(statement))
 
 
 def state(url: str) -> tuple[str | None, list[str], int, set[str]]:
@@ -99,38 +90,29 @@ def test_a_migration_that_is_killed_has_done_nothing(warehouse_with_data: str) -
     before = state(url)
     # There are 16 or more, with the commit; the first few look whether there is anything to do.
     for statement in sorted(random.sample(range(5, 17), 3)):
-        assert made_up_migration(url, statement).returncode == -9, statement
+        assert made_up_migration(url, statement).wait() == -9, statement
         assert state(url) == before
         # The program of before goes on with it.
         assert Product(url).verify_all()
-    done = made_up_migration(url)
-    assert done.returncode == 0, done.stderr
+    made_up_migration(url).finish()
     revision, tables, events, names = state(url)
     assert (revision, events, names) == (next_revision.NUMBER, before[2], {"made up"})
     assert set(tables) ^ set(before[1]) == {"made_up", "code_usage"}
 
 
 def test_migrations_of_data_at_once_all_succeed(warehouse_with_data: str) -> None:
-    with ThreadPoolExecutor(3) as pool:
-        done = list(pool.map(lambda _: made_up_migration(warehouse_with_data), range(3)))
-    assert [process.stderr for process in done if process.returncode] == []
+    for command in [made_up_migration(warehouse_with_data) for _ in range(3)]:
+        command.finish()
     assert state(warehouse_with_data)[0] == next_revision.NUMBER
 
 
 def test_a_warehouse_of_a_newer_version_is_refused_in_one_line(warehouse_url: str) -> None:
     migrate.migrate(open_engine(warehouse_url))
-    assert made_up_migration(warehouse_url).returncode == 0
+    made_up_migration(warehouse_url).finish()
     for module in (["jobs", "status"], ["web", "keys", "list"]):
-        done = subprocess.run(
-            [sys.executable, "-m", *module],
-            env={**os.environ, "WAREHOUSE_URL": warehouse_url},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 1
-        assert "the warehouse has schema 9999, and this version of the program" in done.stderr
-        assert done.stderr.count("\n") == 1
+        said = start(*module, settings={"WAREHOUSE_URL": warehouse_url}).finish(1)
+        assert "the warehouse has schema 9999, and this version of the program" in said
+        assert said.count("\n") == 1
 
 
 def test_a_new_revision_has_what_the_newest_lacks(

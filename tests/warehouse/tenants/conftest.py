@@ -1,16 +1,17 @@
 """Warehouses with several whole shops, and the commands that delete or export one."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import text
 
 from tests.support.answers import questions_about
+from tests.support.fixtures import Loaded
 from tests.support.product import Product
+from tests.support.warehouse import Warehouse
 from tests.support.worlds import World, world
-from warehouse.connections.engine import open_engine
 from web.app import close_app
 from web.cli import main
 
@@ -27,16 +28,12 @@ class CommandProduct(Product):
             self._client = None
 
 
-class Tenants:
+class Tenants(Warehouse):
     """`python -m web shops` on a warehouse for the shops of a random world."""
 
-    def __init__(self, url: str, shops: World) -> None:
+    def __init__(self, url: str, folder: Path, shops: World) -> None:
+        super().__init__(url, folder)
         self.product, self.world = CommandProduct(url), shops
-
-    def load(self) -> None:
-        for kind in ("shops", "forms", *self.world.records.keys() - {"shops", "forms"}):
-            self.product.load(kind, self.world.records[kind])
-        self.product.rollup()
 
     def shops(self, *words: str, status: int = 0, stdin: str = "") -> Result:
         self.product.close()
@@ -53,22 +50,12 @@ class Tenants:
             for shop_id, path, query in questions
         }
 
-    def rows(self, sql: str) -> Rows:
-        engine = open_engine(self.product.url)
-        with engine.connect() as connection:
-            return [dict(row) for row in connection.execute(text(sql)).mappings()]
 
-    def change(self, *statements: str) -> None:
-        engine = open_engine(self.product.url)
-        with engine.connect().execution_options(writes=True) as connection:
-            for statement in statements:
-                connection.execute(text(statement))
-            connection.commit()
+WORLD = world(11, 12)
 
 
 @pytest.fixture
-def tenants(warehouse_url: str) -> Iterator[Tenants]:
-    tenants = Tenants(warehouse_url, world(11, 12))
-    tenants.load()
+def tenants(loaded: Loaded, tmp_path: Path) -> Iterator[Tenants]:
+    tenants = Tenants(loaded(WORLD), tmp_path, WORLD)
     yield tenants
     tenants.product.close()

@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from tests.support.answers import answers, assert_answers, days_of, differing
 from tests.support.depth import INVARIANT_EXAMPLES
+from tests.support.loaded import load
 from tests.support.oracle.records import Row
 from tests.support.product import Product
 from tests.support.strategies import worlds
@@ -126,7 +127,7 @@ def odd_shop(product: CommandProduct, folder: Path) -> list[tuple[str, Row]]:
 def test_everything_that_is_stored_is_stored_elsewhere(
     warehouse_url: str, elsewhere: CommandProduct, tmp_path: Path
 ) -> None:
-    here = Tenants(warehouse_url, world(1))
+    here = Tenants(warehouse_url, tmp_path, world(1))
     questions = odd_shop(here.product, tmp_path)
     questions += [
         (f"/v1/forms/{_EVENT['form_id'].lower()}/{name}", {"range": "2026-01-01..2026-01-31"})
@@ -160,7 +161,9 @@ def test_of_two_versions_of_one_instant_only_the_standing_one_is_exported(
     )
     tenants.shops("export", SHOP, str(tmp_path / "out.zip"))
     exported = rows_in(tmp_path / "out.zip", "orders")
-    stored = tenants.rows("SELECT gross, content FROM raw_order WHERE order_id = 'o' AND gross < 4")
+    stored = tenants.records(
+        "SELECT gross, content FROM raw_order WHERE order_id = 'o' AND gross < 4"
+    )
     standing = max(stored, key=lambda row: row["content"])
     assert sorted(row["total_cents"] for row in exported) == [standing["gross"], 4]
 
@@ -265,10 +268,10 @@ def stored(url: str, shop_id: str) -> dict[str, list[str]]:
 def test_answers_are_the_same_elsewhere(
     warehouse_url: str, elsewhere: CommandProduct, tmp_path: Path, given_world: World
 ) -> None:
-    here = Tenants(warehouse_url, given_world)
+    here = Tenants(warehouse_url, tmp_path, given_world)
     here.product.empty()
     elsewhere.empty()
-    here.load()
+    load(here.product, given_world)
     exports = Path(tempfile.mkdtemp(dir=tmp_path))
     for shop_id in given_world.casts:
         here.shops("export", shop_id, str(exports / f"{shop_id}.zip"))

@@ -3,8 +3,8 @@
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Ask
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Ask
 
 PATH = "/v1/ads/spend"
 

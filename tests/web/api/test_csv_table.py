@@ -10,11 +10,11 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.support.fixtures import Clock
 from tests.support.product import Product
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
 from tests.support.worlds import world
-from tests.web.conftest import Clock
 
 FORM = "11111111-1111-4111-8111-111111111111"
 RANGE = "2026-03-01..2026-03-02"

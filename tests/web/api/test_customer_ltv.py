@@ -1,7 +1,7 @@
 """Endpoint 19, literal rows in, literal answers out. Today is 2026-03-31."""
 
+from tests.support.fixtures import Ask
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Ask
 
 FORM = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"

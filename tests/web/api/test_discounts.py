@@ -1,7 +1,7 @@
 """Endpoint 16, literal rows in, literal answer out."""
 
+from tests.support.fixtures import Ask
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Ask
 
 POOL = "form:11111111-1111-4111-8111-111111111111"
 

@@ -1,7 +1,7 @@
 """Endpoints 11 and 12, literal rows in, literal answers out."""
 
+from tests.support.fixtures import Ask
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Ask
 from warehouse.domain.hash_ids import text_id
 
 FORM = "11111111-1111-4111-8111-111111111111"

@@ -9,10 +9,10 @@ from sqlalchemy import Engine, select, update
 
 from tests.support.clients import Client
 from tests.support.endpoints import FORM
+from tests.support.fixtures import Clock
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder, data_version, writing
 from tests.support.waiting import PATIENCE_SECONDS
-from tests.web.conftest import Clock
 from warehouse.tables import form
 from web.app import close_app, create_app
 

@@ -7,8 +7,8 @@ from io import StringIO
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
 
+from tests.support.fixtures import Ask, Clock
 from tests.support.shop_builder import ShopBuilder, data_version, instant
-from tests.web.conftest import Ask, Clock
 from warehouse.tables import form
 
 FORM = "11111111-1111-4111-8111-111111111111"

@@ -6,8 +6,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, insert, update
 
 from tests.support.clients import Client
+from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, instant, writing
-from tests.web.conftest import Clock
 from warehouse.tables import edition, edition_batch, import_batch, shop
 
 PATH = "/v1/attribution"

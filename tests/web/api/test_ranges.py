@@ -3,8 +3,8 @@
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Clock
 
 
 def meta_of(client: FlaskClient, shop: ShopBuilder, path: str) -> dict:

@@ -1,7 +1,7 @@
 """Endpoints 14, 15 and 17, literal rows in, literal answers out."""
 
+from tests.support.fixtures import Ask
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Ask
 
 NOTHING = {
     "orders": 0,

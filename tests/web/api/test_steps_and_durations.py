@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from tests.support.fixtures import Ask
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Ask
 from warehouse.daily.log_histogram import bounds, bucket_of, representative
 
 FORM = "11111111-1111-4111-8111-111111111111"

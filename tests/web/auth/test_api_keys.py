@@ -8,9 +8,9 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
 
 from tests.support.endpoints import ENDPOINTS, FORM, OTHER
+from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, instant, writing
 from tests.support.waiting import wait_until
-from tests.web.conftest import Clock
 from warehouse.domain.vocabulary import SCOPES
 from warehouse.tables import api_key
 from web.auth import api_keys

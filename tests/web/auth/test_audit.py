@@ -3,9 +3,9 @@
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, Browser, add_member, new_link
 from tests.support.shop_builder import ShopBuilder, writing
-from tests.web.conftest import Clock
 from web.auth import api_keys, audit, members
 from web.auth.audit import OPERATOR
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Connection, Engine, text
 
+from tests.support.fixtures import Clock
 from tests.support.shop_builder import writing
-from tests.web.conftest import Clock
 from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY, MICROS_PER_SECOND
 from web.auth.gcra import RateLimit, RateLimitState, consume
 

@@ -4,9 +4,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.people import PASSWORD, Browser, add_member, new_link
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Clock
 from web.auth.passwords import objection
 
 WORDS = ["ada.lovelace@example.com", "best-shoes.myshopify.com"]

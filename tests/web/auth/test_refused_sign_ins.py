@@ -6,9 +6,9 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.people import Browser, add_member, await_background_writes
 from tests.support.shop_builder import ShopBuilder, writing
-from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_SECOND
 from web.auth import audit, members
 from web.auth.audit import OPERATOR, AuditEvent

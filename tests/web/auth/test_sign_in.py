@@ -9,6 +9,7 @@ from argon2 import PasswordHasher
 from flask.testing import FlaskClient
 from sqlalchemy import Connection, Engine, select
 
+from tests.support.fixtures import Clock
 from tests.support.people import (
     CONNECTIONS,
     HOME,
@@ -22,7 +23,6 @@ from tests.support.people import (
     token_of,
 )
 from tests.support.shop_builder import ShopBuilder, writing
-from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.tables import member, password_link, sign_in
 from web.auth import members, passwords, sessions

@@ -6,9 +6,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, func, select
 
+from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, HOME, SIGN_IN, Browser, add_member
 from tests.support.shop_builder import ShopBuilder, writing
-from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.tables import rate_bucket
 from web.auth import known_browsers, passwords

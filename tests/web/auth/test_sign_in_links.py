@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Connection, Engine, select
 
+from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, HOME, SIGN_IN, Browser, add_member, token_of
 from tests.support.shop_builder import ShopBuilder, writing
-from tests.web.conftest import Clock
 from warehouse.tables import sign_in, sign_in_link
 from web.auth import audit, members, sign_in_links
 from web.auth.audit import OPERATOR

@@ -9,9 +9,9 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 from sqlalchemy import Engine
 
-from tests.support.serving import ask, run, served
+from tests.support.commands import run_web
+from tests.support.serving import ask, served
 from tests.support.shop_builder import ShopBuilder
-from tests.support.waiting import PATIENCE_SECONDS
 from web.auth.api_key_format import is_well_formed
 from web.cli import main
 
@@ -126,9 +126,9 @@ def test_failures_and_wrong_usage(warehouse_url: str, shop: ShopBuilder) -> None
 
 
 def test_unreachable_warehouse_is_a_one_line_error() -> None:
-    done = run("postgresql+psycopg://nobody@127.0.0.1:1/x", "keys", "list")
-    assert done.returncode == 1
-    assert re.fullmatch(r"Error: .+\n", done.stderr), done.stderr
+    done = run_web("postgresql+psycopg://nobody@127.0.0.1:1/x", "keys", "list")
+    assert done.status == 1
+    assert re.fullmatch(r"Error: .+\n", done.errors), done.errors
     for url, status in (("sqlite:////proc/x.db", 1), ("nonsense", 2)):
         invoked = invoke(url, "keys", "list")
         assert invoked.exit_code == status
@@ -149,9 +149,9 @@ def test_a_command_that_writes_creates_the_warehouse_and_one_that_reads_does_not
     assert invoke(url, "keys", "list").exit_code == 0
 
 
-def test_serve(warehouse_url: str, engine: Engine, shop: ShopBuilder, tmp_path: Path) -> None:
+def test_serve(warehouse_url: str, engine: Engine, shop: ShopBuilder) -> None:
     key = shop.mint()
-    with served(warehouse_url, log=tmp_path / "log") as (process, port):
+    with served(warehouse_url) as (process, port):
         assert ask(port, "GET", "/healthz") == (200, {"status": "ok"})
         created, answer = ask(
             port, "POST", "/v1/forms", key, b'{"name": "x", "schema": {}}', **BODY
@@ -179,9 +179,9 @@ def test_serve(warehouse_url: str, engine: Engine, shop: ShopBuilder, tmp_path: 
             with socket.create_connection(("127.0.0.1", port)) as connection:
                 connection.sendall(f"{head}\r\nHost: x\r\n\r\n".encode())
                 assert connection.recv(65536).startswith(f"HTTP/1.1 {status} ".encode())
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=PATIENCE_SECONDS) == 0
-    log = (tmp_path / "log").read_text()
+        process.send(signal.SIGTERM)
+        assert process.wait() == 0
+    log = process.errors
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     assert {line.get("status") for line in lines} >= {200, 201, 401, 413}
     assert key not in log

@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import wait_until
-from tests.web.conftest import Clock
 from web.auth import write_keys
 from web.auth.audit import Actor
 from web.collector.app import Collector, HandledPost, create_collector

@@ -11,11 +11,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine
 from werkzeug.test import TestResponse
 
+from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import wait_until
 from tests.web.collector.conftest import ORIGIN, new_write_key
 from tests.web.collector.lines import lines_of
-from tests.web.conftest import Clock
 from web.auth import write_keys
 from web.auth.audit import Actor
 from web.collector.app import Collector, HandledPost, create_collector

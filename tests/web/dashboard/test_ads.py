@@ -4,9 +4,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Ask
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Ask
 from tests.web.dashboard.ads_text import check
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.page_text import sections

@@ -7,11 +7,29 @@ import re
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from tests.support.import_files import answer, event, form, order
+from tests.support.loaded import Content
 from tests.support.shop_builder import known_shop
-from tests.web.dashboard.two_shops import EARLIER, HTML, NOW, UNKNOWN, ZONES, A, B, TwoShops, fill
+from tests.web.dashboard.two_shops import (
+    EARLIER,
+    HTML,
+    NOW,
+    UNKNOWN,
+    ZONES,
+    A,
+    B,
+    TwoShops,
+    with_data,
+)
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER, to_micros
 from web.dashboard import formatting
+
+
+@pytest.fixture
+def content() -> Content:
+    return with_data
 
 
 def nothing(reason: str) -> str:
@@ -19,7 +37,6 @@ def nothing(reason: str) -> str:
 
 
 def test_sources(two: TwoShops) -> None:
-    fill(two)
     key = known_shop(two.engine, A).key
     imported = {
         row.kind: row
@@ -65,7 +82,6 @@ def test_sources(two: TwoShops) -> None:
 
 
 def test_last_imports_and_those_that_fail(two: TwoShops) -> None:
-    fill(two)
     two.load("events", [event(event_id=f"w{number}") for number in range(5)])
     two.load("orders", [order(order_id="w1"), order(order_id="w2")])
     events, orders = two.rows("SELECT * FROM import_batch ORDER BY batch_id DESC LIMIT 2")[::-1]
@@ -134,7 +150,6 @@ def test_the_last_runs(two: TwoShops) -> None:
 
 
 def test_forms_that_only_events_know(two: TwoShops) -> None:
-    fill(two)
     section = two.section(A, "Forms that only events know")
     assert section.tables == [[[UNKNOWN, "7"]]]
     assert f'{{"form_id": "{UNKNOWN}", "shop_id": "{A}"' in "".join(section.others)
@@ -150,7 +165,6 @@ def test_forms_that_only_events_know(two: TwoShops) -> None:
 
 
 def test_the_last_check(two: TwoShops) -> None:
-    fill(two)
     two.section(A, "Last check").check()
     two.jobs("verify", "--all")
     (row,) = two.rows(f"SELECT verified_at FROM edition WHERE edition = {edition_of(two, A)}")
@@ -170,7 +184,6 @@ def edition_of(two: TwoShops, shop: str) -> int:
 
 
 def test_the_strip_of_every_page(two: TwoShops) -> None:
-    fill(two)
     through = strip_of(two.page(A, "/forms"))
     assert re.search(r"Data through \d+:\d\d.[AP]M , last order 2 hr\. ago$", through), through
     german = strip_of(two.page(A, "/forms", **{"Accept-Language": "de"}))
@@ -191,7 +204,6 @@ def strip_of(page: str) -> str:
 
 def test_the_files_of_the_last_imports(two: TwoShops) -> None:
     """A file is named where all of its rows are the shop's; an import that is undone stays listed."""
-    fill(two)
     two.load("orders", [order(order_id="b1", shop_id=B), order(order_id="b1", shop_id=B), {}])
     two.load("events", [event(event_id="k1"), event(event_id="both"), event(shop_id=B)])
     shown = two.section(A, "Last imports").tables[0]

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from tests.support.fixtures import Ask
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Ask
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.page_text import Row, sections
 from tests.web.dashboard.written import (

@@ -1,7 +1,5 @@
 """A shop with very many forms and campaigns: pages stay light, and say what they leave out."""
 
-from pathlib import Path
-
 from tests.support.odd_shops import MANY_SHOP, form_id, many_forms_and_campaigns
 from tests.support.people import Browser, add_member
 from tests.support.product import Product
@@ -13,14 +11,13 @@ from web.app import close_app, create_app
 MAX_BYTES = 150_000
 
 
-def test_pages_stay_light(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'warehouse.db'}"
-    product = Product(url)
+def test_pages_stay_light(sqlite_url: str) -> None:
+    product = Product(sqlite_url)
     many_forms_and_campaigns(product)
     product.close()
-    engine = open_engine(url)
+    engine = open_engine(sqlite_url)
     add_member(engine, known_shop(engine, MANY_SHOP))
-    app = create_app(url)
+    app = create_app(sqlite_url)
     browser = Browser(app.test_client()).signed_in()
     pages = {}
     for path in ("/", "/forms", f"/forms/{form_id(0)}", "/revenue", "/ads", "/customers"):

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import NewUrl
 from tests.support.people import Browser, add_member
 from tests.support.product import Product
 from tests.support.shop_builder import known_shop
@@ -71,8 +71,8 @@ def opened(url: str) -> Iterator[Seen]:
 
 
 @pytest.fixture(scope="module")
-def quiz_url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    url = f"sqlite:///{tmp_path_factory.mktemp('quiz') / 'warehouse.db'}"
+def quiz_url(new_shared_url: NewUrl) -> str:
+    url = new_shared_url()
     product = Product(url)
     load_quiz(product)
     product.close()
@@ -222,10 +222,9 @@ def test_a_form_of_another_shop_is_none(shop: Seen, seen: Seen) -> None:
     assert seen.browser.get(f"/forms/{QUIZ}", headers=html).status_code == 404
 
 
-def test_very_many_answers(tmp_path: Path) -> None:
+def test_very_many_answers(sqlite_url: str) -> None:
     """More than the API gives: the page shows the first, says so, and stays light."""
-    url, day = f"sqlite:///{tmp_path / 'warehouse.db'}", datetime.now(UTC) - timedelta(days=1)
-    product = Product(url)
+    day, product = datetime.now(UTC) - timedelta(days=1), Product(sqlite_url)
     product.load("shops", [{"shop_id": SHOP, "currency": "EUR"}])
     product.load("forms", [{"form_id": QUIZ, "shop_id": SHOP, "name": "Quiz"}])
     moments = ({"type": "view"}, {"type": "complete"})
@@ -247,7 +246,7 @@ def test_very_many_answers(tmp_path: Path) -> None:
     )
     product.rollup()
     product.close()
-    with opened(url) as shop, english(shop.browser.client):
+    with opened(sqlite_url) as shop, english(shop.browser.client):
         page = shop.page(f"/forms/{QUIZ}", range="7d")
         assert len(page.encode()) < MAX_BYTES
         expected = Expected(shop, QUIZ, 7)

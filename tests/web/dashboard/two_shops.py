@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -54,20 +55,17 @@ class TwoShops:
         self.take(kind, as_ndjson(rows))
 
     def take(self, kind: str, lines: bytes) -> None:
-        """Import a file that the members of both shops might see the name of."""
-        file = self.folder / "the file of both.ndjson"
-        file.write_bytes(lines)
-        self.jobs("import", kind, str(file))
+        self._let_go()
+        take(self.url, kind, lines)
 
     def jobs(self, *words: str) -> None:
-        """Run a command, which SQLite refuses while this process has connections of the API."""
+        self._let_go()
+        run(self.url, *words)
+
+    def _let_go(self) -> None:
+        """SQLite refuses a command while this process has connections of the API."""
         services_of(self.app).database.close()
         self.engine.dispose()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("WAREHOUSE_URL", self.url)
-            result = CliRunner().invoke(main, words, catch_exceptions=False)
-        assert result.exit_code in (0, 1, 3), result.output
-        assert "a defect" not in result.output
 
     def rows(self, sql: str) -> list[Any]:
         with self.engine.connect() as connection:
@@ -84,20 +82,45 @@ class TwoShops:
         return " ".join(shown.split())
 
 
-def fill(two: TwoShops) -> None:
+def run(url: str, *words: str) -> None:
+    """Run a command."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WAREHOUSE_URL", url)
+        result = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert result.exit_code in (0, 1, 3), result.output
+    assert "a defect" not in result.output
+
+
+def take(url: str, kind: str, lines: bytes) -> None:
+    """Import a file that the members of both shops might see the name of."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "the file of both.ndjson")
+        file.write_bytes(lines)
+        run(url, "import", kind, str(file))
+
+
+def without_data(url: str) -> None:
+    """The two shops alone."""
+    shops = [{"shop_id": id, "currency": "EUR", "timezone": zone} for id, zone in ZONES.items()]
+    take(url, "shops", as_ndjson(shops))
+
+
+def with_data(url: str) -> None:
     """Data of shop A, and nothing of shop B."""
-    two.load("forms", [form(), form(form_id=FORM.replace("0190", "0191"))])
+    without_data(url)
     at = EARLIER.isoformat()
     known = [event(event_id=f"k{number}", occurred_at=at) for number in range(4)]
     other = [event(event_id=f"u{n}", form_id=UNKNOWN, occurred_at=at) for n in range(7)]
-    two.load("events", [*known, *other])
     created = [EARLIER - timedelta(days=day) for day in (3, 0, 1)]
-    two.load(
-        "orders",
-        [order(order_id=f"o{n}", created_at=at.isoformat()) for n, at in enumerate(created)],
-    )
-    # A test order is no order.
-    two.load("orders", [order(order_id="t", created_at=NOW.isoformat(), test=True)])
-    two.load("ad-spend", [spend(), spend(date="2026-01-04"), spend(provider="x")])
-    two.load("ad-accounts", [account(synced_at="2026-01-05T06:07:08Z")])
-    two.jobs("rollup")
+    orders = [order(order_id=f"o{n}", created_at=at.isoformat()) for n, at in enumerate(created)]
+    for kind, rows in (
+        ("forms", [form(), form(form_id=FORM.replace("0190", "0191"))]),
+        ("events", [*known, *other]),
+        ("orders", orders),
+        # A test order is no order.
+        ("orders", [order(order_id="t", created_at=NOW.isoformat(), test=True)]),
+        ("ad-spend", [spend(), spend(date="2026-01-04"), spend(provider="x")]),
+        ("ad-accounts", [account(synced_at="2026-01-05T06:07:08Z")]),
+    ):
+        take(url, kind, as_ndjson(rows))
+    run(url, "rollup")

@@ -13,11 +13,11 @@ from tests.conftest import WITHOUT_STANDBY
 from tests.support import postgres
 from tests.support.clients import Client
 from tests.support.endpoints import FORM
+from tests.support.fixtures import Clock
 from tests.support.people import Browser, add_member
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.standby import Standby, replicated
-from tests.web.conftest import Clock
 from warehouse.connections.engine import open_engine
 from warehouse.editions.data_version import next_version
 from warehouse.migrations.migrate import migrate

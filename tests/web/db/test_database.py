@@ -6,7 +6,6 @@ from sqlalchemy.exc import ProgrammingError
 
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.connections.engine import open_engine
-from warehouse.migrations.migrate import migrate
 from warehouse.tables import shop
 from web.db.database import Database
 
@@ -15,7 +14,6 @@ NAME = select(shop.c.name)
 
 def test_a_request_sees_one_snapshot(warehouse_url: str) -> None:
     engine = open_engine(warehouse_url, pooled=True)
-    migrate(engine)
     ShopBuilder(engine)
     database = Database(warehouse_url)
     with database.read() as connection:
@@ -30,7 +28,6 @@ def test_a_request_sees_one_snapshot(warehouse_url: str) -> None:
 
 
 def test_a_snapshot_only_reads(postgres_url: str) -> None:
-    migrate(open_engine(postgres_url))
     database = Database(postgres_url)
     with database.read() as connection, pytest.raises(Exception, match="read-only transaction"):
         connection.execute(update(shop).values(name="x"))
@@ -39,7 +36,6 @@ def test_a_snapshot_only_reads(postgres_url: str) -> None:
 
 def test_what_was_prepared_stays_so(postgres_url: str) -> None:
     """The driver prepares what it is asked again and again; without that the server plans it anew."""
-    migrate(open_engine(postgres_url))
     database = Database(postgres_url)
     for _ in range(10):
         connection = database.read()
@@ -57,7 +53,6 @@ def test_what_was_prepared_stays_so(postgres_url: str) -> None:
 
 def test_connections_that_died_are_replaced(postgres_url: str) -> None:
     engine = open_engine(postgres_url)
-    migrate(engine)
     database = Database(postgres_url)
     for _ in range(2):
         with database.read() as one, database.read() as other, database.write() as writer:

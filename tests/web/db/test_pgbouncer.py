@@ -15,10 +15,10 @@ from jobs.importing.kinds import KINDS
 from tests.conftest import WITHOUT_PGBOUNCER
 from tests.support import pgbouncer
 from tests.support.answers import questions_about
-from tests.support.processes import start_job
+from tests.support.commands import run_web, start_job
 from tests.support.product import Product
 from tests.support.refusals import refused
-from tests.support.serving import ask, run, served
+from tests.support.serving import ask, served
 from tests.support.shop_builder import ShopBuilder
 from tests.support.worlds import world
 from warehouse.connections.engine import open_engine
@@ -136,21 +136,19 @@ def test_a_full_pool_is_a_503(postgres_url: str, through: URL) -> None:
 def test_who_needs_a_session_is_refused(postgres_url: str, through: URL) -> None:
     for url in (plain(through), for_api(through)):
         job = start_job(url, "rollup")
-        said = job.communicate(timeout=60)[1]
-        assert job.returncode == 1
+        assert job.wait() == 1
+        said = job.errors
         assert said.startswith("Error: WAREHOUSE_URL names a pooler in transaction mode")
         assert said.count("\n") == 1
-    backup = start_job(plain(through), "backup", "never")
-    assert "WAREHOUSE_URL names a pooler in transaction mode" in backup.communicate(timeout=60)[1]
-    server = run(plain(through), "serve")
-    assert server.returncode == 1
-    assert "add prepare_threshold=None to its query" in server.stderr
-    listed = run(for_api(through), "keys", "list")
-    assert (listed.returncode, listed.stderr) == (0, "")
+    said = start_job(plain(through), "backup", "never").finish(1)
+    assert "WAREHOUSE_URL names a pooler in transaction mode" in said
+    server = run_web(plain(through), "serve")
+    assert server.status == 1
+    assert "add prepare_threshold=None to its query" in server.errors
+    listed = run_web(for_api(through), "keys", "list")
+    assert (listed.status, listed.errors) == (0, "")
 
 
 def test_a_pooler_in_session_mode_takes_jobs(postgres_url: str) -> None:
     with pgbouncer.pgbouncer(postgres_url, pool_mode="session", default_pool_size=8) as through:
-        job = start_job(plain(through), "rollup")
-        assert job.communicate(timeout=60)[1].count("Error") == 0
-        assert job.returncode == 0
+        assert "Error" not in start_job(plain(through), "rollup").finish()

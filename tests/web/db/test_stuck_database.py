@@ -18,7 +18,6 @@ from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
 from tests.support.waiting import wait_until
 from warehouse.connections.engine import open_engine
-from warehouse.migrations.migrate import migrate
 from warehouse.tables import shop
 from web.app import close_app, create_app
 from web.db.database import Database
@@ -31,7 +30,6 @@ NAME = update(shop).values(name="x")
 @pytest.fixture
 def postgres_engine(postgres_url: str) -> Iterator[Engine]:
     engine = open_engine(postgres_url)
-    migrate(engine)
     yield engine
     engine.dispose()
 

@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, insert, text
 
+from tests.support.fixtures import Clock
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder, instant
-from tests.web.conftest import Clock
 from warehouse import tables
 from warehouse.domain.time import NEVER
 from web.app import create_app

@@ -5,8 +5,8 @@ from sqlalchemy import Engine
 
 from tests.support.clients import Client, statements
 from tests.support.endpoints import FORM, GETS, OTHER
+from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Clock
 
 PAST = "range=2026-01-01..2026-01-31"
 

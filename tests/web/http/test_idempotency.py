@@ -9,11 +9,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, func, select
 from werkzeug.test import TestResponse
 
+from tests.support.fixtures import Clock
 from tests.support.product import Product
 from tests.support.refusals import refused
 from tests.support.serving import ask, served
 from tests.support.shop_builder import ShopBuilder, data_version
-from tests.web.conftest import Clock
 from warehouse.tables import form, form_creation
 from web.app import close_app
 

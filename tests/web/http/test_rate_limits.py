@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
 from warehouse.setting_values import SettingError
 from warehouse.settings import RATE_LIMIT

@@ -8,9 +8,9 @@ from sqlalchemy import Engine, text, update
 
 from tests.support.clients import Client, statements
 from tests.support.endpoints import FORM, GETS
+from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import PATIENCE_SECONDS
-from tests.web.conftest import Clock
 from warehouse.editions.data_version import next_version
 from warehouse.tables import shop as shop_table
 from web.app import close_app, create_app

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from prometheus_client import CollectorRegistry
 from sqlalchemy import Engine, insert, text, update
 
+from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, instant, writing
-from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER
 from warehouse.tables import edition, failed_batch, import_batch, job_run, reject
 from web.cli import main

@@ -5,9 +5,9 @@ import re
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.people import ACCOUNT, PASSWORD, SIGN_IN, Browser, add_member, new_link
 from tests.support.shop_builder import ShopBuilder, writing
-from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_SECOND
 from web.auth import audit, passwords, sessions
 from web.auth.audit import AuditEvent

@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, NEW, Browser, await_background_writes, key_on
 from tests.support.shop_builder import ShopBuilder, instant
-from tests.web.conftest import Clock
 from warehouse.domain.time import MICROS_PER_SECOND
 from web.auth import api_keys
 

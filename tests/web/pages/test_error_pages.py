@@ -12,7 +12,6 @@ from tests.support.people import ACCOUNT, CONNECTIONS, SIGN_IN, Browser, add_mem
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
 from warehouse.connections.engine import open_engine
-from warehouse.migrations.migrate import migrate
 from web.app import close_app, create_app
 from web.http.concurrency_limits import PER_SHOP
 from web.http.state import services_of
@@ -50,7 +49,6 @@ def assert_parts(client: FlaskClient) -> None:
 def postgres(postgres_url: str) -> Iterator[tuple[Browser, Engine]]:
     """A browser in which Ada is signed in, and the warehouse behind it."""
     engine = open_engine(postgres_url)
-    migrate(engine)
     add_member(engine, ShopBuilder(engine))
     app = create_app(postgres_url)
     yield Browser(app.test_client()).signed_in(), engine

@@ -4,9 +4,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, PASSWORD, SIGN_IN, Browser, add_member, new_link
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Clock
 from web.auth import api_keys
 from web.auth.write_keys import list_write_keys
 

@@ -6,9 +6,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
 
+from tests.support.fixtures import Clock
 from tests.support.people import ACCOUNT, CONNECTIONS, NEW, SIGN_IN, Browser, key_on, new_link
 from tests.support.shop_builder import ShopBuilder
-from tests.web.conftest import Clock
 from warehouse.tables import secret
 from web.app import close_app, create_app
 from web.http.state import services_of

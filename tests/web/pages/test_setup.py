@@ -10,11 +10,11 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, insert, select
 
+from tests.support.fixtures import Clock
 from tests.support.import_files import account, event, order, spend
 from tests.support.people import Browser, add_member, await_background_writes
 from tests.support.product import Product
 from tests.support.shop_builder import ShopBuilder, writing
-from tests.web.conftest import Clock
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.operations.credentials import decrypted

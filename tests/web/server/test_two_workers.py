@@ -6,8 +6,9 @@ from urllib.parse import urlencode
 
 from sqlalchemy import Engine
 
+from tests.support.commands import run_web
 from tests.support.people import CONNECTIONS, NEW, PASSWORD, SIGN_IN, add_member
-from tests.support.serving import ask, run, served
+from tests.support.serving import ask, served
 from tests.support.shop_builder import ShopBuilder
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -61,5 +62,5 @@ def test_the_workers_agree(warehouse_url: str, engine: Engine, shop: ShopBuilder
         assert ada.post(f"{rotate[1]}/revoke")[0] == 302
         assert {ask(port, "GET", "/v1/forms", key[1])[0] for _ in range(8)} == {401}
         who = ("--shop", shop.shop_id, "--email", email)
-        assert run(warehouse_url, "members", "disable", *who).returncode == 0
+        assert run_web(warehouse_url, "members", "disable", *who).status == 0
         assert {ada.request("GET", CONNECTIONS)[0] for _ in range(8)} == {302}

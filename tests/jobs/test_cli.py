@@ -4,10 +4,13 @@ import os
 import pty
 import subprocess
 import sys
+from itertools import chain
 
-from jobs.cli import COMMANDS
-from tests.jobs.conftest import Commands
+import pytest
+
+from jobs.cli import SECTIONS
 from tests.support.import_files import event
+from tests.support.job_commands import Commands
 
 # A rollup does not need these, and some take longer to import than a small rollup takes to run.
 NEEDLESS = (
@@ -39,6 +42,34 @@ def test_a_rollup_imports_what_it_needs(commands: Commands) -> None:
     assert [name for name in sorted(imported) if name.startswith(NEEDLESS)] == []
 
 
+@pytest.mark.parametrize(
+    ("words", "settings", "status", "heavy"),
+    [
+        ([], {}, 2, "sqlalchemy"),
+        (["--help"], {}, 0, "sqlalchemy"),
+        (["rollup", "--help"], {}, 0, "pandas"),
+        (["rolup"], {}, 2, "pandas"),
+        (["rollup", "--refesh"], {}, 2, "pandas"),
+        (["backfill", "--from", "yesterday"], {}, 2, "pandas"),
+        (["status"], {"RAW_DAYS": "x"}, 2, "pandas"),
+    ],
+)
+def test_a_question_or_a_mistake_is_answered_without_the_heavy_libraries(
+    words: list[str], settings: dict[str, str], status: int, heavy: str
+) -> None:
+    took = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "jobs", *words],
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+    )
+    assert took.returncode == status, took.stderr
+    imported = {line.rpartition("|")[2].strip() for line in took.stderr.splitlines()}
+    assert "jobs.cli" in imported
+    # SQLAlchemy reads the URL of the warehouse where the settings are checked, and takes half of the time.
+    assert imported.isdisjoint({"pandas", "pyarrow", "numpy", "adbc_driver_manager", heavy})
+
+
 SHOW_BAR = """
 import time
 from jobs.run.console import bar
@@ -66,7 +97,7 @@ def test_a_terminal_shows_a_progress_bar() -> None:
 
 def test_the_help_has_each_command_with_its_first_sentence(sqlite_commands: Commands) -> None:
     words = " ".join(sqlite_commands("--help").split())
-    for name in COMMANDS:
+    for name in chain(*SECTIONS.values()):
         assert f" {name} " in words
         assert f"Usage: main {name} " in sqlite_commands(name, "--help")
     assert "Bring the answers up to date with everything imported since the last rollup." in words

@@ -1,0 +1,89 @@
+"""`python -m jobs` on one warehouse, with a landing folder of its own."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from jobs.cli import main
+from tests.support.commands import Command, children, start
+from tests.support.import_files import Row, order, written
+from tests.support.waiting import wait_until
+from tests.support.warehouse import Warehouse
+
+SHOP: Row = {"shop_id": "a.example", "currency": "EUR"}
+# Enough that a rollup still works on them when a test has seen the first one done.
+BACKLOG_BATCHES = 15
+
+
+class Commands(Warehouse):
+    """`python -m jobs` on a warehouse; `settings` are the environment variables of all commands."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        super().__init__(url, folder)
+        self.landing = folder / "landing"
+        self.settings = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(self.landing)}
+        self._started: list[Command] = []
+
+    def start(self, *words: str, before: Callable[[], object] | None = None) -> Command:
+        """Start a command as a process, which calls `before` first."""
+        command = start("jobs", *words, settings=self.settings, before=before)
+        self._started.append(command)
+        return command
+
+    def start_scheduler(self) -> Command:
+        """Start a scheduler, and wait until it runs its first job: before that a signal would end it
+        as any program that has not said what it does with signals."""
+        scheduler = self.start("scheduler")
+        wait_until(lambda: children(scheduler.pid))
+        return scheduler
+
+    def __call__(self, *arguments: str, status: int = 0, stdin: bytes = b"") -> str:
+        """Run a command in this process, with this standard input; returns what it printed."""
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in self.settings.items():
+                patch.setenv(name, value)
+            result = CliRunner().invoke(main, arguments, input=stdin, catch_exceptions=False)
+        assert result.exit_code == status, (arguments, result.exit_code, result.output)
+        return result.output
+
+    def take(self, kind: str, rows: Any, name: str = "") -> dict[str, int]:
+        """Import rows by the command; the counts."""
+        file = written(self.folder / (name or f"{kind}.ndjson"), rows)
+        printed = self("import", kind, str(file), "--json")
+        counts: dict[str, int] = json.loads(printed.splitlines()[-1])
+        return counts
+
+    def make_backlog(self) -> None:
+        """Import BACKLOG_BATCHES batches of one order each."""
+        self.take("shops", [SHOP])
+        for number in range(BACKLOG_BATCHES):
+            self.take("orders", [order(order_id=f"o{number}")])
+
+    def one_batch_at_a_time(self) -> None:
+        """Have every batch count as so large that a rollup takes each by itself."""
+        self.change("UPDATE import_batch SET rows = 400000")
+
+    def status(self, status: int = 0) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads(self("status", "--json", status=status).splitlines()[0])
+        return report
+
+    def land(self, kind: str, name: str, content: bytes) -> Path:
+        """Put a whole file into the landing folder at once."""
+        file = self.landing / kind / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        hidden = file.with_name(f".{name}")
+        hidden.write_bytes(content)
+        return hidden.rename(file)
+
+    def wait_until(self, sql: str) -> None:
+        """Wait until the first value of a query is not 0."""
+        wait_until(lambda: self.rows(sql)[0], lambda: sql)
+
+    def end(self) -> None:
+        for command in self._started:
+            command.kill()
+            command.wait()

@@ -1,0 +1,57 @@
+"""A warehouse under test: what is in it, as SQL tells, and rows that are imported into it."""
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from jobs.importing.files.detect import ImportOptions
+from jobs.importing.formats import FORMATS
+from jobs.importing.import_file import import_file
+from jobs.importing.kinds import KINDS
+from jobs.importing.kinds.base import Counts
+from tests.support.import_files import written
+from warehouse.connections.arrow import open_arrow
+from warehouse.connections.engine import open_engine
+
+
+class Warehouse:
+    """`folder` is where files for it are written."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url, self.folder = url, folder
+
+    def rows(self, sql: str) -> list[Any]:
+        """The rows of a query, as tuples; a single column as its values."""
+        with open_engine(self.url).connect() as connection:
+            rows = [tuple(row) for row in connection.execute(text(sql))]
+        return [row[0] if len(row) == 1 else row for row in rows]
+
+    def records(self, sql: str) -> list[dict[str, Any]]:
+        """The rows of a query, by the names of their columns."""
+        with open_engine(self.url).connect() as connection:
+            return [dict(row) for row in connection.execute(text(sql)).mappings()]
+
+    def change(self, *statements: str) -> None:
+        with open_engine(self.url).connect().execution_options(writes=True) as connection:
+            for sql in statements:
+                connection.execute(text(sql))
+            connection.commit()
+
+    def take(self, kind: str, rows: Any, name: str = "in.ndjson") -> dict[str, int]:
+        """Import rows (or bytes) as a file of this name; the counts."""
+        return self.take_file(kind, written(self.folder / name, rows))
+
+    def take_file(
+        self, kind: str, path: Path, shop: str | None = None, named: str = "", dates: str = ""
+    ) -> dict[str, int]:
+        """Import a file: of this shop, in this format, with dates in this order, where they are said."""
+        counts = Counts()
+        options = ImportOptions(FORMATS.get(named), shop, dates)
+        with open_arrow(self.url) as bulk:
+            import_file(bulk, KINDS[kind], path, lambda _: None, counts, options=options)
+        return counts.report()
+
+    def reasons(self) -> list[tuple[int, str]]:
+        """Line and reason of every reject."""
+        return self.rows("SELECT line, reason FROM reject ORDER BY line, reject_id")
