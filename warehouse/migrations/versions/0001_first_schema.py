@@ -458,6 +458,7 @@ table(
     index("shop_key", where="state = 'building'", unique=True, name="uq_edition_building"),
 )
 table("edition_batch", keys("edition batch_id"))
+table("difference", keys("edition"), text_keys("table_name"), keys("day"), integers("rows"))
 table(
     "reject",
     serial("reject_id"),
