@@ -508,7 +508,7 @@ table(
     integers("shop_key"),
     texts("order_id"),
     integers("updated_at"),
-    texts("content"),
+    texts("precedence content"),
     integers("batch_id created_at gross refunded discounted"),
     texts("customer_id email_sha256 visitor_id refunds codes"),
     small_integers("test cancelled"),
