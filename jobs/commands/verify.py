@@ -1,20 +1,21 @@
 """`verify`: compare the stored figures with figures computed from the raw rows."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import click
 
 from jobs.commands.options import SAMPLE_DAYS
 from jobs.facts.days_of_raw import Days
-from jobs.pipeline import plan, recompute
+from jobs.pipeline import comparison, plan, recompute
+from jobs.pipeline.comparison import Differences
 from jobs.pipeline.raw_days import say_purged
 from jobs.run.clock import now_micros
 from jobs.run.console import bar, report, say
 from jobs.run.job_run import JobRun
 from jobs.run.shops import shop_keys
-from warehouse.domain.time import day_date
+from warehouse.domain.time import NO_DAY, day_date
 from warehouse.editions import editions, leases
 from warehouse.editions.editions import CURRENT, Edition
 from warehouse.editions.leases import Claim
@@ -51,11 +52,10 @@ def _verify_all(run: JobRun, edition: Edition) -> int:
     with bar(edition.shop_id, " rows") as shown:
         run.on_rows = shown.advance
         work = partial(plan.compared_with_rebuild, run, edition=edition)
-        differences = plan.while_held(run, edition, work) or {}
-    for name, rows in differences.items():
-        say(f"{edition.shop_id}: {rows} rows of {name} differ")
-    _mark(run, [edition], {edition.edition: sum(differences.values())})
-    return sum(differences.values())
+        differences = plan.while_held(run, edition, work) or Counter()
+    _say(differences, [edition])
+    _mark(run, [edition], differences)
+    return differences.total()
 
 
 def _verify_days(run: JobRun, current: list[Edition], count: int) -> int:
@@ -67,26 +67,26 @@ def _verify_days(run: JobRun, current: list[Edition], count: int) -> int:
         run.connection.analyze("raw_event")
         run.connection.commit()
         for days in recompute.random_days(run.connection, current, count):
-            for held, rows in _compared(run, days):
-                total += sum(rows.values())
+            for held, differences in _compared(run, days):
+                total += differences.total()
                 shown.advance(len(held))
-                _mark(run, held, rows)
+                _mark(run, held, differences, {edition: days[edition] for edition in held})
                 left.difference_update(held)
             run.raise_if_stopped()
-    _mark(run, sorted(left, key=lambda edition: edition.edition), {})
+    _mark(run, sorted(left, key=lambda edition: edition.edition), Counter(), {})
     return total
 
 
-def _compared(run: JobRun, days: Days) -> Iterator[tuple[list[Edition], Counter[int]]]:
-    """Compare days of editions under their leases: editions, and how many rows of each differ. Those that
-    others hold are waited for, one by one."""
+def _compared(run: JobRun, days: Days) -> Iterator[tuple[list[Edition], Differences]]:
+    """Compare days of editions under their leases: editions, and what differs of them. Those that others hold
+    are waited for, one by one."""
     held = leases.claim(run.connection, run.owner, list(days), run.connection.now_micros())
     done: tuple[Edition, ...] = ()
     try:
         if held.editions:
-            rows = _compare(run, held, {edition: days[edition] for edition in held.editions})
+            found = _compare(run, held, {edition: days[edition] for edition in held.editions})
             done = held.editions
-            yield list(done), rows
+            yield list(done), found
     except leases.LeaseLost:
         pass
     finally:
@@ -97,27 +97,33 @@ def _compared(run: JobRun, days: Days) -> Iterator[tuple[list[Edition], Counter[
             yield [edition], plan.while_held(run, edition, work) or Counter()
 
 
-def _compare(run: JobRun, held: Claim, days: Days) -> Counter[int]:
-    """Compare days of editions, and say what differs; returns how many rows, by edition."""
+def _compare(run: JobRun, held: Claim, days: Days) -> Differences:
+    """Compare days of editions, and say what differs."""
     connection = run.connection
-    differences = recompute.compare_days(connection, days) if days else {}
+    differences = comparison.compare_days(connection, days) if days else Counter()
     connection.commit()
     numbers = [edition.edition for edition in held.editions]
     leases.fence(connection, held, numbers, connection.now_micros())
     connection.commit()
-    shops = {edition.edition: edition.shop_id for edition in days}
-    total = Counter[int]()
-    for (number, name, day), rows in sorted(differences.items()):
-        say(f"{shops[number]}: {rows} rows of {name} on {day_date(day)} differ")
-        total[number] += rows
-    return total
+    _say(differences, days)
+    return differences
 
 
-def _mark(run: JobRun, compared: list[Edition], rows: Mapping[int, int]) -> None:
-    """Record what was found of these editions."""
-    same = [edition.edition for edition in compared if not rows.get(edition.edition)]
-    editions.mark_verified(run.connection, same, 0, now_micros())
-    for number, differing in rows.items():
-        if differing:
-            editions.mark_verified(run.connection, [number], differing, now_micros())
+def _say(differences: Differences, compared: Iterable[Edition]) -> None:
+    shops = {edition.edition: edition.shop_id for edition in compared}
+    for (number, table, day), rows in sorted(differences.items()):
+        on = "" if day == NO_DAY else f" on {day_date(day)}"
+        say(f"{shops[number]}: {rows} rows of {table}{on} differ")
+
+
+def _mark(
+    run: JobRun,
+    compared: list[Edition],
+    differences: Differences,
+    days: Days | None = None,
+) -> None:
+    """Record what was found of these editions: of these days, or of all that they have."""
+    numbers = [edition.edition for edition in compared]
+    covered = None if days is None else {edition.edition: own for edition, own in days.items()}
+    editions.mark_verified(run.connection, numbers, differences, covered, now_micros())
     run.record.shops |= {edition.shop_key for edition in compared}

@@ -96,6 +96,13 @@ class Changes:
         return sorted_unique(self.deciding_events.index.to_numpy(), gone)
 
     @property
+    def batch_orders(self) -> Column:
+        """Ids of the orders that have a version in the batches, and of those that became a test or have no
+        version left."""
+        gone = except_ids(self.changed_orders, self.orders.new.index.to_numpy())
+        return sorted_unique(self.order_ids.index.to_numpy(), gone)
+
+    @property
     def summed_sessions(self) -> Column:
         """Ids of the sessions that changed, or whose discounts did."""
         issues = (self.issues.old["session"].to_numpy(), self.issues.new["session"].to_numpy())

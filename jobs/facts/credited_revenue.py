@@ -33,6 +33,17 @@ def with_credited_revenue(sessions: pd.DataFrame, orders: Versions) -> pd.DataFr
     return sessions.assign(**columns)
 
 
+def with_revenue_recounted(
+    sessions: pd.DataFrame, ids: Column, orders: pd.DataFrame
+) -> pd.DataFrame:
+    """The sessions (by id), those with these ids with the figures of the stored orders that are credited to
+    them in place of those stored. `orders` holds all of these orders."""
+    is_recounted = sessions.index.isin(ids)
+    nothing = {name: sessions[name].mask(is_recounted, 0) for name in REVENUE}
+    own = orders[orders["session"].isin(ids)]
+    return with_credited_revenue(sessions.assign(**nothing), Versions(own.iloc[:0], own))
+
+
 def _figures(orders: pd.DataFrame) -> dict[str, Column]:
     figures = {name: orders[name].to_numpy() for name in (*_KEY, *REVENUE) if name != "orders"}
     return figures | {"orders": np.ones(len(orders), np.int64)}

@@ -40,6 +40,7 @@ from jobs.facts.changes import (
     unique_ids,
     without,
 )
+from jobs.facts.credited_revenue import with_revenue_recounted
 from jobs.facts.customers import (
     Resolution,
     changed_customers,
@@ -66,6 +67,22 @@ _UNTIL_NEXT_ISSUED: Final = (
     'f.created_at BETWEEN k."low" AND COALESCE((SELECT MIN(n.submitted_at) - 1 '
     f'FROM {_SAME_CODE} AND n.submitted_at > k."low" AND n.submitted_at <= k."high"), k."high")'
 )
+
+_CODES: Final = "staged_codes"
+_OF_CODES: Final = "f.edition = k.edition AND f.code = k.code"
+# How often the stored facts name each staged code (see `discounts.py`).
+_USAGE: Final = f"""
+SELECT f.edition, f.code, f.discount_id, 0 AS form, COUNT(*) AS mentions, 0 AS submissions
+FROM {_CODES} k CROSS JOIN fact_code_issued f WHERE {_OF_CODES}
+GROUP BY f.edition, f.code, f.discount_id
+UNION ALL SELECT f.edition, f.code, f.discount_id, 0, COUNT(*), 0
+FROM {_CODES} k CROSS JOIN fact_order_code f WHERE {_OF_CODES}
+GROUP BY f.edition, f.code, f.discount_id
+UNION ALL SELECT f.edition, f.code, '', s.form, 0, COUNT(DISTINCT f.session)
+FROM {_CODES} k CROSS JOIN fact_code_issued f CROSS JOIN fact_form_session s
+WHERE {_OF_CODES} AND s.edition = f.edition AND s.session = f.session AND s.submitted_at <> {NEVER}
+GROUP BY f.edition, f.code, s.form
+"""
 
 
 @dataclass(frozen=True)
@@ -105,11 +122,14 @@ def gather(
     *,
     replace: bool = False,
     removed: Removed = NOTHING_REMOVED,
+    recount: bool = False,
 ) -> Gathered:
     """Read what the partial facts touch. Leaves a transaction open.
 
     `replace`: the partial sessions have all their events, and take the place of what is stored.
     `removed`: what removed events had decided; `replace` is set then.
+    `recount`: sums over facts (the revenue of sessions, the usage of codes) are counted from the stored
+    facts, instead of taken as they are stored.
     """
     window = window_days * MICROS_PER_DAY
     named = pd.concat([partials.sessions[["edition", "session_hash"]], removed.sessions])
@@ -118,7 +138,10 @@ def gather(
     orders = _affected_orders(connection, batch, sessions, orders, window)
     order_codes = _order_codes(connection, partials, orders.old)
     sessions = _candidates(connection, batch, sessions, orders, order_codes, window)
-    code_usage = _code_usage(connection, partials, batch, order_codes)
+    if recount:
+        new = with_revenue_recounted(sessions.new, batch.ids, orders.old)
+        sessions = Versions(sessions.old, new)
+    code_usage = _code_usage(connection, partials, batch, order_codes, recount=recount)
     named_sessions, named_orders = _named_by_moved_codes(connection, code_usage)
     sessions = sessions.plus(named_sessions)
     other_orders = named_orders[~named_orders.index.isin(orders.old.index)]
@@ -276,19 +299,29 @@ def _code_usage(
     partials: Partials,
     batch: BatchSessions,
     order_codes: Versions,
+    *,
+    recount: bool,
 ) -> CodeUsage:
     """The codes that the batches name, and their discounts."""
     before = order_codes.old[order_codes.old["order"].isin(partials.orders["order"])]
     used = Versions(before, partials.order_codes)
     codes = discounts.named_codes(batch.issues.old, batch.issues.new, used.old, used.new)
+    read_usage = _recounted_usage if recount else _stored_usage
     counts = discounts.usage_counts(
-        fact_table_io.load(connection, tables.code_usage, codes),
-        batch.issues,
-        batch.sessions,
-        used,
+        read_usage(connection, codes), batch.issues, batch.sessions, used
     )
     texts = fact_table_io.load(connection, tables.dim_text, discounts.texts_needed(counts))
     return discounts.code_usage(codes, counts, pd.concat([texts, partials.texts]))
+
+
+def _stored_usage(connection: ArrowConnection, codes: dict[str, Column]) -> pd.DataFrame:
+    return fact_table_io.load(connection, tables.code_usage, codes)
+
+
+def _recounted_usage(connection: ArrowConnection, codes: dict[str, Column]) -> pd.DataFrame:
+    """Rows of code_usage of these codes, counted from the stored facts. Keys may repeat."""
+    connection.stage(_CODES, fact_table_io.to_arrow(codes, discounts.CODE))
+    return connection.rows_of(tables.code_usage, _USAGE).to_pandas()
 
 
 def _named_by_moved_codes(

@@ -32,9 +32,12 @@ _EVENT = (
     f"discount_code, {_UTMS} AS {UTM_FIELDS[0]}"
 )
 _ORDER = (
-    "r.shop_key, r.order_id, batch_id, updated_at, content, created_at, gross, refunded, customer_id, "
-    f"email_sha256, visitor_id, codes, test, {_UTMS} AS {UTM_FIELDS[0]}"
+    "r.shop_key, r.order_id, batch_id, updated_at, precedence, content, created_at, gross, refunded, "
+    f"customer_id, email_sha256, visitor_id, codes, test, {_UTMS} AS {UTM_FIELDS[0]}"
 )
+
+# The columns that decide between versions of one instant.
+_TIE = ("precedence", "content")
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ def read_orders(
     table = _without_pending(connection, table, editions, applying)
     shops, edition = _editions(table, editions)
     utm, sets = _utm_ids(table[UTM_FIELDS[0]])
-    frame = table.select(["order_id", "content", "customer_id", "codes"]).to_pandas()
+    frame = table.select(["order_id", *_TIE, "customer_id", "codes"]).to_pandas()
     numbers = {
         "edition": edition,
         "order": shop_ids(shops, table["order_id"]),
@@ -145,12 +148,12 @@ def read_orders(
         numbers[name] = table[name].to_numpy().astype(np.int64)
     for name, column in numbers.items():
         frame[name] = column
-    standing = frame.sort_values(["order", "updated_at", "content"]).drop_duplicates(
+    standing = frame.sort_values(["order", "updated_at", *_TIE]).drop_duplicates(
         "order", keep="last"
     )
     codes, texts = _order_codes(standing[standing["test"] == 0])
     return RawOrders(
-        orders=standing.drop(columns=["updated_at", "content", "codes"]),
+        orders=standing.drop(columns=["updated_at", *_TIE, "codes"]),
         codes=codes,
         utms=_by_edition(edition, utm, sets),
         texts=texts,

@@ -18,6 +18,7 @@ from jobs.facts.changes import Changes
 from jobs.facts.derive_changes import derive_changes
 from jobs.facts.gather import gather
 from jobs.facts.kept_facts import KeptFacts, with_kept
+from jobs.facts.latest_events import latest_events
 from jobs.facts.partials import Partials, Removed, fold, merge_emails, merge_step_names
 from jobs.pipeline.apply_batch import NO_EVENTS, calendar_of, deltas_of, units_of
 from jobs.pipeline.removed_rows import LEFT_EVENT, LEFT_ORDER, REMOVED_EVENT
@@ -25,7 +26,6 @@ from warehouse import tables
 from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.hash_ids import text_id
-from warehouse.domain.vocabulary import STEP_COMPLETE, STEP_VIEW
 from warehouse.editions.editions import Edition
 from warehouse.editions.pending_batches import is_applied, sql_list
 
@@ -202,23 +202,7 @@ def _latest(
     applied events and kept facts that are left."""
     numbers = sql_list(by_shop.values())
     left = f"{_of_shops(by_shop)} AND {is_applied(numbers)} AND {LEFT_EVENT}"
-    by_email = (
-        f"FROM raw_event WHERE {left} AND customer_id <> '' "
-        f"AND (shop_key, email_sha256) IN ({_lost_email_texts(numbers)})",
-        "PARTITION BY shop_key, email_sha256 ORDER BY occurred_at DESC, customer_id DESC",
-    )
-    by_step = (
-        f"FROM raw_event WHERE {left} AND type IN ({STEP_VIEW}, {STEP_COMPLETE}) "
-        f"AND (shop_key, form_id, step_id) IN ({_lost_step_texts(numbers)})",
-        # The latest event has the index, and the latest that has a name the name.
-        "PARTITION BY shop_key, form_id, step_id, step_name = '' "
-        "ORDER BY occurred_at DESC, event_id DESC",
-    )
-    latest = " UNION ALL ".join(
-        f"SELECT shop_key, event_id FROM (SELECT shop_key, event_id, ROW_NUMBER() OVER ({window}) AS place "
-        f"{rows}) t WHERE place = 1"
-        for rows, window in (by_email, by_step)
-    )
+    latest = latest_events(left, _lost_email_texts(numbers), _lost_step_texts(numbers))
     events = read_raw.read_events(connection, f"(shop_key, event_id) IN ({latest})", by_shop)
     kept = kept_facts_io.read(connection, by_shop, is_applied(numbers))
     return with_kept(

@@ -1,11 +1,13 @@
 """Rollup, rebuild and a whole verify: which editions must be up to date, and the drain into them."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Final, TypeVar
 
-from jobs.pipeline import apply_batch, batching, recompute
+from jobs.pipeline import apply_batch, batching, comparison
+from jobs.pipeline.comparison import Differences
 from jobs.pipeline.drain import PAUSE_SECONDS, Drain
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
@@ -129,9 +131,20 @@ def while_shops_held(
         time.sleep(PAUSE_SECONDS)
 
 
-def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[str, int]:
-    """Build a second edition from every batch that a held one has applied; how many rows differ, by
-    table."""
+def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> Differences:
+    """How many rows of a held edition differ from those of one that is built anew."""
+    with built_anew(run, held, edition) as scratch:
+        differences = comparison.compare_editions(run.connection, edition, scratch)
+        run.connection.commit()
+        # Its shop may have been deleted while the rows were compared.
+        leases.fence(run.connection, held, [edition.edition], run.connection.now_micros())
+        run.connection.commit()
+        return differences
+
+
+@contextmanager
+def built_anew(run: JobRun, held: Claim, edition: Edition) -> Iterator[Edition]:
+    """A second edition built from every batch that a held one has applied, which is dropped at the end."""
     connection = run.connection
     # Leased from its first moment: others drop the scratch editions that nobody holds.
     lease = run.owner, connection.now_micros() + LEASE_MICROS
@@ -151,12 +164,7 @@ def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> dict[st
             leases.fence(connection, held, [edition.edition], connection.now_micros())
             connection.commit()
             run.batches_done(batches)
-        differences = recompute.compare_editions(connection, edition, scratch)
-        connection.commit()
-        # Its shop may have been deleted while the rows were compared.
-        leases.fence(connection, held, [edition.edition], connection.now_micros())
-        connection.commit()
-        return differences
+        yield scratch
     finally:
         leases.release(connection, own)
         editions.drop(connection, [scratch.edition])

@@ -1,7 +1,6 @@
-"""Days recomputed from the raw rows: `backfill` writes them, `verify` compares them with what is stored."""
+"""Days recomputed from the raw rows: `backfill` writes them, `verify` compares them (`comparison.py`)."""
 
 import random
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,10 +13,10 @@ from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes
 from jobs.facts.days_of_raw import Days
 from jobs.facts.derive_changes import derive_changes
-from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.fact_writer import write_changes
 from jobs.facts.gather import gather
 from jobs.facts.kept_facts import with_kept
+from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import fold
 from jobs.pipeline import batching
 from jobs.pipeline.apply_batch import NO_EVENTS, add_deltas, calendar_of, deltas_of, units_of
@@ -31,13 +30,10 @@ from warehouse.editions import editions, leases
 from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
 
-# How many rows differ, by edition, summary and day.
-Differences = Counter[tuple[int, str, int]]
 # Editions whose days are compared together, at most.
 _EDITIONS_AT_ONCE: Final = 1_000
 # After every day that there is.
 _LAST_DAY: Final = 10**6
-_SPAN_DAYS: Final = ("edition", "first", "last")
 
 
 def spans(
@@ -99,7 +95,8 @@ def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[di
 
 
 def derive(connection: ArrowConnection, days: Days) -> Changes:
-    """How the facts stored of the sessions and orders of these days differ from what raw rows say."""
+    """How the facts stored of the sessions and orders of these days differ from what raw rows say, and with
+    them the names of their steps and the customers of their e-mails. Sums over facts are counted anew."""
     connection.analyze(days_of_raw.stage(connection, days))
     by_shop = {edition.shop_key: edition.edition for edition in days}
     events = read_raw.read_events(connection, days_of_raw.IN_SESSIONS, by_shop)
@@ -108,8 +105,12 @@ def derive(connection: ArrowConnection, days: Days) -> Changes:
     sessions = partials.sessions[["edition", "session_hash"]]
     kept = kept_facts_io.read_sessions(connection, by_shop, sessions)
     partials = with_kept(partials, ((edition, facts) for _, edition, facts in kept))
+    conditions = days_of_raw.IN_SESSIONS, days_of_raw.IN_ORDERS
+    partials, decided = with_latest(connection, by_shop, partials, *conditions)
     window_days = next(iter(days)).window_days
-    gathered = gather(connection, partials, window_days, replace=True)
+    gathered = gather(
+        connection, partials, window_days, replace=True, removed=decided, recount=True
+    )
     return derive_changes(partials, gathered, window_days)
 
 
@@ -154,61 +155,3 @@ def backfill(
         writer.replace(connection, summary, edition.edition, first, last, rows)
     editions.mark_rolled_up(connection, [edition.edition], now_micros())
     connection.commit()
-
-
-def compare_days(connection: ArrowConnection, days: Days) -> Differences:
-    """How many daily rows differ between what is stored of these days and what raw rows and facts give.
-    The editions have the same attribution window."""
-    units = units_of(connection, derive(connection, days), calendar_of(days))
-    differences: Differences = Counter()
-    spans = days_of_raw.spans(days)
-    for summary, rows in rows_of_days(connection, days):
-        stored = writer.rows_of_spans(connection, summary, to_arrow(spans, _SPAN_DAYS))
-        parts = [difference(summary.name, rows.to_pandas(), stored.to_pandas())]
-        if summary.unit != "events":
-            roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
-            parts.append(difference(summary.name, roll_up(facts.new), roll_up(facts.old)))
-        for part in parts:
-            places = zip(part["edition"].to_pylist(), part["day"].to_pylist(), strict=True)
-            differences.update((number, summary.name, day) for number, day in places)
-    return differences
-
-
-def compare_editions(connection: ArrowConnection, one: Edition, other: Edition) -> dict[str, int]:
-    """How many daily rows and dimension rows differ between two editions of a shop, by table."""
-    differences: dict[str, int] = {}
-    for summary in SUMMARIES:
-        low, high = (
-            connection.table(
-                f"SELECT MIN(day), MAX(day) FROM {summary.table} WHERE edition IN ($1, $2)",
-                one.edition,
-                other.edition,
-            )
-            .to_pylist()[0]
-            .values()
-        )
-        differing = 0
-        for first in range(low or 0, (high if high is not None else -1) + 1, 31):
-            ours, theirs = (
-                writer.stored_rows(connection, summary, e.edition, first, first + 30).to_pandas()
-                for e in (one, other)
-            )
-            differing += difference(summary.name, ours, theirs.assign(edition=one.edition)).num_rows
-        if differing:
-            differences[summary.table] = differing
-    for table, columns in (
-        ("dim_step", "form, step, step_index, step_name"),
-        ("dim_discount_code", "code, discount"),
-    ):
-        differing = sum(
-            connection.table(
-                f"SELECT {columns} FROM {table} WHERE edition = $1 EXCEPT "
-                f"SELECT {columns} FROM {table} WHERE edition = $2",
-                a.edition,
-                b.edition,
-            ).num_rows
-            for a, b in ((one, other), (other, one))
-        )
-        if differing:
-            differences[table] = differing
-    return differences

@@ -20,7 +20,7 @@ from warehouse.connections.backends import backend_of
 from warehouse.connections.errors import Unavailable
 from warehouse.tables.base import is_text
 
-Cell = int | str
+Cell = int | str | bytes
 
 _RETRY_SECONDS: Final = 0.2
 

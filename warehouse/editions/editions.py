@@ -10,9 +10,12 @@ The batches that an edition has applied are recorded in the transaction that sto
 lease writes to it (`leases.py`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
+import pyarrow as pa
 
 from warehouse.connections import portions
 from warehouse.connections.arrow import ArrowConnection, Cell
@@ -20,7 +23,7 @@ from warehouse.connections.portions import delete_in_portions, small_together
 from warehouse.editions import pending_batches
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
-from warehouse.tables import OWNED, edition_batch, failed_batch
+from warehouse.tables import OWNED, difference, edition_batch, failed_batch
 from warehouse.tables import edition as edition_table
 
 # Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
@@ -169,14 +172,38 @@ def mark_rolled_up(connection: ArrowConnection, numbers: list[int], now: int) ->
 
 
 def mark_verified(
-    connection: ArrowConnection, numbers: list[int], differing_rows: int, now: int
+    connection: ArrowConnection,
+    numbers: list[int],
+    found: Mapping[tuple[int, str, int], int],
+    covered: Mapping[int, Iterable[int]] | None,
+    now: int,
 ) -> None:
-    """Record how many rows of each of these editions differ from what the raw rows give. Commits."""
+    """Record that editions were compared with what the raw rows give. Commits.
+
+    `found`: how many rows differ, by edition, table and day (NO_DAY for rows that belong to none); `covered`:
+    the days of each edition that were compared, None if all that they have was. What an earlier comparison
+    found stays, unless this one covers it.
+    """
+    own = f"edition IN ({sql_list(numbers)})"
+    earlier = f"DELETE FROM difference WHERE {own}"
+    if covered is not None:
+        pairs = [(number, day) for number, days in covered.items() for day in days]
+        columns = np.array(pairs, np.int64).reshape(-1, 2).T
+        staged = pa.table(dict(zip(("edition", "day"), columns, strict=True)))
+        name = connection.stage("staged_days", staged)
+        connection.commit()
+        earlier += f" AND (edition, day) IN (SELECT edition, day FROM {name})"
+    connection.execute(earlier)
+    for (number, table, day), rows in found.items():
+        connection.execute(
+            "INSERT INTO difference (edition, table_name, day, rows) VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT (edition, table_name, day) DO UPDATE SET rows = excluded.rows",
+            *(number, table, day, rows),
+        )
     connection.execute(
-        "UPDATE edition SET verified_at = $1, differing_rows = $2 "
-        f"WHERE edition IN ({sql_list(numbers)})",
+        "UPDATE edition SET verified_at = $1, differing_rows = (SELECT COALESCE(SUM(d.rows), 0) "
+        f"FROM difference d WHERE d.edition = edition.edition) WHERE {own}",
         now,
-        differing_rows,
     )
     connection.commit()
 
@@ -220,7 +247,7 @@ def drop(connection: ArrowConnection, numbers: list[int]) -> None:
     most `portions.MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
     if not numbers:
         return
-    for table in (*OWNED[::-1], edition_batch, failed_batch):
+    for table in (*OWNED[::-1], difference, edition_batch, failed_batch):
         counts = connection.table(
             f"SELECT edition, COUNT(*) FROM {table.name} "
             f"WHERE edition IN ({sql_list(numbers)}) GROUP BY edition ORDER BY edition"

@@ -230,7 +230,7 @@ def _named_in(text: str) -> Iterator[Identifier]:
 def _texts(table: Table, *others: str) -> str:
     """All texts of a row in one but the hash of its address and these others, in lower case: codes are in
     upper case."""
-    left_out = (COLUMNS[EMAIL], "content", *others)
+    left_out = (COLUMNS[EMAIL], "precedence", "content", *others)
     columns = [
         column.name for column in table.columns if is_text(column) and column.name not in left_out
     ]

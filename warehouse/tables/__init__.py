@@ -32,7 +32,14 @@ from warehouse.tables.members import (
 )
 from warehouse.tables.operations import failed_batch, job_lease, job_run, pull, scheduler
 from warehouse.tables.persons import forgotten
-from warehouse.tables.queue import edition, edition_batch, import_batch, reject, reject_retry
+from warehouse.tables.queue import (
+    difference,
+    edition,
+    edition_batch,
+    import_batch,
+    reject,
+    reject_retry,
+)
 from warehouse.tables.raw import kept_facts, raw_event, raw_order
 from warehouse.tables.shops import api_key, deleted_shop, form, form_creation, shop, write_key
 
@@ -49,6 +56,7 @@ __all__ = [
     "audit_event",
     "code_usage",
     "deleted_shop",
+    "difference",
     "dim_discount_code",
     "dim_step",
     "dim_text",

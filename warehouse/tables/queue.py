@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlalchemy import Table
 
-from warehouse.tables.base import index, integer, key, metadata, serial_key, text
+from warehouse.tables.base import index, integer, key, metadata, serial_key, text, text_key
 
 import_batch: Final = Table(
     "import_batch",
@@ -36,7 +36,7 @@ edition: Final = Table(
     # The next serial number of a session id.
     integer("next_session", 1),
     integer("rolled_up_at"),
-    # The last comparison with the raw rows, 0 before the first, and the rows that differed in it.
+    # The last comparison with the raw rows, 0 before the first, and the rows of `difference` together.
     integer("verified_at"),
     integer("differing_rows"),
     # All of the shop's batches up to this one are applied; later ones are listed in `edition_batch`.
@@ -44,6 +44,12 @@ edition: Final = Table(
     # Two rollups at once must not rebuild the same shop twice.
     index("shop_key"),
     index("shop_key", unique=True, where="state = 'building'", name="uq_edition_building"),
+)
+
+# How many rows of a table differ from what the raw rows give; `day` is NO_DAY for rows that belong to none. A
+# comparison deletes what earlier ones found of the days that it covers.
+difference: Final = Table(
+    "difference", metadata, key("edition"), text_key("table_name"), key("day"), integer("rows")
 )
 
 edition_batch: Final = Table("edition_batch", metadata, key("edition"), key("batch_id"))

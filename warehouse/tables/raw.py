@@ -45,9 +45,10 @@ raw_order: Final = Table(
     metadata,
     integer("shop_key"),
     text("order_id"),
-    # The version with the greatest (updated_at, content) counts. `content` is the SHA-256 of the
-    # normalised row, so ties are decided the same way in any order of arrival.
+    # The version with the greatest (updated_at, precedence, content) counts, in any order of arrival:
+    # `jobs/importing/kinds/order_versions.py`.
     integer("updated_at"),
+    text("precedence"),
     text("content"),
     integer("batch_id"),
     integer("created_at"),

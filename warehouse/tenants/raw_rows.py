@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Connection, Select, Table, exists, or_, select, union
+from sqlalchemy import Connection, Select, Table, exists, or_, select, tuple_, union
 
 from warehouse.domain.email_hash import keyed_mark
 from warehouse.domain.time import NEVER, day_date, from_micros
@@ -44,10 +44,12 @@ def kinds_of_rows(
     currencies = connection.scalars(used).all()
     of_currencies = or_(exchange_rate.c.base.in_(currencies), exchange_rate.c.quote.in_(currencies))
     later = raw_order.alias()
-    # One of several versions of one instant stands for ever; which one is a matter of this installation.
+    # Of several versions of one instant the same one stands for ever, so the others are left out: without the
+    # addresses, of which only keyed hashes are exported, another installation might choose another one.
     is_last = ~exists().where(
         *(later.c[name] == raw_order.c[name] for name in ("shop_key", "order_id", "updated_at")),
-        later.c.content > raw_order.c.content,
+        tuple_(later.c.precedence, later.c.content)
+        > tuple_(raw_order.c.precedence, raw_order.c.content),
     )
 
     def of_shop(table: Table) -> Select[Any]:

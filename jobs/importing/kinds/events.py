@@ -31,7 +31,7 @@ from jobs.importing.values.numbers import exact, is_number
 from jobs.importing.values.texts import word_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain.email_hash import keyed_of
+from warehouse.domain.email_hash import EmailHasher, keyed_of
 from warehouse.domain.text_rules import HAS_NUL
 from warehouse.domain.vocabulary import (
     AGGREGATABLE_FIELD_TYPES,
@@ -106,7 +106,7 @@ class EventsKind(Kind):
         read = {"shop_key": columns.read(shops.key_field())} | read_form_ids(columns)
         read |= columns.read_all(own)
         read["device"] = read.pop("device_type")
-        read["email_sha256"] = read_email_hashes(columns)
+        read["email_sha256"] = keyed_hashes(read_emails(columns), columns.hasher)
         types = read["type"].to_numpy()
         of_step = (types == STEP_VIEW) | (types == STEP_COMPLETE)
         for name in ("step_id", "step_index"):
@@ -135,15 +135,19 @@ class EventsKind(Kind):
 _READ_TOGETHER: Final = {SHOP_ID.name, FORM_ID.name, "value", "email", "email_sha256"}
 
 
-def read_email_hashes(columns: ChunkColumns) -> pa.Array:
-    """The keyed hash of `email`, or else of `email_sha256`."""
+def read_emails(columns: ChunkColumns) -> pa.DictionaryArray:
+    """The plain hash of `email`, or else `email_sha256`; where only the keyed one is known, its mark."""
     email, sha256 = BUYER_FIELDS[1:]
     hashed = columns.read(email)
     absent = pc.equal(hashed, "")
     stated = columns.read(sha256, only=absent.to_numpy(zero_copy_only=False))
-    read = pc.if_else(absent, stated, hashed).dictionary_encode()
-    keyed = [keyed_of(text) or columns.hasher.keyed(text) for text in read.dictionary.to_pylist()]
-    return pa.array(keyed, pa.string()).take(read.indices)
+    return pc.if_else(absent, stated, hashed).dictionary_encode()
+
+
+def keyed_hashes(emails: pa.DictionaryArray, hasher: EmailHasher) -> pa.Array:
+    """The keyed hashes of `read_emails`."""
+    keyed = [keyed_of(text) or hasher.keyed(text) for text in emails.dictionary.to_pylist()]
+    return pa.array(keyed, pa.string()).take(emails.indices)
 
 
 def _hidden(value: Any) -> Any:

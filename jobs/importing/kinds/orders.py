@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from hashlib import sha256
 from typing import ClassVar, Final
 
 import numpy as np
@@ -10,8 +9,9 @@ import orjson
 import pyarrow as pa
 
 from jobs.importing.kinds.base import Kind, Written
-from jobs.importing.kinds.events import BUYER_FIELDS, UTM_FIELD_LIST, read_email_hashes
+from jobs.importing.kinds.events import BUYER_FIELDS, UTM_FIELD_LIST, keyed_hashes, read_emails
 from jobs.importing.kinds.forgotten_rows import insert_wanted
+from jobs.importing.kinds.order_versions import with_identity
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import quoted
@@ -75,6 +75,7 @@ class OrdersKind(Kind):
         cancelled = read.pop("cancelled_at").to_numpy() != NEVER
         discount = read.pop("discount_cents")
         refunded = np.minimum(_refunded(read["refunds"]), gross)
+        emails = read_emails(columns)
         rows = pa.table(
             {
                 "shop_key": shop,
@@ -83,13 +84,13 @@ class OrdersKind(Kind):
                 "gross": gross,
                 "refunded": np.where(cancelled, gross, refunded),
                 "discounted": discount,
-                "email_sha256": read_email_hashes(columns),
+                "email_sha256": keyed_hashes(emails, columns.hasher),
                 "cancelled": cancelled.astype(np.int16),
             }
         ).drop_columns(["discount_codes"])
         codes = _priced(read["discount_codes"], discount)
         rows = rows.append_column("codes", pa.array(codes, pa.string()))
-        rows = rows.append_column("content", pa.array(_contents(rows), pa.string()))
+        rows = with_identity(rows, emails)
         currencies = [shops.currencies.get(key) for key in shop.to_pylist()]
         return rows.append_column(_CURRENCY, pa.array(currencies, pa.string()))
 
@@ -109,8 +110,8 @@ class OrdersKind(Kind):
 _CURRENCY: Final = "shop_currency"
 _READ_TOGETHER: Final = {SHOP_ID.name, "email", "email_sha256"}
 
-# A version, by when it was updated and its content; None before the first.
-Version = tuple[int, str] | None
+# A version, by what decides which one stands; None before the first.
+Version = tuple[int, str, str] | None
 
 
 def _versions_before(
@@ -121,17 +122,18 @@ def _versions_before(
     # Subqueries for each order: for a join PostgreSQL would read the whole table.
     latest = (
         "(SELECT r.{} FROM raw_order r WHERE r.shop_key = n.shop_key AND r.order_id = n.order_id "
-        f"AND r.batch_id NOT IN ({listed}) ORDER BY r.updated_at DESC, r.content DESC LIMIT 1)"
+        f"AND r.batch_id NOT IN ({listed}) "
+        f"ORDER BY {', '.join(f'r.{name} DESC' for name in _VERSION)} LIMIT 1)"
     )
+    before = ", ".join(f"{latest.format(name)} AS {name}" for name in _VERSION)
     rows = connection.table(
-        f"SELECT shop_key, order_id, {latest.format('updated_at')} AS updated_at, "
-        f"{latest.format('content')} AS content FROM (SELECT DISTINCT shop_key, order_id "
+        f"SELECT shop_key, order_id, {before} FROM (SELECT DISTINCT shop_key, order_id "
         f"FROM raw_order WHERE batch_id IN ({listed})) n"
     )
     columns = (rows[name].to_pylist() for name in (*_ORDER, *_VERSION))
     return {
-        (shop, order_id): None if content is None else (updated_at, content)
-        for shop, order_id, updated_at, content in zip(*columns, strict=True)
+        (shop, order_id): None if content is None else (updated_at, precedence, content)
+        for shop, order_id, updated_at, precedence, content in zip(*columns, strict=True)
     }
 
 
@@ -140,8 +142,8 @@ def _count_versions(rows: pa.Table, standing: dict[tuple[int, str], Version]) ->
     versions before them; an order that is not in it has no new version."""
     written = Written()
     columns = (rows[name].to_pylist() for name in (*_ORDER, *_VERSION))
-    for shop, order_id, updated_at, content in zip(*columns, strict=True):
-        version = updated_at, content
+    for shop, order_id, updated_at, precedence, content in zip(*columns, strict=True):
+        version = updated_at, precedence, content
         before = standing.get((shop, order_id), _NO_NEW_VERSION)
         if before is None:
             written.new += 1
@@ -155,9 +157,9 @@ def _count_versions(rows: pa.Table, standing: dict[tuple[int, str], Version]) ->
 
 
 _ORDER: Final = ("shop_key", "order_id")
-_VERSION: Final = ("updated_at", "content")
+_VERSION: Final = ("updated_at", "precedence", "content")
 # Greater than any version.
-_NO_NEW_VERSION: Final = (NEVER, "")
+_NO_NEW_VERSION: Final = (NEVER, "", "")
 
 
 def _check_currency(
@@ -208,10 +210,3 @@ def _priced(codes: pa.Array, discounts: pa.Array) -> list[str]:
             ]
             priced[row] = orjson.dumps(items).decode()
     return priced
-
-
-def _contents(rows: pa.Table) -> list[str]:
-    """SHA-256 of each row as it is stored: the same for the same version, however it was written."""
-    own = rows.drop_columns(["shop_key"])
-    columns = [own[name].to_pylist() for name in sorted(own.column_names)]
-    return [sha256(orjson.dumps(row)).hexdigest() for row in zip(*columns, strict=True)]

@@ -53,6 +53,7 @@ def test_every_field_from_every_format(warehouse: Warehouse, name: str) -> None:
     (row,) = warehouse.records("SELECT * FROM raw_order")
     assert (row.pop("shop_key"), row.pop("batch_id")) == (1, 1)
     assert len(row.pop("content")) == 64
+    assert len(row.pop("precedence")) == 34
     assert row == STORED
 
 
@@ -175,11 +176,12 @@ def test_versions_are_counted_as_replaced(warehouse: Warehouse) -> None:
 def test_of_versions_of_one_instant_the_one_that_stands_counts_as_replaced(
     warehouse: Warehouse,
 ) -> None:
-    """The greater content stands, whichever came first; the other one is kept, and changes nothing."""
+    """The greater precedence stands, whichever came first; the other one is kept, and changes nothing."""
     rows = [order(total_cents=total) for total in range(20)]
     counted = [warehouse.take("orders", [row]) for row in rows]
     contents = [
-        row["content"] for row in warehouse.records("SELECT content FROM raw_order ORDER BY gross")
+        row["precedence"]
+        for row in warehouse.records("SELECT precedence FROM raw_order ORDER BY gross")
     ]
     stands = [content == max(contents[:n]) for n, content in enumerate(contents, 1)]
     assert [bool(counts["new"] + counts["replaced"]) for counts in counted] == stands

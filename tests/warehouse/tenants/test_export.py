@@ -162,9 +162,9 @@ def test_of_two_versions_of_one_instant_only_the_standing_one_is_exported(
     tenants.shops("export", SHOP, str(tmp_path / "out.zip"))
     exported = rows_in(tmp_path / "out.zip", "orders")
     stored = tenants.records(
-        "SELECT gross, content FROM raw_order WHERE order_id = 'o' AND gross < 4"
+        "SELECT gross, precedence FROM raw_order WHERE order_id = 'o' AND gross < 4"
     )
-    standing = max(stored, key=lambda row: row["content"])
+    standing = max(stored, key=lambda row: row["precedence"])
     assert sorted(row["total_cents"] for row in exported) == [standing["gross"], 4]
 
 
@@ -243,8 +243,8 @@ RAW = {
     "ad_spend": "*",
     "ad_account": "*",
 }
-# These belong to an installation. A version's `content` is made of the hash of the e-mail address, too.
-NOT_EXPORTED = {"shop_key", "batch_id", "email_sha256", "content"}
+# These belong to an installation. What tells versions apart is made of the e-mail address, too.
+NOT_EXPORTED = {"shop_key", "batch_id", "email_sha256", "precedence", "content"}
 
 
 def stored(url: str, shop_id: str) -> dict[str, list[str]]:

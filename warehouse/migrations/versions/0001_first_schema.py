@@ -458,6 +458,7 @@ table(
     index("shop_key", where="state = 'building'", unique=True, name="uq_edition_building"),
 )
 table("edition_batch", keys("edition batch_id"))
+table("difference", keys("edition"), text_keys("table_name"), keys("day"), integers("rows"))
 table(
     "reject",
     serial("reject_id"),
@@ -507,7 +508,7 @@ table(
     integers("shop_key"),
     texts("order_id"),
     integers("updated_at"),
-    texts("content"),
+    texts("precedence content"),
     integers("batch_id created_at gross refunded discounted"),
     texts("customer_id email_sha256 visitor_id refunds codes"),
     small_integers("test cancelled"),

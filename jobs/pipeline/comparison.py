@@ -1,0 +1,176 @@
+"""What is stored, compared with what raw rows give: all of an edition, or what belongs to some days.
+
+Tables and columns are those of the metadata, so a new one is compared from its first day. A row differs if it
+is missing, too many, or has another value in any column but those of NOT_DERIVED.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Table
+
+from jobs.arrays.group_keys import Column
+from jobs.facts import days_of_raw, fact_table_io
+from jobs.facts.calendar import Calendar
+from jobs.facts.changes import Changes, unique_ids
+from jobs.facts.days_of_raw import Days
+from jobs.facts.fact_writer import Replacement, replacements, texts, updates
+from jobs.pipeline.apply_batch import calendar_of, units_of
+from jobs.pipeline.recompute import derive, rows_of_days
+from jobs.rollups import ROLLUPS, difference
+from warehouse import tables
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.daily import writer
+from warehouse.domain.hash_ids import SEPARATOR, text_ids
+from warehouse.domain.time import NO_DAY
+from warehouse.editions.editions import Edition
+from warehouse.tables.base import column_names, key_names
+
+# How many rows differ, by edition, table and day; NO_DAY for rows that belong to no day.
+Differences = Counter[tuple[int, str, int]]
+
+NOT_DERIVED: Final = {
+    tables.fact_form_session.c.session: "sessions are numbered as their batches come; they are known by "
+    "their session_hash, and so are those that other facts name by this number",
+}
+"""The columns that raw rows do not give, with the reason."""
+
+# Dimensions whose id is the hash of their texts. A row that no fact names any more may stay: a later version
+# of an order replaced the one that did.
+_NAMED_BY_TEXTS: Final = (tables.dim_text, tables.dim_utm)
+_IS_SECOND: Final = (
+    "EXISTS (SELECT 1 FROM fact_form_session n WHERE n.edition = o.edition "
+    "AND n.session_hash = o.session_hash AND n.session < o.session)"
+)
+"""A form session is stored a second time."""
+_SPAN_DAYS: Final = ("edition", "first", "last")
+
+
+def compare_editions(connection: ArrowConnection, one: Edition, other: Edition) -> Differences:
+    """How many rows of an edition differ from those of another one of its shop. The database compares them
+    along their keys: a sort of whole tables would be in the memory of an SQLite connection."""
+    differences: Differences = Counter()
+    for table in tables.OWNED:
+        differs = " OR ".join(
+            f"{_value('o', name)} <> {_value('t', name)}" for name in _values(table)
+        )
+        missing, wrong = "t.edition IS NULL", f"t.edition IS NULL OR {differs}"
+        if table in _NAMED_BY_TEXTS:
+            wrong = f"t.edition IS NOT NULL AND ({differs})"
+            differences[one.edition, table.name, NO_DAY] += _misnamed(connection, table, one)
+        if table is tables.fact_form_session:
+            wrong += f" OR {_IS_SECOND}"
+        day = 'o."day"' if "day" in table.c else str(NO_DAY)
+        for ours, theirs, condition in ((one, other, wrong), (other, one, missing)):
+            rows = connection.table(
+                f"SELECT {day} AS day, COUNT(*) AS rows {_pairs(table)} AND ({condition}) GROUP BY 1",
+                ours.edition,
+                theirs.edition,
+            )
+            for row in rows.to_pylist():
+                differences[one.edition, table.name, row["day"]] += row["rows"]
+    return +differences
+
+
+def _key(table: Table) -> tuple[str, ...]:
+    """The columns that tell a row from the others of its edition."""
+    return ("session_hash",) if table is tables.fact_form_session else key_names(table)[1:]
+
+
+def _values(table: Table) -> list[str]:
+    left_out = {"edition", *_key(table), *(one.name for one in NOT_DERIVED if one.table is table)}
+    return [name for name in column_names(table) if name not in left_out]
+
+
+def _value(rows: str, name: str) -> str:
+    if name != "session":
+        return f'{rows}."{name}"'
+    own = f"s.edition = {rows}.edition AND s.session = {rows}.session"
+    return f"COALESCE((SELECT s.session_hash FROM fact_form_session s WHERE {own}), {rows}.session)"
+
+
+def _pairs(table: Table) -> str:
+    """FROM and WHERE of the rows (`o`) of edition $1, each with the one of edition $2 of its key (`t`)."""
+    key, sessions = list(_key(table)), ""
+    same = ["t.edition = $2", *(f't."{name}" = o."{name}"' for name in key)]
+    if "session" in key:
+        same[1 + key.index("session")] = "t.session = theirs.session"
+        sessions = (
+            "LEFT JOIN fact_form_session ours "
+            "ON ours.edition = o.edition AND ours.session = o.session LEFT JOIN fact_form_session theirs "
+            "ON theirs.edition = $2 AND theirs.session_hash = ours.session_hash "
+        )
+    return (
+        f"FROM {table.name} o {sessions}LEFT JOIN {table.name} t ON {' AND '.join(same)} "
+        "WHERE o.edition = $1"
+    )
+
+
+def _misnamed(connection: ArrowConnection, table: Table, edition: Edition) -> int:
+    """How many rows have an id that is not the hash of their texts."""
+    ids, *words = connection.rows_of(
+        table,
+        f"SELECT {', '.join(column_names(table)[1:])} FROM {table.name} WHERE edition = $1",
+        edition.edition,
+    ).columns
+    named = map(SEPARATOR.join, zip(*(column.to_pylist() for column in words), strict=True))
+    return int(np.count_nonzero(np.array(text_ids(list(named)), np.int64) != ids.to_numpy()))
+
+
+def compare_days(connection: ArrowConnection, days: Days) -> Differences:
+    """How many rows differ between what is stored of these days and what raw rows give: the facts of the form
+    sessions with an event in these days and of the orders that were created in them, all that follows from
+    these facts, and the daily rows. The editions have the same attribution window."""
+    calendar = calendar_of(days)
+    changes = derive(connection, days)
+    differences: Differences = Counter()
+    for table, rows in _differing_facts(connection, changes):
+        places = zip(rows["edition"], _days(changes, calendar, table, rows), strict=True)
+        differences.update((number, table.name, day) for number, day in places)
+    units = units_of(connection, changes, calendar)
+    spans = days_of_raw.spans(days)
+    for summary, rows in rows_of_days(connection, days):
+        staged = fact_table_io.to_arrow(spans, _SPAN_DAYS)
+        stored = writer.rows_of_spans(connection, summary, staged)
+        parts = [difference(summary.name, rows.to_pandas(), stored.to_pandas())]
+        if summary.unit != "events":
+            # Daily rows that agree with facts that are wrong.
+            roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
+            parts.append(difference(summary.name, roll_up(facts.new), roll_up(facts.old)))
+        for part in parts:
+            places = zip(part["edition"].to_pylist(), part["day"].to_pylist(), strict=True)
+            differences.update((number, summary.table, day) for number, day in places)
+    return differences
+
+
+def _differing_facts(
+    connection: ArrowConnection, changes: Changes
+) -> Iterator[tuple[Table, pd.DataFrame]]:
+    """The keys of the rows that writing the changes would change, by table."""
+    named = (
+        Replacement(table, rows[list(key_names(table))], rows) for table, rows in texts(changes)
+    )
+    for table, keys, rows in (*replacements(changes), *named):
+        stored = fact_table_io.load(connection, table, keys.drop_duplicates())
+        columns = list(column_names(table))
+        both = pd.concat([stored[columns], rows[columns]], ignore_index=True)
+        key = list(key_names(table))
+        yield table, both.drop_duplicates(keep=False)[key].drop_duplicates()
+    for table, rows, _ in updates(changes):
+        yield table, rows[list(key_names(table))]
+
+
+def _days(changes: Changes, calendar: Calendar, table: Table, rows: pd.DataFrame) -> list[int]:
+    """The day of each row: that of its session's first event, or of its order."""
+    for name, facts, at in (
+        ("order", changes.orders, "created_at"),
+        ("session", changes.sessions, "first_at"),
+    ):
+        if name in key_names(table):
+            instants = unique_ids(facts.new[[at]], facts.old[[at]])[at].reindex(rows[name])
+            days: Column = calendar.days(rows["edition"].to_numpy(), instants.to_numpy(np.int64))
+            return days.tolist()
+    return [NO_DAY] * len(rows)
