@@ -1,4 +1,5 @@
-"""The Connections page: a shop's API keys, and the forms to create, rotate and revoke them."""
+"""The Connections page: a shop's API keys, and the forms to create, rotate and revoke them. All of it is for
+members who manage connections."""
 
 from secrets import token_urlsafe
 from typing import Any, Final
@@ -23,6 +24,11 @@ blueprint: Final = members_blueprint("connections", __name__)
 _RECENT_EVENTS: Final = 10
 
 
+@blueprint.before_request
+def require_permission() -> None:
+    permissions.require_manage(member_request().member.permissions)
+
+
 @blueprint.get("/connections", provide_automatic_options=False)
 def show() -> Any:
     page = member_request()
@@ -33,7 +39,6 @@ def show() -> Any:
         active_keys=[key for key in keys if key.state(now) == "active"],
         ended_keys=[key for key in keys if key.state(now) != "active"],
         hints={key.credential_id: key.hint for key in keys},
-        can_manage=permissions.MANAGE_CONNECTIONS in page.member.permissions,
         events=audit.list_events(page.connection, page.member.shop_id, limit=_RECENT_EVENTS),
         write_keys=write_keys.list_write_keys(page.connection, page.member.shop_id)[::-1],
         now=now,
@@ -43,7 +48,6 @@ def show() -> Any:
 @blueprint.get("/connections/new", provide_automatic_options=False)
 def new_key_form() -> Any:
     page = member_request()
-    permissions.require_manage(page.member.permissions)
     return _new_key_page(page, NewKeyForm(data={"once": token_urlsafe(16)}))
 
 
@@ -111,16 +115,13 @@ def rotate(credential_id: str) -> Any:
 @blueprint.get("/connections/<credential_id>/revoke", provide_automatic_options=False)
 def revoke_form(credential_id: str) -> Any:
     page = member_request()
-    key = own_key(page, api_keys.find, credential_id)
-    permissions.require_manage(page.member.permissions)
-    return render_template("key_revoke.html", key=key)
+    return render_template("key_revoke.html", key=own_key(page, api_keys.find, credential_id))
 
 
 @blueprint.post("/connections/<credential_id>/revoke", provide_automatic_options=False)
 def revoke(credential_id: str) -> Any:
     page = member_request()
     key = own_key(page, api_keys.find, credential_id)
-    permissions.require_manage(page.member.permissions)
     api_keys.revoke(page.connection, credential_id, by=page.actor, now=page.now)
     page.connection.commit()
     flash(f"The key {key.name or key.hint} is revoked and no longer works.")
