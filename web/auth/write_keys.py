@@ -95,6 +95,12 @@ def list_write_keys(connection: Connection, shop_id: str | None = None) -> list[
     return [_from_row(row) for row in connection.execute(statement)]
 
 
+def list_working(connection: Connection) -> list[tuple[str, str, tuple[str, ...]]]:
+    """The text, the shop's id and the origins of each write key that is not revoked."""
+    rows = connection.execute(_SELECT_WORKING)
+    return [(row.write_key, row.shop_id, tuple(row.origins.split())) for row in rows]
+
+
 def find(connection: Connection, text: str) -> WriteKey:
     """Raises WriteKeyNotFound."""
     row = connection.execute(_SELECT.where(write_key.c.write_key == text)).one_or_none()
@@ -118,6 +124,18 @@ def revoke(connection: Connection, text: str, *, by: Actor, now: int) -> None:
 _SELECT: Final = select(write_key, shop.c.shop_id).join_from(
     write_key, shop, shop.c.shop_key == write_key.c.shop_key
 )
+
+# The collector's statement, and the columns in it: those are what its own role may read. None of them holds
+# the address of a member.
+_SELECT_WORKING: Final = (
+    select(write_key.c.write_key, shop.c.shop_id, write_key.c.origins)
+    .join_from(write_key, shop, shop.c.shop_key == write_key.c.shop_key)
+    .where(write_key.c.revoked_at == NEVER)
+)
+READ_BY_COLLECTOR: Final = {
+    write_key: ("write_key", "shop_key", "origins", "revoked_at"),
+    shop: ("shop_key", "shop_id"),
+}
 
 
 def _describe(key: WriteKey) -> str:

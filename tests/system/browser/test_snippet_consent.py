@@ -2,8 +2,7 @@
 
 from playwright.sync_api import Page
 
-from tests.support.shop_site import Site
-from tests.system.browser.test_snippet import FORM, fill_in
+from tests.support.shop_site import FORM, Site, fill_in
 
 DAY_MS = 86_400_000
 STORED = "[localStorage.length, sessionStorage.length, document.cookie]"
