@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 from warehouse.domain.landing_names import can_be_folder
 from warehouse.domain.time import NEVER
 from warehouse.tables import shop, write_key
-from web.auth.api_keys import find_shop_key
+from web.auth.api_keys import find_shop_key, require_room
 from web.auth.audit import Actor, record
 
 PREFIX: Final = "fwk_"
@@ -67,11 +67,12 @@ def create(
     """Create a write key of a shop, and return its text.
 
     A caller that must not create two keys for one request passes its own `text`. Raises ShopNotFound,
-    NoFolder, and IntegrityError where that text is taken.
+    NoFolder, TooManyKeys, and IntegrityError where that text is taken.
     """
     if not can_be_folder(shop_id):
         raise NoFolder(shop_id)
     shop_key = find_shop_key(connection, shop_id)
+    require_room(connection, shop_key, "write keys", write_key, write_key.c.revoked_at > now)
     text = text or PREFIX + token_hex(16)
     row = {
         "write_key": text,

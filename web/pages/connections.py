@@ -71,6 +71,8 @@ def create_key() -> Any:
             credential_id=f"cred_{digest_of_once(form.once.data)[:24]}",
         )
         page.connection.commit()
+    except api_keys.TooManyKeys as error:
+        return _no_key(error)
     except IntegrityError:
         flash("The form was sent twice. Its key is in the list; it was shown once.", "problem")
         return redirect(url_for("connections.show"))
@@ -108,6 +110,8 @@ def rotate(credential_id: str) -> Any:
         )
     except api_keys.KeyNotActive:
         return _cannot_rotate()
+    except api_keys.TooManyKeys as error:
+        return _no_key(error)
     page.connection.commit()
     return _key_created_page(new_key)
 
@@ -142,6 +146,11 @@ def _rotate_page(key: api_keys.ApiKey, form: RotateForm) -> str:
 def _key_created_page(key: str) -> str:
     base_url = PUBLIC_URL.get() or request.host_url.rstrip("/")
     return render_template("key_created.html", key=key, base_url=base_url)
+
+
+def _no_key(error: api_keys.TooManyKeys) -> Any:
+    flash(f"No key was created: {error}.", "problem")
+    return redirect(url_for("connections.show"))
 
 
 def _cannot_rotate() -> Any:

@@ -7,6 +7,7 @@ from flask import flash, redirect, render_template, url_for
 from sqlalchemy.exc import IntegrityError
 
 from web.auth import permissions, write_keys
+from web.auth.api_keys import TooManyKeys
 from web.pages.forms import NewWriteKeyForm
 from web.pages.page_request import digest_of_once, member_request, members_blueprint, own_key
 from web.pages.return_address import own_page_or
@@ -41,7 +42,7 @@ def create() -> Any:
         )
         page.connection.commit()
         flash(f"The write key {form.name.data} is created.")
-    except write_keys.NoFolder as error:
+    except (TooManyKeys, write_keys.NoFolder) as error:
         flash(f"No write key was created: {error}.", "problem")
     except IntegrityError:
         flash("The form was sent twice. Its write key is in the list.", "problem")
