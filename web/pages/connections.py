@@ -34,13 +34,18 @@ def show() -> Any:
     page = member_request()
     now = page.now
     keys = api_keys.list_keys(page.connection, page.member.shop_id)[::-1]
+    ended_keys = [key for key in keys if key.state(now) != "active"]
+    of_pages = write_keys.list_write_keys(page.connection, page.member.shop_id)[::-1]
     return render_template(
         "connections.html",
         active_keys=[key for key in keys if key.state(now) == "active"],
-        ended_keys=[key for key in keys if key.state(now) != "active"],
+        # As many as may be active: there is no end to keys that have ended.
+        ended_keys=ended_keys[: api_keys.MOST_KEYS],
+        ended_count=len(ended_keys),
         hints={key.credential_id: key.hint for key in keys},
         events=audit.list_events(page.connection, page.member.shop_id, limit=_RECENT_EVENTS),
-        write_keys=write_keys.list_write_keys(page.connection, page.member.shop_id)[::-1],
+        write_keys=[key for key in of_pages if key.revoked_at is None],
+        revoked_write_keys=[key for key in of_pages if key.revoked_at][: api_keys.MOST_KEYS],
         now=now,
     )
 

@@ -39,7 +39,7 @@ class Demo:
         page = first.new_page()
         page.goto(link)
         page.get_by_role("button").click()
-        page.wait_for_load_state()
+        page.wait_for_url(lambda address: "/sign-in/" not in address)
         self.home = page.url
         self._state = first.storage_state()
         first.close()

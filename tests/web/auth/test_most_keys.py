@@ -116,3 +116,17 @@ def test_pages_and_commands_say_what_to_do(
     with engine.connect() as connection:
         for table in (api_key, write_key):
             assert connection.scalar(select(func.count()).select_from(table)) == MOST_KEYS
+
+
+def test_the_page_shows_all_keys_that_work_and_some_that_ended(
+    client: FlaskClient, engine: Engine, shop: ShopBuilder
+) -> None:
+    add_member(engine, shop)
+    fill(engine, shop, MOST_KEYS)
+    for ended in range(1, 4):
+        fill(engine, shop, MOST_KEYS, revoked_at=ended)
+    page = Browser(client).signed_in().get(CONNECTIONS).text
+    assert page.count('class="card key"') == 4 * MOST_KEYS
+    assert page.count("/revoke") == 2 * MOST_KEYS
+    assert f"Expired and revoked keys ({3 * MOST_KEYS})" in page
+    assert f"The last {MOST_KEYS} are shown." in page
