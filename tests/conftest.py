@@ -62,6 +62,7 @@ BOTH_DATABASES = (
     "jobs/scheduler/test_landing_conditions.py",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
+    "web/auth/test_most_keys.py",
     "web/auth/test_sign_in_limits.py",
     "web/dashboard/test_data.py",
     "web/dashboard/test_data_persons.py",

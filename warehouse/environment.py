@@ -63,6 +63,10 @@ _USED: Final = {
         settings.FORMS_PER_SHOP,
         settings.FORM_BYTES_PER_SHOP,
         settings.SECRET_KEY,
+        # Those of the pages that set up a shop.
+        settings.CREDENTIALS_KEY,
+        settings.COLLECT_HOST,
+        settings.COLLECT_PORT,
     ),
     COLLECTOR: (
         settings.COLLECT_HOST,

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Demo:
-    """`url` is that of the warehouse; `link` signs in to the overview, once."""
+    """`url` is that of the warehouse; the button of `link` signs in to the overview, once."""
 
     url: str
     port: int

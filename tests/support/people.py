@@ -100,7 +100,7 @@ class Browser:
         return self
 
     def is_in(self) -> bool:
-        answer = self.get(CONNECTIONS)
+        answer = self.get(ACCOUNT)
         assert answer.status_code in (200, 302)
         return answer.status_code == 200
 

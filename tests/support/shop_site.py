@@ -5,13 +5,21 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from jobs.demo.cast import SHOP_ID
+from playwright.sync_api import Page
+
+from jobs.demo.cast import FINDER, SHOP_ID
 from tests.support.commands import run_web
 from tests.support.product import Product
 from tests.support.waiting import wait_until
 from tests.web.collector.lines import files_of
 
 Call = dict[str, Any]
+
+ADDRESS = "ada@example.com"
+# A form in the page `/`; SCRIPT stands for the snippet.
+FORM = f"""<form data-form="{FINDER.id}"><select name="who"><option><option>friend</select>
+<input name="note"><input type="email" name="mail"><button>Send</button></form>
+<script>addEventListener("submit", (event) => event.preventDefault())</script>"""
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
@@ -77,3 +85,11 @@ class Site:
         status, answer = self.product.get(path, {"range": "7d"}, SHOP_ID)
         assert status == 200
         return answer["data"]
+
+
+def fill_in(page: Page) -> None:
+    """Fill in and send FORM."""
+    page.locator("select").select_option("friend")
+    page.locator("[name=note]").fill("secret")
+    page.locator("[name=mail]").fill(ADDRESS)
+    page.get_by_role("button", name="Send").click()

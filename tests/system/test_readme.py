@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import HTTPError
+from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
@@ -128,6 +129,10 @@ def test_the_link_that_the_demo_prints_signs_in_once(demo: demo_service.Demo) ->
     opener = build_opener(HTTPCookieProcessor())
     opener.addheaders = [("Accept", "text/html")]
     with opener.open(demo.link, timeout=PATIENCE_SECONDS) as answer:
+        token = re.search(r'name="csrf_token" value="([^"]+)"', answer.read().decode())
+    assert token
+    button = urlencode({"csrf_token": token[1]}).encode()
+    with opener.open(demo.link, button, timeout=PATIENCE_SECONDS) as answer:
         assert answer.url == f"http://localhost:{demo.port}/"
         assert "Net revenue" in answer.read().decode()
     with opener.open(f"{answer.url}settings/connections", timeout=PATIENCE_SECONDS) as answer:

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from secrets import token_hex
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, func, insert, select, update
 
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, from_micros, to_micros
 from warehouse.domain.vocabulary import SCOPES
@@ -25,6 +25,9 @@ GRACE_PERIODS: Final = {
     "24h": MICROS_PER_DAY,
     "7d": 7 * MICROS_PER_DAY,
 }
+
+MOST_KEYS: Final = 100
+"""The most keys of each kind, API keys and write keys, that work for a shop at once."""
 
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -50,6 +53,15 @@ class KeyNotActive(ValueError):
         super().__init__(
             f"the key {credential_id!r} cannot be rotated: it has expired, or was revoked or "
             "rotated before; create a new one with `keys mint`"
+        )
+
+
+class TooManyKeys(ValueError):
+    """As many keys of this kind work for the shop as may."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(
+            f"{MOST_KEYS} {kind} of the shop work, which is the most; revoke one that nobody needs any more"
         )
 
 
@@ -95,7 +107,7 @@ def mint(
     """Create a key of a shop with some of SCOPES, and return its text.
 
     A caller that must not create two keys for one request passes its own `credential_id`. Raises
-    ShopNotFound, and IntegrityError where that id is taken.
+    ShopNotFound, TooManyKeys, and IntegrityError where that id is taken.
     """
     text = new_key()
     shop_key = find_shop_key(connection, shop_id)
@@ -112,6 +124,18 @@ def find_shop_key(connection: Connection, shop_id: str) -> int:
     if shop_key is None:
         raise ShopNotFound(shop_id)
     return int(shop_key)
+
+
+def require_room(
+    connection: Connection, shop_key: int, kind: str, keys: Table, *work: ColumnElement[bool]
+) -> None:
+    """Raises TooManyKeys where as many keys of a shop meet the conditions as may. Until the end of the
+    transaction nobody else adds one: two at once would both find room for the last one."""
+    lock = select(shop.c.shop_key).where(shop.c.shop_key == shop_key)
+    connection.execute(lock.with_for_update(key_share=True))
+    counted = select(func.count()).select_from(keys).where(keys.c.shop_key == shop_key, *work)
+    if connection.execute(counted).scalar_one() >= MOST_KEYS:
+        raise TooManyKeys(kind)
 
 
 def opens(
@@ -153,7 +177,7 @@ def rotate(
     """Replace an active key by a new one with its name and scopes, and return the new key's text.
 
     The old key stops `grace` microseconds from now, or when it expires if that is earlier. Raises
-    KeyNotFound, KeyNotActive.
+    KeyNotFound, KeyNotActive, and TooManyKeys where there is no room for both.
     """
     old = find(connection, credential_id)
     if not old.can_rotate(now):
@@ -232,6 +256,8 @@ def _insert(
     by: Actor,
     now: int,
 ) -> ApiKey:
+    works = api_key.c.revoked_at > now, api_key.c.expires_at > now
+    require_room(connection, shop_key, "API keys", api_key, *works)
     row = {
         "credential_id": credential_id,
         "shop_key": shop_key,

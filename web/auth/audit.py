@@ -41,6 +41,9 @@ ACTIONS: Final = {
     "person_forgotten": "Asked to forget a person",
 }
 
+# Their details name keys.
+_ON_KEYS: Final = [action for action in ACTIONS if "key_" in action]
+
 
 @dataclass(frozen=True, slots=True)
 class Actor:
@@ -119,10 +122,12 @@ def list_events(
     connection: Connection,
     shop_id: str | None = None,
     *,
+    own_of: str = "",
     before: int | None = None,
     limit: int | None = None,
 ) -> list[AuditEvent]:
-    """The events of one shop or of all, newest first; only those older than `before` (an audit_id)."""
+    """The events of one shop or of all, newest first; only those older than `before` (an audit_id). With
+    `own_of`, a member's e-mail address: what that member did, but for keys."""
     statement = (
         select(audit_event, shop.c.shop_id)
         .join_from(audit_event, shop, shop.c.shop_key == audit_event.c.shop_key, isouter=True)
@@ -131,6 +136,10 @@ def list_events(
     )
     if shop_id is not None:
         statement = statement.where(shop.c.shop_id == shop_id)
+    if own_of:
+        statement = statement.where(
+            audit_event.c.actor == own_of, audit_event.c.action.not_in(_ON_KEYS)
+        )
     if before is not None:
         statement = statement.where(audit_event.c.audit_id < before)
     return [_from_row(row) for row in connection.execute(statement)]

@@ -39,10 +39,10 @@ def grant_refusal(permissions: Collection[str], scope: str) -> str:
 
 
 def require_manage(permissions: Collection[str]) -> None:
-    """Raises NotAllowed where a member with these permissions cannot change keys."""
+    """Raises NotAllowed where a member with these permissions can neither see nor change keys."""
     if MANAGE_CONNECTIONS not in permissions:
         name = PERMISSION_NAMES[MANAGE_CONNECTIONS]
-        raise NotAllowed(f"Only a member with the {name} permission can change keys.")
+        raise NotAllowed(f"Only a member with the {name} permission can see and change keys.")
 
 
 def require_data(permissions: Collection[str]) -> None:

@@ -1,4 +1,5 @@
-"""One-time links that sign a member in to one shop, without a password. Following a link uses it up.
+"""One-time links that sign a member in to one shop, without a password. Looking at a link does not use it up;
+following it does.
 
 The operator prints a link and gives it to the member. A member has at most one: a new one ends the previous
 one. So do a new password, a password that is reset, and disabling the member. Nothing here commits.

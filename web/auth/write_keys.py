@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 from warehouse.domain.landing_names import can_be_folder
 from warehouse.domain.time import NEVER
 from warehouse.tables import shop, write_key
-from web.auth.api_keys import find_shop_key
+from web.auth.api_keys import find_shop_key, require_room
 from web.auth.audit import Actor, record
 
 PREFIX: Final = "fwk_"
@@ -67,11 +67,12 @@ def create(
     """Create a write key of a shop, and return its text.
 
     A caller that must not create two keys for one request passes its own `text`. Raises ShopNotFound,
-    NoFolder, and IntegrityError where that text is taken.
+    NoFolder, TooManyKeys, and IntegrityError where that text is taken.
     """
     if not can_be_folder(shop_id):
         raise NoFolder(shop_id)
     shop_key = find_shop_key(connection, shop_id)
+    require_room(connection, shop_key, "write keys", write_key, write_key.c.revoked_at > now)
     text = text or PREFIX + token_hex(16)
     row = {
         "write_key": text,
@@ -93,6 +94,12 @@ def list_write_keys(connection: Connection, shop_id: str | None = None) -> list[
     if shop_id is not None:
         statement = statement.where(shop.c.shop_id == shop_id)
     return [_from_row(row) for row in connection.execute(statement)]
+
+
+def list_working(connection: Connection) -> list[tuple[str, str, tuple[str, ...]]]:
+    """The text, the shop's id and the origins of each write key that is not revoked."""
+    rows = connection.execute(_SELECT_WORKING)
+    return [(row.write_key, row.shop_id, tuple(row.origins.split())) for row in rows]
 
 
 def find(connection: Connection, text: str) -> WriteKey:
@@ -118,6 +125,18 @@ def revoke(connection: Connection, text: str, *, by: Actor, now: int) -> None:
 _SELECT: Final = select(write_key, shop.c.shop_id).join_from(
     write_key, shop, shop.c.shop_key == write_key.c.shop_key
 )
+
+# The collector's statement, and the columns in it: those are what its own role may read. None of them holds
+# the address of a member.
+_SELECT_WORKING: Final = (
+    select(write_key.c.write_key, shop.c.shop_id, write_key.c.origins)
+    .join_from(write_key, shop, shop.c.shop_key == write_key.c.shop_key)
+    .where(write_key.c.revoked_at == NEVER)
+)
+READ_BY_COLLECTOR: Final = {
+    write_key: ("write_key", "shop_key", "origins", "revoked_at"),
+    shop: ("shop_key", "shop_id"),
+}
 
 
 def _describe(key: WriteKey) -> str:

@@ -1,5 +1,5 @@
-"""The command line `python -m web`: `serve`, `collect`, `shops`, `forms`, `keys`, `write-keys`, `members`,
-`audit`.
+"""The command line `python -m web`: `serve`, `collect`, `shops`, `forms`, `keys`, `write-keys`,
+`collector-role`, `members`, `audit`.
 
 A command parses its options, calls `web/auth`, `web/server` or `web/collector`, and prints. Every command
 but `collect` creates or migrates the warehouse first. Exit status: 0 done, 1 failed (with a one-line reason
@@ -26,7 +26,7 @@ from web.cli.keys import keys
 from web.cli.members import audit, members
 from web.cli.options import one_line_errors, open_warehouse, require_known_pooler
 from web.cli.shops import forms, shops
-from web.cli.write_keys import write_keys
+from web.cli.write_keys import collector_role, write_keys
 
 _PROCESSES: Final = {"serve": API, "collect": COLLECTOR}
 
@@ -34,7 +34,7 @@ _PROCESSES: Final = {"serve": API, "collect": COLLECTOR}
 # The headings of the help.
 _SECTIONS: Final = {
     "Serve": ("serve", "collect"),
-    "Manage": ("shops", "forms", "keys", "write-keys", "members", "audit"),
+    "Manage": ("shops", "forms", "keys", "write-keys", "collector-role", "members", "audit"),
 }
 
 
@@ -103,5 +103,6 @@ main.add_command(shops)
 main.add_command(forms)
 main.add_command(keys)
 main.add_command(write_keys)
+main.add_command(collector_role)
 main.add_command(members)
 main.add_command(audit)

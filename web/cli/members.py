@@ -147,7 +147,7 @@ def sign_in_link(shop: str, email: str) -> None:
         member = accounts.find(connection, shop, email)
         token = accounts.create_sign_in_link(connection, member, **as_operator())
         pages = _pages_url()
-    click.echo("This link signs the member in. It works once, within an hour:")
+    click.echo("The button behind this link signs the member in. It works once, within an hour:")
     click.echo(f"{pages}/sign-in/{token}")
 
 

@@ -18,7 +18,7 @@ from warehouse.operations.shop_registry import ShopDiffers
 from warehouse.setting_values import SettingError
 from warehouse.settings import WAREHOUSE_URL
 from warehouse.tenants.deletion import UnknownShop
-from web.auth.api_keys import KeyNotActive, KeyNotFound, ShopNotFound, end_of_day
+from web.auth.api_keys import KeyNotActive, KeyNotFound, ShopNotFound, TooManyKeys, end_of_day
 from web.auth.audit import OPERATOR
 from web.auth.members import AlreadyMember, MemberDisabled, MemberNotFound, normalize_email
 from web.auth.operators import NoOperator
@@ -27,7 +27,7 @@ from web.clock import wall_clock
 
 # Errors whose own message tells the operator what to do.
 _OPERATOR_ERRORS: Final = (
-    *(ShopNotFound, KeyNotFound, KeyNotActive, WriteKeyNotFound, NoFolder),
+    *(ShopNotFound, KeyNotFound, KeyNotActive, TooManyKeys, WriteKeyNotFound, NoFolder),
     *(MemberNotFound, MemberDisabled, AlreadyMember, NoOperator),
     *(ShopDiffers, UnknownShop, SettingError, OSError),
 )

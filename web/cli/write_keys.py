@@ -1,10 +1,12 @@
-"""The commands `write-keys ...`."""
+"""The commands `write-keys ...`, and `collector-role`."""
 
 from typing import Any
 
 import click
 
+from warehouse.connections.roles import let_read
 from warehouse.setting_values import origins as parse_origins
+from warehouse.settings import WAREHOUSE_URL
 from web.auth import write_keys as stored
 from web.cli.options import (
     as_operator,
@@ -73,6 +75,16 @@ def revoke(key: str) -> None:
     """Revoke a write key. The collector refuses it within seconds."""
     with transaction() as connection:
         stored.revoke(connection, key, **as_operator())
+
+
+@click.command("collector-role")
+def collector_role() -> None:
+    """Create the role under which the collector reads write keys, and nothing else (PostgreSQL). Its
+    WAREHOUSE_URL is printed alone on the last line, and never shown again. A further call gives the role a
+    new password, and its rights anew. The user of WAREHOUSE_URL must be allowed to create roles."""
+    with transaction() as connection:
+        url = let_read(connection, WAREHOUSE_URL.get(), "_collector", stored.READ_BY_COLLECTOR)
+    click.echo(url.render_as_string(hide_password=False))
 
 
 def _json_row(key: stored.WriteKey) -> dict[str, Any]:

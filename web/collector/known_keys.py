@@ -9,7 +9,7 @@ from threading import Event, Thread
 from typing import Final, NamedTuple
 
 from warehouse.domain.landing_names import can_be_folder
-from web.auth.write_keys import list_write_keys
+from web.auth.write_keys import list_working
 from web.db.database import Database
 
 READ_SECONDS: Final = 3.0
@@ -78,13 +78,13 @@ class KnownKeys:
     def _read(self) -> None:
         connection = self._database.read()
         try:
-            listed = list_write_keys(connection)
+            listed = list_working(connection)
         finally:
             self._database.release(connection)
         keys = {
-            key.text: KnownKey(key.shop_id, frozenset(key.origins))
-            for key in listed
-            if key.revoked_at is None and can_be_folder(key.shop_id)
+            text: KnownKey(shop_id, frozenset(origins))
+            for text, shop_id, origins in listed
+            if can_be_folder(shop_id)
         }
         self._any = KnownKey("", frozenset().union(*(key.origins for key in keys.values())))
         self._keys = keys

@@ -1,7 +1,7 @@
 """The browser snippet: what the collector answers at `/formrevenue.js`.
 
 Its source is `static/formrevenue.js`, which needs no build: it is served without its comments, each of
-which has a line of its own, without indentation, and without the line ends that mean nothing.
+which has a line of its own, and without most blanks, line ends, and commas and semicolons before a bracket.
 """
 
 import gzip
@@ -14,7 +14,9 @@ from flask import Response, request
 PATH: Final = "/formrevenue.js"
 
 _SOURCE: Final = Path(__file__).parent / "static" / "formrevenue.js"
-_IDLE_LINE_END: Final = re.compile(r"(?<=[;{,(\[])\n")
+# No text of the source has a blank beside such a sign. A line end after a closing bracket may end a
+# statement.
+_IDLE: Final = re.compile(r"[,;]?\s*(?=[)}\]])|\s*([=?:,<>|&+({\[;])\s*|\s+(?=\.)")
 _CACHED_FOR: Final = 3_600  # seconds until a browser asks whether there is a newer one
 
 
@@ -22,7 +24,7 @@ def snippet_text() -> bytes:
     """The snippet as browsers get it."""
     lines = (line.strip() for line in _SOURCE.read_text().splitlines())
     code = "\n".join(line for line in lines if not line.startswith("//"))
-    return _IDLE_LINE_END.sub("", code).encode()
+    return _IDLE.sub(r"\1", code).encode()
 
 
 _PLAIN: Final = snippet_text()

@@ -4,11 +4,9 @@ address, and most have a key, which `static/dashboard.js` reads from them."""
 from dataclasses import dataclass
 from typing import Final
 
-from flask import request
-
 from warehouse.domain.time import day_date
 from web.dashboard import formatting
-from web.dashboard.address import address
+from web.dashboard.address import address, carried
 from web.dashboard.selection import COMPARISONS, RANGES, Selection, window_of
 
 # The keys of Plausible, which people know.
@@ -55,7 +53,7 @@ def day_links(selection: Selection, today: int, timezone: str) -> DayLinks:
             for text, name in COMPARISONS.items()
         ],
         toggle=address(compare="previous" if selection.compare == "none" else "none"),
-        kept={name: text for name, text in request.args.items() if name not in _OWN_DAYS},
+        kept={name: text for name, text in carried().items() if name not in _OWN_DAYS},
     )
 
 

@@ -8,7 +8,7 @@ from flask.blueprints import BlueprintSetupState
 
 from web.auth.permissions import require_discounts
 from web.dashboard import formatting
-from web.dashboard.address import address
+from web.dashboard.address import address, carried
 from web.dashboard.ads import ads
 from web.dashboard.customers import customers
 from web.dashboard.data import data, retry
@@ -50,7 +50,9 @@ _MOST_ROWS: Final = 100
 
 @blueprint.record_once
 def _share_with_templates(state: BlueprintSetupState) -> None:
-    state.app.jinja_env.globals.update(dashboard_pages=PAGES, most_rows=_MOST_ROWS, address=address)
+    state.app.jinja_env.globals.update(
+        dashboard_pages=PAGES, most_rows=_MOST_ROWS, address=address, parameters=carried
+    )
 
 
 def _add(path: str, name: str, show: Callable[..., Any], *, at_primary: bool = False) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.connections.errors import Unavailable, is_damaged
-from warehouse.domain.time import MICROS_PER_SECOND, NEVER, iso_millis
+from warehouse.domain.time import MICROS_PER_SECOND, iso_millis
 from warehouse.migrations.migrate import is_current
 from warehouse.tables import (
     DAILY,
@@ -24,7 +24,6 @@ from warehouse.tables import (
     api_key,
     edition,
     exchange_rate,
-    failed_batch,
     form,
     form_creation,
     member,
@@ -59,24 +58,13 @@ _A_ROW_OF_EACH = select(
     )
 )
 
-# Batches that could not be rolled up and are no longer retried by the schedule: shops, batches.
-_SET_ASIDE = (
-    select(func.count(func.distinct(edition.c.shop_key)), func.count())
-    .join_from(failed_batch, edition, edition.c.edition == failed_batch.c.edition)
-    .where(failed_batch.c.retry_at == NEVER)
-)
-
-
 _DAMAGED: Final = "The file of the warehouse is damaged. Restore the latest backup."
 
 
 class Readiness(NamedTuple):
-    """The instant of the last rollup (None before it), shops and batches that are set aside, and whether
-    the schema is this program's."""
+    """The instant of the last rollup (None before it), and whether the schema is this program's."""
 
     rolled_up_at: int | None
-    shops: int
-    batches: int
     is_current: bool
 
 
@@ -88,14 +76,14 @@ def healthz() -> Response:
 
 @blueprint.get("/readyz", provide_automatic_options=False)
 def readyz() -> Response:
-    """200 with the age of the last rollup in seconds (null before the first one), and the number of shops
-    and batches that are set aside. 503 while the warehouse or its read replica does not answer, is damaged,
-    or has another schema than this program; the message says which of the two.
+    """200 with the age of the last rollup in seconds (null before the first one). 503 while the warehouse or
+    its read replica does not answer, is damaged, or has another schema than this program; the message says
+    which of the two.
 
     With a replica, all of it is as the replica has it, since figures are read there; but `needs` is from the
-    warehouse itself. It has the number of findings of each condition that needs an operator, {} where there
-    is none, null where counting takes too long. They are no reason for a 503: requests are answered. They are
-    only counted, because anyone may call this; `python -m jobs status` names them.
+    warehouse itself. It has the conditions that need an operator, null where looking for them takes too long.
+    They are no reason for a 503: requests are answered. Neither numbers nor names are in it, because anyone
+    may call this: `python -m jobs status` names the findings, and the metrics count them.
     """
     # All are asked at once, so that they are also answered within a second.
     counted = services().operator_needs.begin()
@@ -106,14 +94,13 @@ def readyz() -> Response:
         raise Refusal(503, CODES[503], " ".join(problems), RETRY_SOON)
     of_figures = answers[-1]
     assert not isinstance(of_figures, str)
-    rolled_up_at, shops, batches, _ = of_figures
+    rolled_up_at = of_figures.rolled_up_at
     age = state().now - rolled_up_at if rolled_up_at else None
     return _json(
         {
             "status": "ready",
             "lastRollupAt": iso_millis(rolled_up_at) if rolled_up_at else None,
             "lastRollupAgeSeconds": max(age, 0) // MICROS_PER_SECOND if age is not None else None,
-            "setAside": {"shops": shops, "batches": batches},
             "needs": _needs(counted),
         }
     )
@@ -137,9 +124,9 @@ def needs_probe(database: Database, clock: Callable[[], int]) -> Probe[dict[str,
     return Probe(count)
 
 
-def _needs(counted: Callable[[], dict[str, int]]) -> dict[str, int] | None:
+def _needs(counted: Callable[[], dict[str, int]]) -> list[str] | None:
     try:
-        return {condition: number for condition, number in counted().items() if number}
+        return sorted(condition for condition, number in counted().items() if number)
     except (SQLAlchemyError, TimeoutError, Unavailable):
         return None
 
@@ -163,8 +150,7 @@ def _readiness(read: Callable[[], Connection]) -> Readiness:
     with read() as connection:
         rolled_up_at = connection.execute(_ROLLED_UP_AT).scalar()
         connection.execute(_A_ROW_OF_EACH)
-        shops, batches = connection.execute(_SET_ASIDE).one()
-        return Readiness(rolled_up_at, shops, batches, is_current(connection))
+        return Readiness(rolled_up_at, is_current(connection))
 
 
 def _json(body: dict[str, object]) -> Response:

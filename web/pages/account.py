@@ -69,7 +69,8 @@ def switch_shop() -> Any:
     if shop_key is None:
         raise not_found()
     sessions.switch_shop(page.connection, page.member.token, shop_key)
-    page.record("signed_in", f"from the shop {page.member.shop_id}", shop_key)
+    # The trail is the new shop's, whose members may not know the old one.
+    page.record("signed_in", "from another shop", shop_key)
     page.connection.commit()
     return redirect(same_view(request.form.get("next", "")))
 

@@ -1,4 +1,5 @@
-"""The Connections page: a shop's API keys, and the forms to create, rotate and revoke them."""
+"""The Connections page: a shop's API keys, and the forms to create, rotate and revoke them. All of it is for
+members who manage connections."""
 
 from secrets import token_urlsafe
 from typing import Any, Final
@@ -23,19 +24,28 @@ blueprint: Final = members_blueprint("connections", __name__)
 _RECENT_EVENTS: Final = 10
 
 
+@blueprint.before_request
+def require_permission() -> None:
+    permissions.require_manage(member_request().member.permissions)
+
+
 @blueprint.get("/connections", provide_automatic_options=False)
 def show() -> Any:
     page = member_request()
     now = page.now
     keys = api_keys.list_keys(page.connection, page.member.shop_id)[::-1]
+    ended_keys = [key for key in keys if key.state(now) != "active"]
+    of_pages = write_keys.list_write_keys(page.connection, page.member.shop_id)[::-1]
     return render_template(
         "connections.html",
         active_keys=[key for key in keys if key.state(now) == "active"],
-        ended_keys=[key for key in keys if key.state(now) != "active"],
+        # As many as may be active: there is no end to keys that have ended.
+        ended_keys=ended_keys[: api_keys.MOST_KEYS],
+        ended_count=len(ended_keys),
         hints={key.credential_id: key.hint for key in keys},
-        can_manage=permissions.MANAGE_CONNECTIONS in page.member.permissions,
         events=audit.list_events(page.connection, page.member.shop_id, limit=_RECENT_EVENTS),
-        write_keys=write_keys.list_write_keys(page.connection, page.member.shop_id)[::-1],
+        write_keys=[key for key in of_pages if key.revoked_at is None],
+        revoked_write_keys=[key for key in of_pages if key.revoked_at][: api_keys.MOST_KEYS],
         now=now,
     )
 
@@ -43,7 +53,6 @@ def show() -> Any:
 @blueprint.get("/connections/new", provide_automatic_options=False)
 def new_key_form() -> Any:
     page = member_request()
-    permissions.require_manage(page.member.permissions)
     return _new_key_page(page, NewKeyForm(data={"once": token_urlsafe(16)}))
 
 
@@ -67,6 +76,8 @@ def create_key() -> Any:
             credential_id=f"cred_{digest_of_once(form.once.data)[:24]}",
         )
         page.connection.commit()
+    except api_keys.TooManyKeys as error:
+        return _no_key(error)
     except IntegrityError:
         flash("The form was sent twice. Its key is in the list; it was shown once.", "problem")
         return redirect(url_for("connections.show"))
@@ -104,6 +115,8 @@ def rotate(credential_id: str) -> Any:
         )
     except api_keys.KeyNotActive:
         return _cannot_rotate()
+    except api_keys.TooManyKeys as error:
+        return _no_key(error)
     page.connection.commit()
     return _key_created_page(new_key)
 
@@ -111,16 +124,13 @@ def rotate(credential_id: str) -> Any:
 @blueprint.get("/connections/<credential_id>/revoke", provide_automatic_options=False)
 def revoke_form(credential_id: str) -> Any:
     page = member_request()
-    key = own_key(page, api_keys.find, credential_id)
-    permissions.require_manage(page.member.permissions)
-    return render_template("key_revoke.html", key=key)
+    return render_template("key_revoke.html", key=own_key(page, api_keys.find, credential_id))
 
 
 @blueprint.post("/connections/<credential_id>/revoke", provide_automatic_options=False)
 def revoke(credential_id: str) -> Any:
     page = member_request()
     key = own_key(page, api_keys.find, credential_id)
-    permissions.require_manage(page.member.permissions)
     api_keys.revoke(page.connection, credential_id, by=page.actor, now=page.now)
     page.connection.commit()
     flash(f"The key {key.name or key.hint} is revoked and no longer works.")
@@ -141,6 +151,11 @@ def _rotate_page(key: api_keys.ApiKey, form: RotateForm) -> str:
 def _key_created_page(key: str) -> str:
     base_url = PUBLIC_URL.get() or request.host_url.rstrip("/")
     return render_template("key_created.html", key=key, base_url=base_url)
+
+
+def _no_key(error: api_keys.TooManyKeys) -> Any:
+    flash(f"No key was created: {error}.", "problem")
+    return redirect(url_for("connections.show"))
 
 
 def _cannot_rotate() -> Any:

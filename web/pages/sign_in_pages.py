@@ -4,7 +4,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any, Final
 
-from flask import flash, make_response, redirect, render_template, request, url_for
+from flask import flash, make_response, redirect, render_template, url_for
 from flask_login import current_user
 from sqlalchemy import Connection
 
@@ -25,7 +25,7 @@ blueprint: Final = page_request.public_blueprint("sign_in", __name__)
 
 @blueprint.get("", provide_automatic_options=False)
 def front() -> Any:
-    return redirect(url_for("connections.show"))
+    return redirect(url_for("account.show"))
 
 
 @blueprint.get("/sign-in", provide_automatic_options=False)
@@ -61,22 +61,32 @@ def sign_in() -> Any:
 
 
 @blueprint.get("/sign-in/<token>", provide_automatic_options=False)
-def follow_link(token: str) -> Any:
-    """A link signs in at once, unless somebody else is signed in here: they are asked. Else a link that a
-    stranger sends would have them look at, and work on, another account without noticing."""
-    if request.method != "GET":
-        # Programs look at links ahead of people, and a link works once.
-        return ""
+def show_link(token: str) -> Any:
+    """Asks with a button. Programs look at links ahead of people, and a link works once; and a link that a
+    stranger sends would have people look at, and work on, another account without noticing."""
     link = _find_link(token)
-    if current_user.is_authenticated and current_user.member.member_key != link.member_key:
-        return render_template("sign_in_link.html", link=link, present=current_user.member)
-    return _follow(link)
+    present = current_user.member if current_user.is_authenticated else None
+    is_other = present is not None and present.member_key != link.member_key
+    return render_template("sign_in_link.html", link=link, other=present if is_other else None)
 
 
 @blueprint.post("/sign-in/<token>", provide_automatic_options=False)
-def follow_link_instead(token: str) -> Any:
-    """Follow a link in place of the sign-in that the browser has."""
-    return _follow(_find_link(token))
+def follow_link(token: str) -> Any:
+    """Sign the link's member in, in place of whoever is signed in in this browser."""
+    link = _find_link(token)
+    now, address = page_request.now(), page_request.client_address()
+    present = current_user.member if current_user.is_authenticated else None
+    with page_request.database().write() as connection:
+        session_token = sign_in_links.follow(connection, link, address, browser_cookie.name(), now)
+        if session_token is None:
+            raise _dead_link()
+        if present:
+            sessions.end(connection, present.token)
+            by = audit.Actor(present.email, address)
+            audit.record(connection, present.shop_key, by, "signed_out", "", now)
+        connection.commit()
+        page_request.start_session(connection, session_token)
+    return redirect(url_for("dashboard.overview"))
 
 
 @blueprint.get("/password/<token>", provide_automatic_options=False)
@@ -146,23 +156,6 @@ def _find_link(token: str) -> SignInLink:
     if link is None:
         raise _dead_link()
     return link
-
-
-def _follow(link: SignInLink) -> Any:
-    """Sign the link's member in, in place of whoever is signed in in this browser."""
-    now, address = page_request.now(), page_request.client_address()
-    present = current_user.member if current_user.is_authenticated else None
-    with page_request.database().write() as connection:
-        token = sign_in_links.follow(connection, link, address, browser_cookie.name(), now)
-        if token is None:
-            raise _dead_link()
-        if present:
-            sessions.end(connection, present.token)
-            by = audit.Actor(present.email, address)
-            audit.record(connection, present.shop_key, by, "signed_out", "", now)
-        connection.commit()
-        page_request.start_session(connection, token)
-    return redirect(url_for("dashboard.overview"))
 
 
 def _link_owner(connection: Connection, token: str) -> tuple[int, str]:

@@ -7,6 +7,7 @@ from flask import flash, redirect, render_template, url_for
 from sqlalchemy.exc import IntegrityError
 
 from web.auth import permissions, write_keys
+from web.auth.api_keys import TooManyKeys
 from web.pages.forms import NewWriteKeyForm
 from web.pages.page_request import digest_of_once, member_request, members_blueprint, own_key
 from web.pages.return_address import own_page_or
@@ -14,16 +15,19 @@ from web.pages.return_address import own_page_or
 blueprint: Final = members_blueprint("write_keys", __name__)
 
 
+@blueprint.before_request
+def require_permission() -> None:
+    permissions.require_manage(member_request().member.permissions)
+
+
 @blueprint.get("/connections/write-keys/new", provide_automatic_options=False)
 def new_form() -> Any:
-    permissions.require_manage(member_request().member.permissions)
     return _new_key_page(NewWriteKeyForm(data={"once": token_urlsafe(16)}))
 
 
 @blueprint.post("/connections/write-keys/new", provide_automatic_options=False)
 def create() -> Any:
     page, form = member_request(), NewWriteKeyForm()
-    permissions.require_manage(page.member.permissions)
     if not form.validate():
         return _new_key_page(form), 422
     try:
@@ -38,7 +42,7 @@ def create() -> Any:
         )
         page.connection.commit()
         flash(f"The write key {form.name.data} is created.")
-    except write_keys.NoFolder as error:
+    except (TooManyKeys, write_keys.NoFolder) as error:
         flash(f"No write key was created: {error}.", "problem")
     except IntegrityError:
         flash("The form was sent twice. Its write key is in the list.", "problem")
@@ -48,16 +52,13 @@ def create() -> Any:
 @blueprint.get("/connections/write-keys/<text>/revoke", provide_automatic_options=False)
 def revoke_form(text: str) -> Any:
     page = member_request()
-    key = own_key(page, write_keys.find, text)
-    permissions.require_manage(page.member.permissions)
-    return render_template("write_key_revoke.html", key=key)
+    return render_template("write_key_revoke.html", key=own_key(page, write_keys.find, text))
 
 
 @blueprint.post("/connections/write-keys/<text>/revoke", provide_automatic_options=False)
 def revoke(text: str) -> Any:
     page = member_request()
     key = own_key(page, write_keys.find, text)
-    permissions.require_manage(page.member.permissions)
     write_keys.revoke(page.connection, text, by=page.actor, now=page.now)
     page.connection.commit()
     flash(

@@ -35,7 +35,7 @@ def findings(commands: Commands, now: int) -> list[conditions.Finding]:
 
 
 def ready(commands: Commands, now: int) -> Any:
-    """The numbers of `/readyz`, which can answer requests all the same."""
+    """`needs` of `/readyz`, which can answer requests all the same."""
     app = create_app(commands.url, lambda: now)
     with pytest.MonkeyPatch.context() as patch:
         # A slow machine may not count within the second that it has.

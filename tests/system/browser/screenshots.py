@@ -30,7 +30,7 @@ HEIGHT: Final = 860
 
 
 class Demo:
-    """The demo in a browser; the link, which works once, signs in the first context."""
+    """The demo in a browser; the button of the link, which works once, signs in the first context."""
 
     def __init__(self, browser: Browser, link: str, language: str) -> None:
         self._browser = browser
@@ -38,6 +38,8 @@ class Demo:
         first = browser.new_context()
         page = first.new_page()
         page.goto(link)
+        page.get_by_role("button").click()
+        page.wait_for_url(lambda address: "/sign-in/" not in address)
         self.home = page.url
         self._state = first.storage_state()
         first.close()

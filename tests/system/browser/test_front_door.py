@@ -36,7 +36,10 @@ def test_a_link_signs_in_once(new_context: NewContext, service: Service) -> None
     first = new_link(service, ADA)
     page, other = (new_context().new_page() for _ in range(2))
     with watched(page, service.base):
-        page.goto(first)
+        for _ in range(2):  # a look does not use it up
+            page.goto(first)
+            look_at(page, "Sign in", f"signs in {ADA}", ALL_LOOKS)
+        page.get_by_role("button", name=f"Continue as {ADA}").click()
         expect(page).to_have_url(f"{service.base}/")
         look_at(page, "Overview", looks=ALL_LOOKS)
     with watched(other, service.base):

@@ -85,8 +85,9 @@ def test_appearance_of_each_page(page: Page, service: Service) -> None:
         look_at(page, "Account", "Please correct this")
         page.get_by_label("Shop").select_option(other.shop_id)
         page.get_by_role("button", name="Switch").click()
-        page.get_by_role("link", name="Connections").click()
-        look_at(page, "Connections", "You can see the keys")
+        expect(page.get_by_role("link", name="Connections")).to_have_count(0)
+        page.get_by_role("link", name="Activity").click()
+        look_at(page, "Activity", "Your sign-ins and your changes")
         page.goto(f"{service.base}/settings/connections/new")
         look_at(page, "Not allowed")
 

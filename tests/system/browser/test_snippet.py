@@ -8,17 +8,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jobs.demo.cast import FINDER, QUIZ, WELCOME
-from tests.support.shop_site import Call, Site
+from tests.support.shop_site import ADDRESS, FORM, Call, Site, fill_in
 from tests.support.waiting import wait_until
 from tests.system.browser.conftest import NewContext
 from warehouse.domain.email_hash import hashed_email
 
 DEMO_PAGE = Path(__file__).parents[3] / "jobs/demo/page/index.html"
-ADDRESS = "ada@example.com"
-# A form in the page `/`; SCRIPT stands for the snippet.
-FORM = f"""<form data-form="{FINDER.id}"><select name="who"><option><option>friend</select>
-<input name="note"><input type="email" name="mail"><button>Send</button></form>
-<script>addEventListener("submit", (event) => event.preventDefault())</script>"""
 
 
 def figures(row: Call, *names: str) -> tuple[Any, ...]:
@@ -209,13 +204,6 @@ FILLED_IN = (
     *("Viewed", "Started", "Subscribed", "Completed"),
     *["Question Answered"] * 3,
 )
-
-
-def fill_in(page: Page) -> None:
-    page.locator("select").select_option("friend")
-    page.locator("[name=note]").fill("secret")
-    page.locator("[name=mail]").fill(ADDRESS)
-    page.get_by_role("button", name="Send").click()
 
 
 def test_a_form_that_comes_later(page: Page, site: Site) -> None:

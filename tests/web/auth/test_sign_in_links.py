@@ -40,7 +40,7 @@ def test_a_link_signs_in_once(
     add_member(engine, shop, password=False)
     link = new_link(engine, clock, shop)
     browser = Browser(client, REMOTE_ADDR="198.51.100.7")
-    answer = browser.get(link)
+    answer = browser.post(link)
     assert (answer.status_code, answer.location) == (302, HOME)
     assert browser.is_in()
     stranger = Browser(client)
@@ -64,7 +64,7 @@ def test_the_browser_is_known_from_then_on(
 ) -> None:
     browser = Browser(client)
     planted = browser.get(SIGN_IN) and token_of(browser)
-    browser.get(new_link(engine, clock, shop))
+    browser.post(new_link(engine, clock, shop))
     assert browser.client.get_cookie("browser")
     assert token_of(browser) != planted
 
@@ -74,7 +74,7 @@ def test_a_link_expires(browser: Browser, engine: Engine, shop: ShopBuilder, clo
     clock.now += sign_in_links.LIFETIME
     assert_dead(browser, link)
     clock.now -= 1
-    assert browser.get(link).location == HOME
+    assert browser.post(link).location == HOME
 
 
 def test_unknown_links(browser: Browser) -> None:
@@ -82,13 +82,22 @@ def test_unknown_links(browser: Browser) -> None:
         assert_dead(browser, f"{SIGN_IN}/{token}")
 
 
-def test_looking_at_a_link_does_not_use_it_up(
+def test_looking_at_a_link_neither_uses_it_up_nor_signs_in(
     browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock
 ) -> None:
+    """Programs look at links ahead of people, and a stranger's link may come from anywhere."""
     link = new_link(engine, clock, shop)
-    looked = browser.client.head(link)
-    assert (looked.status_code, looked.headers.get("Set-Cookie")) == (200, None)
-    assert browser.get(link).location == HOME
+    for look in (browser.client.get, browser.client.head):
+        looked = look(link)
+        assert (looked.status_code, looked.mimetype) == (200, "text/html")
+    assert f"Continue as {ADA}" in browser.get(link).text
+    assert not browser.is_in()
+    # As a page of a stranger would send it: the form's token is not theirs.
+    token = Browser(browser.client).form(link)
+    assert browser.client.post(link).status_code == 400
+    assert browser.client.post(link, data=token).status_code == 400
+    assert not browser.is_in()
+    assert browser.post(link).location == HOME
 
 
 def test_a_new_link_ends_the_previous_one(
@@ -96,7 +105,7 @@ def test_a_new_link_ends_the_previous_one(
 ) -> None:
     first, second = (new_link(engine, clock, shop) for _ in range(2))
     assert_dead(browser, first)
-    assert browser.get(second).location == HOME
+    assert browser.post(second).location == HOME
 
 
 def test_of_two_that_follow_a_link_at_once_one_is_signed_in(
@@ -155,16 +164,16 @@ def test_a_link_leads_to_its_shop(
 ) -> None:
     other = ShopBuilder(engine, "other.myshopify.com")
     add_member(engine, other, ADA)
-    browser.get(new_link(engine, clock, other))
+    browser.post(new_link(engine, clock, other))
     assert "<option selected>other.myshopify.com</option>" in browser.get(CONNECTIONS).text
-    # The same member, elsewhere: no question, and no sign-in that is left over.
-    assert browser.get(new_link(engine, clock, shop)).location == HOME
+    # The same member, elsewhere: no account changes, and no sign-in is left over.
+    assert browser.post(new_link(engine, clock, shop)).location == HOME
     assert f"<option selected>{shop.shop_id}</option>" in browser.get(CONNECTIONS).text
     with engine.connect() as connection:
         assert len(connection.execute(select(sign_in)).all()) == 1
 
 
-def test_another_member_is_asked_first(
+def test_another_member_is_told_that_the_account_changes(
     browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock
 ) -> None:
     add_member(engine, shop, BOB)

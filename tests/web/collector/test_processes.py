@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from threading import Event
@@ -27,31 +26,9 @@ from tests.support.shop_builder import ShopBuilder
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.web.collector.conftest import new_write_key
 from tests.web.collector.lines import files_of
+from tests.web.collector.sending import call, send
 
 SHOP = "a.example"
-NOW = datetime.now(UTC).isoformat()
-
-
-def call(event: str, session: str, **properties: Any) -> dict[str, Any]:
-    return {
-        "type": "track",
-        "event": event,
-        "messageId": f"{event} {session}",
-        "anonymousId": f"visitor of {session}",
-        "timestamp": NOW,
-        "properties": {"form_id": FORM, "form_session_id": session, **properties},
-    }
-
-
-def send(port: int, key: str, calls: list[dict[str, Any]]) -> int:
-    """The status of the answer. Raises OSError and HTTPException where there is none."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-    try:
-        body = json.dumps({"batch": calls, "writeKey": key, "sentAt": NOW})
-        connection.request("POST", "/v1/b", body, {"Content-Type": "text/plain"})
-        return connection.getresponse().status
-    finally:
-        connection.close()
 
 
 def send_until_answered(ports: list[int], key: str, calls: list[dict[str, Any]]) -> None:

@@ -124,3 +124,13 @@ def test_a_shop_without_data_says_the_next_step(seen: Seen) -> None:
         assert answer.status_code == 200, path
     assert "No figures yet" in browser.get("/", headers={"Accept": "text/html"}).text
     engine.dispose()
+
+
+def test_a_long_query_is_not_repeated_by_every_link(seen: Seen) -> None:
+    """A page of megabytes for a request of kilobytes."""
+    for path in all_pages(seen):
+        query = {**RANGE, "x": "long" * 10_000}
+        text = seen.browser.get(path, query_string=query, headers={"Accept": "text/html"}).text
+        # The form that changes the shop has the whole address, where there are several.
+        assert text.count(query["x"]) <= 1, path
+        assert f"x={'long' * 20}" in seen.page(path, **RANGE, x="long" * 20), path

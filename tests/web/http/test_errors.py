@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, insert, text
+from sqlalchemy import Engine, text
 
 from tests.support.fixtures import Clock
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder, instant
-from warehouse import tables
-from warehouse.domain.time import NEVER
 from web.app import create_app
 from web.auth.api_key_format import new_key
 
@@ -205,17 +203,12 @@ def test_a_damaged_file_is_an_outage(engine: Engine, shop: ShopBuilder, damaged:
         refused(client.get("/v1/attribution?range=2026-03-01", headers=key), 503, "unavailable")
 
 
-def test_what_is_set_aside_is_a_warning(client: FlaskClient, engine: Engine) -> None:
-    assert client.get("/readyz").get_json()["setAside"] == {"shops": 0, "batches": 0}
-    with engine.begin() as connection:
-        for number, shop_key in ((1, 1), (2, 1), (3, 2)):
-            connection.execute(insert(tables.edition).values(edition=number, shop_key=shop_key))
-            connection.execute(
-                insert(tables.failed_batch).values(edition=number, batch_id=1, retry_at=NEVER)
-            )
-        connection.execute(insert(tables.failed_batch).values(edition=1, batch_id=2, retry_at=1))
+def test_strangers_get_no_numbers(client: FlaskClient, shop: ShopBuilder) -> None:
+    """Anyone may ask: how many shops there are, and how many of them wait, is the operator's business."""
     answer = client.get("/readyz")
-    assert (answer.status_code, answer.get_json()["setAside"]) == (200, {"shops": 2, "batches": 3})
+    assert answer.status_code == 200
+    assert set(answer.get_json()) == {"status", "lastRollupAt", "lastRollupAgeSeconds", "needs"}
+    assert answer.get_json()["needs"] == []
 
 
 def test_a_warehouse_of_another_schema_is_not_ready(client: FlaskClient, engine: Engine) -> None:

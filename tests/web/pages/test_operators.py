@@ -151,7 +151,7 @@ def test_a_person_who_was_removed_meanwhile_adds_no_shop(
 def test_a_member_without_a_password_gets_one_by_the_same_link(
     client: FlaskClient, engine: Engine, shop: ShopBuilder, warehouse_url: str
 ) -> None:
-    add_member(engine, shop, "eve@example.com", (), password=False)
+    add_member(engine, shop, "eve@example.com", ["connections:manage"], password=False)
     path = link(run(warehouse_url, "add-operator", *EVE))
     browser = Browser(client)
     assert "Your first shop" not in browser.get(path).get_data(as_text=True)

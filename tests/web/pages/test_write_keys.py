@@ -57,10 +57,7 @@ def test_a_member_who_may_not_manage(
     add_member(engine, shop, "bob@example.com", ())
     bob = Browser(client).signed_in("bob@example.com")
     revoke = f"/settings/connections/write-keys/{key.text}/revoke"
-    listed = bob.get(CONNECTIONS).get_data(as_text=True)
-    assert key.text in listed
-    assert revoke not in listed
-    assert NEW not in listed
+    assert bob.get(CONNECTIONS).status_code == 403
     assert bob.get(NEW).status_code == 403
     assert bob.get(revoke).status_code == 403
 
