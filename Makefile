@@ -74,6 +74,7 @@ test-deep: $(READY_TO_CHECK) ## try many more random examples, faults, requests 
 	@REQUEST_EXAMPLES=500 $(PYTHON) -m pytest --timeout 0 tests/web/openapi/test_conformance.py
 	@$(PYTHON) -m tests.system.faults --faults 100
 	@$(PYTHON) -m tests.system.fuzz --requests 100000
+	@$(PYTHON) -m tests.system.attack
 	@$(PYTHON) -m tests.system.soak --minutes 5
 	@$(PYTHON) -m tests.web.openapi.generated_clients
 
