@@ -116,7 +116,9 @@ class Connections:
         for number, descriptor in sockets.items():
             if number not in self._clients and number not in self._listeners:
                 self._meet(number, descriptor)
-        ends = [(number, socket.SHUT_RDWR, _always) for number in self._beyond_the_limit()]
+        ends: list[_End] = [
+            (number, socket.SHUT_RDWR, _always) for number in self._beyond_the_limit()
+        ]
         ends += self._late_bodies()
         has_stopped = self._listeners and not self._listeners & sockets.keys()
         if has_stopped and self._is_quiet():
