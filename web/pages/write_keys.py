@@ -8,7 +8,13 @@ from sqlalchemy.exc import IntegrityError
 
 from web.auth import permissions, write_keys
 from web.pages.forms import NewWriteKeyForm
-from web.pages.page_request import digest_of_once, member_request, members_blueprint, own_key
+from web.pages.page_request import (
+    change,
+    digest_of_once,
+    member_request,
+    members_blueprint,
+    own_key,
+)
 from web.pages.return_address import own_page_or
 
 blueprint: Final = members_blueprint("write_keys", __name__)
@@ -22,21 +28,21 @@ def new_form() -> Any:
 
 @blueprint.post("/connections/write-keys/new", provide_automatic_options=False)
 def create() -> Any:
-    page, form = member_request(), NewWriteKeyForm()
-    permissions.require_manage(page.member.permissions)
+    form = NewWriteKeyForm()
+    permissions.require_manage(member_request().member.permissions)
     if not form.validate():
         return _new_key_page(form), 422
     try:
-        write_keys.create(
-            page.connection,
-            page.member.shop_id,
-            form.origins.origins,
-            name=form.name.data,
-            by=page.actor,
-            now=page.now,
-            text=f"{write_keys.PREFIX}{digest_of_once(form.once.data)[:32]}",
-        )
-        page.connection.commit()
+        with change() as page:
+            write_keys.create(
+                page.connection,
+                page.member.shop_id,
+                form.origins.origins,
+                name=form.name.data,
+                by=page.actor,
+                now=page.now,
+                text=f"{write_keys.PREFIX}{digest_of_once(form.once.data)[:32]}",
+            )
         flash(f"The write key {form.name.data} is created.")
     except write_keys.NoFolder as error:
         flash(f"No write key was created: {error}.", "problem")
@@ -58,8 +64,8 @@ def revoke(text: str) -> Any:
     page = member_request()
     key = own_key(page, write_keys.find, text)
     permissions.require_manage(page.member.permissions)
-    write_keys.revoke(page.connection, text, by=page.actor, now=page.now)
-    page.connection.commit()
+    with change() as page:
+        write_keys.revoke(page.connection, text, by=page.actor, now=page.now)
     flash(
         f"The write key {key.name or key.text} is revoked. Events with it are refused in a moment."
     )
