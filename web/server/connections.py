@@ -44,7 +44,7 @@ _OPEN_FILES: Final = Path("/proc/self/fd")
 _LOOK_SECONDS: Final = 0.1
 # No request has been in progress for so long when connections end after SIGTERM: one that waited for a
 # thread has begun by then.
-_QUIET_SECONDS: Final = 1.0
+_QUIET_SECONDS: Final = 0.5
 # `100 Continue`, which is sent when the reading begins, is no answer.
 _CONTINUE_SECONDS: Final = 1.0
 # `struct tcp_info` of Linux up to `tcpi_last_data_sent`: 8 numbers of one byte, 10 of four.
