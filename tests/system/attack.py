@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -112,7 +112,7 @@ ATTACKS: Sequence[tuple[Attack, Probe, int]] = (
     (long_methods, asks_for_health, 200),
 )
 # Bodies that never end are refused after 15 s: until then two senders may have all turns.
-SETTLES_AFTER = {endless_events: 20, endless_sign_ins: 20}
+SETTLES_AFTER: Mapping[Attack, float] = {endless_events: 20, endless_sign_ins: 20}
 
 
 def watch(target: Target, probe: Probe, seconds: float) -> Seen:

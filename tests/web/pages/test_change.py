@@ -70,7 +70,7 @@ def slow_work(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> list[str]
 
     def watched(name: str, work: Callable[..., object]) -> Callable[..., object]:
         def call(*values: object) -> object:
-            assert writers.checkedout() == 0, name
+            assert writers.checkedout() == 0, name  # type: ignore[attr-defined]
             done.append(name)
             return work(*values)
 
