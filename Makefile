@@ -88,6 +88,7 @@ test-deep: $(READY_TO_CHECK) ## try many more random examples, faults, requests 
 	@$(PATIENT) REQUEST_EXAMPLES=500 $(PYTHON) -m pytest --timeout 0 -m thorough tests/web/openapi/test_conformance.py
 	@$(PATIENT) $(PYTHON) -m tests.system.faults --faults 100
 	@$(PATIENT) $(PYTHON) -m tests.system.fuzz --requests 100000
+	@$(PATIENT) $(PYTHON) -m tests.system.attack
 	@$(PATIENT) $(PYTHON) -m tests.system.soak --minutes 5
 	@$(PATIENT) $(PYTHON) -m tests.web.openapi.generated_clients
 

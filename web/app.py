@@ -18,6 +18,7 @@ from web import pages
 from web.api.endpoint import ROW_LIMITS, VERSION
 from web.api.resources import RESOURCES
 from web.api.row_limit import RowLimits
+from web.auth.sign_in_limits import KnownRefusals
 from web.clock import wall_clock
 from web.dashboard import views as dashboard
 from web.db.background_writes import BackgroundWrites, LastUse
@@ -74,11 +75,12 @@ def create_app(
         background_writes=writes,
         last_use=LastUse(writes),
         rate_limits=RateLimits(rate_buckets),
+        known_refusals=KnownRefusals(),
         concurrency=ConcurrencyLimits(),
         readiness=health.probes(database),
         operator_needs=health.needs_probe(database, clock),
         api_bodies=BodyReader(MAX_BYTES, Turns(at_once=6, queued=4)),
-        page_bodies=BodyReader(page_request.MAX_FORM_BYTES, Turns(at_once=2, queued=2)),
+        page_bodies=BodyReader(page_request.MAX_FORM_BYTES, Turns(at_once=2, queued=28)),
         listeners=[request_log.log_request],
     )
     install(app, shared)

@@ -1,15 +1,16 @@
 """Passwords: Argon2id, with the parameters that its library recommends, and which are too weak.
 
 One hash takes 64 MiB of memory and a tenth of a second. A process computes at most two at a time, and a
-request that finds no free place does not wait for one: a flood of sign-ins takes neither the memory nor the
-threads of everything else.
+request waits for a place for two seconds at most: a flood of sign-ins takes neither the memory nor the
+threads of everything else. Neither a hash nor a score is computed while a transaction is open that writes.
 """
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from threading import BoundedSemaphore, Lock
+from threading import Condition, Lock
 from typing import Final
 
 from argon2 import PasswordHasher
@@ -19,8 +20,11 @@ MIN_LENGTH: Final = 12
 MAX_LENGTH: Final = 256
 # zxcvbn's scores are 0 to 4; 3 needs more than 100 million guesses.
 _MIN_SCORE: Final = 3
-# zxcvbn takes time that grows with the square of the length; more than this makes no password weaker.
-_SCORED_LENGTH: Final = 72
+# zxcvbn's time grows faster than the square of the length: at worst 0.4 s for so many characters, 2.6 s for
+# 72. A longer password is as hard to guess as its beginning, at least.
+_SCORED_LENGTH: Final = 32
+# The longest that a request waits for a place to hash.
+_WAIT_SECONDS: Final = 2.0
 
 # The hash of a password that nobody has. It is compared where an account has no hash, so that the
 # answer takes the same time.
@@ -30,24 +34,40 @@ DUMMY_HASH: Final = (
 )
 
 _hasher = PasswordHasher()
-_places = BoundedSemaphore(2)
+_PLACES: Final = 2
+# The networks that hash at the moment, and the news that one has ended.
+_hashing: Counter[str] = Counter()
+_ended = Condition()
 # The library keeps the words of a call where other threads see them.
 _scoring = Lock()
 
 
 class Busy(Exception):
-    """As many passwords as this process may hash at once are being hashed."""
+    """As many passwords as this process may hash at once are being hashed, and were for a while."""
+
+
+class Weak(ValueError):
+    """A new password that is too easy to guess; the message is a sentence."""
 
 
 @contextmanager
-def place_to_hash() -> Iterator[None]:
-    """One of the process's two places, for a request that hashes within the block. Raises Busy."""
-    if not _places.acquire(blocking=False):
-        raise Busy
+def place_to_hash(network: str) -> Iterator[None]:
+    """One of the process's two places, for a request that hashes within the block. A client's network has
+    one of them at most. Raises Busy."""
+
+    def is_free() -> bool:
+        return _hashing.total() < _PLACES and not _hashing[network]
+
+    with _ended:
+        if not _ended.wait_for(is_free, _WAIT_SECONDS):
+            raise Busy
+        _hashing[network] += 1
     try:
         yield
     finally:
-        _places.release()
+        with _ended:
+            del _hashing[network]
+            _ended.notify_all()
 
 
 def hash_password(password: str) -> str:
@@ -70,17 +90,23 @@ def needs_rehash(stored_hash: str) -> bool:
     return _hasher.check_needs_rehash(stored_hash)
 
 
-def objection(password: str, words: Collection[str]) -> str:
-    """Why a new password is refused, as a sentence; "" where it is accepted. `words` are those that
-    everybody would try first: the member's e-mail address, the ids of their shops."""
-    normalized = _normalize(password)
-    if len(normalized) < MIN_LENGTH:
+def objection_to_length(password: str) -> str:
+    """Why a new password is refused for its length, as a sentence; "" where it is not."""
+    length = len(_normalize(password))
+    if length < MIN_LENGTH:
         return f"Use at least {MIN_LENGTH} characters."
-    if len(normalized) > MAX_LENGTH:
+    if length > MAX_LENGTH:
         return f"Use at most {MAX_LENGTH} characters."
-    if _score(normalized[:_SCORED_LENGTH], words) < _MIN_SCORE:
-        return "This password is too easy to guess. Choose another one: a whole sentence is hard to guess."
     return ""
+
+
+def require_strong(password: str, words: Collection[str]) -> None:
+    """Raises Weak for a new password that is easy to guess. `words` are those that everybody would try
+    first: the member's e-mail address, the ids of their shops. Takes up to half a second."""
+    if _score(_normalize(password)[:_SCORED_LENGTH], words) < _MIN_SCORE:
+        raise Weak(
+            "This password is too easy to guess. Choose another one: a whole sentence is hard to guess."
+        )
 
 
 def _score(password: str, words: Collection[str]) -> int:

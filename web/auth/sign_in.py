@@ -14,7 +14,7 @@ from warehouse.tables import member, membership
 from web.auth import passwords, sessions, sign_in_limits
 from web.auth.audit import UNKNOWN, Actor, record, record_repeated
 from web.auth.gcra import client_network
-from web.auth.sign_in_limits import Attempt
+from web.auth.sign_in_limits import Attempt, KnownRefusals
 
 # Opens a connection to write with.
 Writer = Callable[[], AbstractContextManager[Connection]]
@@ -35,19 +35,35 @@ class TooManyAttempts(SignInRefused):
         self.retry_after = retry_after
 
 
-def sign_in(write: Writer, attempt: Attempt, password: str, browser: str, now: int) -> str:
+def sign_in(
+    write: Writer,
+    known: KnownRefusals,
+    attempt: Attempt,
+    password: str,
+    browser: str,
+    now: int,
+) -> str:
     """Sign a member in to the first of their shops, and return the token. `browser` is its name. Commits.
 
     No connection is open while the password is hashed. Raises SignInRefused, TooManyAttempts, and Busy
     before the attempt is counted.
     """
-    with passwords.place_to_hash():
-        return _sign_in(write, attempt, password, browser, now)
+    if retry_after := known.retry_after(attempt, now):
+        raise TooManyAttempts(retry_after)
+    with passwords.place_to_hash(client_network(attempt.address)):
+        return _sign_in(write, known, attempt, password, browser, now)
 
 
-def _sign_in(write: Writer, attempt: Attempt, password: str, browser: str, now: int) -> str:
+def _sign_in(
+    write: Writer,
+    known: KnownRefusals,
+    attempt: Attempt,
+    password: str,
+    browser: str,
+    now: int,
+) -> str:
     with write() as connection:
-        retry_after = sign_in_limits.count(connection, attempt, now)
+        retry_after = sign_in_limits.count(connection, known, attempt, now)
         row = connection.execute(
             select(member).where(member.c.email == attempt.email)
         ).one_or_none()

@@ -12,6 +12,7 @@ member out of the sign-in form of a new browser for a while, and never out of th
 
 from dataclasses import dataclass
 from hashlib import sha256
+from threading import Lock
 from typing import Final
 
 from sqlalchemy import Connection, delete, select, text
@@ -26,6 +27,8 @@ PER_NETWORK: Final = RateLimit(30, WINDOW)
 PER_ACCOUNT_AND_NETWORK: Final = RateLimit(10, WINDOW)
 # All unknown browsers of the world together: ASVS allows an account 100 failures an hour.
 PER_ACCOUNT: Final = RateLimit(100, 4 * WINDOW)
+# Refusals that a process remembers.
+_MOST_REFUSALS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +58,41 @@ def account_hash(email: str) -> str:
     return sha256(email.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def count(connection: Connection, attempt: Attempt, now: int) -> int:
+class KnownRefusals:
+    """Browsers and networks whose next attempt the warehouse has refused, and until when; one per process.
+    Who goes on trying takes neither a place to hash nor the warehouse's write lock from others."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, int] = {}
+        self._lock = Lock()
+
+    def retry_after(self, attempt: Attempt, now: int) -> int:
+        """0, or the seconds until an attempt may be allowed."""
+        subject, limit = attempt.limits()[0]
+        left = self._until.get(subject, 0) - now
+        # Further ahead than the limit reaches: a clock was ahead.
+        return -(-left // MICROS_PER_SECOND) if 0 < left <= limit.window else 0
+
+    def remember(self, subject: str, retry_after: int, now: int) -> None:
+        with self._lock:
+            if len(self._until) >= _MOST_REFUSALS:
+                self._until = {one: until for one, until in self._until.items() if until > now}
+            if len(self._until) < _MOST_REFUSALS:
+                self._until[subject] = now + retry_after * MICROS_PER_SECOND
+
+
+def count(connection: Connection, known: KnownRefusals, attempt: Attempt, now: int) -> int:
     """Count an attempt; returns 0 where it is allowed, else the seconds until one is. The caller
     commits whatever becomes of the attempt."""
     retry_after = 0
-    for subject, limit in attempt.limits():
-        # An attempt that one limit refuses does not count for the next: one network cannot use up an account.
-        retry_after = retry_after or _consume(connection, subject, limit, now)
+    for place, (subject, limit) in enumerate(attempt.limits()):
+        retry_after = _consume(connection, subject, limit, now)
+        if retry_after:
+            # Of the first alone: a new password lifts the limits of an account at once.
+            if place == 0:
+                known.remember(subject, retry_after, now)
+            # What one limit refuses does not count for the next: one network cannot use up an account.
+            break
     # Full buckets are deleted last and locked ones are skipped, so that no two attempts wait for
     # each other.
     full = (

@@ -157,9 +157,13 @@ def sign_in_link(shop: str, email: str) -> None:
 def set_password(shop: str, email: str) -> None:
     """Set a member's password. It is read from the first line of standard input."""
     password = sys.stdin.readline().rstrip("\r\n")
-    objection = passwords.objection(password, [email, shop])
+    objection = passwords.objection_to_length(password)
     if objection:
         raise click.ClickException(objection)
+    try:
+        passwords.require_strong(password, [email, shop])
+    except passwords.Weak as error:
+        raise click.ClickException(str(error)) from None
     # Hashing takes long, and a transaction that writes keeps others waiting.
     password_hash = passwords.hash_password(password)
     with transaction() as connection:

@@ -1,12 +1,10 @@
 """How often a write key and an address may send: the setting COLLECT_RATE_LIMIT, and a tenth of it.
 
 The counts are in a file that the processes of one server share. It names no address: each is replaced by
-a hash under a key that these processes alone know, and that ends with them. Where counting fails, the
-request is let through.
+a hash under a key that these processes alone know, and that ends with them.
 """
 
 import hmac
-import sqlite3
 from typing import Final
 
 from warehouse.domain.time import MICROS_PER_SECOND
@@ -35,17 +33,13 @@ class SendLimits:
             return 0
         network = client_network(address).encode()
         hashed = hmac.digest(self._secret, network, "sha256").hex()
-        return self._count(f"address {hashed}", self._of_addresses, now)
+        return self._buckets.take(f"address {hashed}", self._of_addresses, now).retry_after
 
     def count_key(self, text: str, now: int) -> int:
         """Count a request. 0, or the seconds until the key may send again."""
-        return self._count(f"key {text}", self._of_keys, now) if self._of_keys else 0
+        if self._of_keys is None:
+            return 0
+        return self._buckets.take(f"key {text}", self._of_keys, now).retry_after
 
     def close(self) -> None:
         self._buckets.close()
-
-    def _count(self, subject: str, limit: RateLimit, now: int) -> int:
-        try:
-            return self._buckets.take(subject, limit, now).retry_after
-        except sqlite3.Error:
-            return 0

@@ -18,8 +18,7 @@ from web.collector.landing_writer import LandingWriter
 from web.collector.limits import SendLimits
 from web.db.database import Database
 from web.http.request_log import log_trouble
-from web.server.unread_answers import WholeAnswers
-from web.server.wsgi_server import begin_worker, run_processes
+from web.server.wsgi_server import begin_worker, run_processes, watched
 
 
 def run(host: str, port: int, workers: int) -> None:
@@ -46,7 +45,7 @@ def _load_collector(secret: bytes, rate_buckets: str, is_measured: bool) -> Any:
         listeners=[metrics.observe] if metrics else [],
     )
     atexit.register(shared.close)
-    return WholeAnswers(create_collector(shared))
+    return watched(create_collector(shared))
 
 
 def _serve_metrics(host: str, port: int, folder: Path) -> None:

@@ -28,7 +28,7 @@ from web.auth.permissions import require_data
 from web.dashboard import forget
 from web.dashboard.page import View
 from web.http.state import services
-from web.pages.page_request import member_request
+from web.pages.page_request import change, member_request
 
 # The rows of a table; the rest is counted.
 MAX_ROWS: Final = 20
@@ -128,11 +128,12 @@ def data(view: View) -> str:
 
 def retry() -> Any:
     """Ask for another import of the shop's rejects, which the next refresh makes."""
-    member = member_request()
-    require_data(member.member.permissions)
-    if reject_retries.ask(member.connection, member.member.shop_key, member.now):
-        member.record("rejects_retried")
-        member.connection.commit()
+    require_data(member_request().member.permissions)
+    with change() as member:
+        is_new = reject_retries.ask(member.connection, member.member.shop_key, member.now)
+        if is_new:
+            member.record("rejects_retried")
+    if is_new:
         flash("The next refresh imports the rejected rows again.")
     else:
         flash("The rejected rows already wait for the next refresh.")

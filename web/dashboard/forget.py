@@ -9,7 +9,7 @@ from warehouse.operations import forgotten
 from warehouse.operations.hash_secret import hasher_of_pages
 from web.auth.permissions import require_data
 from web.http.api_key_auth import find_shop
-from web.pages.page_request import member_request
+from web.pages.page_request import change, member_request
 
 KINDS: Final = {
     "email": "e-mail address",
@@ -44,9 +44,9 @@ def forget() -> Any:
             orders=orders,
         )
     hashed = forgotten.identifier_hash(hasher, person)
-    forgotten.ask(connection, shop_key, hashed, member.now)
-    # Not whom: the trail is kept.
-    member.record("person_forgotten")
-    connection.commit()
+    with change() as member:
+        forgotten.ask(member.connection, shop_key, hashed, member.now)
+        # Not whom: the trail is kept.
+        member.record("person_forgotten")
     flash("The next refresh forgets this person.")
     return back

@@ -22,12 +22,16 @@ from babel.numbers import (
     format_currency,
     format_decimal,
 )
-from flask import request
+from flask import g, request
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.http import parse_accept_header
 
 from warehouse.domain.currencies import minor_units
 from web.dashboard.statistics import Interval
 
 _DEFAULT: Final = Locale("en", "US")
+# Languages of a browser that are looked at; Firefox sends four.
+_LANGUAGES: Final = 10
 _SECOND: Final = timedelta(seconds=1)
 _TENTH: Final = Decimal("0.1")
 # From here on the cents of an amount say nothing at a glance.
@@ -37,11 +41,18 @@ _COMPACT_FROM: Final = 1_000_000
 
 
 def locale() -> Locale:
-    """The first language of the browser that Babel knows, else English."""
-    for language, _ in request.accept_languages:
-        if found := _locale(language):
-            return found
-    return _DEFAULT
+    """The first language of the browser that Babel knows, else English. Found once for a request: a page
+    has hundreds of numbers."""
+    if "locale" not in g:
+        g.locale = _find_locale(request.headers.get("Accept-Language", ""))
+    found: Locale = g.locale
+    return found
+
+
+def _find_locale(header: str) -> Locale:
+    first = ",".join(header.split(",", _LANGUAGES)[:_LANGUAGES])
+    languages = parse_accept_header(first, LanguageAccept)
+    return next(filter(None, (_locale(language) for language, _ in languages)), _DEFAULT)
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, Row, Select
+from sqlalchemy import Connection, Engine, Row, Select, event
 from sqlalchemy.exc import DBAPIError
 
 from warehouse.connections.backends import backend_of
@@ -53,6 +53,8 @@ class Database:
         if backend_of(url).name == "sqlite":
             self._reader = open_engine(url, pooled=True, most=_READERS)
             self._writer = open_engine(url, pooled=True, most=_SQLITE_WRITERS)
+            # As PostgreSQL's snapshots: a page that forgot to ask for the lock would not write beside it.
+            event.listen(self._reader, "connect", _refuse_writes)
         else:
             # Imported here, with its driver, which a SQLite warehouse needs nothing of.
             from warehouse.connections.snapshots import open_snapshots
@@ -119,6 +121,10 @@ class Database:
             return connection.execute(statement, values).one_or_none()
         finally:
             self.release(connection)
+
+
+def _refuse_writes(connection: Any, _record: Any) -> None:
+    connection.execute("PRAGMA query_only = ON").close()
 
 
 def _with_live_connection(ask: Callable[[], Answer]) -> Answer:

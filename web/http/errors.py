@@ -5,6 +5,7 @@ answered; anything else that goes wrong becomes a 503 (the warehouse does not an
 tells its cause to the log alone.
 """
 
+import errno
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -46,6 +47,8 @@ MESSAGES: Final = {
 }
 
 
+# Files have run out, of this process or of the machine: some are closed soon.
+_NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE)
 # Seconds after which a client may ask again.
 RETRY_SOON: Final = {"Retry-After": "1"}
 
@@ -152,7 +155,9 @@ def _refusal_of_failure(error: Exception) -> Refusal:
 
 
 def is_unavailable(error: Exception) -> bool:
-    """Whether an exception says that the warehouse does not answer."""
+    """Whether an exception says that the warehouse does not answer, or that there are no more files."""
+    if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
+        return True
     if not isinstance(error, DBAPIError):
         return isinstance(error, PoolTimeout | Unavailable)
     is_lost = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated

@@ -21,14 +21,14 @@ class TrustedProxies:
         self._networks = tuple(networks)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
-        trusted = self._trusts(environ.get("REMOTE_ADDR", ""))
+        trusted = is_within(environ.get("REMOTE_ADDR", ""), self._networks)
         return (self._behind if trusted else self._plain)(environ, start_response)
 
-    def _trusts(self, address: str) -> bool:
-        if not self._networks:
-            return False
-        try:
-            client = ip_address(address)
-        except ValueError:
-            return False
-        return any(client in network for network in self._networks)
+
+def is_within(address: str, networks: Iterable[IPv4Network | IPv6Network]) -> bool:
+    """Whether one of the networks has the address; False for a text that is none."""
+    try:
+        client = ip_address(address)
+    except ValueError:
+        return False
+    return any(client in network for network in networks)

@@ -4,7 +4,7 @@ an address may fail to authenticate.
 Only failures count against an address, and only failures are refused for it: people behind one address
 share it, and a valid key always passes. The counts are in a file that the processes of one server share
 (so each host counts for itself), never in the warehouse, where a write would wait behind a long import.
-Where counting fails, the request is let through.
+Where the file cannot be used, each process counts for itself, in memory.
 
 The fields `RateLimit` and `RateLimit-Policy` are those of draft-ietf-httpapi-ratelimit-headers.
 """
@@ -20,8 +20,7 @@ from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.settings import RATE_LIMIT
 from web.auth.gcra import RateLimit, RateLimitState, client_network, consume
 from web.http.errors import CODES, Refusal
-from web.http.request_id import request_id
-from web.http.request_log import log_failure
+from web.http.request_log import log_trouble
 from web.http.state import state
 
 # 300 at once, so that a program which goes through every endpoint with a wrong key is told so, and 60 a
@@ -38,48 +37,72 @@ _TABLE: Final = """
 
 
 class RateBuckets:
-    """The counts, in an SQLite file; without one, in the memory of this process."""
+    """The counts, in an SQLite file; without one, and where it fails, in the memory of this process."""
 
     def __init__(self, file: str | None) -> None:
-        self._file = file or ":memory:"
+        self._file = file
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
+        # Opened now: when files run out, no limit must be open.
+        self._memory = _open(":memory:")
+        self._has_failed = False
 
     def take(self, subject: str, allowance: RateLimit, now: int) -> RateLimitState:
-        """Raises sqlite3.Error where it cannot be counted."""
         with self._lock:
-            connection = self._connection = self._connection or self._open()
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                taken = consume(self._execute, subject, allowance, now)
-                connection.execute("DELETE FROM rate_bucket WHERE full_at <= ?", (now,))
-            finally:
-                connection.execute("COMMIT")
-            return taken
+            if self._file:
+                try:
+                    self._connection = self._connection or _open(self._file)
+                    taken = _take(self._connection, subject, allowance, now)
+                    self._has_failed = False
+                    return taken
+                except sqlite3.Error as error:
+                    self._give_up(error)
+            return _take(self._memory, subject, allowance, now)
 
     def create(self) -> None:
         """Make the file, before several processes want to at once."""
-        self._open().close()
+        if self._file:
+            _open(self._file).close()
 
     def close(self) -> None:
         with self._lock:
+            self._memory.close()
             if self._connection:
                 self._connection.close()
 
-    def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._file, _LOCK_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        # Nothing here is worth a write to the disk.
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.executescript(_TABLE)
-        return connection
+    def _give_up(self, error: sqlite3.Error) -> None:
+        """Until the next request, which tries the file again."""
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+        if not self._has_failed:
+            self._has_failed = True
+            log_trouble(f"Requests are counted by each process for itself: {error}.")
 
-    def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
-        assert self._connection
-        rows = self._connection.execute(statement, values).fetchall()
+
+def _open(file: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, _LOCK_SECONDS, isolation_level=None, check_same_thread=False)
+    # Nothing here is worth a write to the disk.
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.executescript(_TABLE)
+    return connection
+
+
+def _take(
+    connection: sqlite3.Connection, subject: str, allowance: RateLimit, now: int
+) -> RateLimitState:
+    def execute(statement: str, values: Mapping[str, Any]) -> Any:
+        rows = connection.execute(statement, values).fetchall()
         return rows[0][0] if rows else None
+
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        taken = consume(execute, subject, allowance, now)
+        connection.execute("DELETE FROM rate_bucket WHERE full_at <= ?", (now,))
+    finally:
+        connection.execute("COMMIT")
+    return taken
 
 
 class RateLimits:
@@ -93,9 +116,9 @@ class RateLimits:
     def count_request(self, shop_key: int, now: int) -> None:
         """Count a request of a shop, and keep the headers that its answer gets. Raises the 429."""
         limit = self._of_shops
-        used = limit and self._consume(f"shop {shop_key}", limit, now)
-        if not (limit and used):
+        if limit is None:
             return
+        used = self._buckets.take(f"shop {shop_key}", limit, now)
         seconds = limit.window // MICROS_PER_SECOND
         state().rate_limit_headers = {
             "RateLimit-Policy": f'"default";q={limit.times};w={seconds}',
@@ -104,11 +127,20 @@ class RateLimits:
         if used.retry_after:
             raise _limited("The keys of this shop have been used too often.", used.retry_after)
 
+    def count_page(self, shop_key: int, now: int) -> None:
+        """Count a page of a shop's members, apart from the requests with its keys. Raises the 429."""
+        limit = self._of_shops
+        if limit is None:
+            return
+        used = self._buckets.take(f"pages {shop_key}", limit, now)
+        if used.retry_after:
+            raise _limited("Members of this shop have asked for too many pages.", used.retry_after)
+
     def count_failure(self, now: int) -> None:
         """Count a request without a valid key, by its address. Raises the 429."""
         address = client_network(request.remote_addr or "")
-        used = self._consume(f"address {address}", FAILURES, now)
-        if used and used.retry_after:
+        used = self._buckets.take(f"address {address}", FAILURES, now)
+        if used.retry_after:
             raise _limited(
                 "Too many requests without a valid API key came from this address.",
                 used.retry_after,
@@ -116,13 +148,6 @@ class RateLimits:
 
     def close(self) -> None:
         self._buckets.close()
-
-    def _consume(self, subject: str, limit: RateLimit, now: int) -> RateLimitState | None:
-        try:
-            return self._buckets.take(subject, limit, now)
-        except sqlite3.Error as error:
-            log_failure(request_id(), error)
-            return None
 
 
 def _limited(message: str, seconds: int) -> Refusal:

@@ -5,7 +5,8 @@ may hold less than half of the server's threads, and a request whose body cannot
 (503) before any of it is read: the server would not go on while a body is read whose request was answered.
 
 Nobody gets more than half of the turns. A sender of bodies that never end, with a valid key too, stops no
-writes but their own.
+writes but their own. Requests wait for a turn only while turns end: beside bodies that come slowly, they
+would hold threads in vain.
 """
 
 from collections import Counter
@@ -13,6 +14,7 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from threading import Condition
+from time import monotonic
 from typing import IO, Final
 
 from flask import Request
@@ -34,6 +36,8 @@ class Turns:
         self._at_once, self._queued = at_once, queued
         self._taken: Counter[Hashable] = Counter()
         self._waiting: Counter[Hashable] = Counter()
+        # When a turn of each sender that has one began or ended last.
+        self._moved: dict[Hashable, float] = {}
         self._changed = Condition()
 
     @contextmanager
@@ -43,16 +47,20 @@ class Turns:
             if not (self._has_room(self._taken, sender, self._at_once) or self._wait(sender)):
                 raise _too_many()
             self._taken[sender] += 1
+            self._moved[sender] = monotonic()
         try:
             yield
         finally:
             with self._changed:
                 _subtract(self._taken, sender)
+                self._moved[sender] = monotonic()
+                if sender not in self._taken:
+                    del self._moved[sender]
                 self._changed.notify_all()
 
     def _wait(self, sender: Hashable) -> bool:
         """Wait for a turn; whether there is one."""
-        if not self._has_room(self._waiting, sender, self._queued):
+        if not self._has_room(self._waiting, sender, self._queued) or self._is_stuck(sender):
             return False
         self._waiting[sender] += 1
         try:
@@ -61,6 +69,12 @@ class Turns:
             )
         finally:
             _subtract(self._waiting, sender)
+
+    def _is_stuck(self, sender: Hashable) -> bool:
+        """Whether none of the turns that the sender waits for has begun or ended for a while."""
+        is_own = self._taken[sender] >= self._at_once // 2
+        moved = self._moved[sender] if is_own else max(self._moved.values())
+        return monotonic() - moved > _QUEUE_SECONDS
 
     @staticmethod
     def _has_room(used: Counter[Hashable], sender: Hashable, most: int) -> bool:

@@ -17,13 +17,17 @@ from flask import Response, request
 from warehouse.domain.time import iso_millis
 from web.http.state import services, state
 
+# Clients can send anything as a method, 60,000 letters too.
+_METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+
 logger: Final = logging.getLogger("web")
 
 
 class HandledRequest(NamedTuple):
-    """A request that was answered. `path` is the template of the address, None for an unknown one;
-    `ended` is the instant of the answer; shop and credential are None without a valid key; `error` is
-    the code of a refusal; `client_address` is the one that `proxies.py` has found."""
+    """A request that was answered. `method` is `other` for an unknown one. `path` is the template of the
+    address, None for an unknown one; `ended` is the instant of the answer; shop and credential are None
+    without a valid key; `error` is the code of a refusal; `client_address` is the one that `proxies.py` has
+    found."""
 
     request_id: str
     method: str
@@ -53,7 +57,7 @@ def report(response: Response) -> Response:
     caller = current.caller
     handled = HandledRequest(
         request_id=current.request_id,
-        method=request.method,
+        method=request.method if request.method in _METHODS else "other",
         path=current.template or (rule.rule if rule else None),
         status=response.status_code,
         seconds=perf_counter() - current.started,

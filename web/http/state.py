@@ -11,6 +11,7 @@ from flask import Flask, current_app, g
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from web.auth.sign_in_limits import KnownRefusals
     from web.db.background_writes import BackgroundWrites, LastUse
     from web.db.database import Database
     from web.db.dimensions import Dimensions
@@ -41,6 +42,7 @@ class Services:
     background_writes: BackgroundWrites
     last_use: LastUse
     rate_limits: RateLimits
+    known_refusals: KnownRefusals
     concurrency: ConcurrencyLimits
     readiness: dict[str, Probe[Readiness]]
     operator_needs: Probe[dict[str, int]]

@@ -5,13 +5,14 @@ from typing import Any, Final
 
 from flask import flash, make_response, redirect, render_template, request, url_for
 
-from web.auth import sessions
+from web.auth import passwords, sessions
 from web.auth.password_change import change_password as auth_change_password
 from web.auth.sign_in import SignInRefused, TooManyAttempts
 from web.http.errors import not_found
+from web.http.state import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import ChangePasswordForm
-from web.pages.page_request import MemberRequest, member_request, members_blueprint
+from web.pages.page_request import MemberRequest, change, member_request, members_blueprint
 from web.pages.return_address import same_view
 
 blueprint: Final = members_blueprint("account", __name__)
@@ -26,15 +27,16 @@ def show() -> Any:
 def change_password() -> Any:
     page = member_request()
     form = ChangePasswordForm()
-    form.words = [page.member.email, *(shop_id for _, shop_id in page.shops)]
     if not form.validate():
         return _page(page, form), 422
     try:
         token = auth_change_password(
-            page.connection,
+            page_request.database().write,
+            services().known_refusals,
             page.member,
             form.old.data,
             form.password.data,
+            words=[page.member.email, *(shop_id for _, shop_id in page.shops)],
             by=page.actor,
             browser=browser_cookie.name(),
             now=page.now,
@@ -43,56 +45,65 @@ def change_password() -> Any:
         form.old.errors = [str(error)]
         headers = {"Retry-After": str(error.retry_after)}
         return make_response(_page(page, form), 429, headers)
+    except passwords.Weak as error:
+        form.password.errors = [str(error)]
+        return _page(page, form), 422
     except SignInRefused:
         form.old.errors = ["This is not your present password."]
         return _page(page, form), 422
-    page_request.start_session(page.connection, token)
+    page_request.start_session(page_request.open_connection(write=False), token)
     flash("Your password is changed. You are signed out everywhere else.")
     return redirect(url_for("account.show"))
 
 
 @blueprint.post("/account/sign-ins/<sign_in_id>/end", provide_automatic_options=False)
 def end_sign_in(sign_in_id: str) -> Any:
-    return _end_others(member_request(), sign_in_id)
+    return _end_others(sign_in_id)
 
 
 @blueprint.post("/account/sign-ins/end", provide_automatic_options=False)
 def end_other_sign_ins() -> Any:
-    return _end_others(member_request())
+    return _end_others()
 
 
 @blueprint.post("/shop", provide_automatic_options=False)
 def switch_shop() -> Any:
     """Continue in another shop of the member, on the same page over the same days."""
-    page = member_request()
-    shop_key = {shop_id: key for key, shop_id in page.shops}.get(request.form.get("shop", ""))
-    if shop_key is None:
-        raise not_found()
-    sessions.switch_shop(page.connection, page.member.token, shop_key)
-    # The trail is the new shop's, whose members may not know the old one.
-    page.record("signed_in", "from another shop", shop_key)
-    page.connection.commit()
+    wanted = request.form.get("shop", "")
+    _key_among(member_request().shops, wanted)
+    with change() as page:
+        shop_key = _key_among(page.shops, wanted)
+        sessions.switch_shop(page.connection, page.member.token, shop_key)
+        # The trail is the new shop's, whose members may not know the old one.
+        page.record("signed_in", "from another shop", shop_key)
     return redirect(same_view(request.form.get("next", "")))
 
 
 @blueprint.post("/sign-out", provide_automatic_options=False)
 def sign_out() -> Any:
-    page = member_request()
-    sessions.end(page.connection, page.member.token)
-    page.record("signed_out")
-    page.connection.commit()
+    with change() as page:
+        sessions.end(page.connection, page.member.token)
+        page.record("signed_out")
     page_request.end_session()
     flash("You are signed out.")
     return redirect(url_for("sign_in.sign_in_form"))
 
 
-def _end_others(page: MemberRequest, sign_in_id: str | None = None) -> Any:
+def _key_among(shops: list[tuple[int, str]], wanted: str) -> int:
+    """Raises the 404."""
+    for shop_key, shop_id in shops:
+        if shop_id == wanted:
+            return shop_key
+    raise not_found()
+
+
+def _end_others(sign_in_id: str | None = None) -> Any:
     """End one of the member's other sign-ins, or all. One that has ended by itself is no error."""
-    ended = sessions.end_others(page.connection, page.member, sign_in_id)
-    number = "1 sign-in" if ended == 1 else f"{ended} sign-ins"
-    if ended:
-        page.record("sign_ins_ended", number)
-    page.connection.commit()
+    with change() as page:
+        ended = sessions.end_others(page.connection, page.member, sign_in_id)
+        number = "1 sign-in" if ended == 1 else f"{ended} sign-ins"
+        if ended:
+            page.record("sign_ins_ended", number)
     flash(f"Ended {number}.")
     return redirect(url_for("account.show"))
 

@@ -13,6 +13,7 @@ from web.auth import api_keys, audit, permissions, write_keys
 from web.pages.forms import GRACE_LABELS, NewKeyForm, RotateForm
 from web.pages.page_request import (
     MemberRequest,
+    change,
     digest_of_once,
     member_request,
     members_blueprint,
@@ -65,17 +66,17 @@ def create_key() -> Any:
     if not form.validate():
         return _new_key_page(page, form), 422
     try:
-        key = api_keys.mint(
-            page.connection,
-            page.member.shop_id,
-            form.scopes.data,
-            name=form.name.data,
-            by=page.actor,
-            now=page.now,
-            expires_at=form.expires.instant,
-            credential_id=f"cred_{digest_of_once(form.once.data)[:24]}",
-        )
-        page.connection.commit()
+        with change() as page:
+            key = api_keys.mint(
+                page.connection,
+                page.member.shop_id,
+                form.scopes.data,
+                name=form.name.data,
+                by=page.actor,
+                now=page.now,
+                expires_at=form.expires.instant,
+                credential_id=f"cred_{digest_of_once(form.once.data)[:24]}",
+            )
     except api_keys.TooManyKeys as error:
         return _no_key(error)
     except IntegrityError:
@@ -105,19 +106,19 @@ def rotate(credential_id: str) -> Any:
     if not form.validate():
         return _rotate_page(key, form), 422
     try:
-        new_key = api_keys.rotate(
-            page.connection,
-            credential_id,
-            by=page.actor,
-            now=page.now,
-            grace=api_keys.GRACE_PERIODS[form.grace.data],
-            expires_at=form.expires.instant,
-        )
+        with change() as page:
+            new_key = api_keys.rotate(
+                page.connection,
+                credential_id,
+                by=page.actor,
+                now=page.now,
+                grace=api_keys.GRACE_PERIODS[form.grace.data],
+                expires_at=form.expires.instant,
+            )
     except api_keys.KeyNotActive:
         return _cannot_rotate()
     except api_keys.TooManyKeys as error:
         return _no_key(error)
-    page.connection.commit()
     return _key_created_page(new_key)
 
 
@@ -131,8 +132,8 @@ def revoke_form(credential_id: str) -> Any:
 def revoke(credential_id: str) -> Any:
     page = member_request()
     key = own_key(page, api_keys.find, credential_id)
-    api_keys.revoke(page.connection, credential_id, by=page.actor, now=page.now)
-    page.connection.commit()
+    with change() as page:
+        api_keys.revoke(page.connection, credential_id, by=page.actor, now=page.now)
     flash(f"The key {key.name or key.hint} is revoked and no longer works.")
     return redirect(url_for("connections.show"))
 

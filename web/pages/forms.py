@@ -1,6 +1,5 @@
 """The forms: their fields, the values that they accept, and the messages for those that they refuse."""
 
-from collections.abc import Collection
 from typing import Any, Final
 
 from flask_wtf import FlaskForm
@@ -59,9 +58,9 @@ class SignInForm(FlaskForm):
 
 
 class PasswordForm(FlaskForm):
-    """`words` are those that everybody would try first as this member's password."""
+    """A new password. Whether it is easy to guess takes long to find out: `passwords.require_strong` does
+    it later."""
 
-    words: Collection[str] = ()
     password = PasswordField("New password", validators=[InputRequired("Enter a password.")])
     again = PasswordField(
         "Repeat the password",
@@ -69,7 +68,7 @@ class PasswordForm(FlaskForm):
     )
 
     def validate_password(self, field: PasswordField) -> None:
-        objection = passwords.objection(field.data or "", self.words)
+        objection = passwords.objection_to_length(field.data or "")
         if objection:
             raise ValidationError(objection)
 

@@ -1,13 +1,16 @@
-"""START HERE: what happens around every page: CSRF check, sign-in, transaction.
+"""START HERE: what happens around every page: CSRF check, sign-in, limits, transaction.
 
-A form passes the check of its type (415), its CSRF check (400), then the check of the sign-in (redirect
-to the sign-in page), then its view, which asks `web/auth/permissions.py` (403). The check of the member
-and the change that follows are one transaction, so a member who is disabled in between cannot complete
-the change.
+A form passes the check of its type (415), its CSRF check (400), the check of the sign-in (redirect to the
+sign-in page), the limits of its shop (429), then its view, which asks `web/auth/permissions.py` (403).
+
+A view has two phases. In the first it reads, from a snapshot that cannot write, and checks the form: that
+may take long, and keeps nobody waiting. In the second, `change()`, it writes: on SQLite all writes of all
+shops wait meanwhile. The member is found again there, in the same transaction as the change, so a member
+who is disabled in between cannot complete it.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -50,7 +53,7 @@ login.session_protection = None
 @dataclass(frozen=True, slots=True)
 class MemberRequest:
     """A request of a signed-in member at the instant `now` (microseconds). `connection` can write
-    where the request is a POST. `shops` are (shop_key, shop_id) of the shops that the member can enter."""
+    within `change()` alone. `shops` are (shop_key, shop_id) of the shops that the member can enter."""
 
     connection: Connection
     member: SignedIn
@@ -67,6 +70,10 @@ class MemberRequest:
         record(
             self.connection, shop_key or self.member.shop_key, self.actor, action, detail, self.now
         )
+
+
+class SignInEnded(Exception):
+    """The sign-in of a request has ended while its form was checked."""
 
 
 class User(UserMixin):
@@ -116,6 +123,23 @@ def member_request() -> MemberRequest:
     return current
 
 
+@contextmanager
+def change() -> Iterator[MemberRequest]:
+    """The request at hand with a connection that can write; its transaction is committed at the end of the
+    block. Raises NotAllowed where the member's rights are not those with which the form was checked."""
+    checked = member_request()
+    connection = open_connection(write=True)
+    member = sessions.find(connection, checked.member.token, checked.now)
+    if member is None:
+        raise SignInEnded
+    if replace(member, seen_at=checked.member.seen_at) != checked.member:
+        raise NotAllowed("Your permissions or your shop changed meanwhile. Reload the page.")
+    shops = sessions.list_shops(connection, member.member_key)
+    g.member_request = MemberRequest(connection, member, shops, checked.now)
+    yield g.member_request
+    connection.commit()
+
+
 def read_figures(*, at_primary: bool) -> tuple[MemberRequest, Shop]:
     """The request at hand and its shop, in the snapshot from which the page reads: that of the read replica,
     where there is one, unless the page shows what its members write."""
@@ -130,8 +154,11 @@ def read_figures(*, at_primary: bool) -> tuple[MemberRequest, Shop]:
 
 
 def open_connection(*, write: bool) -> Connection:
-    """The connection of a request to a page. It is closed after the request; changes that were not
-    committed are rolled back."""
+    """The connection of a request to a page, in place of the one that it had. It is closed after the
+    request; changes that were not committed are rolled back."""
+    previous, state().connection = state().connection, None
+    if previous is not None:
+        database().release(previous)
     connection = database().write() if write else database().read()
     state().connection = connection
     return connection
@@ -171,6 +198,7 @@ def _with_checks(blueprint: Blueprint) -> Blueprint:
     blueprint.after_request(add_headers)
     blueprint.register_error_handler(NotAllowed, _refuse)
     blueprint.register_error_handler(passwords.Busy, _refuse_for_now)
+    blueprint.register_error_handler(SignInEnded, lambda _error: _redirect_to_sign_in())
     return blueprint
 
 
@@ -209,12 +237,13 @@ def _check_form() -> None:
 
 
 def _require_member() -> Any:
-    connection = open_connection(write=request.method == "POST")
+    connection = open_connection(write=False)
     if not current_user.is_authenticated:
         return login.unauthorized()
     member: SignedIn = current_user.member
+    services().rate_limits.count_page(member.shop_key, now())
     if admission := state().admission:
-        admission.enter(member.shop_key, takes_turns=False)
+        admission.enter(member.shop_key, takes_turns=request.method != "POST")
     shops = sessions.list_shops(connection, member.member_key)
     g.member_request = MemberRequest(connection, member, shops, now())
     is_use = request.endpoint not in _RELOADS_ITSELF

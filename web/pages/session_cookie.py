@@ -34,7 +34,7 @@ class PageSessions(SecureCookieSessionInterface):
         if not app.secret_key:
             try:
                 app.secret_key = SECRET_KEY.get() or shared_secret(self._database)
-            except SQLAlchemyError:
+            except (SQLAlchemyError, OSError):
                 return None  # the page meets the same error, and answers with it
         return super().open_session(app, request)
 

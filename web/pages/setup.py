@@ -19,7 +19,7 @@ from web.auth import operators, permissions, sessions, write_keys
 from web.http.api_key_auth import find_shop
 from web.http.errors import not_found
 from web.pages.example_files import KINDS, example_file
-from web.pages.page_request import MemberRequest, member_request, members_blueprint
+from web.pages.page_request import MemberRequest, change, member_request, members_blueprint
 from web.pages.setup_forms import ShopForm, ShopifyForm
 
 blueprint: Final = members_blueprint("setup", __name__, prefix=None)
@@ -67,21 +67,21 @@ def shop_form() -> Any:
 
 @blueprint.post("/setup/shop", provide_automatic_options=False)
 def add_shop() -> Any:
-    page, form = member_request(), ShopForm()
-    member = page.member
-    permissions.require_adding_shops(member.adds_shops)
+    form = ShopForm()
+    permissions.require_adding_shops(member_request().member.adds_shops)
     if not form.validate():
         return shop_page("shop_new.html", form), 422
     shop = form.settings()
     try:
-        shop_key = operators.add_shop(
-            page.connection, shop, member.email, by=page.actor, now=page.now
-        )
+        with change() as page:
+            member = page.member
+            shop_key = operators.add_shop(
+                page.connection, shop, member.email, by=page.actor, now=page.now
+            )
+            sessions.switch_shop(page.connection, member.token, shop_key)
     except operators.ShopTaken:
         form.refuse_taken()
         return shop_page("shop_new.html", form), 422
-    sessions.switch_shop(page.connection, member.token, shop_key)
-    page.connection.commit()
     flash(f"The shop {shop.shop_id} is added, and you are in it.")
     return redirect(url_for("setup.show"))
 
@@ -95,24 +95,25 @@ def shopify_form() -> Any:
 
 @blueprint.post("/setup/shopify", provide_automatic_options=False)
 def set_up_shopify() -> Any:
-    page, form = _page_with_credentials(), ShopifyForm()
+    _page_with_credentials()
+    form = ShopifyForm()
     if not form.validate():
         return render_template("setup_shopify.html", form=form), 422
     credentials = {name: str(form[name].data) for name in shop_pulls.SHOPIFY_CREDENTIALS}
     try:
-        name = shop_pulls.set_up_shopify(
-            page.connection,
-            page.member.shop_key,
-            page.member.shop_id,
-            str(form.domain.data),
-            credentials,
-            page.now,
-        )
+        with change() as page:
+            name = shop_pulls.set_up_shopify(
+                page.connection,
+                page.member.shop_key,
+                page.member.shop_id,
+                str(form.domain.data),
+                credentials,
+                page.now,
+            )
+            page.record("pull_set_up", name)
     except shop_pulls.CannotSetUp as error:
         form.domain.errors = [str(error)]
         return render_template("setup_shopify.html", form=form), 422
-    page.record("pull_set_up", name)
-    page.connection.commit()
     flash(f"The pull {name} is set up. A scheduler that runs begins it within ten seconds.")
     return redirect(url_for("setup.show", _anchor="pulls"))
 

@@ -8,11 +8,21 @@ from flask import flash, make_response, redirect, render_template, url_for
 from flask_login import current_user
 from sqlalchemy import Connection
 
-from web.auth import audit, members, operators, password_links, passwords, sessions, sign_in_links
+from web.auth import (
+    audit,
+    members,
+    operators,
+    password_links,
+    passwords,
+    sessions,
+    sign_in_limits,
+    sign_in_links,
+)
 from web.auth import sign_in as auth
+from web.auth.gcra import client_network
 from web.auth.sign_in_limits import Attempt
 from web.auth.sign_in_links import SignInLink
-from web.http.errors import Refusal
+from web.http.errors import CODES, Refusal
 from web.http.state import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import PasswordForm, SignInForm
@@ -46,7 +56,12 @@ def sign_in() -> Any:
     attempt = Attempt(email, page_request.client_address(), known_browser)
     try:
         token = auth.sign_in(
-            page_request.database().write, attempt, form.password.data, browser_cookie.name(), now
+            page_request.database().write,
+            services().known_refusals,
+            attempt,
+            form.password.data,
+            browser_cookie.name(),
+            now,
         )
     except auth.SignInRefused as error:
         # Written later: only an account that exists has a trail, and the answer must not take longer.
@@ -85,7 +100,7 @@ def follow_link(token: str) -> Any:
             by = audit.Actor(present.email, address)
             audit.record(connection, present.shop_key, by, "signed_out", "", now)
         connection.commit()
-        page_request.start_session(connection, session_token)
+    page_request.start_session(page_request.open_connection(write=False), session_token)
     return redirect(url_for("dashboard.overview"))
 
 
@@ -104,11 +119,16 @@ def set_password(token: str) -> Any:
         member_key, email = _link_owner(connection, token)
         shops = sessions.list_shops(connection, member_key)
     form = PasswordForm() if shops else FirstShopForm()
-    form.words = [email, *(shop_id for _, shop_id in shops)]
     if not form.validate():
         return _password_page(form, email), 422
-    # Hashing takes long, and a transaction that writes keeps others waiting.
-    with passwords.place_to_hash():
+    _count_attempt(token, email, now)
+    # Scoring and hashing take long, and a transaction that writes keeps others waiting.
+    try:
+        passwords.require_strong(form.password.data, [email, *(shop_id for _, shop_id in shops)])
+    except passwords.Weak as error:
+        form.password.errors = [str(error)]
+        return _password_page(form, email), 422
+    with passwords.place_to_hash(client_network(page_request.client_address())):
         password_hash = passwords.hash_password(form.password.data)
     by = audit.Actor(email, page_request.client_address())
     connection = page_request.open_connection(write=True)
@@ -132,10 +152,24 @@ def set_password(token: str) -> Any:
     )
     audit.record(connection, shop_key, by, "signed_in", "with a new password", now)
     connection.commit()
-    page_request.start_session(connection, session_token)
+    page_request.start_session(page_request.open_connection(write=False), session_token)
     flash("Your password is set, and you are signed in.")
     is_first = isinstance(form, FirstShopForm)
     return redirect(url_for("setup.show" if is_first else "dashboard.overview"))
+
+
+def _count_attempt(token: str, email: str, now: int) -> None:
+    """Count an attempt to set a password by a link. Raises the 429."""
+    known = services().known_refusals
+    attempt = Attempt(email, page_request.client_address(), f"of {sessions.token_hash(token)}")
+    retry_after = known.retry_after(attempt, now)
+    if not retry_after:
+        with page_request.database().write() as connection:
+            retry_after = sign_in_limits.count(connection, known, attempt, now)
+            connection.commit()
+    if retry_after:
+        headers = {"Retry-After": str(retry_after)}
+        raise Refusal(429, CODES[429], str(auth.TooManyAttempts(retry_after)), headers)
 
 
 def _password_page(form: PasswordForm, email: str) -> str:

@@ -9,7 +9,13 @@ from sqlalchemy.exc import IntegrityError
 from web.auth import permissions, write_keys
 from web.auth.api_keys import TooManyKeys
 from web.pages.forms import NewWriteKeyForm
-from web.pages.page_request import digest_of_once, member_request, members_blueprint, own_key
+from web.pages.page_request import (
+    change,
+    digest_of_once,
+    member_request,
+    members_blueprint,
+    own_key,
+)
 from web.pages.return_address import own_page_or
 
 blueprint: Final = members_blueprint("write_keys", __name__)
@@ -27,20 +33,20 @@ def new_form() -> Any:
 
 @blueprint.post("/connections/write-keys/new", provide_automatic_options=False)
 def create() -> Any:
-    page, form = member_request(), NewWriteKeyForm()
+    form = NewWriteKeyForm()
     if not form.validate():
         return _new_key_page(form), 422
     try:
-        write_keys.create(
-            page.connection,
-            page.member.shop_id,
-            form.origins.origins,
-            name=form.name.data,
-            by=page.actor,
-            now=page.now,
-            text=f"{write_keys.PREFIX}{digest_of_once(form.once.data)[:32]}",
-        )
-        page.connection.commit()
+        with change() as page:
+            write_keys.create(
+                page.connection,
+                page.member.shop_id,
+                form.origins.origins,
+                name=form.name.data,
+                by=page.actor,
+                now=page.now,
+                text=f"{write_keys.PREFIX}{digest_of_once(form.once.data)[:32]}",
+            )
         flash(f"The write key {form.name.data} is created.")
     except (TooManyKeys, write_keys.NoFolder) as error:
         flash(f"No write key was created: {error}.", "problem")
@@ -59,8 +65,8 @@ def revoke_form(text: str) -> Any:
 def revoke(text: str) -> Any:
     page = member_request()
     key = own_key(page, write_keys.find, text)
-    write_keys.revoke(page.connection, text, by=page.actor, now=page.now)
-    page.connection.commit()
+    with change() as page:
+        write_keys.revoke(page.connection, text, by=page.actor, now=page.now)
     flash(
         f"The write key {key.name or key.text} is revoked. Events with it are refused in a moment."
     )

@@ -2,12 +2,14 @@
 
 granian holds connections outside of Python: a client that is silent, sends half of its headers or does
 not read its answer takes no thread (tests/web/server/test_slow_clients.py). A thread (`threads.py`) is taken
-by a request, and by the reading of a body, which `web/http/request_bodies.py` bounds.
+by a request, and by the reading of a body, which `web/http/request_bodies.py` bounds. `connections.py`
+bounds what granian does not.
 """
 
 import atexit
 import multiprocessing
 import os
+import resource
 import socket
 import sys
 from collections.abc import Callable
@@ -23,15 +25,16 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from warehouse.setting_values import Setting, SettingError
-from warehouse.settings import METRICS_HOST, METRICS_PORT, WAREHOUSE_URL
+from warehouse.settings import METRICS_HOST, METRICS_PORT, TRUSTED_PROXIES, WAREHOUSE_URL
 from web.app import close_app, create_app
 from web.clock import wall_clock
 from web.db.database import Database
 from web.http.rate_limits import RateBuckets
 from web.http.request_log import configure
+from web.server.connections import Connections
 from web.server.shared_folder import shared_folder
 from web.server.threads import THREADS
-from web.server.unread_answers import WholeAnswers
+from web.server.whole_answers import WholeAnswers
 
 GRACE_SECONDS: Final = 25
 """The longest that requests in flight may take after SIGTERM."""
@@ -46,6 +49,10 @@ _SWITCH_SECONDS: Final = 0.0005
 # Connections that one process holds, whatever they do. Each may keep an answer in memory that nobody reads:
 # without a key up to 0.5 MB.
 _MAX_CONNECTIONS: Final = 1024
+# Files that a process has beside them: the warehouse, rate limits, and of the collector one for each shop.
+_OTHER_FILES: Final = 512
+# At least so many connections, however few files a process may have.
+_MIN_CONNECTIONS: Final = 64
 
 
 def run(host: str, port: int, workers: int) -> None:
@@ -104,13 +111,24 @@ def serve(load: Callable[[], Any], host: str, port: int, workers: int) -> None:
         workers=workers,
         blocking_threads=THREADS,
         backlog=1024,
-        backpressure=_MAX_CONNECTIONS,
+        backpressure=_room_for_connections(),
         respawn_failed_workers=True,
         workers_kill_timeout=GRACE_SECONDS,
         log_level=LogLevels.error,
     )
     server.on_startup(lambda: click.echo(f"Serving on http://{_address(host, port)}", err=True))
     server.serve(target_loader=load, wrap_loader=False)
+
+
+def _room_for_connections() -> int:
+    """Connections that leave each process enough files. Each may open as many files as the system allows
+    this one to allow itself."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MAX_CONNECTIONS + _OTHER_FILES
+    files = wanted if resource.RLIM_INFINITY in (soft, hard) else min(max(wanted, soft), hard)
+    if soft not in (resource.RLIM_INFINITY, files):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    return max(min(_MAX_CONNECTIONS, files - _OTHER_FILES), _MIN_CONNECTIONS)
 
 
 def require_free(host: str, port: int) -> None:
@@ -134,7 +152,14 @@ def _load_app(rate_buckets: str, is_measured: bool) -> Any:
 
         measure(app)
     atexit.register(close_app, app)
-    return WholeAnswers(app)
+    return watched(app)
+
+
+def watched(app: Callable[..., Any]) -> WholeAnswers:
+    """The application of this process, whose connections are looked after from now on."""
+    connections = Connections(TRUSTED_PROXIES.get())
+    connections.watch()
+    return WholeAnswers(app, connections)
 
 
 def begin_worker() -> None:

@@ -19,6 +19,7 @@ from web.auth.sign_in_limits import (
     PER_NETWORK,
     WINDOW,
     Attempt,
+    KnownRefusals,
     count,
     reset_account,
 )
@@ -64,7 +65,7 @@ def test_attempts_of_many_networks_slow_unknown_browsers_alone(
     known.post("/settings/sign-out", CONNECTIONS)
     with writing(engine) as connection:
         waits = [
-            count(connection, Attempt(ada, f"198.51.100.{host}"), clock.now)
+            count(connection, KnownRefusals(), Attempt(ada, f"198.51.100.{host}"), clock.now)
             for host in range(PER_ACCOUNT.times)
         ]
     assert set(waits[:-1]) == {0}  # one of the hundred was Ada's own
@@ -81,8 +82,8 @@ def test_attempts_of_many_networks_slow_unknown_browsers_alone(
 def test_one_network_does_not_use_up_an_account(engine: Engine, clock: Clock) -> None:
     with writing(engine) as connection:
         for _ in range(2 * PER_ACCOUNT.times):
-            count(connection, Attempt(ADA, STRANGER), clock.now)
-        assert count(connection, Attempt(ADA, "198.51.100.7"), clock.now) == 0
+            count(connection, KnownRefusals(), Attempt(ADA, STRANGER), clock.now)
+        assert count(connection, KnownRefusals(), Attempt(ADA, "198.51.100.7"), clock.now) == 0
 
 
 def test_a_known_browser_has_a_count_of_its_own(client: FlaskClient, ada: str) -> None:
@@ -148,10 +149,15 @@ def test_limit_per_network(browser: Browser, client: FlaskClient) -> None:
 
 
 def test_a_flood_of_sign_ins_is_told_to_come_back(
-    client: FlaskClient, engine: Engine, browser: Browser, clock: Clock
+    client: FlaskClient,
+    engine: Engine,
+    browser: Browser,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(passwords, "_WAIT_SECONDS", 0)
     link = browser.form(SIGN_IN)
-    with passwords.place_to_hash(), passwords.place_to_hash():
+    with passwords.place_to_hash("a"), passwords.place_to_hash("b"):
         for _ in range(PER_BROWSER.times + PER_NETWORK.times):
             busy = browser.client.post(
                 SIGN_IN, data={**link, "email": ADA, "password": "correct horse battery"}
@@ -192,18 +198,18 @@ def test_sign_in_lifts_the_limit_of_its_account_and_network(client: FlaskClient,
 def test_a_new_password_lifts_all_limits_of_its_account(engine: Engine, clock: Clock) -> None:
     with writing(engine) as connection:
         for host in (*range(PER_ACCOUNT.times), *[0] * PER_ACCOUNT_AND_NETWORK.times):
-            count(connection, Attempt(ADA, f"198.51.100.{host}"), clock.now)
-        count(connection, Attempt("bea@example.com", "203.0.113.1"), clock.now)
+            count(connection, KnownRefusals(), Attempt(ADA, f"198.51.100.{host}"), clock.now)
+        count(connection, KnownRefusals(), Attempt("bea@example.com", "203.0.113.1"), clock.now)
         reset_account(connection, ADA)
         left = connection.execute(select(rate_bucket.c.subject)).scalars()
         assert len([subject for subject in left if subject.startswith("account")]) == 2
-        assert count(connection, Attempt(ADA, "203.0.113.2"), clock.now) == 0
+        assert count(connection, KnownRefusals(), Attempt(ADA, "203.0.113.2"), clock.now) == 0
 
 
 def test_concurrent_attempts_stay_within_the_limit(engine: Engine, clock: Clock) -> None:
     def attempt(_number: int) -> int:
         with writing(engine) as connection:
-            return count(connection, Attempt(ADA, STRANGER), clock.now)
+            return count(connection, KnownRefusals(), Attempt(ADA, STRANGER), clock.now)
 
     with ThreadPoolExecutor(8) as pool:
         waits = list(pool.map(attempt, range(3 * PER_ACCOUNT_AND_NETWORK.times)))
@@ -214,7 +220,10 @@ def test_attempts_come_back_evenly(engine: Engine, clock: Clock) -> None:
     def attempts(number: int) -> int:
         """How many of `number` attempts are allowed."""
         with writing(engine) as connection:
-            waits = [count(connection, Attempt(ADA, STRANGER), clock.now) for _ in range(number)]
+            waits = [
+                count(connection, KnownRefusals(), Attempt(ADA, STRANGER), clock.now)
+                for _ in range(number)
+            ]
         return waits.count(0)
 
     most = PER_ACCOUNT_AND_NETWORK.times
@@ -225,7 +234,7 @@ def test_attempts_come_back_evenly(engine: Engine, clock: Clock) -> None:
     assert attempts(20) == most
     clock.now += 2 * WINDOW
     with writing(engine) as connection:
-        count(connection, Attempt("x", "y"), clock.now)
+        count(connection, KnownRefusals(), Attempt("x", "y"), clock.now)
         # The buckets that are full again have been deleted.
         buckets = select(func.count()).select_from(rate_bucket)
         assert connection.execute(buckets).scalar_one() == 3

@@ -44,6 +44,9 @@ APP = Flask(__name__)
         ),
         ("xx, tlh;q=0.5", ["1,234,567", "$1,234,568"]),
         ("", ["1,234,567", "$1,234,568"]),
+        # The tenth is looked at, the eleventh not.
+        (",".join([*(f"q{number}" for number in range(9)), "de"]), ["1.234.567", "1.234.568 $"]),
+        (",".join([*(f"q{number}" for number in range(10)), "de"]), ["1,234,567", "$1,234,568"]),
     ],
 )
 def test_languages(language: str, texts: list[str]) -> None:

@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
 from tests.support.fixtures import Clock
+from tests.support.people import Browser
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
@@ -125,10 +126,34 @@ def test_an_ipv6_customer_has_one_allowance(start: Start) -> None:
     assert (ask("2001:db8:1:2:ffff::1"), ask("2001:db8:1:3::1")) == (429, 401)
 
 
-def test_what_cannot_be_counted_is_let_through(start: Start, tmp_path: Path) -> None:
+def test_without_its_file_a_process_counts_for_itself(
+    start: Start, shop: ShopBuilder, tmp_path: Path
+) -> None:
     (tmp_path / "counts.db").mkdir()
-    client = start("1/60")
-    refused(client.get("/v1"), 401, "unauthorized")
+    client, key = start("1/60"), bearer(shop.mint())
+    assert client.get("/v1/forms", headers=key).status_code == 200
+    refused(client.get("/v1/forms", headers=key), 429, "rate_limited")
+    assert {client.get("/v1").status_code for _ in range(FAILURES.times)} == {401}
+    refused(client.get("/v1"), 429, "rate_limited")
+    (tmp_path / "counts.db").rmdir()
+    assert client.get("/v1/forms", headers=key).status_code == 200
+    refused(client.get("/v1/forms", headers=key), 429, "rate_limited")
+
+
+def test_pages_are_limited_apart_from_keys(
+    start: Start, engine: Engine, shop: ShopBuilder, ada: str
+) -> None:
+    client = start("5/60")
+    browser = Browser(client)
+    assert browser.sign_in().status_code == 302
+    statuses = [browser.get("/settings/connections").status_code for _ in range(7)]
+    assert statuses == [200] * 5 + [429] * 2
+    page = browser.get("/settings/connections")
+    assert page.mimetype == "text/html"
+    assert int(page.headers["Retry-After"]) > 0
+    assert client.get("/v1/forms", headers=bearer(shop.mint())).status_code == 200
+    # Who is signed in nowhere is counted by nothing of the shop's.
+    assert Browser(client).get("/settings/sign-in").status_code == 200
 
 
 def test_a_clock_that_was_ahead_locks_nobody_out(tmp_path: Path, clock: Clock) -> None:

@@ -98,7 +98,7 @@ def test_the_old_password_is_not_to_be_guessed(
 
 def test_a_change_finds_no_place_to_hash(browser: Browser) -> None:
     browser.signed_in()
-    with passwords.place_to_hash(), passwords.place_to_hash():
+    with passwords.place_to_hash("a"), passwords.place_to_hash("b"):
         answer = browser.post(ACCOUNT, old=PASSWORD, password=NEW, again=NEW)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
     assert browser.post(ACCOUNT, old=PASSWORD, password=NEW, again=NEW).status_code == 302

@@ -6,6 +6,7 @@ what is missing in it.
 
 import json
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPResponse
 
 from sqlalchemy import Engine
@@ -63,6 +64,17 @@ def test_malformed_bodies(warehouse_url: str, engine: Engine, shop: ShopBuilder)
                     assert set(error) == {"code", "message", "requestId"}, name
         status, forms = ask(port, "GET", "/v1/forms", key)
         assert (status, forms["data"]) == (200, [])
+
+
+def test_malformed_bodies_at_once(warehouse_url: str, engine: Engine, shop: ShopBuilder) -> None:
+    """A page takes the forms of one address one after the other."""
+    page = "POST /settings/sign-in HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    requests = [
+        f"{page}Host: x\r\n{framing}\r\n".encode() + body for framing, body in BODIES.values()
+    ]
+    with served(warehouse_url) as (_, port), ThreadPoolExecutor(12) as clients:
+        answers = clients.map(lambda request: sent(port, request)[0].status, requests * 10)
+        assert set(answers) == {400}
 
 
 def sent(port: int, request: bytes) -> tuple[HTTPResponse, bytes]:

@@ -15,9 +15,13 @@ from tests.support.serving import WORKERS, ask, served
 from tests.support.shop_builder import ShopBuilder
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.connections.engine import open_engine
-from web.server.unread_answers import end_unread_connections
+from web.server.connections import limit_unread
 
 CLIENTS = 500
+# Each has a few connections: one address has no more than a hundred.
+ADDRESSES = [f"127.0.0.{number}" for number in range(2, 22)]
+# Bodies that come before the first of them has taken too long.
+BODIES = 60
 # Connections one after the other that reach both workers.
 ENOUGH = 15
 # Too many bodies, or too many requests of a shop.
@@ -49,15 +53,16 @@ def engine(url: str) -> Iterator[Engine]:
 
 
 @contextmanager
-def slow_clients(port: int, sent: bytes) -> Iterator[list[socket.socket]]:
+def slow_clients(port: int, sent: bytes, count: int = CLIENTS) -> Iterator[list[socket.socket]]:
     """Clients that have sent this much, and neither go on nor read."""
     with ExitStack() as opened:
         clients = []
-        for _ in range(CLIENTS):
+        for number in range(count):
             client = opened.enter_context(socket.socket())
             client.settimeout(PATIENCE_SECONDS)
             # The bytes that the client's system takes for it.
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.bind((ADDRESSES[number % len(ADDRESSES)], 0))
             client.connect(("127.0.0.1", port))
             client.sendall(sent)
             clients.append(client)
@@ -113,7 +118,7 @@ def created(port: int, key: str) -> int:
 def test_who_does_not_read_is_disconnected() -> None:
     """Only that: who reads slowly, or is silent because there is nothing to read, stays."""
     with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as opened:
-        end_unread_connections(1)
+        limit_unread(server, 1)
         clients = []
         for _ in range(3):
             client = opened.enter_context(socket.create_connection(server.getsockname()))
@@ -143,10 +148,10 @@ def test_bodies_are_read_in_turns(port: int, engine: Engine) -> None:
         for client in clients:
             # Without a key nothing is read.
             assert client.recv(65_536)[:12] in (b"HTTP/1.1 401", b"HTTP/1.1 429")
-    with slow_clients(port, half_body("/v1/forms", "application/json", key)) as clients:
+    with slow_clients(port, half_body("/v1/forms", "application/json", key), BODIES) as clients:
         # Half of the turns of each process are for one shop.
         served = 3 * WORKERS
-        wait_until(lambda: len(answered(clients)) >= CLIENTS - served)
+        wait_until(lambda: len(answered(clients)) >= BODIES - served)
         refused = answered(clients)
         for client in clients:
             if client.fileno() in refused:

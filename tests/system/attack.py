@@ -1,0 +1,235 @@
+"""`python -m tests.system.attack [--seconds 10] [NAME ...]`: attacks on a real server, and what another
+tenant sees of them.
+
+Each attack runs in a process of its own, for so many seconds, from addresses of the loopback interface.
+Beside it another tenant does one thing again and again, each time on a new connection; before, the same while
+all is calm. It fails where that tenant is refused, or gets no answer. Times are printed, not judged: they
+depend on the machine. A new attack is a function in `attackers.py`, and a line in ATTACKS.
+"""
+
+import json
+import multiprocessing
+import os
+import re
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import click
+
+from tests.support.people import PASSWORD, SIGN_IN, add_member
+from tests.support.serving import collected, run, served
+from tests.support.shop_builder import ShopBuilder
+from tests.system.attackers import (
+    FORM,
+    LOST_SECONDS,
+    Target,
+    ask,
+    endless_events,
+    endless_sign_ins,
+    hard_passwords,
+    hard_passwords_at_once,
+    idle_connections,
+    long_methods,
+    made_up_sign_ins,
+    many_languages,
+    sign_in,
+)
+from warehouse.connections.engine import open_engine
+from warehouse.migrations.migrate import migrate
+
+# Between two probes: they are no load of their own.
+PAUSE_SECONDS = 0.02
+
+
+@dataclass
+class Seen:
+    """What the other tenant saw: statuses (0 without an answer), and seconds until each answer."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        ordered = sorted(self.seconds)
+        median, p99 = (ordered[int(len(ordered) * share)] for share in (0.5, 0.99))
+        statuses = ", ".join(
+            f"{status or 'lost'}: {n}" for status, n in sorted(self.statuses.items())
+        )
+        return f"p50 {median * 1000:5.0f} ms, p99 {p99 * 1000:5.0f} ms   {statuses}"
+
+
+def creates_a_form(target: Target, _number: int) -> int:
+    headers = {"Authorization": f"Bearer {target.key}", "Content_Type": "application/json"}
+    return ask(target.port, "POST", "/v1/forms", '{"name": "x", "schema": {}}', **headers)[0]
+
+
+def reads_figures(target: Target, _number: int) -> int:
+    path = "/v1/attribution/daily?range=30d"
+    return ask(target.port, "GET", path, Authorization=f"Bearer {target.key}")[0]
+
+
+def signs_in(target: Target, number: int) -> int:
+    # A network has 30 attempts.
+    return sign_in(target.port, "bea@example.com", PASSWORD, f"127.0.1.{number // 20 + 1}")[0]
+
+
+def asks_for_health(target: Target, _number: int) -> int:
+    return ask(target.port, "GET", "/healthz")[0]
+
+
+def sends_an_event(target: Target, number: int) -> int:
+    event = {
+        "event": "Form Viewed",
+        "writeKey": target.write_key,
+        "messageId": str(number),
+        "anonymousId": "v",
+        "properties": {"form_id": "f", "form_session_id": str(number)},
+    }
+    sent = json.dumps(event)
+    return ask(target.collector, "POST", "/v1/track", sent, Content_Type="application/json")[0]
+
+
+Attack = Callable[[Target, Event], None]
+Probe = Callable[[Target, int], int]
+
+ATTACKS: Sequence[tuple[Attack, Probe, int]] = (
+    (hard_passwords, creates_a_form, 201),
+    (hard_passwords_at_once, creates_a_form, 201),
+    (made_up_sign_ins, signs_in, 302),
+    (idle_connections, asks_for_health, 200),
+    (endless_events, sends_an_event, 200),
+    (endless_sign_ins, signs_in, 302),
+    (many_languages, reads_figures, 200),
+    (long_methods, asks_for_health, 200),
+)
+# Bodies that never end are refused after 15 s: until then two senders may have all turns.
+SETTLES_AFTER: Mapping[Attack, float] = {endless_events: 20, endless_sign_ins: 20}
+
+
+def watch(target: Target, probe: Probe, seconds: float) -> Seen:
+    """What the other tenant sees for so long."""
+    seen = Seen()
+    until = time.monotonic() + seconds
+    # At least once, however long it takes.
+    while not seen.seconds or time.monotonic() < until:
+        began = time.monotonic()
+        seen.statuses[probe(target, seen.statuses.total())] += 1
+        seen.seconds.append(time.monotonic() - began)
+        time.sleep(PAUSE_SECONDS)
+    return seen
+
+
+def compare(target: Target, attack: Attack, probe: Probe, seconds: float) -> tuple[Seen, Seen]:
+    """What the other tenant sees while all is calm, and beside an attack."""
+    calm = watch(target, probe, seconds)
+    context = multiprocessing.get_context("fork")
+    stop = context.Event()
+    attacker = context.Process(target=attack, args=(target, stop), daemon=True)
+    attacker.start()
+    try:
+        time.sleep(SETTLES_AFTER.get(attack, 2))
+        beside = watch(target, probe, seconds)
+        assert attacker.is_alive(), "the attack ended early"
+        return calm, beside
+    finally:
+        stop.set()
+        attacker.join(LOST_SECONDS)
+        attacker.kill()
+
+
+def malformed_forms(target: Target) -> Counter[int]:
+    """The statuses of 240 forms whose chunks are malformed or break off, 12 at once."""
+    head = f"POST {SIGN_IN} HTTP/1.1\r\nHost: x\r\nContent-Type: {FORM}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    bodies = (b"", b"zz\r\n", b"1\r\nab\r\n0\r\n\r\n", b"fff\r\na=b", b"3\r\na=b\r\n", b"-2\r\n")
+
+    def send(body: bytes) -> int:
+        with socket.create_connection(("127.0.0.1", target.port), LOST_SECONDS) as client:
+            client.sendall(head.encode() + body)
+            client.shutdown(socket.SHUT_WR)
+            answer = client.recv(65_536)
+        return int(answer[9:12] or 0)
+
+    with ThreadPoolExecutor(12) as clients:
+        return Counter(clients.map(send, bodies * 40))
+
+
+def seconds_to_end(target: Target, ended: Callable[[], object]) -> float:
+    """How long a server takes to end after SIGTERM, beside 300 heads that never end."""
+    with ExitStack() as opened:
+        for number in range(300):
+            client = opened.enter_context(socket.socket())
+            client.bind((f"127.0.0.{70 + number // 50}", 0))
+            client.connect(("127.0.0.1", target.port))
+            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX")
+        asks_for_health(target, 0)
+        began = time.monotonic()
+        os.kill(target.server, signal.SIGTERM)
+        ended()
+        return time.monotonic() - began
+
+
+@contextmanager
+def attacked(folder: Path) -> Iterator[tuple[Target, Callable[[], object]]]:
+    """A server and a collector over two shops, and what waits for the server's end."""
+    url, log = f"sqlite:///{folder / 'warehouse.db'}", folder / "log"
+    engine = open_engine(url)
+    migrate(engine)
+    own, other = ShopBuilder(engine, "eve.example"), ShopBuilder(engine, "bea.example")
+    add_member(engine, own, "eve@example.com", ())
+    add_member(engine, other, "bea@example.com")
+    key = other.mint()
+    engine.dispose()
+    created = run(url, "write-keys", "create", "--shop", "bea.example", "--name", "site").stdout
+    found = re.search(r"fwk_\w+", created)
+    assert found, created
+    settings = {"FORMS_PER_SHOP": "1000000", "FORM_BYTES_PER_SHOP": "1000000000"}
+    with (
+        served(url, settings, log) as (process, port),
+        collected(url, folder / "landing") as (_, collector),
+    ):
+        target = Target(port, collector, process.pid, str(log), key, found[0])
+        while sends_an_event(target, 0) != 200:
+            time.sleep(0.1)
+        yield target, process.wait
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--seconds", default=10.0, help="of each attack, and before it")
+def main(names: tuple[str, ...], seconds: float) -> None:
+    refused = []
+    with tempfile.TemporaryDirectory() as folder, attacked(Path(folder)) as (target, ended):
+        for attack, probe, expected in ATTACKS:
+            name = attack.__name__
+            if names and name not in names:
+                continue
+            calm, beside = compare(target, attack, probe, seconds)
+            click.echo(f"{name}: another tenant {probe.__name__}")
+            click.echo(f"  calm    {calm}")
+            click.echo(f"  beside  {beside}")
+            if set(beside.statuses) != {expected}:
+                refused.append(name)
+        if not names or "malformed_forms" in names:
+            statuses = malformed_forms(target)
+            click.echo(f"malformed_forms: {dict(statuses)}")
+            if set(statuses) != {400}:
+                refused.append("malformed_forms")
+        longest = max(map(len, Path(target.log).read_text().splitlines()))
+        click.echo(f"the longest line of the log has {longest} characters")
+        if not names or "seconds_to_end" in names:
+            click.echo(f"ended {seconds_to_end(target, ended):.1f} s after SIGTERM")
+    click.echo(f"refused: {', '.join(refused) or 'nobody'}")
+    sys.exit(bool(refused))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""What attackers do to a server: each function goes on until it is told to stop."""
+
+import http.client
+import re
+import resource
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from multiprocessing.synchronize import Event
+from threading import Thread
+from urllib.parse import urlencode
+
+from tests.support.people import ACCOUNT, PASSWORD, SIGN_IN
+
+ATTACKER, SECOND_ATTACKER = "127.0.0.66", "127.0.0.67"
+FORM = "application/x-www-form-urlencoded"
+# The longest that anybody waits for an answer.
+LOST_SECONDS = 10
+# What zxcvbn takes longest for: letters that may stand for many others.
+HARD = ("4@8({[<3691!|70$5+7%24@8({[<3691!|70$5+7%2" * 2)[:72]
+LANGUAGES = ",".join(f"q{number}" for number in range(100, 9_600))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A server and a collector; the keys, and the write key, of the tenant that is attacked by the other."""
+
+    port: int
+    collector: int
+    server: int
+    log: str
+    key: str
+    write_key: str
+
+
+class _From(http.client.HTTPConnection):
+    """A connection from an address of the loopback interface."""
+
+    def __init__(self, port: int, address: str) -> None:
+        super().__init__("127.0.0.1", port, LOST_SECONDS, source_address=(address, 0))
+
+
+def ask(
+    port: int,
+    method: str,
+    path: str,
+    body: str | bytes | None = None,
+    address: str = "127.0.0.1",
+    **headers: str,
+) -> tuple[int, str, str]:
+    """Status, body and cookie of an answer; status 0 where there is none."""
+    connection = _From(port, address)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    try:
+        connection.request(method, path, body, named)
+        answer = connection.getresponse()
+        text = answer.read().decode("utf-8", "replace")
+        cookie = re.search(r"\bmember=[^;]*", answer.getheader("Set-Cookie") or "")
+        return answer.status, text, cookie[0] if cookie else ""
+    except (OSError, http.client.HTTPException):
+        return 0, "", ""
+    finally:
+        connection.close()
+
+
+def sign_in(port: int, email: str, password: str, address: str) -> tuple[int, str]:
+    """The status of a sign-in in a new browser, and its cookie."""
+    _, page, cookie = ask(port, "GET", SIGN_IN, address=address)
+    found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', page)
+    sent = urlencode(
+        {"csrf_token": found[1] if found else "", "email": email, "password": password}
+    )
+    status, _, new = ask(port, "POST", SIGN_IN, sent, address, Cookie=cookie, Content_Type=FORM)
+    return status, new
+
+
+def hard_passwords(target: Target, stop: Event) -> None:
+    """A member without any permission sends a password that takes long to score, in a loop."""
+    _passwords(target, stop, 1)
+
+
+def hard_passwords_at_once(target: Target, stop: Event) -> None:
+    """The same with 16 connections."""
+    _passwords(target, stop, 16)
+
+
+def _passwords(target: Target, stop: Event, clients: int) -> None:
+    _, cookie = sign_in(target.port, "eve@example.com", PASSWORD, ATTACKER)
+    page = ask(target.port, "GET", ACCOUNT, address=ATTACKER, Cookie=cookie)[1]
+    (token,) = set(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', page))
+    sent = urlencode({"csrf_token": token, "old": "x", "password": HARD, "again": HARD})
+    _at_once(
+        clients,
+        stop,
+        lambda: ask(target.port, "POST", ACCOUNT, sent, ATTACKER, Cookie=cookie, Content_Type=FORM),
+    )
+
+
+def made_up_sign_ins(target: Target, stop: Event) -> None:
+    """An address tries made-up accounts on 10 connections."""
+    _, page, cookie = ask(target.port, "GET", SIGN_IN, address=ATTACKER)
+    (token,) = set(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', page))
+    numbers = iter(range(10**9))
+
+    def attempt() -> None:
+        account = {"email": f"{next(numbers)}@example.com", "password": "a guess"}
+        sent = urlencode({"csrf_token": token, **account})
+        ask(target.port, "POST", SIGN_IN, sent, ATTACKER, Cookie=cookie, Content_Type=FORM)
+
+    _at_once(10, stop, attempt)
+
+
+def idle_connections(target: Target, stop: Event) -> None:
+    """4,500 connections of one address send nothing, and are opened again when they are closed."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 8_192), most))
+    held: list[socket.socket] = []
+    while not stop.is_set():
+        held = [client for client in held if not _has_ended(client)]
+        while len(held) < min(4_500, most - 200) and not stop.is_set():
+            client = socket.socket()
+            client.bind((ATTACKER, 0))
+            client.setblocking(False)
+            with suppress(BlockingIOError):
+                client.connect(("127.0.0.1", target.port))
+            held.append(client)
+            time.sleep(0.0002)
+        time.sleep(0.05)
+
+
+def endless_events(target: Target, stop: Event) -> None:
+    """Two addresses send one byte of each body to the collector, on 28 connections."""
+    _endless(target.collector, "/v1/track", "application/json", 28, stop)
+
+
+def endless_sign_ins(target: Target, stop: Event) -> None:
+    """Two addresses send one byte of each form, on 4 connections."""
+    _endless(target.port, SIGN_IN, FORM, 4, stop)
+
+
+def _endless(port: int, path: str, kind: str, clients: int, stop: Event) -> None:
+    """Connections are not opened again: what is held ends after a while, or never."""
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: 5000\r\n\r\nx"
+    )
+    with ExitStack() as opened:
+        for number in range(clients):
+            client = opened.enter_context(socket.socket())
+            client.bind(((ATTACKER, SECOND_ATTACKER)[number % 2], 0))
+            client.connect(("127.0.0.1", port))
+            client.sendall(head.encode())
+        stop.wait()
+
+
+def many_languages(target: Target, stop: Event) -> None:
+    """A member's browser names 9,500 languages, on 16 connections."""
+    _, cookie = sign_in(target.port, "eve@example.com", PASSWORD, ATTACKER)
+    _at_once(
+        16,
+        stop,
+        lambda: ask(
+            target.port,
+            "GET",
+            "/revenue",
+            address=ATTACKER,
+            Cookie=cookie,
+            Accept="text/html",
+            Accept_Language=LANGUAGES,
+        ),
+    )
+
+
+def long_methods(target: Target, stop: Event) -> None:
+    """A stranger's methods have 60,000 letters."""
+    _at_once(1, stop, lambda: ask(target.port, "M" + "X" * 60_000, "/healthz", address=ATTACKER))
+
+
+def _at_once(clients: int, stop: Event, do: Callable[[], object]) -> None:
+    def repeat() -> None:
+        while not stop.is_set():
+            do()
+
+    threads = [Thread(target=repeat) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _has_ended(client: socket.socket) -> bool:
+    try:
+        ended = client.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        ended = True
+    if ended:
+        client.close()
+    return ended

@@ -1,0 +1,150 @@
+"""What a process does with connections that granian would keep: too many of one address, bodies that never
+end, heads that are never ended when the server stops."""
+
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from tests.support.serving import WORKERS, ask, collected, served
+from tests.support.shop_builder import ShopBuilder
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from web.server.connections import PER_NETWORK, Connections
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def connected(opened: ExitStack, port: int, address: str = "127.0.0.1") -> socket.socket:
+    """A connection from an address of the loopback interface."""
+    client = opened.enter_context(socket.socket())
+    client.settimeout(PATIENCE_SECONDS)
+    client.bind((address, 0))
+    client.connect(("127.0.0.1", port))
+    return client
+
+
+def has_ended(connection: socket.socket) -> bool:
+    """Whether nothing more comes by a connection by which nothing has come."""
+    connection.setblocking(False)
+    with suppress(BlockingIOError):
+        return connection.recv(1, socket.MSG_PEEK) == b""
+    return False
+
+
+@contextmanager
+def accepted(
+    count: int, address: str = "127.0.0.1"
+) -> Iterator[tuple[socket.socket, list[socket.socket]]]:
+    """A socket that listens in this process, and connections that it has accepted."""
+    with socket.create_server(("127.0.0.1", 0), backlog=count) as listener, ExitStack() as opened:
+        connections = []
+        for _ in range(count):
+            connected(opened, listener.getsockname()[1], address)
+            connections.append(opened.enter_context(listener.accept()[0]))
+        yield listener, connections
+
+
+def test_an_address_has_so_many_connections() -> None:
+    connections = Connections()
+    with accepted(PER_NETWORK + 20) as (_, all_of_them):
+        connections._look()
+        ended = [has_ended(connection) for connection in all_of_them]
+        assert ended == [False] * PER_NETWORK + [True] * 20
+
+
+def test_a_proxy_has_any_number() -> None:
+    connections = Connections([ip_network("127.0.0.9/32")])
+    with accepted(PER_NETWORK + 20, "127.0.0.9") as (_, all_of_them):
+        connections._look()
+        assert not any(has_ended(connection) for connection in all_of_them)
+
+
+def test_connections_without_a_request_end_with_the_server() -> None:
+    connections = Connections()
+    with accepted(2) as (listener, (silent, unread)):
+        unread.setblocking(False)
+        with suppress(BlockingIOError):
+            while True:
+                unread.send(bytes(100_000))
+        connections._look()
+
+        def ends() -> bool:
+            connections._look()
+            return has_ended(silent)
+
+        with connections.request():
+            listener.close()
+            assert not ends()
+        wait_until(ends)
+        assert not has_ended(unread)
+
+
+def test_an_address_that_holds_connections_shuts_nobody_out(
+    warehouse_url: str, engine: Engine, shop: ShopBuilder
+) -> None:
+    key = shop.mint()
+    with served(warehouse_url) as (_, port), ExitStack() as opened:
+        held = [connected(opened, port, "127.0.0.2") for _ in range(5 * PER_NETWORK)]
+        for _ in range(20):
+            assert ask(port, "GET", "/v1/forms", key)[0] == 200
+        wait_until(lambda: sum(not has_ended(client) for client in held) <= WORKERS * PER_NETWORK)
+        # The oldest stay, and are served.
+        for client in held[:PER_NETWORK]:
+            client.settimeout(PATIENCE_SECONDS)
+            client.sendall(HEALTH)
+            assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_body_that_never_ends_is_ended(
+    warehouse_url: str, engine: Engine, shop: ShopBuilder, tmp_path: Path
+) -> None:
+    """On each port; where a byte comes now and then, too."""
+    key = shop.mint()
+
+    def half(path: str, kind: str) -> bytes:
+        return (
+            f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
+            f"Content-Type: {kind}\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n{{"
+        ).encode()
+
+    json, form = "application/json", "application/x-www-form-urlencoded"
+    with (
+        served(warehouse_url) as (_, port),
+        collected(warehouse_url, tmp_path) as (_, collector),
+        ExitStack() as opened,
+    ):
+        wait_until(lambda: ask(collector, "GET", "/readyz")[0] == 200)
+        clients = []
+        for at, request in (
+            (port, half("/v1/forms", json)),
+            (port, half("/settings/sign-in", form)),
+            (collector, half("/v1/track", json)),
+        ):
+            clients.append(connected(opened, at))
+            clients[-1].sendall(request)
+            assert clients[-1].recv(65_536).startswith(b"HTTP/1.1 100 ")
+        for client in clients:
+            client.settimeout(0.5)
+            answer = b""
+            while not answer:
+                client.sendall(b" ")
+                with suppress(TimeoutError):
+                    answer = client.recv(65_536)
+            assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX"])
+def test_sigterm_beside_heads_that_never_end(
+    warehouse_url: str, engine: Engine, sent: bytes
+) -> None:
+    with served(warehouse_url) as (process, port), ExitStack() as opened:
+        for number in range(150):
+            connected(opened, port, f"127.0.0.{number // 50 + 2}").sendall(sent)
+        assert ask(port, "GET", "/healthz")[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=PATIENCE_SECONDS) == 0
