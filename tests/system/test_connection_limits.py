@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from sqlalchemy import URL, make_url
 
-from tests.jobs.executors.conftest import make_shops, postgres_commands
+from tests.jobs.executors.conftest import make_shops
 from tests.support.commands import start
 from tests.support.connections import counted, own
 from tests.support.dask_cluster import dask_cluster
@@ -24,8 +24,6 @@ from tests.support.serving import WORKERS, ask, served
 from tests.support.shop_builder import ShopBuilder
 from warehouse.connections.engine import open_engine
 from web.app import close_app, create_app
-
-__all__ = ["postgres_commands"]
 
 PER_API_PROCESS: Final = 34
 PER_JOB: Final = 4

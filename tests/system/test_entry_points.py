@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import as_ndjson, form, order
+from tests.support.job_commands import SHOP, Commands
 from tests.support.serving import WORKERS, ask, await_workers, free_port
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.web.collector.lines import files_of
