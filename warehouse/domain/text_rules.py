@@ -13,6 +13,9 @@ from warehouse.domain.currencies import DECIMALS
 MAX_ID: Final = 255
 MAX_NAME: Final = 1_000
 
+# Broken scripts send these, in any case, as the id of every visitor alike: the ids of nobody.
+NO_IDS: Final = ("undefined", "null", "nan", "[object object]")
+
 HAS_NUL: Final = "has a NUL character"
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 # Machines keep their own settings among the time zones.

@@ -22,6 +22,7 @@ from jobs.importing.values.fields import (
     ID,
     INSTANT,
     NAME,
+    SENT_ID,
     SHORT_TEXT,
     WHOLE,
     Field,
@@ -62,7 +63,7 @@ VALUE: Final = FieldType("text, number, boolean or list of them", answers.answer
 
 UTM_FIELD_LIST: Final = tuple(Field(name, SHORT_TEXT, "campaign parameter") for name in UTM_FIELDS)
 BUYER_FIELDS: Final = (
-    Field("customer_id", ID, "the customer, if known"),
+    Field("customer_id", SENT_ID, "the customer, if known"),
     Field("email", EMAIL, "the person's address, if known"),
     Field(
         "email_sha256", EMAIL_SHA256, "its SHA-256, trimmed and in lower case, in place of `email`"
@@ -73,11 +74,13 @@ BUYER_FIELDS: Final = (
 class EventsKind(Kind):
     name = "events"
     fields: ClassVar = (
-        Field("event_id", ID, "unique in the shop; a repeated one is a duplicate", required=True),
+        Field(
+            "event_id", SENT_ID, "unique in the shop; a repeated one is a duplicate", required=True
+        ),
         SHOP_ID,
         FORM_ID,
-        Field("form_session_id", ID, "one showing of the form to one visitor", required=True),
-        Field("visitor_id", ID, "the browser or device", required=True),
+        Field("form_session_id", SENT_ID, "one showing of the form to one visitor", required=True),
+        Field("visitor_id", SENT_ID, "the browser or device", required=True),
         Field("type", TYPE, "what happened", required=True),
         Field("occurred_at", INSTANT, "when it happened", required=True),
         Field("device_type", DEVICE, "in any case; anything else counts as other"),

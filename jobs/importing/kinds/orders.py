@@ -15,7 +15,7 @@ from jobs.importing.kinds.order_versions import with_identity
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import quoted
-from jobs.importing.values.fields import CURRENCY, FLAG, ID, INSTANT, WHOLE, Field, FieldType
+from jobs.importing.values.fields import CURRENCY, FLAG, INSTANT, SENT_ID, WHOLE, Field, FieldType
 from jobs.importing.values.order_lists import discount_codes, from_json, refunded_cents, refunds
 from jobs.run.errors import CommandFailed
 from warehouse import tables
@@ -41,7 +41,7 @@ REFUNDS: Final = FieldType(
 class OrdersKind(Kind):
     name = "orders"
     fields: ClassVar = (
-        Field("order_id", ID, "unique in the shop", required=True),
+        Field("order_id", SENT_ID, "unique in the shop", required=True),
         SHOP_ID,
         Field("created_at", INSTANT, "when it was placed", required=True),
         Field("updated_at", INSTANT, "the version with the latest stands; default: created_at"),
@@ -51,7 +51,7 @@ class OrdersKind(Kind):
         ),
         Field("discount_cents", WHOLE, "all discounts, in minor units"),
         *BUYER_FIELDS,
-        Field("visitor_id", ID, "the browser or device, as events have it"),
+        Field("visitor_id", SENT_ID, "the browser or device, as events have it"),
         Field(
             "discount_codes",
             CODES,

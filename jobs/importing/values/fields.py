@@ -6,7 +6,7 @@ clean values at once and gives the same results.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -91,6 +91,19 @@ def _clean_texts(values: Values, max_length: int, *, cut: bool = False) -> pa.Ar
     return column
 
 
+def _clean_ids(values: Values) -> pa.Array | None:
+    """Identifiers, with nulls for the texts that broken scripts send in the place of one."""
+    column = _clean_texts(values, text_rules.MAX_ID)
+    if column is None or pa.types.is_dictionary(column.type):
+        return None if column is None else _clean_ids(column.cast(pa.string()))
+    # Lengths first: hardly any id has to be lowered.
+    lengths = pa.array({len(text) for text in text_rules.NO_IDS}, pa.int32())
+    if not pc.any(pc.is_in(pc.binary_length(column), lengths)).as_py():
+        return column
+    is_none = pc.is_in(pc.utf8_lower(column), pa.array(text_rules.NO_IDS))
+    return pc.if_else(is_none, pa.scalar(None, pa.string()), column)
+
+
 def _has_nul(array: pa.Array) -> bool:
     # The bytes of all rows at once: hardly any file has a NUL.
     data = array.buffers()[2]
@@ -140,6 +153,8 @@ ID: Final = FieldType(
     read_clean=partial(_clean_texts, max_length=text_rules.MAX_ID),
     may_be_address=True,
 )
+SENT_ID: Final = replace(ID, read=texts.sent_id, read_clean=_clean_ids)
+"""The id of an event, a form session, a visitor, a customer or an order."""
 CODE: Final = FieldType("id, compared in any case", texts.code, may_be_address=True)
 PROVIDER: Final = FieldType("id, kept in lower case", texts.provider)
 NAME: Final = FieldType(

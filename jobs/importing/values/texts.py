@@ -37,6 +37,12 @@ def identifier(value: Any) -> str:
     return _by_rule(text_rules.identifier, text(value, whole=True), value)
 
 
+def sent_id(value: Any) -> str | None:
+    """An identifier; None if it is a text that broken scripts send in the place of one."""
+    plain = identifier(value)
+    return None if plain.lower() in text_rules.NO_IDS else plain
+
+
 def code(value: Any) -> str:
     """An identifier in upper case: discount codes compare without regard to case."""
     return identifier(value).upper()

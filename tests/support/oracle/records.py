@@ -16,6 +16,9 @@ UTM = ("utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "u
 DEVICES = ("desktop", "mobile", "tablet", "other")
 AGGREGATABLE = ("choice", "multi_choice", "scale", "boolean")
 
+IDS = ("event_id", "form_session_id", "visitor_id", "customer_id", "order_id")
+NO_IDS = ("undefined", "null", "nan", "[object object]")
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -47,9 +50,10 @@ class Event:
 
 
 def present(row: Row, field: str, length: int | None = None) -> Any:
-    """Section 2: "An empty string or null is a missing value." Cut to `length` where given."""
+    """Section 2: "An empty string or null is a missing value; so are, as the id of an event, ..., the texts
+    `undefined`, `null`, `nan` and `[object Object]` in any case". Cut to `length` where given."""
     value = row.get(field)
-    if value == "" or value is None:
+    if value == "" or value is None or (field in IDS and str(value).lower() in NO_IDS):
         return None
     return value[:length] if length else value
 
