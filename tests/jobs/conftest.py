@@ -133,3 +133,10 @@ def sqlite_commands(sqlite_url: str, tmp_path: Path) -> Iterator[Commands]:
     on_warehouse = Commands(sqlite_url, tmp_path)
     yield on_warehouse
     on_warehouse.end()
+
+
+@pytest.fixture
+def postgres_commands(postgres_url: str, tmp_path: Path) -> Iterator[Commands]:
+    on_warehouse = Commands(postgres_url, tmp_path)
+    yield on_warehouse
+    on_warehouse.end()

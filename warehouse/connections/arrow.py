@@ -113,6 +113,16 @@ class ArrowConnection:
         rows = self.table(sql, *values)
         return rows.column(0)[0].as_py() if rows.num_rows else None
 
+    def answers(self) -> bool:
+        """Whether the warehouse answers a plain statement. Rolls back."""
+        try:
+            self.rollback()
+            self.value("SELECT 1")
+            self.rollback()
+        except adbc_driver_manager.Error:
+            return False
+        return True
+
     def changed(self, sql: str, *values: Cell) -> int:
         """How many rows a statement with RETURNING touched."""
         return self.table(sql, *values).num_rows

@@ -10,11 +10,12 @@ from typing import Final, NamedTuple
 
 import orjson
 from flask import Blueprint, Response
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.connections.errors import Unavailable, is_damaged
-from warehouse.domain.time import MICROS_PER_SECOND, NEVER, iso_millis
+from warehouse.domain.time import MICROS_PER_SECOND, iso_millis
+from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.migrations.migrate import is_current
 from warehouse.tables import (
     DAILY,
@@ -24,7 +25,6 @@ from warehouse.tables import (
     api_key,
     edition,
     exchange_rate,
-    failed_batch,
     form,
     form_creation,
     member,
@@ -60,11 +60,7 @@ _A_ROW_OF_EACH = select(
 )
 
 # Batches that could not be rolled up and are no longer retried by the schedule: shops, batches.
-_SET_ASIDE = (
-    select(func.count(func.distinct(edition.c.shop_key)), func.count())
-    .join_from(failed_batch, edition, edition.c.edition == failed_batch.c.edition)
-    .where(failed_batch.c.retry_at == NEVER)
-)
+_SET_ASIDE = text(f"SELECT COUNT(DISTINCT e.shop_key), COUNT(*) {FROM_SET_ASIDE}")
 
 
 _DAMAGED: Final = "The file of the warehouse is damaged. Restore the latest backup."

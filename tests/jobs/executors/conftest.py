@@ -41,13 +41,6 @@ def assert_whole(commands: Commands) -> None:
 
 
 @pytest.fixture
-def postgres_commands(postgres_url: str, tmp_path: Path) -> Iterator[Commands]:
-    on_warehouse = Commands(postgres_url, tmp_path)
-    yield on_warehouse
-    on_warehouse.end()
-
-
-@pytest.fixture
 def cluster(postgres_commands: Commands, tmp_path: Path) -> Iterator[Cluster]:
     with dask_cluster(postgres_commands.url, tmp_path / "dask", workers=2) as started:
         yield started

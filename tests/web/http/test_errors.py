@@ -208,12 +208,17 @@ def test_a_damaged_file_is_an_outage(engine: Engine, shop: ShopBuilder, damaged:
 def test_what_is_set_aside_is_a_warning(client: FlaskClient, engine: Engine) -> None:
     assert client.get("/readyz").get_json()["setAside"] == {"shops": 0, "batches": 0}
     with engine.begin() as connection:
+        for shop_key in (1, 2):
+            connection.execute(insert(tables.shop).values(shop_key=shop_key, shop_id=str(shop_key)))
         for number, shop_key in ((1, 1), (2, 1), (3, 2)):
             connection.execute(insert(tables.edition).values(edition=number, shop_key=shop_key))
             connection.execute(
-                insert(tables.failed_batch).values(edition=number, batch_id=1, retry_at=NEVER)
+                insert(tables.edition_batch).values(
+                    edition=number, batch_id=1, attempts=5, retry_at=NEVER
+                )
             )
-        connection.execute(insert(tables.failed_batch).values(edition=1, batch_id=2, retry_at=1))
+        retried = insert(tables.edition_batch).values(edition=1, batch_id=2, attempts=1, retry_at=1)
+        connection.execute(retried)
     answer = client.get("/readyz")
     assert (answer.status_code, answer.get_json()["setAside"]) == (200, {"shops": 2, "batches": 3})
 
