@@ -16,8 +16,8 @@ from typing import Final
 import pytest
 from sqlalchemy import URL, make_url
 
-from tests.jobs.conftest import Commands
-from tests.jobs.executors.conftest import make_shops, postgres_commands
+from tests.jobs.conftest import Commands, postgres_commands
+from tests.jobs.executors.conftest import make_shops
 from tests.support.connections import counted, own
 from tests.support.dask_cluster import dask_cluster
 from tests.support.postgres import administer

@@ -44,7 +44,7 @@ class ArrowConnection:
             self.server_pid = backend.server_pid(self)
             self._connection.adbc_connection.set_autocommit(False)
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
         self._in_transaction = False
 
@@ -56,7 +56,7 @@ class ArrowConnection:
 
     def close(self) -> None:
         """Roll back what is not committed, and close."""
-        self._connection.close()
+        self.backend.adbc_close(self._connection)
 
     def second_connection(self) -> "ArrowConnection":
         """Another connection to the same warehouse, with transactions of its own."""

@@ -215,9 +215,7 @@ def test_what_comes_after_is_deleted_by_the_next_purge(tenants: Tenants) -> None
     shop_id = next(iter(tenants.world.casts))
     (key,) = tenants.rows(f"SELECT shop_key FROM shop WHERE shop_id = '{shop_id}'")
     tenants.shops("delete", shop_id, "--yes")
-    tenants.change(
-        f"INSERT INTO sign_in (token_hash, shop_key) VALUES ('late', {key['shop_key']})"
-    )
+    tenants.change(f"INSERT INTO sign_in (token_hash, shop_key) VALUES ('late', {key['shop_key']})")
     (deleted,) = tenants.rows("SELECT deleted_at FROM deleted_shop")
     with open_arrow(tenants.product.url) as connection:
         finish_deletions(connection, deleted["deleted_at"] + MICROS_PER_DAY)
