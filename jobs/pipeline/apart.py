@@ -73,9 +73,7 @@ class Child:
     def close(self) -> None:
         """End the process. It has nothing to do."""
         if self._process is not None:
-            # The pipe of a dead process cannot be flushed.
-            with suppress(BrokenPipeError):
-                self._process.communicate()
+            self._process.communicate()
             self._process = None
 
     def _ask(self, request: Message) -> None:

@@ -197,6 +197,7 @@ class Drain:
                     f"{_MAX_DEATHS} processes died in this run; the next one goes on. See what ends them: "
                     "too little memory, most often"
                 )
+            self._prefetch.end()
             self._child.start()
         if is_recorded:
             # Before it begins: this process may die with it.
