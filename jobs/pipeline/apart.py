@@ -131,25 +131,29 @@ def _serve() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # As in `Drain.drain`.
     pa.set_memory_pool(pa.system_memory_pool())
-    connection: ArrowConnection | None = None
+    url, connection = "", None
     for line in sys.stdin:
         request = json.loads(line)
+        url = request.get("url", url)
         problem: Exception | None = None
         try:
-            if connection is None:
-                connection = connect_arrow(request["url"])
-                connection.prefer_index_lookups()
-            else:
+            connection = connection or _connected(url)
+            if "batches" in request:
                 _apply(connection, request)
         except Exception as error:
             problem = error
-            # A connection that was lost fails again at the next request.
-            with suppress(adbc_driver_manager.Error):
-                if connection is not None:
-                    connection.rollback()
+            if connection is not None and not connection.answers():
+                connection.close()
+                connection = None
         with suppress(BrokenPipeError):
             sys.stdout.write(json.dumps(_answer(problem)) + "\n")
             sys.stdout.flush()
+
+
+def _connected(url: str) -> ArrowConnection:
+    connection = connect_arrow(url)
+    connection.prefer_index_lookups()
+    return connection
 
 
 def _apply(connection: ArrowConnection, request: Message) -> None:
