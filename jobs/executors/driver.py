@@ -3,12 +3,10 @@
 It holds the lease of its job, keeps its record and shows its progress; workers keep records of their own.
 It submits as many tasks as there are workers, so that each idle one gets the largest share that waits.
 
-A share whose worker dies is halved, down to one edition and then to one batch of it. When a second worker
-dies at this batch, that counts as a failed attempt of it. A share whose editions others hold is tried again
-for as long as the lease of a dead worker may last. A share none of whose editions is held is given to
-another worker: its own is frozen, or cut off from the database. The driver's
-own drain does the rest, and all of it where there are no workers; but for editions at which workers died,
-since the driver would die there, too.
+A share whose worker dies is given to another one, whose drain takes care of what may have killed the first.
+A share whose editions others hold is tried again for as long as the lease of a dead worker may last. A share
+none of whose editions is held is given to another worker: its own is frozen, or cut off from the database.
+The driver's own drain does the rest, and all of it where there are no workers.
 """
 
 import time
@@ -16,14 +14,12 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final
 
 from jobs.executors.engines import Engine, open_engine
 from jobs.executors.errors import EngineUnavailable, VersionSkew, WorkerFailed
 from jobs.executors.shares import Share, shares
 from jobs.executors.task import TaskOutcome, Work, own_build, run_task
-from jobs.pipeline.drain import record_failure
 from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.errors import CommandFailed
@@ -50,40 +46,32 @@ _MAX_FAILURES: Final = 3
 Plan = Callable[[], list[Edition]]
 
 
-def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False) -> Plan:
-    """Have an engine's workers roll up what a plan says, if it is more than one portion. Returns the plan
-    of what is left to the run itself. `only_due`: see `Drain`."""
+def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False) -> None:
+    """Have an engine's workers roll up what a plan says, if it is more than one portion. The rest is left to
+    the run itself. `only_due`: see `Drain`."""
     if not run.connection.backend.has_many_writers:
         raise CommandFailed(
             f"EXECUTOR={executor}: SQLite has one writer at a time, so that more processes gain "
             "nothing. Use inline, or a warehouse on PostgreSQL"
         )
     phase("plan")
-    editions = {edition.edition: edition for edition in plan()}
+    numbers = [edition.edition for edition in plan()]
     due = now_micros() if only_due else None
-    waiting = pending_batches.backlogs(run.connection, list(editions), run.started_at, due)
+    waiting = pending_batches.backlogs(run.connection, numbers, run.started_at, due)
     rows = {number: backlog.rows for number, backlog in waiting.items()}
     run.connection.commit()
     if not shares(rows, 1):
-        return plan
-    left = plan
+        return
     try:
         with open_engine(executor) as engine:
-            driver = _Driver(run, engine, editions, only_due=only_due)
-            try:
-                driver.roll_up(rows)
-            finally:
-                left = driver.left(plan)
+            _Driver(run, engine, only_due=only_due).roll_up(rows)
     except EngineUnavailable as error:
         say(f"{error}; this process goes on alone")
-    return left
 
 
 class _Driver:
-    def __init__(
-        self, run: JobRun, engine: Engine, editions: dict[int, Edition], *, only_due: bool
-    ) -> None:
-        self._run, self._engine, self._editions = run, engine, editions
+    def __init__(self, run: JobRun, engine: Engine, *, only_due: bool) -> None:
+        self._run, self._engine = run, engine
         self._only_due = only_due
         self._build = own_build(run.connection)
         self._waiting: deque[Share] = deque()
@@ -93,8 +81,6 @@ class _Driver:
         self._look_at = 0.0
         # The tasks of workers that are not waited for. Each still occupies its worker.
         self._frozen: set[Future[Any]] = set()
-        # Suspect shares that are left to nobody.
-        self._given_up: list[Share] = []
         self._last_worker_at = time.monotonic()
 
     def roll_up(self, rows: dict[int, int]) -> None:
@@ -122,21 +108,6 @@ class _Driver:
             self._take_back_frozen()
             self._run.raise_if_stopped()
 
-    def left(self, plan: Plan) -> Plan:
-        """A plan without the editions at which workers died, if that has not been cleared up."""
-        unclear = {
-            number
-            for share in (*self._given_up, *self._waiting, *self._running.values())
-            if share.is_suspect
-            for number in share.editions
-        }
-        if unclear:
-            self._run.record.error = (
-                f"workers died while they rolled up {len(unclear)} shops, which were left for the "
-                "next run; see the workers' logs"
-            )
-        return lambda: [edition for edition in plan() if edition.edition not in unclear]
-
     def _submit(self) -> None:
         free = self._engine.workers() - len(self._running) - len(self._frozen)
         now = time.monotonic()
@@ -148,7 +119,7 @@ class _Driver:
             if free <= 0:
                 break
             if share.retry_at <= now and busy.isdisjoint(share.editions):
-                work = Work(share.editions, share.between, self._run.started_at, self._only_due)
+                work = Work(share.editions, self._run.started_at, self._only_due)
                 self._waiting.remove(share)
                 future = self._engine.submit(run_task, self._build, work)
                 self._running[future], self._held_at[future] = share, now
@@ -177,7 +148,8 @@ class _Driver:
             # The engine has lost it. It may still be at work: then its editions are held.
             self._try_again(share)
         except self._engine.deaths as error:
-            self._halve(share, f"{type(error).__name__}: the worker has died")
+            say(f"a worker has died: {type(error).__name__}")
+            self._try_again(share)
         except WorkerFailed as error:
             say(f"worker {error.worker} gets no more tasks of this run: {_reason(error)}")
             self._engine.avoid(error.worker)
@@ -203,41 +175,12 @@ class _Driver:
         share = share.failed() if failed else share
         if share.failures < _MAX_FAILURES:
             self._waiting.append(share)
-        else:
-            self._give_up(share)
 
     def _ask_later(self, share: Share, editions: tuple[int, ...]) -> None:
         now = time.monotonic()
         share = share.later(editions, now + _HELD_PAUSE_SECONDS, now + _MAX_HELD_SECONDS)
         if now < share.give_up_at:
             self._waiting.append(share)
-        else:
-            self._give_up(share)
-
-    def _give_up(self, share: Share) -> None:
-        if share.is_suspect:
-            self._given_up.append(share)
-
-    def _halve(self, share: Share, error: str) -> None:
-        """Go on after a worker has died at a share."""
-        if len(share.editions) > 1:
-            self._waiting.extend(share.halves())
-            return
-        (number,) = share.editions
-        due = now_micros() if self._only_due else None
-        connection = self._run.connection
-        pending = pending_batches.pending(
-            connection, [number], self._run.started_at, due, share.between
-        )
-        connection.commit()
-        batches = {batch["batch_id"]: batch for batch in pending}
-        if len(batches) > 1:
-            self._waiting.extend(share.split_at(sorted(batches)))
-        elif batches and not share.is_suspect:
-            # Anything may have killed the first worker.
-            self._waiting.append(replace(share, is_suspect=True))
-        elif batches:
-            record_failure(self._run, self._editions[number], pending[0], error)
 
 
 def _reason(error: WorkerFailed) -> str:

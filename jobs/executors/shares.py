@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from jobs.pipeline import batching
-from warehouse.editions.pending_batches import EVERY_BATCH
 
 # Several for each worker, so that none works on alone for long at the end.
 _SHARES_PER_WORKER: Final = 4
@@ -17,19 +16,15 @@ _MIN_FRACTION: Final = 20
 class Share:
     """Editions whose pending batches one task applies.
 
-    - `between`: the first and the last batch of them
     - `retry_at`, `give_up_at`: instants of the monotonic clock, 0 for none. The share is not submitted
       before the first; after the second it is left to the driver's own drain.
     - `failures`: how many workers could not do it
-    - `is_suspect`: a worker has died at it
     """
 
     editions: tuple[int, ...]
-    between: tuple[int, int] = EVERY_BATCH
     retry_at: float = 0.0
     give_up_at: float = 0.0
     failures: int = 0
-    is_suspect: bool = False
 
     def later(self, editions: tuple[int, ...], retry_at: float, give_up_at: float) -> Self:
         """These of the editions, some time later; `give_up_at` counts from the first time."""
@@ -40,19 +35,6 @@ class Share:
     def failed(self) -> Self:
         """The same share, after a worker could not do it."""
         return replace(self, failures=self.failures + 1)
-
-    def halves(self) -> "list[Share]":
-        """Two shares of some of the editions each, after a worker has died at this one."""
-        half = len(self.editions) // 2
-        parts = self.editions[:half], self.editions[half:]
-        return [Share(part, self.between, is_suspect=True) for part in parts]
-
-    def split_at(self, batches: list[int]) -> "list[Share]":
-        """Two shares of some of the batches each (in order, at least two), after a worker has died."""
-        half = len(batches) // 2
-        first, last = self.between
-        parts = (first, batches[half] - 1), (batches[half], last)
-        return [Share(self.editions, part, is_suspect=True) for part in parts]
 
 
 def shares(rows: Mapping[int, int], workers: int) -> list[Share]:

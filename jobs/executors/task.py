@@ -47,7 +47,6 @@ class Work(NamedTuple):
     """All that a worker is told. `started_at` is when the driver's run began."""
 
     editions: tuple[int, ...]
-    between: tuple[int, int]
     started_at: int
     only_due: bool
 
@@ -83,7 +82,9 @@ def _connected() -> Iterator[ArrowConnection]:
     """The connection of this process, which stays open for its next task. A failed task closes it."""
     url = settings.WAREHOUSE_URL.get()
     connection = _kept.pop(url, None)
-    if connection is not None and not _is_alive(connection):
+    if connection is not None and not connection.answers():
+        with suppress(adbc_driver_manager.Error):
+            connection.close()
         connection = None
     connection = connection or connect_arrow(url)
     try:
@@ -92,17 +93,6 @@ def _connected() -> Iterator[ArrowConnection]:
         connection.close()
         raise
     _kept[url] = connection
-
-
-def _is_alive(connection: ArrowConnection) -> bool:
-    try:
-        connection.value("SELECT 1")
-        connection.commit()
-    except adbc_driver_manager.Error:
-        with suppress(adbc_driver_manager.Error):
-            connection.close()
-        return False
-    return True
 
 
 def _refuse_skew(build: Build, connection: ArrowConnection) -> None:
@@ -129,7 +119,6 @@ def _roll_up(connection: ArrowConnection, work: Work) -> TaskOutcome:
             lambda: editions_numbered(run.connection, list(work.editions)),
             only_due=work.only_due,
             waits=False,
-            between=work.between,
         )
         drain.drain()
         left = drain.left

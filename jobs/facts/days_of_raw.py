@@ -9,23 +9,20 @@ import pyarrow as pa
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import day_start
 from warehouse.editions.editions import Edition
+from warehouse.editions.pending_batches import has_applied
 
 # The days of each edition, ascending.
 Days = Mapping[Edition, Sequence[int]]
 
 _STAGED: Final = "staged_spans"
-# A raw row (`r`) is of a batch that the edition (`e`) has applied.
-_IS_APPLIED: Final = (
-    "(r.batch_id <= e.applied_through OR EXISTS (SELECT 1 FROM edition_batch a "
-    "WHERE a.edition = e.edition AND a.batch_id = r.batch_id))"
-)
 
 
 def _of_days(table: str, at: str) -> str:
     """FROM and WHERE of the applied rows (`r`) of the staged days."""
     return (
         f"FROM {_STAGED} k JOIN edition e ON e.edition = k.edition CROSS JOIN {table} r "
-        f"WHERE r.shop_key = e.shop_key AND r.{at} BETWEEN k.low AND k.high AND {_IS_APPLIED}"
+        f"WHERE r.shop_key = e.shop_key AND r.{at} BETWEEN k.low AND k.high "
+        f"AND {has_applied('e', 'r.batch_id')}"
     )
 
 
@@ -43,7 +40,7 @@ IN_SESSIONS: Final = (
     f"AND (+{_SESSION}) IN (SELECT r.{_SESSION.replace(', ', ', r.')} "
     f"{_of_days('raw_event', 'occurred_at')}) AND EXISTS (SELECT 1 FROM edition e "
     f"WHERE e.shop_key = raw_event.shop_key AND e.edition IN (SELECT edition FROM {_STAGED}) "
-    f"AND {_IS_APPLIED.replace('r.', 'raw_event.')})"
+    f"AND {has_applied('e', 'raw_event.batch_id')})"
 )
 """The condition on `raw_event`: an applied event of a form session with an event in the staged days."""
 

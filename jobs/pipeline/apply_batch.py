@@ -113,8 +113,8 @@ def apply(connection: ArrowConnection, held: Claim, group: BatchGroup) -> None:
         write_changes(connection, changes, empty)
         add_deltas(connection, deltas.result(), empty)
     applied = pd.DataFrame(group.batches, columns=["edition", "batch_id"])
+    failed_batches.delete(connection, [batch for batch in group.batches if batch["attempts"]])
     connection.append("edition_batch", to_arrow(applied, ["edition", "batch_id"]))
-    failed_batches.delete_applied(connection, numbers)
     editions.mark_rolled_up(connection, numbers, now_micros())
     connection.commit()
 

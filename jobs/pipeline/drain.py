@@ -2,30 +2,37 @@
 
 A batch that fails is found by halving its group, and is left out; the others are applied. A failure
 that no batch caused (an outage of the database, a lost lease) is never counted against one.
+
+A batch may also end the process (for want of memory, by a defect of a library). So those of editions
+whose lease was left by a process that died are applied in a child (`apart.py`), whose death is a failure
+as any other; and so is whatever has failed before. Where it is one batch alone, the attempt is on record
+before it begins.
 """
 
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from operator import itemgetter
 from typing import Final
 
 import pyarrow as pa
 
 from jobs.pipeline import apply_batch
+from jobs.pipeline.apart import ApartFailed, Child
 from jobs.pipeline.apply_batch import BatchGroup
-from jobs.pipeline.batching import next_claims, next_groups
+from jobs.pipeline.batching import BATCH_ROWS, next_batches, next_claims, next_groups
 from jobs.pipeline.prefetch import Prefetch
 from jobs.run.clock import now_micros
 from jobs.run.console import say
+from jobs.run.errors import CommandFailed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse import settings, tables
-from warehouse.connections.errors import is_collision, is_outage
+from warehouse.connections.errors import is_collision, is_outage, may_be_of_rows
 from warehouse.editions import editions, failed_batches, leases, pending_batches
 from warehouse.editions.editions import BUILDING, Edition
 from warehouse.editions.leases import Claim
-from warehouse.editions.pending_batches import EVERY_BATCH, Batch
+from warehouse.editions.pending_batches import Batch
 
 # Between two checks whether another process has released a lease.
 PAUSE_SECONDS: Final = 0.5
@@ -34,6 +41,10 @@ PAUSE_SECONDS: Final = 0.5
 _MAX_FAILURES: Final = 3
 # Transactions in a row that may collide with those of others before that counts as an outage.
 _MAX_COLLISIONS: Final = 10
+# Children that may die in one run. Then the rest is left for the next run: if every process dies, each costs
+# seconds.
+_MAX_DEATHS: Final = 30
+_NOT_ENDED: Final = "its process died before it was done"
 
 
 class Drain:
@@ -42,7 +53,6 @@ class Drain:
 
     - `only_due`: a failed batch waits until its retry is due
     - `waits`: wait for the editions that another process holds; else they are that process's work
-    - `between`: the first and the last batch to apply
     """
 
     def __init__(
@@ -52,12 +62,13 @@ class Drain:
         *,
         only_due: bool = False,
         waits: bool = True,
-        between: tuple[int, int] = EVERY_BATCH,
     ) -> None:
         self._run, self._connection, self._plan = run, run.connection, plan
         self._only_due, self._waits = only_due, waits
-        self._between = between
         self._held: dict[int, Edition] = {}
+        # By edition that is held, the deaths of former holders.
+        self._deaths: dict[int, int] = {}
+        self._child = Child(run.connection.backend.url)
         self._failures = run.failures
         self._collisions = 0
         # The editions that were left to the process that holds them.
@@ -76,6 +87,7 @@ class Drain:
                 while self._step():
                     self._run.raise_if_stopped()
         finally:
+            self._child.close()
             # If the connection is lost, the lease ends with the process.
             with suppress(Exception):
                 self._release(set(self._held))
@@ -96,8 +108,9 @@ class Drain:
         claimable = {number: backlog for number, backlog in backlogs.items() if number not in busy}
         if more := next_claims(claimable, wanted - busy, set(self._held)):
             free = [plan[number] for number in more]
-            claimed = leases.claim(self._connection, self._run.owner, free, now).editions
-            self._held |= {edition.edition: edition for edition in claimed}
+            claimed = leases.claim(self._connection, self._run.owner, free, now)
+            self._held |= {edition.edition: edition for edition in claimed.editions}
+            self._deaths |= claimed.deaths
         # Read under the leases: a former holder may have applied some of the batches meanwhile.
         pending = pending_batches.pending(
             self._connection, [number for number in usable if number in self._held], *self._ready()
@@ -122,9 +135,9 @@ class Drain:
         time.sleep(PAUSE_SECONDS)
         return True
 
-    def _ready(self) -> tuple[int, int | None, tuple[int, int]]:
+    def _ready(self) -> tuple[int, int | None]:
         """Which batches may be applied now; see `pending_batches.pending`."""
-        return self._run.started_at, now_micros() if self._only_due else None, self._between
+        return self._run.started_at, now_micros() if self._only_due else None
 
     def _claim(self) -> Claim:
         return Claim(self._run.owner, tuple(self._held.values()))
@@ -136,48 +149,100 @@ class Drain:
 
     def _release(self, numbers: set[int]) -> None:
         released = [self._held.pop(number) for number in sorted(numbers)]
+        self._deaths = {number: self._deaths[number] for number in self._deaths.keys() & self._held}
         if released:
             leases.release(self._connection, Claim(self._run.owner, tuple(released)))
 
     def _apply_next(self, pending: list[Batch]) -> bool:
-        """Apply the next group of the pending batches; whether there is one."""
-        groups = next_groups(pending, self._prefetch.started)
-        if not groups:
-            return False
-        self._apply(groups[0], self._prefetch.reader(groups, list(self._held.values())))
-        if len(groups) > 1:
-            self._connection.analyze_new([table.name for table in tables.FACTS])
-        return True
+        """Apply the next group of the pending batches; whether there is one. Suspect ones come last: they
+        keep no other waiting."""
+        trusted = [batch for batch in pending if not self._is_suspect(batch)]
+        if trusted:
+            groups = next_groups(trusted, self._prefetch.started)
+            self._apply(groups[0], self._prefetch.reader(groups, list(self._held.values())))
+            if len(groups) > 1:
+                self._connection.analyze_new([table.name for table in tables.FACTS])
+        elif pending:
+            self._apply(self._next_suspects(pending))
+        return bool(pending)
 
-    def _apply(self, batches: list[Batch], read: Callable[[], BatchGroup]) -> None:
-        """Apply those of the batches that can be; `read` returns what they say.
+    def _is_suspect(self, batch: Batch) -> bool:
+        """Whether a batch may end the process that applies it: it has failed before, or a former holder of
+        its edition's lease died."""
+        return batch["attempts"] > 0 or batch["edition"] in self._deaths
+
+    def _next_suspects(self, pending: list[Batch]) -> list[Batch]:
+        """The suspect batches to apply next. After one death, which may have come from anywhere, those of a
+        group together; else one alone, since nothing but its own record would outlast a death of both
+        processes."""
+        together = [
+            batch
+            for batch in pending
+            if not batch["attempts"] and self._deaths[batch["edition"]] == 1
+        ]
+        least_tried = min(pending, key=itemgetter("attempts"))
+        return next_batches(together, BATCH_ROWS) or [least_tried]
+
+    def _apply(self, batches: list[Batch], read: Callable[[], BatchGroup] | None = None) -> None:
+        """Apply those of the batches that can be, of which all are suspect or none is; `read` returns what
+        they say, if somebody reads it already.
 
         Raises LeaseLost, and errors that no batch caused.
         """
+        is_suspect = self._is_suspect(batches[0])
+        is_recorded = is_suspect and len(batches) == 1
+        if is_suspect:
+            if self._child.deaths >= _MAX_DEATHS:
+                raise CommandFailed(
+                    f"{_MAX_DEATHS} processes died in this run; the next one goes on. See what ends them: "
+                    "too little memory, most often"
+                )
+            self._prefetch.end()
+            self._child.start()
+        if is_recorded:
+            # Before it begins: this process may die with it.
+            self._record(batches[0], _NOT_ENDED)
+            batches = [batches[0] | {"attempts": batches[0]["attempts"] + 1}]
         try:
-            phase("read")
-            apply_batch.apply(self._connection, self._claim(), read())
+            if is_suspect:
+                phase("apart")
+                self._child.apply(self._claim(), batches)
+            else:
+                self._apply_here(batches, read)
         except leases.LeaseLost:
             raise
         except Exception as error:
-            if is_outage(error):
+            if self._is_outage(error):
+                if is_recorded:
+                    with suppress(Exception):
+                        self._fence(batches[0])
+                        failed_batches.take_back(self._connection, batches[0])
                 self._collisions += 1
                 if not is_collision(error) or self._collisions > _MAX_COLLISIONS:
                     raise
                 # The same batches are applied again by the next step.
                 self._connection.rollback()
                 return
-            self._connection.rollback()
-            # They were read as if these batches were applied before them.
-            self._prefetch.drop()
-            if len(batches) == 1:
-                text = " ".join(f"{type(error).__name__}: {error}".split())
-                record_failure(self._run, self._held[batches[0]["edition"]], batches[0], text)
-            else:
-                self._apply_halves(batches)
+            failure = _in_words(error)
         else:
             self._collisions = 0
             self._run.batches_done(batches)
+            return
+        # The error is gone, and so are the rows of the group, which its frames and the reader held in memory.
+        read = None
+        self._connection.rollback()
+        # They were read as if these batches were applied before them.
+        self._prefetch.drop()
+        if len(batches) > 1:
+            self._apply_halves(batches)
+        else:
+            self._count_failure(batches[0], failure, is_recorded=is_recorded)
+
+    def _apply_here(self, batches: list[Batch], read: Callable[[], BatchGroup] | None) -> None:
+        phase("read")
+        held = list(self._held.values())
+        group = read() if read else apply_batch.read(self._connection, held, batches)
+        apply_batch.apply(self._connection, self._claim(), group)
 
     def _apply_halves(self, batches: list[Batch]) -> None:
         half = len(batches) // 2
@@ -185,8 +250,34 @@ class Drain:
             usable = [batch for batch in part if self._failures[batch["edition"]] < _MAX_FAILURES]
             if usable:
                 self._run.raise_if_stopped()
-                held = list(self._held.values())
-                self._apply(usable, partial(apply_batch.read, self._connection, held, usable))
+                self._apply(usable)
+
+    def _is_outage(self, error: Exception) -> bool:
+        """Whether no batch is to blame for an error. Leaves no transaction open."""
+        return is_outage(error) and not (may_be_of_rows(error) and self._connection.answers())
+
+    def _count_failure(self, batch: Batch, error: str, *, is_recorded: bool) -> None:
+        """Count a failed attempt of a batch, and say so. Commits."""
+        if is_recorded:
+            failed_batches.name_error(self._connection, batch, error)
+        else:
+            self._record(batch, error)
+        self._run.batches_failed({batch["edition"]: 1})
+        set_aside = batch["attempts"] + (not is_recorded) >= settings.BATCH_MAX_ATTEMPTS.get()
+        say(
+            f"batch {batch['batch_id']} of {self._held[batch['edition']].shop_id} ({batch['rows']} rows) "
+            f"{'is SET ASIDE after its last try' if set_aside else 'failed and will be tried again'}: "
+            f"{error}"
+        )
+
+    def _record(self, batch: Batch, error: str) -> None:
+        self._fence(batch)
+        most = settings.BATCH_MAX_ATTEMPTS.get()
+        failed_batches.record(self._connection, batch, error, now_micros(), most)
+
+    def _fence(self, batch: Batch) -> None:
+        connection = self._connection
+        leases.fence(connection, self._claim(), [batch["edition"]], connection.now_micros())
 
     def _publish(self, unfinished: set[int]) -> bool:
         """Let answers read the new editions that have become complete, which none of the unfinished
@@ -211,14 +302,6 @@ class Drain:
         return bool(published)
 
 
-def record_failure(run: JobRun, edition: Edition, batch: Batch, error: str) -> None:
-    """Count a failed attempt of a batch, and say so. Commits."""
-    set_aside = failed_batches.record(
-        run.connection, batch, error, now_micros(), settings.BATCH_MAX_ATTEMPTS.get()
-    )
-    run.batches_failed({batch["edition"]: 1})
-    say(
-        f"batch {batch['batch_id']} of {edition.shop_id} ({batch['rows']} rows) "
-        f"{'is SET ASIDE after its last try' if set_aside else 'failed and will be tried again'}: "
-        f"{error}"
-    )
+def _in_words(error: Exception) -> str:
+    text = str(error) if isinstance(error, ApartFailed) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())

@@ -36,8 +36,8 @@ def roll_up(
     shop_keys(run.connection, shop)
     run.connection.commit()
     plan = partial(_wanted_editions, run.connection, run.window_days, shop)
-    left = _shared_out(run, plan, executor, only_due=only_due)
-    Drain(run, left, only_due=only_due, waits=not only_due).drain()
+    _share_out(run, plan, executor, only_due=only_due)
+    Drain(run, plan, only_due=only_due, waits=not only_due).drain()
     clean(run.connection)
 
 
@@ -58,20 +58,20 @@ def rebuild(run: JobRun, shop: str | None, *, executor: str = INLINE) -> None:
             if edition.edition in numbers
         ]
 
-    Drain(run, _shared_out(run, still_building, executor)).drain()
+    _share_out(run, still_building, executor)
+    Drain(run, still_building).drain()
     clean(connection)
 
 
-def _shared_out(
+def _share_out(
     run: JobRun, plan: Callable[[], list[Edition]], executor: str, *, only_due: bool = False
-) -> Callable[[], list[Edition]]:
-    """The plan of what is left to this run after the workers of an executor have done their shares."""
-    if executor == INLINE:
-        return plan
-    # Engines are loaded where one is used: every refresh would begin later.
-    from jobs.executors.driver import share_out
+) -> None:
+    """Have the workers of an executor do their shares of a plan; the rest is left to this run."""
+    if executor != INLINE:
+        # Engines are loaded where one is used: every refresh would begin later.
+        from jobs.executors.driver import share_out
 
-    return share_out(run, plan, executor, only_due=only_due)
+        share_out(run, plan, executor, only_due=only_due)
 
 
 def while_held(run: JobRun, edition: Edition, work: Callable[[Claim], Result]) -> Result | None:

@@ -30,8 +30,7 @@ class Prefetch:
 
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
-        if self._second is not None:
-            self._second.close()
+        self._close()
 
     @property
     def started(self) -> list[list[Batch]]:
@@ -61,6 +60,16 @@ class Prefetch:
         for _, future in self._started:
             future.cancel()
         self._started.clear()
+
+    def end(self) -> None:
+        """Close the second connection, until there is something to read again: a job has three at most."""
+        self.drop()
+        self._pool.submit(self._close).result()
+
+    def _close(self) -> None:
+        if self._second is not None:
+            self._second.close()
+            self._second = None
 
     def _read(self, batches: list[Batch], held: list[Edition], earlier: list[Batch]) -> BatchGroup:
         if self._second is None:

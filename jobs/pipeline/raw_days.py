@@ -82,7 +82,7 @@ def _purge(run: JobRun, old: str, held: Claim, _shops: list[int]) -> None:
     # Facts have no place for an address in another text: such a row stays, so that it can be forgotten.
     which = (
         f"{old} AND NOT {forgotten.is_marked(tables.raw_event)} AND NOT ({_OF_WITHDRAWN}) "
-        f"AND batch_id NOT IN (SELECT b.batch_id {from_pending(numbers)})"
+        f"AND batch_id NOT IN (SELECT p.batch_id {from_pending(numbers)})"
     )
     while held.editions and _purge_portion(run, held, which):
         run.raise_if_stopped()
@@ -134,7 +134,7 @@ def _write(connection: ArrowConnection, held: Claim, shop_key: int, kept: KeptFa
     last = connection.value(
         "SELECT MAX(k.batch_id) FROM kept_facts k JOIN import_batch i ON i.batch_id = k.batch_id "
         f"WHERE k.shop_key = $1 AND i.rows < {_SMALL_ROWS} "
-        f"AND k.batch_id NOT IN (SELECT b.batch_id {from_pending(sql_list(numbers))})",
+        f"AND k.batch_id NOT IN (SELECT p.batch_id {from_pending(sql_list(numbers))})",
         shop_key,
     )
     if last is not None:

@@ -30,9 +30,10 @@ _SHOPS = f"""
 SELECT s.shop_key, s.shop_id, s.timezone, s.edition,
   CAST(COALESCE((SELECT e.rolled_up_at FROM edition e WHERE e.edition = s.edition), 0) AS BIGINT)
     AS rolled_up_at,
-  COALESCE((SELECT MAX(b.batch_id) FROM import_batch b
-    WHERE b.shop_key = s.shop_key AND b.kind <> '{KEPT_FACTS}'), 0) AS batch
-FROM shop s ORDER BY s.shop_id
+  n.batch_id, n.kind, n.rows + n.purged AS rows, n.imported_at
+FROM shop s LEFT JOIN import_batch n ON n.batch_id = (SELECT b.batch_id FROM import_batch b
+  WHERE b.shop_key = s.shop_key AND b.kind <> '{KEPT_FACTS}' ORDER BY b.batch_id DESC LIMIT 1)
+ORDER BY s.shop_id
 """
 _NONE_WAITING: Row = {"rows": 0, "batches": 0, "oldest": 0, "newest": 0}
 
@@ -148,18 +149,17 @@ def _shops(connection: ArrowConnection, window_days: int, now: int) -> list[Row]
                 "lag_seconds": age,
                 "newest_waiting_at": _iso(queue["newest"]),
                 "last_rollup_at": _iso(row["rolled_up_at"]),
-                "newest_batch": _batch(connection, row["batch"]),
+                "newest_batch": _newest_batch(row),
             }
         )
     return shops
 
 
-def _batch(connection: ArrowConnection, batch_id: int) -> Row | None:
-    rows: list[Row] = connection.table(
-        "SELECT batch_id, kind, rows + purged AS rows, imported_at FROM import_batch WHERE batch_id = $1",
-        batch_id,
-    ).to_pylist()
-    return rows[0] | {"imported_at": _iso(rows[0]["imported_at"])} if rows else None
+def _newest_batch(shop: Row) -> Row | None:
+    if shop["batch_id"] is None:
+        return None
+    own = {name: shop[name] for name in ("batch_id", "kind", "rows")}
+    return own | {"imported_at": _iso(shop["imported_at"])}
 
 
 def _run(row: Row) -> Row:

@@ -44,7 +44,7 @@ class ArrowConnection:
             self.server_pid = backend.server_pid(self)
             self._connection.adbc_connection.set_autocommit(False)
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
         self._in_transaction = False
 
@@ -56,7 +56,7 @@ class ArrowConnection:
 
     def close(self) -> None:
         """Roll back what is not committed, and close."""
-        self._connection.close()
+        self.backend.adbc_close(self._connection)
 
     def second_connection(self) -> "ArrowConnection":
         """Another connection to the same warehouse, with transactions of its own."""
@@ -112,6 +112,16 @@ class ArrowConnection:
         """The first value of the first row, or None."""
         rows = self.table(sql, *values)
         return rows.column(0)[0].as_py() if rows.num_rows else None
+
+    def answers(self) -> bool:
+        """Whether the warehouse answers a plain statement. Rolls back."""
+        try:
+            self.rollback()
+            self.value("SELECT 1")
+            self.rollback()
+        except adbc_driver_manager.Error:
+            return False
+        return True
 
     def changed(self, sql: str, *values: Cell) -> int:
         """How many rows a statement with RETURNING touched."""

@@ -56,6 +56,9 @@ class Backend(ABC):
     def adbc_connect(self) -> Any:
         """A new ADBC connection. Raises OperationalError where the database does not answer."""
 
+    def adbc_close(self, connection: Any) -> None:
+        connection.close()
+
     @abstractmethod
     def session_statements(self, *, wait_for_locks: bool) -> Sequence[str]:
         """Statements to execute first on a connection of a job."""

@@ -51,6 +51,11 @@ _FULL_MESSAGES: Final = (
 )
 
 
+# Those of the outages that rows may have caused: SQLSTATE by class or code, and messages.
+_OF_ROWS_SQLSTATES: Final = ("08", "53200", "57")
+_OF_ROWS_MESSAGES: Final = ("out of memory", *_LOST_MESSAGES)
+
+
 class Unavailable(RuntimeError):
     """The warehouse does not answer."""
 
@@ -67,6 +72,17 @@ def is_outage(error: BaseException) -> bool:
     is_operational = isinstance(error, adbc_driver_manager.OperationalError)
     known = (*_OUTAGE_MESSAGES, *(_LOST_MESSAGES if is_operational else ()))
     return any(words in message for words in known)
+
+
+def may_be_of_rows(error: BaseException) -> bool:
+    """Whether the rows at hand may have caused an outage: they need more memory than there is, or have
+    ended a process of the server. It is none where the warehouse answers a plain statement afterwards. (A
+    full disk may do that, too, and is nobody's fault.)"""
+    if isinstance(error, adbc_driver_manager.Error):
+        if error.sqlstate:
+            return str(error.sqlstate).startswith(_OF_ROWS_SQLSTATES)
+        return any(words in str(error) for words in _OF_ROWS_MESSAGES)
+    return isinstance(error, SQLAlchemyError | OSError | MemoryError)
 
 
 def is_damaged(error: BaseException) -> bool:

@@ -1,11 +1,16 @@
 """The backend of a file."""
 
+import os
 import re
+import sqlite3
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Connection, Dialect, Engine, event
 
 from warehouse.connections.backend import BUSY_SECONDS, NO_WAIT_MS, Backend
 
@@ -16,11 +21,28 @@ if TYPE_CHECKING:
 # as it takes.
 _API_BUSY_SECONDS: Final = 5
 
+# By file, the connections that jobs of this process have open, and those that engines have.
+_of_jobs: Final[defaultdict[str, WeakSet[Any]]] = defaultdict(WeakSet)
+_of_engines: Final[defaultdict[str, WeakSet[Any]]] = defaultdict(WeakSet)
+# Held while one is opened: two threads might find both sets empty.
+_opening: Final = Lock()
+
+
+class _EngineConnection(sqlite3.Connection):
+    """A connection that can be in a WeakSet, and leaves it when it is closed."""
+
+    place: str
+
+    def close(self) -> None:
+        super().close()
+        _of_engines[self.place].discard(self)
+
 
 class SqliteBackend(Backend):
     """A file. The ADBC driver brings its own copy of SQLite, and POSIX file locks belong to a
     process: if Python's `sqlite3` closes a file that the other copy has open, the other's locks are
-    lost. So within a process the two take turns, which `adbc_connect` enforces."""
+    lost, and with them what another process commits meanwhile. So within a process the two take turns:
+    neither can be opened while the other is."""
 
     name = "sqlite"
     has_many_writers = False
@@ -39,8 +61,6 @@ class SqliteBackend(Backend):
     _JOB_MMAP_BYTES: Final = 256 * 1024 * 1024
     # A checkpoint per 80 MB (4 KiB a page) instead of per commit: commits take half the time.
     _IMPORT_CHECKPOINT_PAGES: Final = 20_000
-    # By file: the connections that engines of this process have open.
-    _engine_connections: Final[dict[str, int]] = {}
 
     @property
     def file(self) -> str:
@@ -50,15 +70,28 @@ class SqliteBackend(Backend):
     def is_missing(self) -> bool:
         return not (self.file and Path(self.file).exists())
 
+    @property
+    def _place(self) -> str:
+        """The file, however its name is spelled."""
+        return os.path.realpath(self.file)
+
     def adbc_connect(self) -> Any:
-        if self._engine_connections.get(self.file, 0) > 0:
-            raise RuntimeError(
-                f"an engine of this process has {self.file} open (see SqliteBackend)"
-            )
         # Imported here: it loads pandas, which the API and the command line do without.
         import adbc_driver_sqlite.dbapi
 
-        return adbc_driver_sqlite.dbapi.connect(self.file)
+        with _opening:
+            if self.file and _of_engines[self._place]:
+                raise RuntimeError(
+                    f"an engine of this process has {self.file} open, and locks of a job would be lost when "
+                    "it closes it: close its connections first, or do this in another process"
+                )
+            connection = adbc_driver_sqlite.dbapi.connect(self.file)
+            _of_jobs[self._place].add(connection)
+        return connection
+
+    def adbc_close(self, connection: Any) -> None:
+        super().adbc_close(connection)
+        _of_jobs[self._place].discard(connection)
 
     def session_statements(self, *, wait_for_locks: bool) -> Sequence[str]:
         timeout = int(BUSY_SECONDS * 1_000) if wait_for_locks else NO_WAIT_MS
@@ -95,8 +128,24 @@ class SqliteBackend(Backend):
         if pooled:
             event.listen(engine, "connect", _wait_as_the_api)
         event.listen(engine, "begin", _begin_sqlite)
-        event.listen(engine, "connect", lambda *_: self._count_engine_connection(+1))
-        event.listen(engine, "close", lambda *_: self._count_engine_connection(-1))
+        event.listen(engine, "do_connect", self._connect)
+
+    def _connect(
+        self, dialect: Dialect, _record: Any, args: list[Any], options: dict[str, Any]
+    ) -> Any:
+        """Open a connection of an engine. Refuses before the file is opened: to close it again would lose
+        the locks already."""
+        with _opening:
+            if self.file and _of_jobs[self._place]:
+                raise RuntimeError(
+                    f"a job of this process has {self.file} open, and its locks would be lost when an "
+                    "engine closes it: ask the job's connection, close that first, or do this in another "
+                    "process"
+                )
+            connection: Any = dialect.connect(*args, **options, factory=_EngineConnection)
+            connection.place = self._place
+            _of_engines[connection.place].add(connection)
+        return connection
 
     def _set_pragmas(self, connection: Any, _record: Any) -> None:
         # SQLAlchemy emits BEGIN itself (below), so that a read and the write after it are one snapshot.
@@ -105,9 +154,6 @@ class SqliteBackend(Backend):
         for pragma in self.PRAGMAS:
             cursor.execute(pragma)
         cursor.close()
-
-    def _count_engine_connection(self, change: int) -> None:
-        self._engine_connections[self.file] = self._engine_connections.get(self.file, 0) + change
 
 
 def _wait_as_the_api(connection: Any, _record: Any) -> None:

@@ -23,7 +23,7 @@ from warehouse.connections.portions import delete_in_portions, small_together
 from warehouse.editions import pending_batches
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
-from warehouse.tables import OWNED, difference, edition_batch, failed_batch
+from warehouse.tables import OWNED, difference, edition_batch
 from warehouse.tables import edition as edition_table
 
 # Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
@@ -162,7 +162,9 @@ def mark_rolled_up(connection: ArrowConnection, numbers: list[int], now: int) ->
     """Record, in the transaction that writes them, that these editions' figures have changed, and
     with them the answers of the shops that read them."""
     editions = sql_list(numbers)
-    connection.execute(f"UPDATE edition SET rolled_up_at = $1 WHERE edition IN ({editions})", now)
+    connection.execute(
+        f"UPDATE edition SET rolled_up_at = $1, deaths = 0 WHERE edition IN ({editions})", now
+    )
     _change_data_version(
         connection,
         f"edition IN ({editions}) "
@@ -247,7 +249,7 @@ def drop(connection: ArrowConnection, numbers: list[int]) -> None:
     most `portions.MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
     if not numbers:
         return
-    for table in (*OWNED[::-1], difference, edition_batch, failed_batch):
+    for table in (*OWNED[::-1], difference, edition_batch):
         counts = connection.table(
             f"SELECT edition, COUNT(*) FROM {table.name} "
             f"WHERE edition IN ({sql_list(numbers)}) GROUP BY edition ORDER BY edition"

@@ -1,5 +1,8 @@
 """Batches that failed: how many attempts there were, and when the next one is due.
 
+They are rows of `edition_batch` with attempts. Only the holder of the edition's lease writes there, in a
+transaction that begins with its fence: whoever held it before may find the batch applied by another.
+
 The schedule's refreshes wait between two attempts, each time twice as long, up to a day. After the last
 attempt a batch is set aside (`retry_at` is NEVER): refreshes skip it, `status` and `/readyz` report it.
 The nightly rollup and one by hand wait for nothing: they try every failed batch, also those set aside.
@@ -16,16 +19,23 @@ _MAX_DELAY: Final = 24 * 3600 * MICROS_PER_SECOND
 _MAX_ERROR_LENGTH: Final = 500
 
 
+FROM_SET_ASIDE: Final = (
+    "FROM edition_batch f JOIN edition e ON e.edition = f.edition "
+    f"JOIN shop s ON s.shop_key = e.shop_key WHERE f.attempts > 0 AND f.retry_at = {NEVER}"
+)
+"""The SQL FROM and WHERE of the batches (`f`) that are set aside, their editions (`e`) and shops (`s`)."""
+
+
 def record(
     connection: ArrowConnection, batch: Batch, error: str, now: int, max_attempts: int
-) -> bool:
-    """Record that a batch failed at `now`. Returns whether it is set aside, after `max_attempts`.
-    Commits."""
+) -> None:
+    """Record that a batch failed at `now`, or that an attempt begins which may end the process; it is set
+    aside after `max_attempts`. Commits."""
     attempts = int(
         connection.value(
-            "INSERT INTO failed_batch (edition, batch_id, attempts, failed_at, error) "
+            "INSERT INTO edition_batch (edition, batch_id, attempts, failed_at, error) "
             "VALUES ($1, $2, 1, $3, $4) ON CONFLICT (edition, batch_id) DO UPDATE SET "
-            "attempts = failed_batch.attempts + 1, failed_at = excluded.failed_at, "
+            "attempts = edition_batch.attempts + 1, failed_at = excluded.failed_at, "
             "error = excluded.error RETURNING attempts",
             batch["edition"],
             batch["batch_id"],
@@ -33,26 +43,47 @@ def record(
             error[:_MAX_ERROR_LENGTH],
         )
     )
-    is_set_aside = attempts >= max_attempts
     delay = min(_FIRST_DELAY * 2 ** (attempts - 1), _MAX_DELAY)
     connection.execute(
-        "UPDATE failed_batch SET retry_at = $1 WHERE edition = $2 AND batch_id = $3",
-        NEVER if is_set_aside else now + delay,
+        "UPDATE edition_batch SET retry_at = $1 WHERE edition = $2 AND batch_id = $3",
+        NEVER if attempts >= max_attempts else now + delay,
         batch["edition"],
         batch["batch_id"],
     )
     connection.commit()
-    return is_set_aside
 
 
-def delete_applied(connection: ArrowConnection, editions: list[int]) -> None:
-    """Delete the failures of batches that these editions have applied by now, in the transaction
-    that applies them."""
+def name_error(connection: ArrowConnection, batch: Batch, error: str) -> None:
+    """Record why the attempt that was recorded as it began has failed. Commits."""
     connection.execute(
-        f"DELETE FROM failed_batch WHERE edition IN ({sql_list(editions)}) AND EXISTS ("
-        "SELECT 1 FROM edition_batch d WHERE d.edition = failed_batch.edition "
-        "AND d.batch_id = failed_batch.batch_id)"
+        "UPDATE edition_batch SET error = $3 WHERE edition = $1 AND batch_id = $2 AND attempts > 0",
+        batch["edition"],
+        batch["batch_id"],
+        error[:_MAX_ERROR_LENGTH],
     )
+    connection.commit()
+
+
+def take_back(connection: ArrowConnection, batch: Batch) -> None:
+    """Forget an attempt that was recorded as it began, and ended through no fault of the batch. Commits."""
+    which = "WHERE edition = $1 AND batch_id = $2 AND attempts"
+    key = batch["edition"], batch["batch_id"]
+    connection.execute(f"DELETE FROM edition_batch {which} = 1", *key)
+    connection.execute(
+        f"UPDATE edition_batch SET attempts = attempts - 1, failed_at = 0, retry_at = 0 {which} > 1",
+        *key,
+    )
+    connection.commit()
+
+
+def delete(connection: ArrowConnection, batches: list[Batch]) -> None:
+    """Delete the failures of batches, in the transaction that applies them."""
+    for edition in {batch["edition"] for batch in batches}:
+        own = sql_list(batch["batch_id"] for batch in batches if batch["edition"] == edition)
+        connection.execute(
+            f"DELETE FROM edition_batch WHERE edition = $1 AND attempts > 0 AND batch_id IN ({own})",
+            edition,
+        )
 
 
 def list_failed(connection: ArrowConnection) -> list[dict[str, Any]]:
@@ -63,7 +94,7 @@ def list_failed(connection: ArrowConnection) -> list[dict[str, Any]]:
     """
     return connection.table(
         "SELECT s.shop_id, e.state, b.batch_id, b.kind, b.rows, f.attempts, f.failed_at, f.retry_at, "
-        "f.error FROM failed_batch f JOIN edition e ON e.edition = f.edition "
+        "f.error FROM edition_batch f JOIN edition e ON e.edition = f.edition "
         "JOIN shop s ON s.shop_key = e.shop_key JOIN import_batch b ON b.batch_id = f.batch_id "
-        "ORDER BY f.retry_at, s.shop_id, b.batch_id"
+        "WHERE f.attempts > 0 ORDER BY f.retry_at, s.shop_id, b.batch_id"
     ).to_pylist()

@@ -3,10 +3,13 @@
 A run claims an edition, and renews its lease for as long as it works. Every write begins with `fence`,
 which fails unless the run still holds the lease. Instants are the database server's,
 `connection.now_micros()`: the clocks of hosts differ.
+
+A lease is the record of an attempt, too: one that was not released was its holder's to the end of its
+process. `edition.deaths` counts them until the edition's figures change.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions.editions import RETIRED, Edition
@@ -20,10 +23,15 @@ class LeaseLost(RuntimeError):
 
 @dataclass(frozen=True)
 class Claim:
-    """Editions that an owner may write to until the lease expires."""
+    """Editions that an owner may write to until the lease expires.
+
+    `deaths`: for those that have any, how many holders ended without a release since the edition's figures
+    last changed.
+    """
 
     owner: str
     editions: tuple[Edition, ...]
+    deaths: Mapping[int, int] = field(default_factory=dict, compare=False)
 
 
 def claim(connection: ArrowConnection, owner: str, wanted: list[Edition], now: int) -> Claim:
@@ -46,16 +54,21 @@ def claim(connection: ArrowConnection, owner: str, wanted: list[Edition], now: i
     )
     values = RETIRED, now, now + LEASE_REACH, "", *dead
     claimed = connection.table(
-        f"UPDATE edition SET lease_owner = ${len(values) + 1}, lease_until = ${len(values) + 2} "
+        f"UPDATE edition SET lease_owner = ${len(values) + 1}, lease_until = ${len(values) + 2}, "
+        "deaths = deaths + CASE WHEN lease_owner = '' THEN 0 ELSE 1 END "
         f"WHERE edition IN (SELECT edition FROM edition WHERE {is_free} "
-        f"ORDER BY edition {connection.backend.skip_locked}) RETURNING edition",
+        f"ORDER BY edition {connection.backend.skip_locked}) RETURNING edition, deaths",
         *values,
         owner,
         now + LEASE_MICROS,
     )
     connection.commit()
-    held = set(claimed.column(0).to_pylist())
-    return Claim(owner, tuple(edition for edition in wanted if edition.edition in held))
+    held = dict(zip(*(column.to_pylist() for column in claimed.columns), strict=True))
+    return Claim(
+        owner,
+        tuple(edition for edition in wanted if edition.edition in held),
+        {number: deaths for number, deaths in held.items() if deaths},
+    )
 
 
 def holder(connection: ArrowConnection, edition: int) -> str:

@@ -1,9 +1,10 @@
 """The queue: import batches that an edition has not applied yet.
 
 An edition has applied every batch of its shop up to `edition.applied_through`, and the later ones
-that `edition_batch` lists. A batch is listed in the transaction that stores its figures, so a batch
-that commits late is simply still pending. `compact` advances `applied_through` where nothing can be
-pending below it any more, and so keeps the list short for years.
+that `edition_batch` lists with no failed attempt. A batch is listed in the transaction that stores its
+figures, so a batch that commits late is simply still pending. One that has failed is listed with its
+attempts until it is applied (`failed_batches.py`), also below `applied_through`. `compact` advances
+`applied_through` where nothing else can be pending below it any more, and so keeps the list short for years.
 """
 
 from collections.abc import Iterable
@@ -25,23 +26,41 @@ class Backlog(NamedTuple):
 # The most batches that `pending` returns: of one edition, and of all.
 _MAX_PER_EDITION: Final = 500
 MAX_BATCHES: Final = 50_000
-EVERY_BATCH: Final = (0, NEVER)
 # The turn of a batch among those of its edition: one turn is the batches that begin within 20,000 rows.
-_TURN: Final = "CAST(SUM(b.rows) OVER earlier - b.rows AS BIGINT) / 20000 AS turn"
+_TURN: Final = "CAST(SUM(p.rows) OVER earlier - p.rows AS BIGINT) / 20000 AS turn"
 # The rows of `edition_batch` from which editions are compacted.
 _MIN_COMPACTED: Final = 200
 
 _PENDING: Final = """
-FROM edition e JOIN import_batch b ON b.shop_key = e.shop_key AND b.batch_id > e.applied_through
-LEFT JOIN failed_batch f ON f.edition = e.edition AND f.batch_id = b.batch_id
-WHERE e.edition IN ({editions}) AND NOT EXISTS (SELECT 1 FROM edition_batch d
-  WHERE d.edition = e.edition AND d.batch_id = b.batch_id)
+FROM (
+  SELECT e.edition, e.rolled_up_at, b.shop_key, b.batch_id, b.rows, b.imported_at,
+    COALESCE(f.attempts, 0) AS attempts, COALESCE(f.failed_at, 0) AS failed_at,
+    COALESCE(f.retry_at, 0) AS retry_at
+  FROM edition e JOIN import_batch b ON b.shop_key = e.shop_key AND b.batch_id > e.applied_through
+  LEFT JOIN edition_batch f ON f.edition = e.edition AND f.batch_id = b.batch_id
+  WHERE e.edition IN ({editions}) AND (f.batch_id IS NULL OR f.attempts > 0)
+  UNION ALL
+  SELECT e.edition, e.rolled_up_at, b.shop_key, b.batch_id, b.rows, b.imported_at,
+    f.attempts, f.failed_at, f.retry_at
+  FROM edition e JOIN edition_batch f ON f.edition = e.edition AND f.batch_id <= e.applied_through
+    AND f.attempts > 0
+  JOIN import_batch b ON b.batch_id = f.batch_id
+  WHERE e.edition IN ({editions})
+) p
 """
-# A batch may be applied now: it is between $3 and $4, and has not failed, or is to be tried again.
-_IS_READY: Final = (
-    "b.batch_id BETWEEN $3 AND $4 "
-    "AND (f.batch_id IS NULL OR (f.failed_at < $1 AND f.retry_at <= $2))"
-)
+# A batch may be applied now: it has not failed, or is to be tried again.
+_IS_READY: Final = "(p.attempts = 0 OR (p.failed_at < $1 AND p.retry_at <= $2))"
+
+
+def has_applied(edition: str, batch: str) -> str:
+    """The SQL condition that an edition has applied a batch. `edition`: the name of a row of `edition`
+    (`e`); `batch`: a column (`b.batch_id`)."""
+    return (
+        f"CASE WHEN {batch} <= {edition}.applied_through THEN ({edition}.edition, {batch}) NOT IN "
+        "(SELECT x.edition, x.batch_id FROM edition_batch x WHERE x.attempts > 0) "
+        f"ELSE EXISTS (SELECT 1 FROM edition_batch a WHERE a.edition = {edition}.edition "
+        f"AND a.batch_id = {batch} AND a.attempts = 0) END"
+    )
 
 
 def is_applied(editions: str, column: str = "batch_id") -> str:
@@ -49,28 +68,28 @@ def is_applied(editions: str, column: str = "batch_id") -> str:
     list (`1, 2`) of at most one edition a shop, or a parameter."""
     return (
         f"{column} IN (SELECT q.batch_id FROM edition e JOIN import_batch q ON q.shop_key = e.shop_key "
-        f"WHERE e.edition IN ({editions}) AND (q.batch_id <= e.applied_through OR EXISTS (SELECT 1 "
-        "FROM edition_batch a WHERE a.edition = e.edition AND a.batch_id = q.batch_id)))"
+        f"WHERE e.edition IN ({editions}) AND {has_applied('e', 'q.batch_id')})"
     )
 
 
 def from_pending(editions: str) -> str:
-    """The SQL FROM and WHERE of the batches (`b`) that editions (`e`) have not applied; `f` is the
-    failure of such a batch, if it failed. `editions`: a list (`1, 2`) or a subquery."""
+    """The SQL FROM of the batches that editions have not applied, as `p`: the columns of `edition_batch`
+    (0 for a batch that was not tried), and `shop_key`, `rows`, `imported_at` and `rolled_up_at`.
+    `editions`: a list (`1, 2`), a subquery or a parameter."""
     return _PENDING.format(editions=editions)
 
 
 PENDING_BY_SHOP: Final = f"""
-SELECT b.shop_key, CAST(SUM(b.rows) AS BIGINT) AS rows, COUNT(*) AS batches,
-  MIN(b.imported_at) AS oldest, MAX(b.imported_at) AS newest
-{from_pending("SELECT edition FROM shop")} GROUP BY b.shop_key
+SELECT p.shop_key, CAST(SUM(p.rows) AS BIGINT) AS rows, COUNT(*) AS batches,
+  MIN(p.imported_at) AS oldest, MAX(p.imported_at) AS newest
+{from_pending("SELECT edition FROM shop")} GROUP BY p.shop_key
 UNION ALL
 SELECT b.shop_key, CAST(SUM(b.rows) AS BIGINT), COUNT(*), MIN(b.imported_at), MAX(b.imported_at)
 FROM shop s JOIN import_batch b ON b.shop_key = s.shop_key WHERE s.edition = 0 GROUP BY b.shop_key
 """
 """Per shop, the batches that the edition of its answers lacks; all batches of a shop without one."""
 
-OLDEST_PENDING: Final = f"SELECT MIN(b.imported_at) {from_pending(':edition')}"
+OLDEST_PENDING: Final = f"SELECT MIN(p.imported_at) {from_pending(':edition')}"
 """When the oldest batch was imported that an edition lacks; NULL if it has every batch of its shop."""
 
 
@@ -79,27 +98,24 @@ def pending(
     numbers: list[int],
     started_at: int,
     due: int | None = None,
-    between: tuple[int, int] = EVERY_BATCH,
 ) -> list[Batch]:
-    """The next batches to apply, some thousand at most: `edition, shop_key, batch_id, rows, turn`.
+    """The next batches to apply, some thousand at most: `edition, shop_key, batch_id, rows, attempts, turn`.
 
     Editions take turns of 20,000 rows, the one that was rolled up longest ago first. So the backlog
     of one shop never delays another, and each of many small shops is worked on once. Batches that
     have failed since `started_at` are left out; with `due`, those whose `retry_at` is later are, too.
-    `between`: the first and the last batch that are asked for.
     """
     if not numbers:
         return []
     return connection.table(
-        "SELECT edition, shop_key, batch_id, rows, turn FROM (SELECT e.edition, e.shop_key, "
-        "b.batch_id, b.rows, e.rolled_up_at, ROW_NUMBER() OVER earlier AS position, "
-        f"{_TURN} {from_pending(sql_list(numbers))} AND {_IS_READY} "
-        "WINDOW earlier AS (PARTITION BY e.edition ORDER BY b.batch_id)) q "
+        "SELECT edition, shop_key, batch_id, rows, attempts, turn FROM (SELECT p.edition, p.shop_key, "
+        "p.batch_id, p.rows, p.attempts, p.rolled_up_at, ROW_NUMBER() OVER earlier AS position, "
+        f"{_TURN} {from_pending(sql_list(numbers))} WHERE {_IS_READY} "
+        "WINDOW earlier AS (PARTITION BY p.edition ORDER BY p.batch_id)) q "
         f"WHERE position <= {_MAX_PER_EDITION} "
         f"ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {MAX_BATCHES}",
         started_at,
         NEVER if due is None else due,
-        *between,
     ).to_pylist()
 
 
@@ -108,7 +124,7 @@ def not_applied(
 ) -> list[int]:
     """The batches from the first to the last that these editions have not applied."""
     rows = connection.table(
-        f"SELECT b.batch_id {from_pending(sql_list(numbers))} AND b.batch_id BETWEEN $1 AND $2",
+        f"SELECT p.batch_id {from_pending(sql_list(numbers))} WHERE p.batch_id BETWEEN $1 AND $2",
         first,
         last,
     )
@@ -120,7 +136,7 @@ def pending_rows(connection: ArrowConnection, numbers: list[int]) -> int:
     """How many raw rows these editions have not applied."""
     if not numbers:
         return 0
-    sql = f"SELECT CAST(COALESCE(SUM(b.rows), 0) AS BIGINT) {from_pending(sql_list(numbers))}"
+    sql = f"SELECT CAST(COALESCE(SUM(p.rows), 0) AS BIGINT) {from_pending(sql_list(numbers))}"
     return int(connection.value(sql))
 
 
@@ -129,19 +145,17 @@ def backlogs(
     numbers: list[int],
     started_at: int,
     due: int | None = None,
-    between: tuple[int, int] = EVERY_BATCH,
 ) -> dict[int, Backlog]:
     """The work that each of these editions has to do, in the order of `pending`; those without any batch are
     left out."""
     if not numbers:
         return {}
     rows = connection.table(
-        "SELECT e.edition, CAST(SUM(b.rows) AS BIGINT) AS rows, COUNT(*) AS batches "
-        f"{from_pending(sql_list(numbers))} AND {_IS_READY} "
-        "GROUP BY e.edition, e.rolled_up_at ORDER BY e.rolled_up_at, e.edition",
+        "SELECT p.edition, CAST(SUM(p.rows) AS BIGINT) AS rows, COUNT(*) AS batches "
+        f"{from_pending(sql_list(numbers))} WHERE {_IS_READY} "
+        "GROUP BY p.edition, p.rolled_up_at ORDER BY p.rolled_up_at, p.edition",
         started_at,
         NEVER if due is None else due,
-        *between,
     ).to_pylist()
     return {
         row["edition"]: Backlog(row["rows"], min(row["batches"], _MAX_PER_EDITION)) for row in rows
@@ -151,10 +165,10 @@ def backlogs(
 def applied_batches(connection: ArrowConnection, edition: int, other: int) -> list[Batch]:
     """The batches that an edition has applied, as if they were pending for another of its shop."""
     return connection.table(
-        f"SELECT CAST($1 AS BIGINT) AS edition, b.shop_key, b.batch_id, b.rows, {_TURN} "
-        "FROM import_batch b WHERE b.shop_key = (SELECT shop_key FROM edition WHERE edition = $1) "
-        f"AND {is_applied(str(edition), 'b.batch_id')} "
-        "WINDOW earlier AS (ORDER BY b.batch_id) ORDER BY b.batch_id",
+        "SELECT CAST($1 AS BIGINT) AS edition, p.shop_key, p.batch_id, p.rows, 0 AS attempts, "
+        f"{_TURN} FROM import_batch p JOIN edition e ON e.shop_key = p.shop_key "
+        f"WHERE e.edition = {edition} AND {has_applied('e', 'p.batch_id')} "
+        "WINDOW earlier AS (ORDER BY p.batch_id) ORDER BY p.batch_id",
         other,
     ).to_pylist()
 
@@ -162,10 +176,9 @@ def applied_batches(connection: ArrowConnection, edition: int, other: int) -> li
 def behind(connection: ArrowConnection, numbers: list[int]) -> set[int]:
     """Those of the editions that lack a batch which the one that answers are read from has applied."""
     rows = connection.table(
-        f"SELECT DISTINCT e.edition {from_pending(sql_list(numbers))} AND EXISTS ("
-        "SELECT 1 FROM shop s JOIN edition c ON c.edition = s.edition "
-        "WHERE s.shop_key = e.shop_key AND (b.batch_id <= c.applied_through OR EXISTS ("
-        "SELECT 1 FROM edition_batch a WHERE a.edition = c.edition AND a.batch_id = b.batch_id)))"
+        f"SELECT DISTINCT p.edition {from_pending(sql_list(numbers))} "
+        "JOIN shop s ON s.shop_key = p.shop_key JOIN edition c ON c.edition = s.edition "
+        f"WHERE {has_applied('c', 'p.batch_id')}"
     )
     return set(rows.column(0).to_pylist())
 
@@ -173,8 +186,7 @@ def behind(connection: ArrowConnection, numbers: list[int]) -> set[int]:
 def incomplete(connection: ArrowConnection, numbers: list[int]) -> set[int]:
     """Those of the editions that lack a batch which is not set aside."""
     rows = connection.table(
-        f"SELECT DISTINCT e.edition {from_pending(sql_list(numbers))} "
-        "AND (f.batch_id IS NULL OR f.retry_at < $1)",
+        f"SELECT DISTINCT p.edition {from_pending(sql_list(numbers))} WHERE p.retry_at < $1",
         NEVER,
     )
     return set(rows.column(0).to_pylist())
@@ -187,7 +199,7 @@ def compact(connection: ArrowConnection, numbers: list[int]) -> None:
     writing: its batch has a number already, and cannot be seen yet.
     """
     editions = sql_list(numbers)
-    listed = f"SELECT edition FROM edition_batch WHERE edition IN ({editions})"
+    listed = f"SELECT edition FROM edition_batch WHERE edition IN ({editions}) AND attempts = 0"
     is_long = connection.value(f"{listed} LIMIT 1 OFFSET {_MIN_COMPACTED - 1}") is not None
     connection.commit()
     # An import takes its lock on the table before it takes a number for its batch.
@@ -195,12 +207,12 @@ def compact(connection: ArrowConnection, numbers: list[int]) -> None:
         return
     connection.execute(
         "UPDATE edition SET applied_through = COALESCE("
-        f"(SELECT MIN(b.batch_id) - 1 {from_pending('edition.edition')}), "
+        f"(SELECT MIN(p.batch_id) - 1 {from_pending('edition.edition')} WHERE p.attempts = 0), "
         "(SELECT MAX(m.batch_id) FROM import_batch m WHERE m.shop_key = edition.shop_key), "
         f"applied_through) WHERE edition IN ({listed})"
     )
     connection.execute(
-        f"DELETE FROM edition_batch WHERE edition IN ({editions}) AND batch_id <= "
+        f"DELETE FROM edition_batch WHERE edition IN ({editions}) AND attempts = 0 AND batch_id <= "
         "(SELECT e.applied_through FROM edition e WHERE e.edition = edition_batch.edition)"
     )
     connection.commit()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, from_micros, iso_millis
+from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.editions.pending_batches import from_pending
 from warehouse.operations import imports, job_runs
 from warehouse.operations.job_runs import DIED, DONE, FAILED
@@ -101,10 +102,9 @@ class _At:
 
 def _set_aside(at: _At) -> Iterator[Finding]:
     rows = at.query(
-        "SELECT s.shop_id, b.batch_id, b.rows, f.attempts, f.error FROM failed_batch f "
-        "JOIN edition e ON e.edition = f.edition JOIN shop s ON s.shop_key = e.shop_key "
-        f"JOIN import_batch b ON b.batch_id = f.batch_id WHERE f.retry_at = {NEVER} AND b.rows > 0 "
-        "ORDER BY s.shop_id, b.batch_id"
+        "SELECT q.shop_id, b.batch_id, b.rows, q.attempts, q.error FROM (SELECT s.shop_id, f.batch_id, "
+        f"f.attempts, f.error {FROM_SET_ASIDE}) q JOIN import_batch b ON b.batch_id = q.batch_id "
+        "WHERE b.rows > 0 ORDER BY q.shop_id, b.batch_id"
     )
     for row in rows:
         yield Finding(
@@ -187,11 +187,11 @@ def _is_overdue(pull: Row, now: int) -> bool:
 def _backlog(at: _At) -> Iterator[Finding]:
     """Batches that are set aside have a condition of their own; those whose rows were all taken back have
     nothing that waits."""
-    waits = f"(f.batch_id IS NULL OR f.retry_at < {NEVER}) AND b.rows > 0"
     rows = at.query(
         "SELECT s.shop_id, p.oldest, p.rows FROM ("
-        "SELECT b.shop_key, MIN(b.imported_at) AS oldest, CAST(SUM(b.rows) AS BIGINT) AS rows "
-        f"{from_pending('SELECT edition FROM shop')} AND {waits} GROUP BY b.shop_key UNION ALL "
+        "SELECT p.shop_key, MIN(p.imported_at) AS oldest, CAST(SUM(p.rows) AS BIGINT) AS rows "
+        f"{from_pending('SELECT edition FROM shop')} WHERE p.retry_at < {NEVER} AND p.rows > 0 "
+        "GROUP BY p.shop_key UNION ALL "
         "SELECT b.shop_key, MIN(b.imported_at), CAST(SUM(b.rows) AS BIGINT) FROM shop n "
         "JOIN import_batch b ON b.shop_key = n.shop_key WHERE n.edition = 0 AND b.rows > 0 "
         "GROUP BY b.shop_key"

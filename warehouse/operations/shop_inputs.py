@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, bindparam, text
 
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import KEPT_FACTS
-from warehouse.editions.pending_batches import PENDING_BY_SHOP, is_applied
+from warehouse.editions.pending_batches import from_pending, has_applied
 from warehouse.operations import imports
 from warehouse.operations.imports import ImportedFile
 from warehouse.operations.reject_reasons import without_values
@@ -43,12 +43,13 @@ _FORMS: Final = text(
 _BATCH: Final = (
     "SELECT b.batch_id, b.kind, b.rows + b.purged AS rows, b.imported_at, "
     "COALESCE(f.attempts, 0) AS attempts, COALESCE(f.retry_at, 0) AS retry_at, "
-    f"CASE WHEN {is_applied(':edition', 'b.batch_id')} THEN 1 ELSE 0 END AS is_applied"
+    f"CASE WHEN EXISTS (SELECT 1 FROM edition c WHERE c.edition = :edition "
+    f"AND {has_applied('c', 'b.batch_id')}) THEN 1 ELSE 0 END AS is_applied"
 )
 # An import has a batch for each chunk of its file.
 _LAST_BATCHES: Final = text(
     f"SELECT * FROM ({_BATCH}, b.import_id FROM import_batch b "
-    "LEFT JOIN failed_batch f ON f.edition = :edition AND f.batch_id = b.batch_id "
+    "LEFT JOIN edition_batch f ON f.edition = :edition AND f.batch_id = b.batch_id "
     f"WHERE b.shop_key = :shop_key AND b.kind <> '{KEPT_FACTS}' "
     f"ORDER BY b.batch_id DESC LIMIT {_BATCHES}) b WHERE rows > 0"
 )
@@ -59,13 +60,13 @@ _LAST_FILES: Final = text(
 ).bindparams(bindparam("ids", expanding=True))
 # A batch can have failed in two editions, while a new one is built.
 _FAILED: Final = text(
-    f"{_BATCH} FROM edition e JOIN failed_batch f ON f.edition = e.edition "
-    "JOIN import_batch b ON b.batch_id = f.batch_id "
+    f"{_BATCH} FROM edition e JOIN edition_batch f ON f.edition = e.edition "
+    "AND f.attempts > 0 JOIN import_batch b ON b.batch_id = f.batch_id "
     "WHERE e.shop_key = :shop_key ORDER BY b.batch_id, e.edition"
 )
-_WAITING: Final = text(
-    f"SELECT rows, batches, oldest FROM ({PENDING_BY_SHOP}) p WHERE p.shop_key = :shop_key"
-)
+_SUMS: Final = "SELECT COALESCE(SUM(p.rows), 0), COUNT(*), COALESCE(MIN(p.imported_at), 0)"
+_WAITING: Final = text(f"{_SUMS} {from_pending(':edition')}")
+_ALL_BATCHES: Final = text(f"{_SUMS} FROM import_batch p WHERE p.shop_key = :shop_key")
 _REJECTS: Final = text(
     "SELECT reject_id, kind, reason, rejected_at FROM reject WHERE shop_key = :shop_key "
     f"ORDER BY rejected_at DESC, reject_id DESC LIMIT {MAX_REJECTS}"
@@ -205,9 +206,14 @@ def failed_imports(connection: Connection, shop_key: int, edition: int) -> list[
     return list({row.batch_id: _batch(row) for row in rows}.values())
 
 
-def read_waiting(connection: Connection, shop_key: int) -> Waiting:
-    row = connection.execute(_WAITING, {"shop_key": shop_key}).one_or_none()
-    return Waiting(int(row.rows), row.batches, row.oldest) if row else Waiting(0, 0, 0)
+def read_waiting(connection: Connection, shop_key: int, edition: int) -> Waiting:
+    """`edition`: the one that answers are read from, 0 before the first rollup."""
+    found = (
+        connection.execute(_WAITING, {"edition": edition})
+        if edition
+        else connection.execute(_ALL_BATCHES, {"shop_key": shop_key})
+    )
+    return Waiting(*(int(value) for value in found.one()))
 
 
 def rejects_by_reason(connection: Connection, shop_key: int) -> list[RejectReason]:

@@ -32,10 +32,10 @@ SELECT
   (SELECT MAX(o.created_at) FROM fact_order o WHERE o.edition = :edition) AS last_order_at,
   CASE WHEN :edition = 0
     THEN (SELECT MIN(b.imported_at) FROM import_batch b WHERE b.shop_key = :shop_key AND b.rows > 0)
-    ELSE (SELECT MIN(b.imported_at) {from_pending(":edition")} AND b.rows > 0) END AS waiting_since,
-  (SELECT COUNT(DISTINCT f.batch_id) FROM edition e JOIN failed_batch f ON f.edition = e.edition
+    ELSE (SELECT MIN(p.imported_at) {from_pending(":edition")} WHERE p.rows > 0) END AS waiting_since,
+  (SELECT COUNT(DISTINCT f.batch_id) FROM edition e JOIN edition_batch f ON f.edition = e.edition
     JOIN import_batch b ON b.batch_id = f.batch_id
-    WHERE e.shop_key = :shop_key AND f.retry_at = {NEVER} AND b.rows > 0) AS set_aside,
+    WHERE e.shop_key = :shop_key AND f.attempts > 0 AND f.retry_at = {NEVER} AND b.rows > 0) AS set_aside,
   (SELECT MAX(r.rejected_at) FROM reject r WHERE r.shop_key = :shop_key) AS rejected_at,
   (SELECT j.seen_at FROM job_run j WHERE j.job = 'refresh' ORDER BY j.run_id DESC LIMIT 1)
     AS refreshed_at,

@@ -30,7 +30,7 @@ from warehouse.tables.members import (
     sign_in,
     sign_in_link,
 )
-from warehouse.tables.operations import failed_batch, job_lease, job_run, pull, scheduler
+from warehouse.tables.operations import job_lease, job_run, pull, scheduler
 from warehouse.tables.persons import forgotten
 from warehouse.tables.queue import (
     difference,
@@ -71,7 +71,6 @@ __all__ = [
     "fact_order",
     "fact_order_code",
     "fact_step",
-    "failed_batch",
     "forgotten",
     "form",
     "form_creation",

@@ -1,10 +1,10 @@
-"""Jobs: their runs, their leases, the schedulers, the batches that failed, and the pulls that are set up."""
+"""Jobs: their runs, their leases, the schedulers, and the pulls that are set up."""
 
 from typing import Final
 
 from sqlalchemy import Table, UniqueConstraint
 
-from warehouse.tables.base import index, integer, key, metadata, serial_key, text, text_key
+from warehouse.tables.base import index, integer, metadata, serial_key, text, text_key
 
 job_run: Final = Table(
     "job_run",
@@ -81,16 +81,4 @@ pull: Final = Table(
     integer("bytes"),
     index("shop_key"),
     UniqueConstraint("name"),
-)
-
-failed_batch: Final = Table(
-    "failed_batch",
-    metadata,
-    key("edition"),
-    key("batch_id"),
-    integer("attempts"),
-    integer("failed_at"),
-    # NEVER: it is set aside, and of the schedule only the nightly rollup tries it again.
-    integer("retry_at"),
-    text("error"),
 )

@@ -39,8 +39,11 @@ edition: Final = Table(
     # The last comparison with the raw rows, 0 before the first, and the rows of `difference` together.
     integer("verified_at"),
     integer("differing_rows"),
-    # All of the shop's batches up to this one are applied; later ones are listed in `edition_batch`.
+    # All of the shop's batches up to this one are applied, but for those that have failed; later ones are
+    # listed in `edition_batch`, and so are all that have failed.
     integer("applied_through"),
+    # Processes that ended without releasing its lease, since its figures last changed.
+    integer("deaths"),
     # Two rollups at once must not rebuild the same shop twice.
     index("shop_key"),
     index("shop_key", unique=True, where="state = 'building'", name="uq_edition_building"),
@@ -52,7 +55,19 @@ difference: Final = Table(
     "difference", metadata, key("edition"), text_key("table_name"), key("day"), integer("rows")
 )
 
-edition_batch: Final = Table("edition_batch", metadata, key("edition"), key("batch_id"))
+edition_batch: Final = Table(
+    "edition_batch",
+    metadata,
+    key("edition"),
+    key("batch_id"),
+    # 0: it is applied. Else it is not, and so many attempts failed, or began and did not end.
+    integer("attempts"),
+    integer("failed_at"),
+    # NEVER: it is set aside, and of the schedule only the nightly rollup tries it again.
+    integer("retry_at"),
+    text("error"),
+    index("edition", "batch_id", where="attempts > 0", name="ix_edition_batch_failed"),
+)
 
 reject: Final = Table(
     "reject",

@@ -26,7 +26,6 @@ from warehouse.tables import (
     audit_event,
     deleted_shop,
     edition,
-    failed_batch,
     form_creation,
     member,
     membership,
@@ -163,11 +162,6 @@ def _delete_editions(connection: ArrowConnection, shop_key: int) -> None:
     numbers = connection.table(_EDITIONS_LEFT, shop_key).column(0).to_pylist()
     connection.commit()
     editions.drop(connection, numbers)
-    # A batch may have failed while its edition was dropped.
-    connection.execute(
-        f"DELETE FROM {failed_batch.name} WHERE edition NOT IN (SELECT edition FROM edition)"
-    )
-    connection.commit()
 
 
 def _delete_rejects(connection: ArrowConnection, shop_id: str) -> None:

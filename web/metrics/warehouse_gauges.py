@@ -9,11 +9,12 @@ from prometheus_client.registry import Collector
 from sqlalchemy import Connection, case, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_SECOND, NEVER
+from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_SECOND
+from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.editions.pending_batches import PENDING_BY_SHOP
 from warehouse.operations.job_runs import DIED, RUNNING
 from warehouse.operations.process_id import LEASE_MICROS
-from warehouse.tables import edition, failed_batch, job_run, reject, shop
+from warehouse.tables import edition, job_run, reject, shop
 from web.db.database import Database
 from web.db.operator_needs import count_needs
 
@@ -22,13 +23,7 @@ _PREFIX: Final = "formrevenue"
 _ROLLED_UP: Final = select(shop.c.shop_key, shop.c.shop_id, edition.c.rolled_up_at).join_from(
     shop, edition, edition.c.edition == shop.c.edition, isouter=True
 )
-_SET_ASIDE: Final = (
-    select(shop.c.shop_id, func.count())
-    .join_from(failed_batch, edition, edition.c.edition == failed_batch.c.edition)
-    .join(shop, shop.c.shop_key == edition.c.shop_key)
-    .where(failed_batch.c.retry_at == NEVER)
-    .group_by(shop.c.shop_id)
-)
+_SET_ASIDE: Final = text(f"SELECT s.shop_id, COUNT(*) {FROM_SET_ASIDE} GROUP BY s.shop_id")
 _REJECTS: Final = select(reject.c.kind, func.count()).group_by(reject.c.kind)
 
 

@@ -44,7 +44,7 @@ def test_answers_are_the_oracles_although_a_worker_is_killed(
         driver.finish()
     assert killed != driver.pid
     assert f"{os.uname().nodename}:{killed}" not in owners(postgres_commands)
-    assert postgres_commands.rows("SELECT COUNT(*) FROM failed_batch") == [0]
+    assert postgres_commands.rows("SELECT COUNT(*) FROM edition_batch WHERE attempts > 0") == [0]
     product = Product(postgres_commands.url)
     assert_answers(product, given, "after a worker was killed")
     product.close()
@@ -60,8 +60,7 @@ def test_a_batch_that_kills_its_workers_is_found_and_no_other_suffers(
         with slow.kills_its_workers():
             driver = postgres_commands.start("rollup", "--executor", cluster.address)
             said = driver.finish(status=1)
-        assert f"batch {batch} of shop-" in said
-        assert "KilledWorker: the worker has died" in said
+        assert "a worker has died: KilledWorker" in said
         assert driver.pid not in slow.killed
     failing = postgres_commands.status()["failing"]
     assert [(one["batch_id"], one["attempts"]) for one in failing] == [(batch, 1)]

@@ -1,6 +1,6 @@
-"""Shares: small editions together, a huge one alone, the largest first; halves of what killed a worker."""
+"""Shares: small editions together, a huge one alone, the largest first."""
 
-from jobs.executors.shares import Share, shares
+from jobs.executors.shares import shares
 from jobs.pipeline.batching import BATCH_ROWS
 
 
@@ -24,15 +24,3 @@ def test_each_worker_gets_at_least_four_shares_the_largest_first() -> None:
 def test_a_share_is_not_so_small_that_it_costs_more_than_it_saves() -> None:
     cut = shares(dict.fromkeys(range(500), 1000), 100)
     assert {len(share.editions) for share in cut} == {20}
-
-
-def test_a_share_is_halved_by_its_editions_and_then_by_its_batches() -> None:
-    one, two = Share((1, 2, 3)).halves()
-    assert (one.editions, two.editions) == ((1,), (2, 3))
-    assert one.is_suspect
-    first, second = Share((1,)).split_at([10, 20, 30])
-    assert first.editions == second.editions == (1,)
-    assert first.between == (0, 19)
-    assert second.between[0] == 20
-    # Batches that no list had are in one of the two.
-    assert second.between[1] == Share((1,)).between[1]

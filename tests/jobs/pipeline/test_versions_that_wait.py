@@ -32,7 +32,7 @@ def test_verify_does_not_compare_it(jobs: Commands, words: list[str]) -> None:
 def test_a_batch_before_it_does_not_bring_it(jobs: Commands) -> None:
     """The version that waits has failed before; one that is older comes late."""
     jobs.change(
-        "INSERT INTO failed_batch (edition, batch_id, attempts, failed_at, retry_at, error) "
+        "INSERT INTO edition_batch (edition, batch_id, attempts, failed_at, retry_at, error) "
         f"SELECT edition, (SELECT MAX(batch_id) FROM import_batch), 1, 0, {10**18}, '' FROM shop"
     )
     jobs.take("orders", [order(updated_at="2026-01-05T00:00:00Z", total_cents=900)])

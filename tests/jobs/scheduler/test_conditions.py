@@ -127,7 +127,7 @@ def test_a_batch_that_is_set_aside_does_not_wait(commands: Commands) -> None:
     commands.take("orders", [order(order_id="o2")])
     commands.change("UPDATE import_batch SET imported_at = 1 WHERE batch_id > 1")
     commands.change(
-        "INSERT INTO failed_batch (edition, batch_id, attempts, retry_at, error) "
+        "INSERT INTO edition_batch (edition, batch_id, attempts, retry_at, error) "
         "SELECT s.edition, b.batch_id, 5, 4611686018427387904, 'x' FROM shop s, import_batch b "
         "WHERE b.batch_id > 1"
     )

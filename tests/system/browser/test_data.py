@@ -26,7 +26,7 @@ def rejected(service: Service) -> None:
     product.close()
     with service.engine.begin() as connection:
         connection.exec_driver_sql(
-            "INSERT INTO failed_batch (edition, batch_id, attempts, failed_at, retry_at, error) "
+            "INSERT INTO edition_batch (edition, batch_id, attempts, failed_at, retry_at, error) "
             "SELECT s.edition, MAX(b.batch_id), 5, 1, 4611686018427387904, 'secret' "
             "FROM shop s JOIN import_batch b ON b.shop_key = s.shop_key "
             f"WHERE s.shop_id = '{SHOP}' GROUP BY s.edition"

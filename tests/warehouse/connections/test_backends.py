@@ -7,7 +7,6 @@ from sqlalchemy import make_url
 from tests.conftest import NewUrl
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.backends import backend_of
-from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import is_outage
 from warehouse.connections.postgresql import PostgresBackend
 from warehouse.connections.sqlite import SqliteBackend
@@ -53,17 +52,6 @@ def test_the_operators_own_parameters_count() -> None:
     backend = backend_of("postgresql+psycopg://db/warehouse?keepalives_idle=99")
     assert isinstance(backend, PostgresBackend)
     assert make_url(backend.libpq_uri()).query["keepalives_idle"] == "99"
-
-
-def test_jobs_do_not_open_a_file_that_an_engine_of_the_process_has_open(sqlite_url: str) -> None:
-    with (
-        open_engine(sqlite_url).connect(),
-        pytest.raises(RuntimeError, match="an engine of this process"),
-        open_arrow(sqlite_url),
-    ):
-        pass
-    with open_arrow(sqlite_url) as connection:
-        assert connection.value("SELECT 1") == 1
 
 
 def test_a_lock_is_waited_for_or_not(new_warehouse_url: NewUrl) -> None:

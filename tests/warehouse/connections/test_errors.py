@@ -7,7 +7,13 @@ import pytest
 
 from tests.conftest import NewUrl
 from warehouse.connections.arrow import open_arrow
-from warehouse.connections.errors import Unavailable, defect, is_collision, is_outage
+from warehouse.connections.errors import (
+    Unavailable,
+    defect,
+    is_collision,
+    is_outage,
+    may_be_of_rows,
+)
 from warehouse.connections.postgresql import PostgresBackend
 
 
@@ -36,7 +42,10 @@ def test_a_refused_statement_is_no_outage(warehouse_url: str, sql: str) -> None:
 
 
 def test_a_server_that_is_gone_is_an_outage(postgres_url: str) -> None:
-    assert is_outage(refusal(postgres_url, "SELECT pg_terminate_backend(pg_backend_pid())"))
+    error = refusal(postgres_url, "SELECT pg_terminate_backend(pg_backend_pid())")
+    assert is_outage(error)
+    # One process of it may be gone because of the statement.
+    assert may_be_of_rows(error)
 
 
 def test_a_job_that_does_nothing_in_a_transaction_loses_its_locks(
@@ -80,6 +89,8 @@ def test_a_full_database_is_an_outage(sqlite_url: str) -> None:
         with pytest.raises(adbc_driver_manager.Error) as refused:
             connection.execute("INSERT INTO reject (text) VALUES (CAST(zeroblob(9000000) AS TEXT))")
     assert is_outage(refused.value)
+    # It still answers who only reads, and yet no batch is to blame.
+    assert not may_be_of_rows(refused.value)
 
 
 def test_a_transaction_that_the_database_ended_is_an_outage(sqlite_url: str) -> None:
@@ -110,8 +121,11 @@ def test_a_transaction_that_another_overtook_is_a_collision(new_warehouse_url: N
 
 
 @pytest.mark.parametrize("error", [OSError("disk"), MemoryError()])
-def test_trouble_of_the_machine_is_an_outage(error: Exception) -> None:
+def test_trouble_of_the_machine_is_an_outage_unless_the_warehouse_answers(
+    error: Exception,
+) -> None:
     assert is_outage(error)
+    assert may_be_of_rows(error)
 
 
 def test_a_defect_is_one_line_with_the_lines_of_the_program() -> None:

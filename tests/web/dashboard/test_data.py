@@ -86,7 +86,7 @@ def test_last_imports_and_those_that_fail(two: TwoShops) -> None:
     two.load("orders", [order(order_id="w1"), order(order_id="w2")])
     events, orders = two.rows("SELECT * FROM import_batch ORDER BY batch_id DESC LIMIT 2")[::-1]
     retry_at = int(NOW.timestamp() + 600) * MICROS_PER_SECOND
-    columns = "INSERT INTO failed_batch (edition, batch_id, attempts, failed_at, retry_at, error)"
+    columns = "INSERT INTO edition_batch (edition, batch_id, attempts, failed_at, retry_at, error)"
     edition = f"(SELECT edition FROM shop WHERE shop_id = '{A}')"
     two.change(f"{columns} VALUES ({edition}, {orders.batch_id}, 5, 1, {NEVER}, 'secret')")
     two.change(f"{columns} VALUES ({edition}, {events.batch_id}, 1, 1, {retry_at}, 'secret')")
@@ -126,7 +126,7 @@ def test_last_imports_and_those_that_fail(two: TwoShops) -> None:
     page = two.page(A)
     assert "secret" not in page
     assert "Some imports fail and are in no figure." in page
-    two.change("DELETE FROM failed_batch")
+    two.change("DELETE FROM edition_batch WHERE attempts > 0")
     waits = [row[-1] for row in two.section(A, "Last imports").tables[0][:2]]
     assert waits == ["waits for the next refresh"] * 2
     two.section(B, "Last imports").check([["No file was imported yet."]])

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, insert, text, update
 from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, instant, writing
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER
-from warehouse.tables import edition, failed_batch, import_batch, job_run, reject
+from warehouse.tables import edition, edition_batch, import_batch, job_run, reject
 from web.cli import main
 from web.collector import metrics as collector
 from web.db.database import Database
@@ -53,8 +53,8 @@ def test_rollups(registry: CollectorRegistry, engine: Engine, shop: ShopBuilder)
             .values(applied_through=first, rolled_up_at=instant("2026-03-31T10:30:00"))
         )
         connection.execute(
-            insert(failed_batch),
-            {"edition": shop.edition, "batch_id": second, "retry_at": NEVER, "error": "x"},
+            insert(edition_batch),
+            {"edition": shop.edition, "batch_id": second, "attempts": 5, "retry_at": NEVER},
         )
 
     def value(name: str, shop_id: str = SHOP["shop"]) -> float | None:

@@ -342,12 +342,6 @@ table(
     unique("name"),
 )
 table(
-    "failed_batch",
-    keys("edition batch_id"),
-    integers("attempts failed_at retry_at"),
-    texts("error"),
-)
-table(
     "import_batch",
     serial("batch_id"),
     integers("shop_key"),
@@ -453,12 +447,18 @@ table(
     texts("state lease_owner"),
     integers("lease_until"),
     integers("next_session", default=1),
-    integers("rolled_up_at verified_at differing_rows applied_through"),
+    integers("rolled_up_at verified_at differing_rows applied_through deaths"),
     index("shop_key"),
     index("shop_key", where="state = 'building'", unique=True, name="uq_edition_building"),
 )
-table("edition_batch", keys("edition batch_id"))
 table("difference", keys("edition"), text_keys("table_name"), keys("day"), integers("rows"))
+table(
+    "edition_batch",
+    keys("edition batch_id"),
+    integers("attempts failed_at retry_at"),
+    texts("error"),
+    index("edition batch_id", where="attempts > 0", name="ix_edition_batch_failed"),
+)
 table(
     "reject",
     serial("reject_id"),
