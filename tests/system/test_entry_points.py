@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,15 @@ Process = subprocess.Popen[str]
 
 
 def started(
-    commands: Commands, words: tuple[str, ...], output: int = subprocess.PIPE, **settings: str
+    commands: Commands,
+    words: tuple[str, ...],
+    settings: Mapping[str, str] | None = None,
+    output: int = subprocess.PIPE,
 ) -> Process:
     """`python -m WORDS` with the settings of the commands, and these."""
     return subprocess.Popen(
         [sys.executable, "-m", *words],
-        env={**os.environ, **commands.settings, **settings},
+        env={**os.environ, **commands.settings, **(settings or {})},
         stdout=output,
         stderr=subprocess.PIPE,
         text=True,
@@ -50,7 +54,7 @@ def ended(process: Process) -> tuple[int, str, str]:
 
 def test_every_exit_status(commands: Commands) -> None:
     def run(*words: str, **settings: str) -> tuple[int, str, str]:
-        return ended(started(commands, words, **settings))
+        return ended(started(commands, words, settings))
 
     status, output, errors = run("jobs", "--help")
     usage = "Usage: python -m jobs [OPTIONS] COMMAND [ARGS]..."
@@ -75,7 +79,7 @@ def test_a_signal_before_anything_is_set_up(commands: Commands, tmp_path: Path) 
     (tmp_path / "sitecustomize.py").write_text(
         "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n"
     )
-    process = started(commands, ("jobs", "rollup"), PYTHONPATH=str(tmp_path))
+    process = started(commands, ("jobs", "rollup"), {"PYTHONPATH": str(tmp_path)})
     assert ended(process) == (-signal.SIGTERM, "", "")
     assert commands.rows("SELECT COUNT(*) FROM job_run WHERE job = 'rollup'") == [0]
 
@@ -86,7 +90,7 @@ def test_an_output_that_nobody_reads_ends_a_command(
 ) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    with started(commands, ("jobs", *words), writing) as command:
+    with started(commands, ("jobs", *words), output=writing) as command:
         status, _, errors = ended(command)
     os.close(writing)
     assert (status, errors) == (1, "")
