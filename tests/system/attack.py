@@ -26,8 +26,9 @@ from pathlib import Path
 
 import click
 
+from tests.support.commands import Command, run_web
 from tests.support.people import PASSWORD, SIGN_IN, add_member
-from tests.support.serving import collected, run, served
+from tests.support.serving import collected, served
 from tests.support.shop_builder import ShopBuilder
 from tests.system.attackers import (
     FORM,
@@ -178,9 +179,9 @@ def seconds_to_end(target: Target, ended: Callable[[], object]) -> float:
 
 
 @contextmanager
-def attacked(folder: Path) -> Iterator[tuple[Target, Callable[[], object]]]:
+def attacked(folder: Path) -> Iterator[tuple[Target, Command]]:
     """A server and a collector over two shops, and what waits for the server's end."""
-    url, log = f"sqlite:///{folder / 'warehouse.db'}", folder / "log"
+    url = f"sqlite:///{folder / 'warehouse.db'}"
     engine = open_engine(url)
     migrate(engine)
     own, other = ShopBuilder(engine, "eve.example"), ShopBuilder(engine, "bea.example")
@@ -188,18 +189,18 @@ def attacked(folder: Path) -> Iterator[tuple[Target, Callable[[], object]]]:
     add_member(engine, other, "bea@example.com")
     key = other.mint()
     engine.dispose()
-    created = run(url, "write-keys", "create", "--shop", "bea.example", "--name", "site").stdout
+    created = run_web(url, "write-keys", "create", "--shop", "bea.example", "--name", "site").output
     found = re.search(r"fwk_\w+", created)
     assert found, created
     settings = {"FORMS_PER_SHOP": "1000000", "FORM_BYTES_PER_SHOP": "1000000000"}
     with (
-        served(url, settings, log) as (process, port),
+        served(url, settings) as (process, port),
         collected(url, folder / "landing") as (_, collector),
     ):
-        target = Target(port, collector, process.pid, str(log), key, found[0])
+        target = Target(port, collector, process.pid, key, found[0])
         while sends_an_event(target, 0) != 200:
             time.sleep(0.1)
-        yield target, process.wait
+        yield target, process
 
 
 @click.command()
@@ -207,7 +208,7 @@ def attacked(folder: Path) -> Iterator[tuple[Target, Callable[[], object]]]:
 @click.option("--seconds", default=10.0, help="of each attack, and before it")
 def main(names: tuple[str, ...], seconds: float) -> None:
     refused = []
-    with tempfile.TemporaryDirectory() as folder, attacked(Path(folder)) as (target, ended):
+    with tempfile.TemporaryDirectory() as folder, attacked(Path(folder)) as (target, server):
         for attack, probe, expected in ATTACKS:
             name = attack.__name__
             if names and name not in names:
@@ -223,10 +224,10 @@ def main(names: tuple[str, ...], seconds: float) -> None:
             click.echo(f"malformed_forms: {dict(statuses)}")
             if set(statuses) != {400}:
                 refused.append("malformed_forms")
-        longest = max(map(len, Path(target.log).read_text().splitlines()))
+        longest = max(map(len, server.printed.splitlines()))
         click.echo(f"the longest line of the log has {longest} characters")
         if not names or "seconds_to_end" in names:
-            click.echo(f"ended {seconds_to_end(target, ended):.1f} s after SIGTERM")
+            click.echo(f"ended {seconds_to_end(target, server.wait):.1f} s after SIGTERM")
     click.echo(f"refused: {', '.join(refused) or 'nobody'}")
     sys.exit(bool(refused))
 

@@ -30,7 +30,6 @@ class Target:
     port: int
     collector: int
     server: int
-    log: str
     key: str
     write_key: str
 

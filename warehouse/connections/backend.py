@@ -85,7 +85,12 @@ class Backend(ABC):
         return None
 
     def lock_rows(
-        self, connection: "ArrowConnection", table: str, key: str, where: str, *values: int | str
+        self,
+        connection: "ArrowConnection",
+        table: str,
+        key: str,
+        where: str,
+        *values: int | str | bytes,
     ) -> None:
         pass
 

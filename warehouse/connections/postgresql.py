@@ -114,7 +114,12 @@ class PostgresBackend(Backend):
         return name
 
     def lock_rows(
-        self, connection: "ArrowConnection", table: str, key: str, where: str, *values: int | str
+        self,
+        connection: "ArrowConnection",
+        table: str,
+        key: str,
+        where: str,
+        *values: int | str | bytes,
     ) -> None:
         # The rows are written later. Without its lock until then, a `lock_table` could come in between, and
         # both would wait for each other.

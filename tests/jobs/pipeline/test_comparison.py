@@ -17,8 +17,8 @@ from sqlalchemy import Table
 from jobs.pipeline import comparison, plan, recompute
 from jobs.pipeline.comparison import NOT_DERIVED
 from jobs.run.job_run import JobRun
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import Row, event, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.catalogue import SUMMARIES
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.domain.vocabulary import UTM_FIELDS

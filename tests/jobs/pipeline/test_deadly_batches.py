@@ -4,10 +4,11 @@ harms no batch."""
 import pytest
 from sqlalchemy import make_url
 
-from tests.jobs.conftest import Commands
 from tests.jobs.pipeline.test_failed_batches import orders_of
-from tests.support.deadly_orders import DEADLY, deadly_path
+from tests.support.commands import Command
+from tests.support.deadly_orders import DEADLY, deadly_path, loaded_from
 from tests.support.import_files import order
+from tests.support.job_commands import Commands
 
 SHOPS = [{"shop_id": name, "currency": "EUR"} for name in ("a.example", "b.example", "c.example")]
 BEFORE = {"a.example": 1}
@@ -27,7 +28,12 @@ def deadly(commands: Commands, way: str) -> None:
 
 
 def refresh(commands: Commands, status: int = 0) -> str:
-    return commands.finish(commands.start("rollup", "--refresh"), status)
+    return rollup(commands, "--refresh").finish(status)
+
+
+def rollup(commands: Commands, *words: str) -> Command:
+    path = commands.settings.get("PYTHONPATH")
+    return commands.start("rollup", *words, before=loaded_from(path) if path else None)
 
 
 def failing(commands: Commands) -> list[tuple[str, int]]:
@@ -66,7 +72,7 @@ def test_the_others_have_figures_after_the_refresh_that_follows_the_first_death(
         assert failing(commands) == [("its process died (exit status 137)", attempt)]
     assert "batch 2 of a.example (1 rows) is SET ASIDE after its last try" in said
     # The nightly rollup, and one by hand, try it again; so does the one after its cause was mended.
-    assert "SET ASIDE" in commands.finish(commands.start("rollup"), 1)
+    assert "SET ASIDE" in rollup(commands).finish(1)
     del commands.settings["PYTHONPATH"]
     commands("rollup")
     assert orders_of(commands) == OTHERS | {"a.example": 5}
@@ -136,7 +142,7 @@ def test_the_workers_of_an_executor_survive_it_too(postgres_commands: Commands) 
     commands = postgres_commands
     deadly(commands, "dies")
     commands.change("UPDATE import_batch SET rows = 400000 WHERE shop_key <> 0")
-    said = commands.finish(commands.start("rollup", "--executor", "processes:2"), 1)
+    said = rollup(commands, "--executor", "processes:2").finish(1)
     assert said.count("a worker has died") == 1
     assert orders_of(commands) == OTHERS
     assert failing(commands) == [("its process died (exit status 137)", 1)]

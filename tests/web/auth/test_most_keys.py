@@ -8,10 +8,10 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Connection, Engine, func, insert, select
 
+from tests.support.commands import run_web
+from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, NEW, Browser, add_member
-from tests.support.serving import run
 from tests.support.shop_builder import ShopBuilder, writing
-from tests.web.conftest import Clock
 from warehouse.domain.time import NEVER
 from warehouse.tables import api_key, write_key
 from web.auth import api_keys, write_keys
@@ -109,10 +109,10 @@ def test_pages_and_commands_say_what_to_do(
     assert browser.post(rotate, grace="24h").location == CONNECTIONS
     assert TOLD in browser.get(CONNECTIONS).text
     for words in (("keys", "mint", "--scopes", "analytics:read"), ("write-keys", "create")):
-        done = run(warehouse_url, *words, "--shop", shop.shop_id)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert TOLD in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        done = run_web(warehouse_url, *words, "--shop", shop.shop_id)
+        assert (done.status, done.output) == (1, "")
+        assert TOLD in done.errors
+        assert len(done.errors.splitlines()) == 1
     with engine.connect() as connection:
         for table in (api_key, write_key):
             assert connection.scalar(select(func.count()).select_from(table)) == MOST_KEYS

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.serving import run
+from tests.support.commands import run_web
 
 
 @pytest.mark.parametrize("setting", ["CREDENTIALS_KEY=abc", "COLLECT_PORT=x", "COLLECT_HOST=a b"])
@@ -13,7 +13,7 @@ def test_serve_refuses_what_only_pages_use(
 ) -> None:
     name, _, value = setting.partition("=")
     monkeypatch.setenv(name, value)
-    done = run(f"sqlite:///{tmp_path / 'warehouse.db'}", "serve")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"Error: {name}")
+    done = run_web(f"sqlite:///{tmp_path / 'warehouse.db'}", "serve")
+    assert (done.status, done.output) == (2, "")
+    assert done.errors.startswith(f"Error: {name}")
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import Engine, NullPool, create_engine, make_url
 from sqlalchemy.exc import ProgrammingError
 
-from tests.support.serving import collected, run
+from tests.support.commands import run_web
+from tests.support.serving import collected
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import wait_until
 from tests.web.collector.conftest import new_write_key
@@ -27,9 +28,9 @@ def owner(postgres_url: str) -> Iterator[Engine]:
 @pytest.fixture
 def role_url(postgres_url: str, owner: Engine) -> Iterator[str]:
     """As the command prints it."""
-    made = run(postgres_url, "collector-role")
-    assert (made.returncode, made.stderr) == (0, "")
-    url = made.stdout.splitlines()[-1]
+    made = run_web(postgres_url, "collector-role")
+    assert (made.status, made.errors) == (0, "")
+    url = made.output.splitlines()[-1]
     yield url
     name = make_url(url).username
     with writing(owner) as connection:
@@ -86,7 +87,7 @@ def test_a_further_call_changes_the_password_and_takes_other_rights_away(
         stored = "SELECT rolpassword FROM pg_authid WHERE rolname = %s"
         (before,) = connection.exec_driver_sql(stored, (name,)).scalars()
     assert not refused(role_url, "SELECT * FROM member")
-    again = run(postgres_url, "collector-role").stdout.splitlines()[-1]
+    again = run_web(postgres_url, "collector-role").output.splitlines()[-1]
     assert make_url(again).password != make_url(role_url).password
     assert refused(again, "SELECT * FROM member")
     assert not refused(again, "SELECT shop_id FROM shop")
@@ -97,6 +98,6 @@ def test_a_further_call_changes_the_password_and_takes_other_rights_away(
 
 
 def test_sqlite_has_no_roles(tmp_path: Path) -> None:
-    made = run(f"sqlite:///{tmp_path / 'warehouse.db'}", "collector-role")
-    assert (made.returncode, made.stdout) == (1, "")
-    assert "only PostgreSQL has roles" in made.stderr
+    made = run_web(f"sqlite:///{tmp_path / 'warehouse.db'}", "collector-role")
+    assert (made.status, made.output) == (1, "")
+    assert "only PostgreSQL has roles" in made.errors

@@ -3,9 +3,9 @@
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, Browser, add_member, await_background_writes
 from tests.support.shop_builder import ShopBuilder, writing
-from tests.web.conftest import Clock
 from web.auth import audit
 
 ACTIVITY = "/settings/activity"

@@ -7,6 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
+from tests.support.fixtures import Clock
 from tests.support.people import (
     ACCOUNT,
     CONNECTIONS,
@@ -19,7 +20,6 @@ from tests.support.people import (
 )
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
-from tests.web.conftest import Clock
 from warehouse.tables import shop as shop_table
 from web.auth import members, passwords
 from web.auth.audit import OPERATOR

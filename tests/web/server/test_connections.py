@@ -1,7 +1,6 @@
 """What a process does with connections that granian would keep: too many of one address, bodies that never
 end, heads that are never ended when the server stops."""
 
-import signal
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -146,5 +145,5 @@ def test_sigterm_beside_heads_that_never_end(
         for number in range(150):
             connected(opened, port, f"127.0.0.{number // 50 + 2}").sendall(sent)
         assert ask(port, "GET", "/healthz")[0] == 200
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=PATIENCE_SECONDS) == 0
+        process.terminate()
+        assert process.wait() == 0
