@@ -87,7 +87,9 @@ def hard_passwords_at_once(target: Target, stop: Event) -> None:
 
 def _passwords(target: Target, stop: Event, clients: int) -> None:
     _, cookie = sign_in(target.port, "eve@example.com", PASSWORD, ATTACKER)
-    page = ask(target.port, "GET", ACCOUNT, address=ATTACKER, Cookie=cookie)[1]
+    # The token of the forms is in the cookie that comes with the first of them.
+    _, page, newer = ask(target.port, "GET", ACCOUNT, address=ATTACKER, Cookie=cookie)
+    cookie = newer or cookie
     (token,) = set(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', page))
     sent = urlencode({"csrf_token": token, "old": "x", "password": HARD, "again": HARD})
     _at_once(
