@@ -49,7 +49,7 @@ NARROWER = {
 # The modules of jobs/facts that hold a connection.
 READERS = {
     *("days_of_raw", "facts_of_days", "fact_table_io", "fact_writer", "gather", "kept_facts_io"),
-    "read_raw",
+    *("latest_events", "read_raw"),
 }
 
 
