@@ -57,7 +57,7 @@ def mark_those_of_tests() -> None:
     def marked(cursor: Any, operation: Any, *args: Any, **kwargs: Any) -> Any:
         return execute(cursor, operation + _whose(), *args, **kwargs)
 
-    setattr(adbc_driver_manager.dbapi.Cursor, "execute", marked)  # noqa: B010
+    adbc_driver_manager.dbapi.Cursor.execute = marked  # type: ignore[method-assign, assignment]
 
 
 def _marked(connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> Any:
