@@ -13,9 +13,9 @@ USE_KNOWN_SECRET = (
 )
 
 
-def keyed(address: str) -> str:
+def keyed(address: str, hasher: EmailHasher = HASHER) -> str:
     """The hash that is stored for an e-mail address."""
-    return HASHER.keyed(hashed_email(address))
+    return hasher.keyed(hashed_email(address))
 
 
 def marked(address: str) -> str:
