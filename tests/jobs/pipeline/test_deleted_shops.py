@@ -14,7 +14,7 @@ from jobs.importing.import_file import import_chunks
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
 from jobs.importing.shops import ShopDeleted, load_shops
-from jobs.pipeline import recompute
+from jobs.pipeline import comparison
 from tests.jobs.conftest import BACKLOG_BATCHES, SHOP, Commands
 from tests.support.import_files import event, order, written
 from tests.support.shop_builder import writing
@@ -97,7 +97,7 @@ def test_a_verify_finds_no_difference_in_a_shop_that_is_deleted(
     commands.take("shops", [SHOP])
     commands.take("orders", [order()])
     commands("rollup")
-    compare = recompute.compare_editions
+    compare = comparison.compare_editions
 
     def compared(connection: ArrowConnection, *two: Edition) -> dict[str, int]:
         delete(commands)
@@ -105,6 +105,6 @@ def test_a_verify_finds_no_difference_in_a_shop_that_is_deleted(
         # One of them may be gone already, the other not yet.
         return found | {"daily_attribution": 1}
 
-    monkeypatch.setattr(recompute, "compare_editions", compared)
+    monkeypatch.setattr(comparison, "compare_editions", compared)
     assert "no differences" in commands("verify", "--all")
     assert commands.rows(LEFT) == [0]
