@@ -198,7 +198,9 @@ def mark_verified(
     connection.execute(earlier)
     for (number, table, day), rows in found.items():
         connection.execute(
-            "INSERT INTO difference (edition, table_name, day, rows) VALUES ($1, $2, $3, $4) "
+            # Its shop may have been deleted meanwhile.
+            "INSERT INTO difference (edition, table_name, day, rows) SELECT edition, CAST($2 AS TEXT), "
+            "CAST($3 AS BIGINT), CAST($4 AS BIGINT) FROM edition WHERE edition = $1 "
             "ON CONFLICT (edition, table_name, day) DO UPDATE SET rows = excluded.rows",
             *(number, table, day, rows),
         )
