@@ -17,7 +17,7 @@ _HOLD_UP = """
 CREATE FUNCTION hold_up() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN PERFORM pg_advisory_xact_lock_shared({lock}); RETURN NEW; END $$;
 CREATE TRIGGER hold_up BEFORE INSERT ON edition_batch FOR EACH ROW
-WHEN (NEW.batch_id = {batch}) EXECUTE FUNCTION hold_up();
+WHEN (NEW.batch_id = {batch} AND NEW.attempts = 0) EXECUTE FUNCTION hold_up();
 """
 _HELD_UP = """
 SELECT a.pid, a.application_name FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid
