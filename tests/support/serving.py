@@ -59,9 +59,9 @@ def _started(name: str, settings: Mapping[str, str]) -> Iterator[tuple[Command, 
     words = (name, "--port", str(port), "--workers", str(WORKERS))
     # Where it puts what its processes share: nobody cleans up after one that is killed.
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        server = start(
-            "web", *words, settings={**settings, "TMPDIR": folder}, before=_fork_the_workers
-        )
+        # The metrics have a thread and a socket of their own, which forks would keep open.
+        before = None if any("METRICS_PORT" in name for name in settings) else _fork_the_workers
+        server = start("web", *words, settings={**settings, "TMPDIR": folder}, before=before)
         try:
             await_workers(server.pid)
             yield server, port

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,15 @@ Process = subprocess.Popen[str]
 
 
 def started(
-    commands: Commands, *words: str, output: int = subprocess.PIPE, **settings: str
+    commands: Commands,
+    words: tuple[str, ...],
+    settings: Mapping[str, str] | None = None,
+    output: int = subprocess.PIPE,
 ) -> Process:
     """`python -m WORDS` with the settings of the commands, and these."""
     return subprocess.Popen(
         [sys.executable, "-m", *words],
-        env={**os.environ, **commands.settings, **settings},
+        env={**os.environ, **commands.settings, **(settings or {})},
         stdout=output,
         stderr=subprocess.PIPE,
         text=True,
@@ -50,7 +54,7 @@ def ended(process: Process) -> tuple[int, str, str]:
 
 def test_every_exit_status(commands: Commands) -> None:
     def run(*words: str, **settings: str) -> tuple[int, str, str]:
-        return ended(started(commands, *words, **settings))
+        return ended(started(commands, words, settings))
 
     status, output, errors = run("jobs", "--help")
     usage = "Usage: python -m jobs [OPTIONS] COMMAND [ARGS]..."
@@ -75,7 +79,7 @@ def test_a_signal_before_anything_is_set_up(commands: Commands, tmp_path: Path) 
     (tmp_path / "sitecustomize.py").write_text(
         "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n"
     )
-    process = started(commands, "jobs", "rollup", PYTHONPATH=str(tmp_path))
+    process = started(commands, ("jobs", "rollup"), {"PYTHONPATH": str(tmp_path)})
     assert ended(process) == (-signal.SIGTERM, "", "")
     assert commands.rows("SELECT COUNT(*) FROM job_run WHERE job = 'rollup'") == [0]
 
@@ -86,13 +90,15 @@ def test_an_output_that_nobody_reads_ends_a_command(
 ) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    assert ended(started(commands, "jobs", *words, output=writing)) == (1, None, "")
+    with started(commands, ("jobs", *words), output=writing) as command:
+        status, _, errors = ended(command)
     os.close(writing)
+    assert (status, errors) == (1, "")
 
 
 def test_a_scheduler_starts_its_jobs(commands: Commands) -> None:
     commands.take("orders", [order()])
-    with started(commands, "jobs", "scheduler") as scheduler:
+    with started(commands, ("jobs", "scheduler")) as scheduler:
         commands.wait_until("SELECT COUNT(*) FROM job_run WHERE job = 'refresh' AND state = 'done'")
         scheduler.terminate()
         status, output, errors = ended(scheduler)
@@ -103,7 +109,7 @@ def test_a_scheduler_starts_its_jobs(commands: Commands) -> None:
 def test_an_api_of_several_processes(commands: Commands) -> None:
     port = free_port()
     words = ("serve", "--port", str(port), "--workers", str(WORKERS))
-    with started(commands, "web", *words) as server:
+    with started(commands, ("web", *words)) as server:
         assert len(await_workers(server.pid)) == WORKERS
         for _ in range(8):
             assert ask(port, "GET", "/healthz") == (200, {"status": "ok"})
@@ -116,10 +122,10 @@ def test_a_collector_of_several_processes(commands: Commands) -> None:
     port = free_port()
     commands.take("forms", [form()])
     create = ("write-keys", "create", "--shop", SHOP["shop_id"])
-    key = ended(started(commands, "web", *create))[1].splitlines()[-1]
+    key = ended(started(commands, ("web", *create)))[1].splitlines()[-1]
     body = f'{{"event": "Form Viewed", "writeKey": "{key}"}}'
     words = ("collect", "--port", str(port), "--workers", str(WORKERS))
-    with started(commands, "web", *words) as server:
+    with started(commands, ("web", *words)) as server:
         await_workers(server.pid)
         kind = {"Content_Type": "text/plain"}
         wait_until(lambda: ask(port, "POST", "/v1/t", body=body, **kind)[0] == 200)

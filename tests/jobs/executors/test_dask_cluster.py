@@ -140,9 +140,7 @@ def test_a_worker_with_two_threads_does_not_start(tmp_path: Path, postgres_url: 
 
 def test_without_a_scheduler_the_driver_goes_on_alone(postgres_commands: Commands) -> None:
     make_shops(postgres_commands)
-    said = postgres_commands.finish(
-        postgres_commands.start("rollup", "--executor", "dask+tcp://127.0.0.1:1")
-    )
+    said = postgres_commands.start("rollup", "--executor", "dask+tcp://127.0.0.1:1").finish()
     assert "the Dask scheduler at tcp://127.0.0.1:1 cannot be used: " in said
     assert_whole(postgres_commands)
 

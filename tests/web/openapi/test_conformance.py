@@ -12,7 +12,6 @@ from sqlalchemy import make_url
 
 from tests.support.depth import REQUEST_EXAMPLES
 from tests.support.serving import served
-from tests.web.openapi import request_rules
 from tests.web.openapi.described import Described
 
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -35,7 +34,7 @@ def test_the_service_keeps_to_its_description(sqlite_service: Described, tmp_pat
             env={
                 **os.environ,
                 "PYTHONPATH": str(ROOT),
-                "SCHEMATHESIS_HOOKS": request_rules.__name__,
+                "SCHEMATHESIS_HOOKS": "tests.web.openapi.request_rules",
             },
             capture_output=True,
             text=True,
