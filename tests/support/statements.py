@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 import adbc_driver_manager.dbapi
@@ -56,7 +57,7 @@ def mark_those_of_tests() -> None:
     def marked(cursor: Any, operation: Any, *args: Any, **kwargs: Any) -> Any:
         return execute(cursor, operation + _whose(), *args, **kwargs)
 
-    adbc_driver_manager.dbapi.Cursor.execute = marked
+    adbc_driver_manager.dbapi.Cursor.execute = marked  # type: ignore[method-assign, assignment]
 
 
 def _marked(connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> Any:
@@ -66,7 +67,7 @@ def _marked(connection: Any, _cursor: Any, statement: str, parameters: Any, *_: 
 
 def _whose() -> str:
     """The mark, where the nearest caller that is no library and no way to the database is a test."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         path = frame.f_code.co_filename
         if path.startswith(_ROOT):
