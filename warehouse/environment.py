@@ -62,6 +62,12 @@ _USED: Final = {
         settings.REFRESH_MINUTES,
         settings.FORMS_PER_SHOP,
         settings.FORM_BYTES_PER_SHOP,
+        settings.ATTRIBUTION_WINDOW_DAYS,
+        settings.REJECTS_DAYS,
+        settings.COLLECT_HOST,
+        settings.COLLECT_PORT,
+        settings.COLLECT_URL,
+        settings.CREDENTIALS_KEY,
         settings.SECRET_KEY,
     ),
     COLLECTOR: (

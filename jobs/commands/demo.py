@@ -23,7 +23,7 @@ from warehouse.domain.time import from_micros
 )
 @click.option(
     "--days",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 3_650),
     default=DAYS,
     show_default=True,
     help="The number of days, today included.",

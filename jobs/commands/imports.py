@@ -30,7 +30,7 @@ def imports_command() -> None:
 @shop_option
 @click.option(
     "--limit",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000_000),
     default=50,
     show_default=True,
     metavar="N",

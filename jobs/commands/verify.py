@@ -28,7 +28,7 @@ _SAMPLE_DAYS = 7
 )
 @click.option(
     "--sample",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 36_500),
     metavar="N",
     help=f"Compare N random days of each shop (default: {_SAMPLE_DAYS}).",
 )
