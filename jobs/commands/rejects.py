@@ -30,7 +30,9 @@ from warehouse.connections.arrow import ArrowConnection
 @click.option("--kind", type=click.Choice(list(KINDS)), help="Only rows of this kind.")
 @click.option("--file", metavar="NAME", help="Only rows of this file: its path, or the end of it.")
 @shop_option
-@click.option("--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="List the first N rows.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="List the first N rows."
+)
 @click.option("--summary", is_flag=True, help="Show each reason once, with an example.")
 @click.option("--retry", is_flag=True, help="Import them again, and remove the accepted ones.")
 @click.option("--dismiss", is_flag=True, help="Forget them, without importing them.")
