@@ -24,7 +24,9 @@ def forget_command(shop: str, dry_run: bool, **given: str | None) -> None:
     """Remove a person from a shop: all events and orders that carry one identifier, and what follows from
     them.
 
-    Later imports drop such rows. Repeat it with the other identifiers of the person, which it lists.
+    Later imports drop such rows. Repeat it with the other identifiers of the person, which it lists. What
+    members ask for on their Data page waits for the next refresh: at most 100 requests of a shop, of which
+    a refresh ends 20.
     """
     named = [(kind, given[kind]) for kind in COLUMNS if given[kind]]
     if len(named) != 1:
