@@ -118,6 +118,12 @@ EXECUTOR: Final = Setting(
 RUNS_DAYS: Final = Setting(
     "RUNS_DAYS", "90", values.DAYS, "days after which the records of runs are deleted"
 )
+AUDIT_DAYS: Final = Setting(
+    "AUDIT_DAYS",
+    "400",
+    values.DAYS,
+    "days after which events of the audit trail are deleted: they have addresses of people",
+)
 HOST: Final = Setting("HOST", "127.0.0.1", values.host, "the address that the API listens on")
 PORT: Final = Setting("PORT", "8000", values.PORT, "the port that the API listens on")
 WORKERS: Final = Setting(
@@ -253,8 +259,16 @@ ENV_FILE: Final = Setting(
     "a file of settings, which the environment overrides (`environment.py`)",
 )
 
+ALLOW_ROOT: Final = Setting(
+    "ALLOW_ROOT",
+    "0",
+    values.Number(0, 1),
+    "1: root may work on a warehouse in a file of another user, whom root's files can lock out",
+)
+
 SETTINGS: Final = (
     ENV_FILE,
+    ALLOW_ROOT,
     WAREHOUSE_URL,
     READ_WAREHOUSE_URL,
     ATTRIBUTION_WINDOW_DAYS,
@@ -266,6 +280,7 @@ SETTINGS: Final = (
     VERIFY_CRON,
     PURGE_CRON,
     RUNS_DAYS,
+    AUDIT_DAYS,
     BATCH_MAX_ATTEMPTS,
     EXECUTOR,
     IMPORT_DIR,

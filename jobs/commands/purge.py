@@ -22,12 +22,16 @@ from warehouse.tenants.deletion import finish_deletions
 @scheduled_as_option
 def purge_command(scheduled_as: str | None) -> None:
     """Delete raw events older than RAW_DAYS (every figure stays), rejects older than REJECTS_DAYS, records of
-    imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, imported files of the collector older
-    than LANDED_DAYS, expired Idempotency-Keys, and what is left of deleted shops."""
+    imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, events of the audit trail older than
+    AUDIT_DAYS, imported files of the collector older than LANDED_DAYS, expired Idempotency-Keys, and what is
+    left of deleted shops."""
     with JobRun("purge", scheduled_as=scheduled_as) as run:
         purge_rejects(run.connection, now_micros(), settings.REJECTS_DAYS.get())
         purge_imports(run.connection, now_micros(), settings.IMPORTS_DAYS.get())
         _purge_idempotency_keys(run.connection, now_micros())
+        _purge_audit_events(
+            run.connection, now_micros() - settings.AUDIT_DAYS.get() * MICROS_PER_DAY
+        )
         finish_deletions(run.connection, now_micros())
         runs = job_runs.purge(run.connection, now_micros(), settings.RUNS_DAYS.get())
         days = settings.RAW_DAYS.get()
@@ -43,4 +47,10 @@ def _purge_idempotency_keys(connection: ArrowConnection, now: int) -> None:
     """Commits."""
     expired = now - IDEMPOTENCY_HOURS * 3600 * MICROS_PER_SECOND
     connection.execute("DELETE FROM form_creation WHERE created_at <= $1", expired)
+    connection.commit()
+
+
+def _purge_audit_events(connection: ArrowConnection, before: int) -> None:
+    """Commits."""
+    connection.execute("DELETE FROM audit_event WHERE at < $1", before)
     connection.commit()

@@ -47,6 +47,8 @@ WRONG = {
     "VERIFY_CRON": ("0 25 * * *", "is no cron expression ("),
     "PURGE_CRON": ("0 3 * * 6-2", "is no cron expression (the range 6-2 ends before it begins)"),
     "RUNS_DAYS": ("-1", f"{DAYS}, as in RUNS_DAYS=90"),
+    "AUDIT_DAYS": ("0", f"{DAYS}, as in AUDIT_DAYS=400"),
+    "ALLOW_ROOT": ("yes", "must be a whole number from 0 to 1, as in ALLOW_ROOT=0"),
     "LANDED_DAYS": ("0", f"{DAYS}, as in LANDED_DAYS=30"),
     "BATCH_MAX_ATTEMPTS": (
         "many",

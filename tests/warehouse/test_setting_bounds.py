@@ -218,10 +218,13 @@ def _imports(module: str) -> list[str]:
     ]
 
 
+_ABOUT_ALL: Final = ("warehouse.environment", "warehouse.connections.errors")
+
+
 def _read_in(module: str) -> Iterator[Setting]:
     """The settings whose values a module reads, or has read."""
-    # The second has messages that only name a setting.
-    if module.startswith("warehouse.setting") or module == "warehouse.connections.errors":
+    # These declare, check and name all of them.
+    if module.startswith("warehouse.setting") or module in _ABOUT_ALL:
         return
     tree = _tree(module)
     names = {

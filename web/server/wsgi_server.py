@@ -22,6 +22,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
+from warehouse.environment import hide_memory
 from warehouse.setting_values import Setting, SettingError
 from warehouse.settings import METRICS_HOST, METRICS_PORT, WAREHOUSE_URL
 from web.app import close_app, create_app, wall_clock
@@ -138,6 +139,7 @@ def _load_app(rate_buckets: str, is_measured: bool) -> Any:
 
 def begin_worker() -> None:
     """Prepare this process, which granian has started, for requests."""
+    hide_memory()
     configure()
     Thread(target=_end_with_parent, daemon=True).start()
     sys.setswitchinterval(_SWITCH_SECONDS)
