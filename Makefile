@@ -16,15 +16,23 @@ PATIENT := TEST_PATIENCE=480
 #   $LOCK -o requirements.lock
 #   $LOCK --extra cluster -c requirements.lock -o requirements-cluster.lock
 #   $LOCK --extra dev --extra cluster -c requirements-cluster.lock -o requirements-dev.lock
+# requirements-audit.lock has what `make audit` asks, in an environment of its own:
+#   ${LOCK% *} --group pyproject.toml:audit -c requirements-dev.lock -o requirements-audit.lock
 READY := .venv/.ready
 READY_TO_CHECK := .venv/.ready-to-check
+AUDIT := var/audit/venv
+READY_TO_AUDIT := $(AUDIT)/.ready
 
-# Installs a lock, in which each file has its hash. Compiled here, on all cores and without the libraries'
+# Installs a lock, in which each file has its hash. The pip that does it is the one that Python brings, with
+# the holes that have become known since; it goes again, and setuptools with it. Compiled here, on all cores and without the libraries'
 # tests, since pip compiles on one. Not compiled at all, every command would be slower where Python may not
 # write to .venv later.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r
 define install
-@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r $(1)
-@$(PYTHON) -m compileall -q -j 0 -x '/(tests|pip)/' .venv/lib jobs warehouse web
+@$(PYTHON) -m ensurepip >/dev/null
+@$(PYTHON) $(PIP_INSTALL) $(1)
+@$(PYTHON) -m pip uninstall -qqy setuptools pip
+@$(PYTHON) -m compileall -q -j 0 -x '/tests/' .venv/lib jobs warehouse web
 endef
 
 # Values from the command line are quoted for the shell, so that names may contain spaces.
@@ -51,7 +59,7 @@ $(READY): requirements.lock pyproject.toml
 	  echo "setup: $$python lacks its venv module; on Debian or Ubuntu: apt-get install python3-venv" >&2; \
 	  exit 1; fi; \
 	echo "setup: building .venv with $$($$python --version)" >&2; \
-	$$python -m venv --clear .venv
+	$$python -m venv --clear --without-pip .venv
 	$(call install,requirements.lock)
 	@touch $@
 
@@ -97,6 +105,15 @@ lint: $(READY_TO_CHECK) ## check style and types
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m mypy
+
+$(READY_TO_AUDIT): requirements-audit.lock $(READY)
+	@$(PYTHON) -m venv --clear $(AUDIT)
+	@$(AUDIT)/bin/python $(PIP_INSTALL) requirements-audit.lock
+	@touch $@
+
+.PHONY: audit
+audit: $(READY_TO_AUDIT) ## list what is shipped (var/audit/sbom.cdx.json), and the known vulnerabilities in it
+	@$(PYTHON) -m tests.system.audit $(AUDIT)/bin var/audit
 
 .PHONY: run
 run: $(READY) ## serve the API on HOST=127.0.0.1 and PORT=8000

@@ -157,7 +157,7 @@ def imports() -> None:
 @shop_option
 @click.option(
     "--limit",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000_000),
     default=50,
     show_default=True,
     metavar="N",
@@ -196,7 +196,9 @@ def undo_import(**options: Any) -> None:
 @click.option("--kind", type=KINDS, help="Only rows of this kind.")
 @click.option("--file", metavar="NAME", help="Only rows of this file: its path, or the end of it.")
 @shop_option
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List the first N rows.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="List the first N rows."
+)
 @click.option("--summary", is_flag=True, help="Show each reason once, with an example.")
 @click.option("--retry", is_flag=True, help="Import them again, and remove the accepted ones.")
 @click.option("--dismiss", is_flag=True, help="Forget them, without importing them.")
@@ -313,7 +315,9 @@ def forget(**options: Any) -> None:
     """Remove a person from a shop: all events and orders that carry one identifier, and what follows from
     them.
 
-    Later imports drop such rows. Repeat it with the other identifiers of the person, which it lists.
+    Later imports drop such rows. Repeat it with the other identifiers of the person, which it lists. What
+    members ask for on their Data page waits for the next refresh: at most 100 requests of a shop, of which
+    a refresh ends 20.
     """
     from jobs.commands.forget import forget_command
 
@@ -325,7 +329,10 @@ def forget(**options: Any) -> None:
 @click.option("--to", "last", type=DayParam(), required=True, help="The last day, YYYY-MM-DD.")
 @shop_option
 def backfill(**options: Any) -> None:
-    """Compute the days FROM to TO again from the raw rows, and replace what is stored for them."""
+    """Compute the days FROM to TO again from the raw rows, and replace what is stored for them.
+
+    Days before the first and after the last of which a shop has anything are left out.
+    """
     from jobs.commands.backfill import backfill_command
 
     backfill_command(**options)
@@ -351,7 +358,7 @@ def rebuild(**options: Any) -> None:
 )
 @click.option(
     "--sample",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 36_500),
     metavar="N",
     help=f"Compare N random days of each shop (default: {SAMPLE_DAYS}).",
 )
@@ -397,8 +404,9 @@ def landing(**options: Any) -> None:
 @scheduled_as_option
 def purge(**options: Any) -> None:
     """Delete raw events older than RAW_DAYS (every figure stays), rejects older than REJECTS_DAYS, records of
-    imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, imported files of the collector older
-    than LANDED_DAYS, expired Idempotency-Keys, and what is left of deleted shops."""
+    imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, events of the audit trail older than
+    AUDIT_DAYS, imported files of the collector older than LANDED_DAYS, expired Idempotency-Keys, and what is
+    left of deleted shops."""
     from jobs.commands.purge import purge_command
 
     purge_command(**options)
@@ -440,7 +448,7 @@ def restore(**options: Any) -> None:
 )
 @click.option(
     "--days",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 3_650),
     default=DEMO_DAYS,
     show_default=True,
     help="The number of days, today included.",

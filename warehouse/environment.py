@@ -3,10 +3,15 @@
 Start with `prepare`.
 """
 
+import ctypes
 import os
+import pwd
 import re
+import sys
 from pathlib import Path
 from typing import Final
+
+from sqlalchemy import make_url
 
 from warehouse import settings
 from warehouse.setting_values import Setting, SettingError
@@ -26,6 +31,7 @@ _OF_JOBS: Final = (
     settings.RAW_DAYS,
     settings.IMPORTS_DAYS,
     settings.RUNS_DAYS,
+    settings.AUDIT_DAYS,
     settings.LANDED_DAYS,
     settings.BATCH_MAX_ATTEMPTS,
     settings.EXECUTOR,
@@ -62,6 +68,12 @@ _USED: Final = {
         settings.REFRESH_MINUTES,
         settings.FORMS_PER_SHOP,
         settings.FORM_BYTES_PER_SHOP,
+        settings.ATTRIBUTION_WINDOW_DAYS,
+        settings.REJECTS_DAYS,
+        settings.COLLECT_HOST,
+        settings.COLLECT_PORT,
+        settings.COLLECT_URL,
+        settings.CREDENTIALS_KEY,
         settings.SECRET_KEY,
         # Those of the pages that set up a shop.
         settings.CREDENTIALS_KEY,
@@ -80,6 +92,7 @@ _USED: Final = {
     ),
 }
 
+_PR_SET_DUMPABLE: Final = 4
 _DEFAULT_FILE: Final = Path(__file__).parents[1] / ENV_FILE.default
 # KEY=VALUE. A value is in single quotes, as it is; in double quotes, where \ stands before " and \; or in
 # none, up to a # after a space.
@@ -113,13 +126,44 @@ def prepare(process: str) -> None:
                 setting.get()
             except SettingError as error:
                 wrong.append(str(error))
-    if process == API and not wrong:
+    if not wrong:
         try:
-            replica_url()
+            _refuse_root()
+            if process == API:
+                replica_url()
         except SettingError as error:
             wrong.append(str(error))
     if wrong:
         raise WrongSettings("\n".join(wrong))
+    hide_memory()
+
+
+def hide_memory() -> None:
+    """Keep other programs of the same user from reading the memory and the environment of this process, which
+    have its secrets (on Linux): those of `pulls`, for example. A debugger has to be root's, and there are no
+    core dumps. It does not reach processes that this one starts."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0)
+
+
+def _refuse_root() -> None:
+    """Raise SettingError where root would leave files beside a warehouse that its owner could not open."""
+    url = make_url(settings.WAREHOUSE_URL.get())
+    if os.geteuid() or url.get_backend_name() != "sqlite" or not url.database:
+        return
+    file = Path(url.database)
+    owners = {path.stat().st_uid: path for path in (file, file.parent) if path.exists()}
+    owners.pop(os.geteuid(), None)
+    if owners and not settings.ALLOW_ROOT.get():
+        number, path = owners.popitem()
+        try:
+            owner = pwd.getpwuid(number).pw_name
+        except KeyError:
+            owner = f"#{number}"
+        raise SettingError(
+            f"{path} belongs to {owner}, and this is root, whose files would lock {owner} out: "
+            f"run it as {owner} (sudo -u '{owner}' ...), or set ALLOW_ROOT=1"
+        )
 
 
 def _add_env_file() -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 
 class SettingError(ValueError):
@@ -40,7 +40,8 @@ class Setting:
         try:
             return self.parse(text)
         except ValueError as error:
-            shown = self.name if self.secret else f"{self.name}={text!r}"
+            quoted = repr(text) if len(text) <= _QUOTED else f"{text[:_QUOTED]!r}..."
+            shown = self.name if self.secret else f"{self.name}={quoted}"
             example = f"{self.name}={self.example or self.default}"
             raise SettingError(f"{shown}: {error}, as in {example}") from None
 
@@ -53,6 +54,9 @@ class Setting:
                 f"{self.name}_FILE={path!r} cannot be read: {getattr(error, 'strerror', error)}"
             ) from None
 
+
+# Characters of a value that an error shows.
+_QUOTED: Final = 100
 
 _DRIVERS: Final = {
     "sqlite": "sqlite",
@@ -104,38 +108,36 @@ def replica_url(text: str) -> str:
     return url
 
 
-def integer(text: str, least: int, most: int, message: str) -> int:
-    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-        raise ValueError(message)
-    return int(text)
+@dataclass(frozen=True)
+class Number:
+    """Reads a whole number from `least` to `most`. `without` is the text that stands for none."""
+
+    least: int
+    most: int
+    unit: str = ""
+    without: str | None = None
+
+    def __call__(self, text: str) -> int | None:
+        if text == self.without:
+            return None
+        # Python refuses to read thousands of digits, with a message of its own.
+        if not re.fullmatch(r"[0-9]{1,20}", text) or not self.least <= int(text) <= self.most:
+            raise ValueError(f"must be {self}")
+        return int(text)
+
+    def __str__(self) -> str:
+        of = f" of {self.unit}" if self.unit else ""
+        or_without = f", or {self.without}" if self.without else ""
+        return f"a whole number{of} from {self.least} to {self.most}{or_without}"
 
 
-def positive(text: str) -> int:
-    return integer(text, 1, 1_000_000_000, "must be a whole number from 1")
-
-
-def positive_or_off(text: str) -> int | None:
-    try:
-        return None if text == "off" else positive(text)
-    except ValueError as error:
-        raise ValueError(f"{error}, or off") from None
-
-
-def as_bytes(text: str) -> int:
-    return integer(text, 1, 10**15, "must be a whole number of bytes, from 1 to 10^15")
-
-
-def import_memory(text: str) -> int:
-    # Importing a file of ordinary rows takes this much.
-    return integer(text, 256, 1_000_000, "must be a whole number of megabytes from 256")
-
-
-def port(text: str) -> int:
-    return integer(text, 1, 65_535, "must be a port: a whole number from 1 to 65535")
-
-
-def optional_port(text: str) -> int | None:
-    return port(text) if text else None
+# A century: more days than any shop has, and as microseconds far within 64 bits.
+DAYS: Final = Number(1, 36_500, "days")
+DAYS_OR_OFF: Final = Number(1, 36_500, "days", without="off")
+PORT: Final = Number(1, 65_535)
+OPTIONAL_PORT: Final = Number(1, 65_535, without="")
+_REQUESTS: Final = Number(1, 1_000_000)
+_SECONDS: Final = Number(1, 86_400)
 
 
 def host(text: str) -> str:
@@ -175,11 +177,14 @@ def networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
 def rate(text: str) -> tuple[int, int] | None:
     if text.lower() == "off":
         return None
-    requests, slash, seconds = text.partition("/")
-    message = "must be requests/seconds, up to 1000000 requests in up to 86400 s, or off"
-    if not slash:
-        raise ValueError(message)
-    return integer(requests, 1, 1_000_000, message), integer(seconds, 1, 86_400, message)
+    requests, _, seconds = text.partition("/")
+    try:
+        return cast(int, _REQUESTS(requests)), cast(int, _SECONDS(seconds))
+    except ValueError:
+        raise ValueError(
+            f"must be requests/seconds, {_REQUESTS.least} to {_REQUESTS.most} requests in "
+            f"{_SECONDS.least} to {_SECONDS.most} s, or off"
+        ) from None
 
 
 def origins(text: str) -> tuple[str, ...]:
@@ -224,7 +229,9 @@ def executor(text: str) -> str:
         return text
     address = re.fullmatch(r"dask\+(tls|tcp)://(\[[0-9a-fA-F:]+\]|[^:/?#@\s]+):([0-9]{1,5})", text)
     if not address or not 0 < int(address[3]) <= 65_535:
-        raise ValueError("must be inline, processes:N (N up to 99) or dask+tls://HOST:PORT")
+        raise ValueError(
+            "must be inline, processes:N (N from 1 to 99) or dask+tls://HOST:PORT (PORT from 1 to 65535)"
+        )
     if address[1] == "tcp" and address[2] not in ("127.0.0.1", "[::1]", "localhost"):
         raise ValueError(
             "must begin with dask+tls:// unless the host is 127.0.0.1: whoever reaches a scheduler "

@@ -25,24 +25,24 @@ READ_WAREHOUSE_URL: Final = Setting(
 ATTRIBUTION_WINDOW_DAYS: Final = Setting(
     "ATTRIBUTION_WINDOW_DAYS",
     "30",
-    values.positive,
+    values.DAYS,
     "how many days (of 24 h) after a submission an order can be credited to it; "
     "after a change, the next rollup recomputes everything",
 )
 REJECTS_DAYS: Final = Setting(
-    "REJECTS_DAYS", "30", values.positive, "days after which rejected rows are deleted"
+    "REJECTS_DAYS", "30", values.DAYS, "days after which rejected rows are deleted"
 )
 RAW_DAYS: Final = Setting(
     "RAW_DAYS",
     "off",
-    values.positive_or_off,
+    values.DAYS_OR_OFF,
     "days after which raw events are deleted; every figure stays",
     example="400",
 )
 IMPORTS_DAYS: Final = Setting(
     "IMPORTS_DAYS",
     "30",
-    values.positive,
+    values.DAYS,
     "days for which imports are listed and can be undone",
 )
 NIGHTLY_CRON: Final = Setting(
@@ -69,7 +69,10 @@ PURGE_CRON: Final = Setting(
     former_name="PURGE",
 )
 REFRESH_MINUTES: Final = Setting(
-    "REFRESH_MINUTES", "5", values.positive, "minutes between two refreshes of the summaries"
+    "REFRESH_MINUTES",
+    "5",
+    values.Number(1, 1_440, "minutes"),
+    "minutes between two refreshes of the summaries",
 )
 IMPORT_DIR: Final = Setting(
     "IMPORT_DIR", "var/landing", values.folder, "the landing folder, with a subfolder for each kind"
@@ -77,32 +80,32 @@ IMPORT_DIR: Final = Setting(
 LANDING_POLL_SECONDS: Final = Setting(
     "LANDING_POLL_SECONDS",
     "10",
-    values.positive,
+    values.Number(1, 3_600, "seconds"),
     "seconds between two looks into the landing folder",
     former_name="IMPORT_SECONDS",
 )
 LANDED_DAYS: Final = Setting(
     "LANDED_DAYS",
     "30",
-    values.positive,
+    values.DAYS,
     "days after which imported files of the collector are deleted from `done/`; others stay",
 )
 IMPORT_MEMORY_MB: Final = Setting(
     "IMPORT_MEMORY_MB",
     "1024",
-    values.import_memory,
+    values.Number(256, 1_000_000, "megabytes"),
     "megabytes of memory that the import of one file may take (on Linux); a file that takes more fails",
 )
 IMPORT_MINUTES: Final = Setting(
     "IMPORT_MINUTES",
     "60",
-    values.positive,
+    values.Number(1, 1_440, "minutes"),
     "minutes that the import of one file may take; a file that takes longer fails",
 )
 BATCH_MAX_ATTEMPTS: Final = Setting(
     "BATCH_MAX_ATTEMPTS",
     "5",
-    values.positive,
+    values.Number(1, 1_000),
     "failed attempts after which a batch is set aside",
     former_name="BATCH_TRIES",
 )
@@ -113,21 +116,27 @@ EXECUTOR: Final = Setting(
     "the processes that roll up: `inline`, `processes:N` or `dask+tls://HOST:PORT`",
 )
 RUNS_DAYS: Final = Setting(
-    "RUNS_DAYS", "90", values.positive, "days after which the records of runs are deleted"
+    "RUNS_DAYS", "90", values.DAYS, "days after which the records of runs are deleted"
+)
+AUDIT_DAYS: Final = Setting(
+    "AUDIT_DAYS",
+    "400",
+    values.DAYS,
+    "days after which events of the audit trail are deleted: they have addresses of people",
 )
 HOST: Final = Setting("HOST", "127.0.0.1", values.host, "the address that the API listens on")
-PORT: Final = Setting("PORT", "8000", values.port, "the port that the API listens on")
+PORT: Final = Setting("PORT", "8000", values.PORT, "the port that the API listens on")
 WORKERS: Final = Setting(
-    "WORKERS", "2", values.positive, "the number of processes that serve the API"
+    "WORKERS", "2", values.Number(1, 256), "the number of processes that serve the API"
 )
 COLLECT_HOST: Final = Setting(
     "COLLECT_HOST", "127.0.0.1", values.host, "the address that the collector listens on"
 )
 COLLECT_PORT: Final = Setting(
-    "COLLECT_PORT", "8001", values.port, "the port that the collector listens on"
+    "COLLECT_PORT", "8001", values.PORT, "the port that the collector listens on"
 )
 COLLECT_WORKERS: Final = Setting(
-    "COLLECT_WORKERS", "2", values.positive, "the number of processes that collect events"
+    "COLLECT_WORKERS", "2", values.Number(1, 256), "the number of processes that collect events"
 )
 COLLECT_RATE_LIMIT: Final = Setting(
     "COLLECT_RATE_LIMIT",
@@ -139,7 +148,7 @@ COLLECT_RATE_LIMIT: Final = Setting(
 COLLECT_METRICS_PORT: Final = Setting(
     "COLLECT_METRICS_PORT",
     "",
-    values.optional_port,
+    values.OPTIONAL_PORT,
     "the port that the collector's metrics are served on, at `METRICS_HOST`; they are off without it",
     example="9101",
 )
@@ -157,7 +166,7 @@ METRICS_HOST: Final = Setting(
 METRICS_PORT: Final = Setting(
     "METRICS_PORT",
     "",
-    values.optional_port,
+    values.OPTIONAL_PORT,
     "the port that metrics for Prometheus are served on; they are off without it",
     example="9100",
 )
@@ -194,14 +203,14 @@ RATE_LIMIT: Final = Setting(
 FORMS_PER_SHOP: Final = Setting(
     "FORMS_PER_SHOP",
     "10000",
-    values.positive,
+    values.Number(1, 1_000_000),
     "the most forms of a shop that were created or imported; the API creates no further one (an import "
     "does). Besides, the most forms that become known from tracking calls",
 )
 FORM_BYTES_PER_SHOP: Final = Setting(
     "FORM_BYTES_PER_SHOP",
     "1000000000",
-    values.as_bytes,
+    values.Number(1, 10**15, "bytes"),
     "the most bytes of a shop's forms, schemas and drafts together; the API stores no more "
     "(an import does)",
 )
@@ -250,8 +259,16 @@ ENV_FILE: Final = Setting(
     "a file of settings, which the environment overrides (`environment.py`)",
 )
 
+ALLOW_ROOT: Final = Setting(
+    "ALLOW_ROOT",
+    "0",
+    values.Number(0, 1),
+    "1: root may work on a warehouse in a file of another user, whom root's files can lock out",
+)
+
 SETTINGS: Final = (
     ENV_FILE,
+    ALLOW_ROOT,
     WAREHOUSE_URL,
     READ_WAREHOUSE_URL,
     ATTRIBUTION_WINDOW_DAYS,
@@ -263,6 +280,7 @@ SETTINGS: Final = (
     VERIFY_CRON,
     PURGE_CRON,
     RUNS_DAYS,
+    AUDIT_DAYS,
     BATCH_MAX_ATTEMPTS,
     EXECUTOR,
     IMPORT_DIR,

@@ -22,24 +22,31 @@ def backfill_command(first: int, last: int, shop: str | None) -> None:
         # First whatever is not rolled up yet, so that the days are complete.
         plan.roll_up(run, shop)
         say_purged(run.connection, shop)
-        events = 0
+        done = []
         for edition in editions.list_editions(run.connection, CURRENT, shop):
             run.connection.commit()
             work = partial(_backfill, run, edition=edition, first=first, last=last)
             # No result means that a newer edition, which has these days, has replaced this one.
-            events += plan.while_held(run, edition, work) or 0
-        report(f"{last - first + 1} days computed again from {events} events")
+            done += plan.while_held(run, edition, work) or []
+        days = (
+            max(end for _, end, _ in done) - min(begin for begin, _, _ in done) + 1 if done else 0
+        )
+        report(f"{days} days computed again from {sum(events for *_, events in done)} events")
 
 
-def _backfill(run: JobRun, held: Claim, edition: Edition, first: int, last: int) -> int:
-    """Backfill one shop in transactions of some days each; returns the number of events."""
-    done = 0
+def _backfill(
+    run: JobRun, held: Claim, edition: Edition, first: int, last: int
+) -> list[tuple[int, int, int]]:
+    """Backfill one shop in transactions of some days each; returns these (`recompute.spans`)."""
+    first, last = recompute.days_with_data(run.connection, edition, first, last)
+    if first > last:
+        return []
+    spans = list(recompute.spans(run.connection, edition, first, last))
     with bar(edition.shop_id, " days", last - first + 1) as shown:
-        for begin, end, events in list(recompute.spans(run.connection, edition, first, last)):
+        for begin, end, events in spans:
             recompute.backfill(run.connection, held, edition, begin, end)
             shown.advance(end - begin + 1)
-            done += events
             run.record.shops.add(edition.shop_key)
             run.record.rows += events
             run.raise_if_stopped()
-    return done
+    return spans

@@ -20,6 +20,9 @@ def purge_command(scheduled_as: str | None) -> None:
         purge_rejects(run.connection, now_micros(), settings.REJECTS_DAYS.get())
         purge_imports(run.connection, now_micros(), settings.IMPORTS_DAYS.get())
         _purge_idempotency_keys(run.connection, now_micros())
+        _purge_audit_events(
+            run.connection, now_micros() - settings.AUDIT_DAYS.get() * MICROS_PER_DAY
+        )
         finish_deletions(run.connection, now_micros())
         runs = job_runs.purge(run.connection, now_micros(), settings.RUNS_DAYS.get())
         days = settings.RAW_DAYS.get()
@@ -35,4 +38,10 @@ def _purge_idempotency_keys(connection: ArrowConnection, now: int) -> None:
     """Commits."""
     expired = now - IDEMPOTENCY_HOURS * 3600 * MICROS_PER_SECOND
     connection.execute("DELETE FROM form_creation WHERE created_at <= $1", expired)
+    connection.commit()
+
+
+def _purge_audit_events(connection: ArrowConnection, before: int) -> None:
+    """Commits."""
+    connection.execute("DELETE FROM audit_event WHERE at < $1", before)
     connection.commit()

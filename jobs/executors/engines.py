@@ -14,6 +14,7 @@ from threading import Thread
 from typing import Any, Final
 
 from jobs.run.signals import stop_in_time
+from warehouse.environment import hide_memory
 from warehouse.setting_values import SettingError
 
 _EXIT_STATUS: Final = 128 + signal.SIGTERM
@@ -115,6 +116,7 @@ class Processes(Engine):
 
 def _begin_worker(stop: Event) -> None:
     """The first thing that a worker's process does."""
+    hide_memory()
     # Ctrl-C reaches all processes of a terminal: the driver decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: _end_after(lambda: None))

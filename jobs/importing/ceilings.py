@@ -1,4 +1,4 @@
-"""Ceilings of the import of one file: its memory and its minutes.
+"""Ceilings of the import of one file: its memory, its minutes, and the lines of which nothing can be taken.
 
 Readers are made so that no file comes near the ceilings by its content alone. The ceilings are for what
 nobody foresaw: without them one file could end the other processes of the machine, or keep the files
@@ -39,20 +39,35 @@ class _LateError(Exception):
     """The deadline has passed."""
 
 
+class _FruitlessError(Exception):
+    """Nothing could be taken from MAX_FRUITLESS lines or rows in a row."""
+
+
+MAX_FRUITLESS: Final = 1_000_000
+"""The most lines without a row, and rows of which none is taken, in a row: the files of others wait."""
+
 _deadline: float | None = None
+_lines = _rows = 0
 
 
 @contextmanager
 def file_ceilings(path: Path) -> Iterator[None]:
-    """During the block, which imports a file, this process may take so much more memory, and
-    `check_time` looks at the clock. Raises OverCeiling; the caller rolls back."""
-    global _deadline
+    """During the block, which imports a file, this process may take so much more memory, `check_time` looks
+    at the clock, and lines and rows are counted. Raises OverCeiling, and UnreadableFile for a file of which
+    nothing can be taken; the caller rolls back."""
+    global _deadline, _lines, _rows
+    _lines = _rows = 0
     _deadline = time.monotonic() + IMPORT_MINUTES.get() * _SECONDS
     try:
         with _memory_ceiling(IMPORT_MEMORY_MB.get()):
             yield
     except _LateError:
         raise OverCeiling(path, IMPORT_MINUTES, "minutes") from None
+    except _FruitlessError:
+        raise UnreadableFile(
+            f"{path}: nothing could be taken from {MAX_FRUITLESS} lines in a row; what was imported before "
+            "them stays. Mend the file, and import it again"
+        ) from None
     except MemoryError as error:
         raise OverCeiling(path, IMPORT_MEMORY_MB, "MB of memory") from error
     except adbc_driver_manager.Error as error:
@@ -69,6 +84,31 @@ def check_time() -> None:
     import ends here once it has taken too long."""
     if _deadline is not None and time.monotonic() > _deadline:
         raise _LateError
+
+
+def lines_read(count: int) -> None:
+    """To be called by readers for lines that they read now, once the rows of those before are given on."""
+    global _lines
+    _check_fruits(_lines)
+    _lines += count
+
+
+def row_found() -> None:
+    """To be called where rows, or lines that are none, are given on."""
+    global _lines
+    _lines = 0
+
+
+def rows_tried(count: int, taken: int) -> None:
+    """To be called for rows of which so many could be taken."""
+    global _rows
+    _rows = 0 if taken else _rows + count
+    _check_fruits(_rows)
+
+
+def _check_fruits(count: int) -> None:
+    if _deadline is not None and count > MAX_FRUITLESS:
+        raise _FruitlessError
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from jobs.importing.ceilings import OverCeiling, check_time, file_ceilings
+from jobs.importing.ceilings import OverCeiling, check_time, file_ceilings, row_found, rows_tried
 from jobs.importing.files.chunk import Chunk, UnreadableFile
 from jobs.importing.files.detect import NO_OPTIONS, ImportOptions, chunks_of
 from jobs.importing.kept_rejects import KeptRejects, Rejects
@@ -77,9 +77,12 @@ def import_chunks(
     try:
         with closing(background_iter(checked(kind, chunks, shops, hasher))) as ready:
             for columns, rows in ready:
+                read, rejected = counts.read, counts.rejected
                 write_chunk(connection, kind, kept, own, columns, rows, counts)
                 progress(columns.chunk.position)
                 check_time()
+                tried = counts.read - read
+                rows_tried(tried, tried - (counts.rejected - rejected))
         state = imports.DONE
     finally:
         # A killed import has no end, and neither has one that lost its connection.
@@ -100,7 +103,10 @@ def checked(
 def readable(path: Path, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
     """The chunks of a file; raises UnreadableFile for an OSError on the way."""
     try:
-        yield from chunks
+        for chunk in chunks:
+            if len(chunk) or chunk.broken:
+                row_found()
+            yield chunk
     except OSError as error:
         raise UnreadableFile(f"{path}: {error.strerror or error}") from error
 

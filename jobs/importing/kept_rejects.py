@@ -79,9 +79,8 @@ class KeptRejects:
                 text = chunk.text(row) if row >= 0 else chunk.broken[-1 - row].text
                 text = kept_text(text, self._kind, columns.hasher, mapped=bool(chunk.format))
                 shop_key = certain_shop(self._shops, self._kind, columns, max(row, -1))
-                hashes = (
-                    persons.get(shop_key, set()) if shop_key else set().union(*persons.values())
-                )
+                # A row of no certain shop stays: it may be of another one than the person's.
+                hashes = persons.get(shop_key, set())
                 if hashes and forgotten.is_mentioned(columns.hasher, hashes, reason, text):
                     continue
                 rejects.append((line, reason[:_MAX_REASON], text))

@@ -26,10 +26,13 @@ from jobs.run.phases import phase
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.editions import editions, leases
+from warehouse.editions.pending_batches import sql_list
 from warehouse.operations import forgotten
 from warehouse.operations.forgotten import COLUMNS, EMAIL, Identifier
 from warehouse.operations.hash_secret import email_hasher
 
+# The shop of a reject whose shop is not known.
+_NO_SHOP: Final = 0
 _TABLES: Final = (tables.raw_event, tables.raw_order)
 # Rejects that are looked at together.
 _REJECTS: Final = 5_000
@@ -130,78 +133,122 @@ def _left(
 
 def forget(run: JobRun, shop_key: int, person: Identifier) -> Counter[str]:
     """Remove a person from a shop; returns how many `events`, `orders` (versions of orders) and `rejects`
-    went. Commits.
+    went, these also of no known shop. Commits.
 
     Raises Stopped after a signal; what is left then goes when it is repeated.
     """
-    hashed = forgotten.identifier_hash(email_hasher(run.connection), person)
-    forgotten.remember(run.connection, shop_key, hashed, now_micros())
-    return _remove(run, shop_key, hashed, [person])
-
-
-def forget_asked(run: JobRun) -> None:
-    """Forget those whom shops ask to forget on their Data page, and those of a run that was killed. A shop
-    that another process is at work on waits for the next refresh. Raises Stopped after a signal."""
     connection = run.connection
-    for shop_key, hashed in forgotten.waiting(connection):
-        numbers = [edition.edition for edition in editions.editions_of(connection, [shop_key])]
-        if leases.held(connection, numbers, connection.now_micros()):
-            continue
-        forgotten.remember(connection, shop_key, hashed, now_micros())
-        hasher, own = email_hasher(connection), f"shop_key = {shop_key}"
-        found = {
-            identifier
-            for table in _TABLES
-            for identifier in forgotten.find(connection, hasher, table, own, {hashed})
-        }
-        kept = _kept_identifiers(connection, shop_key)
-        for kind, column in COLUMNS.items():
-            for identifier in forgotten.identifiers_in(kind, kept[column].unique()):
-                if forgotten.identifier_hash(hasher, identifier) == hashed:
-                    found.add(identifier)
-        connection.commit()
-        counts = _remove(run, shop_key, hashed, sorted(found))
-        say(f"removed a person: events {counts['events']}  versions of orders {counts['orders']}")
-
-
-def _remove(run: JobRun, shop_key: int, hashed: str, identifiers: list[Identifier]) -> Counter[str]:
-    """Remove the rows that carry one of these identifiers, which have this hash. Commits."""
-    connection = run.connection
-    forgotten.stage(connection, identifiers)
-    connection.commit()
-    rows = RawRows(*(forgotten.carries(table) for table in _TABLES))
-    counts = remove_rows(run, [shop_key], rows, take_back_removed)
-    counts["events"] += remove_kept_facts(run, shop_key, _carries(identifiers))
-    phase("rejects")
-    counts["rejects"] = _remove_rejects(connection, shop_key, {hashed})
-    drop_unused_texts(run, shop_key)
-    # An edition that nothing reads has the person, too.
-    plan.clean(connection)
-    forgotten.finish(connection, shop_key, hashed, now_micros(), counts["events"], counts["orders"])
+    hashed = forgotten.identifier_hash(email_hasher(connection), person)
+    forgotten.remember(connection, shop_key, [hashed], now_micros())
+    counts = _remove(run, shop_key, [person], {hashed}, (shop_key, _NO_SHOP))
+    removed = {hashed: (counts["events"], counts["orders"])}
+    forgotten.finish(connection, shop_key, removed, now_micros())
     return counts
 
 
-def _remove_rejects(connection: ArrowConnection, shop_key: int, hashes: set[str]) -> int:
-    """Delete the rejects that name a person, of the shop or of a shop that is not known. Commits."""
+def forget_asked(run: JobRun) -> None:
+    """Forget those whom shops ask to forget on their Data page, and those of a run that was killed: of each
+    shop the first few. A shop that another process is at work on waits for the next refresh. Raises Stopped
+    after a signal."""
+    connection = run.connection
+    for shop_key, waiting in forgotten.waiting(connection).items():
+        numbers = [edition.edition for edition in editions.editions_of(connection, [shop_key])]
+        if leases.held(connection, numbers, connection.now_micros()):
+            continue
+        hashes = waiting[: forgotten.MOST_A_REFRESH]
+        forgotten.remember(connection, shop_key, hashes, now_micros())
+        kept = _kept_identifiers(connection, shop_key)
+        persons = _find(connection, shop_key, hashes, kept)
+        removed = _counts(connection, shop_key, persons, kept)
+        counts = _remove(run, shop_key, persons.values(), set(hashes), (shop_key,))
+        forgotten.finish(
+            connection, shop_key, dict.fromkeys(hashes, (0, 0)) | removed, now_micros()
+        )
+        say(
+            f"removed persons: {len(hashes)}  events {counts['events']}  "
+            f"versions of orders {counts['orders']}  left for the next refresh {len(waiting) - len(hashes)}"
+        )
+
+
+def _find(
+    connection: ArrowConnection, shop_key: int, hashes: list[str], kept: pd.DataFrame
+) -> dict[str, Identifier]:
+    """The identifiers with these hashes that rows or kept facts of a shop carry, by hash. Commits."""
+    hasher, own = email_hasher(connection), f"shop_key = {shop_key}"
+    found: dict[str, Identifier] = {}
+    for table in _TABLES:
+        found |= forgotten.find(connection, hasher, table, own, set(hashes))
+    for kind, column in COLUMNS.items():
+        candidates = forgotten.identifiers_in(kind, kept[column].unique())
+        found |= forgotten.of_hashes(hasher, hashes, candidates)
+    connection.commit()
+    return {hashed: found[hashed] for hashed in hashes if hashed in found}
+
+
+def _counts(
+    connection: ArrowConnection,
+    shop_key: int,
+    persons: dict[str, Identifier],
+    kept: pd.DataFrame,
+) -> dict[str, tuple[int, int]]:
+    """How many events and orders each of these persons has, by hash; a row counts for the first. Commits."""
+    forgotten.stage(connection, persons.values())
+    events, orders = (forgotten.carried_rows(connection, table, shop_key) for table in _TABLES)
+    connection.commit()
+    for person in persons.values():
+        is_own = _carries([person])(kept)
+        events[person] += int(kept["events"][is_own].sum())
+        kept = kept[~is_own]
+    return {hashed: (events[person], orders[person]) for hashed, person in persons.items()}
+
+
+def _remove(
+    run: JobRun,
+    shop_key: int,
+    persons: Collection[Identifier],
+    hashes: set[str],
+    reject_shops: tuple[int, ...],
+) -> Counter[str]:
+    """Remove the rows of a shop that carry one of these identifiers, and the rejects of `reject_shops` that
+    name one with one of these hashes. Commits."""
+    connection = run.connection
+    forgotten.stage(connection, persons)
+    connection.commit()
+    rows = RawRows(*(forgotten.carries(table) for table in _TABLES))
+    counts = remove_rows(run, [shop_key], rows, take_back_removed)
+    counts["events"] += remove_kept_facts(run, shop_key, _carries(persons))
+    phase("rejects")
+    counts["rejects"] = _remove_rejects(connection, reject_shops, hashes)
+    drop_unused_texts(run, shop_key)
+    # An edition that nothing reads has the person, too.
+    plan.clean(connection)
+    return counts
+
+
+def _remove_rejects(connection: ArrowConnection, shops: tuple[int, ...], hashes: set[str]) -> int:
+    """Delete the rejects of shops that name a person; of no known shop those that do so in a field of that
+    kind, since any word of them may be another shop's. Commits."""
     hasher, removed, last = email_hasher(connection), 0, 0
     while True:
         rejects = connection.table(
-            "SELECT reject_id, reason, text FROM reject WHERE shop_key IN (0, $1) AND reject_id > $2 "
-            f"ORDER BY reject_id LIMIT {_REJECTS}",
-            shop_key,
+            f"SELECT reject_id, shop_key, reason, text FROM reject WHERE shop_key IN ({sql_list(shops)}) "
+            f"AND reject_id > $1 ORDER BY reject_id LIMIT {_REJECTS}",
             last,
         ).to_pylist()
         connection.commit()
         if not rejects:
             return removed
         last = rejects[-1]["reject_id"]
-        gone = [
-            row["reject_id"]
-            for row in rejects
-            if forgotten.is_mentioned(hasher, hashes, row["text"], row["reason"])
-        ]
+        gone = []
+        for row in rejects:
+            names = (
+                forgotten.is_named_by_field
+                if row["shop_key"] == _NO_SHOP
+                else forgotten.is_mentioned
+            )
+            if names(hasher, hashes, row["text"], row["reason"]):
+                gone.append(row["reject_id"])
         if gone:
-            listed = ", ".join(map(str, gone))
-            connection.execute(f"DELETE FROM reject WHERE reject_id IN ({listed})")
+            connection.execute(f"DELETE FROM reject WHERE reject_id IN ({sql_list(gone)})")
             connection.commit()
             removed += len(gone)

@@ -26,6 +26,7 @@ from jobs.run.clock import now_micros
 from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import group_sum, writer
+from warehouse.domain.time import local_day
 from warehouse.editions import editions, leases
 from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
@@ -34,6 +35,39 @@ from warehouse.editions.leases import Claim
 _EDITIONS_AT_ONCE: Final = 1_000
 # After every day that there is.
 _LAST_DAY: Final = 10**6
+
+
+def days_with_data(
+    connection: ArrowConnection, edition: Edition, first: int, last: int
+) -> tuple[int, int]:
+    """The days `first`..`last` without those before the first and after the last day of which raw rows, kept
+    facts or daily rows are stored. None is left where the first is after the last."""
+    instants = " UNION ALL ".join(
+        f"SELECT MIN({low}), MAX({high}) FROM {table} WHERE shop_key = $1"
+        for table, low, high in (
+            ("raw_event", "occurred_at", "occurred_at"),
+            ("raw_order", "created_at", "created_at"),
+            ("kept_facts", "first_at", "last_at"),
+        )
+    )
+    days = " UNION ALL ".join(
+        f"SELECT MIN(day), MAX(day) FROM {one.table} WHERE edition = $1" for one in SUMMARIES
+    )
+    stored = [
+        (local_day(low, edition.timezone), local_day(high, edition.timezone))
+        for low, high in _pairs(connection, instants, edition.shop_key)
+    ]
+    stored += _pairs(connection, days, edition.edition)
+    if not stored:
+        return first, first - 1
+    return max(first, min(low for low, _ in stored)), min(last, max(high for _, high in stored))
+
+
+def _pairs(connection: ArrowConnection, query: str, number: int) -> list[tuple[int, int]]:
+    """The rows of a query of two columns that have values."""
+    columns = connection.table(query, number).columns
+    rows = zip(*(column.to_pylist() for column in columns), strict=True)
+    return [(low, high) for low, high in rows if low is not None]
 
 
 def spans(

@@ -19,7 +19,6 @@ from jobs.pulls import tap_launcher
 from jobs.pulls.base import Json, PullFailed
 from jobs.run.signals import Stopped, raise_if_stopped
 from warehouse.operations.process_id import is_dead, new_owner
-from warehouse.settings import SETTINGS
 
 _MAX_LINE_BYTES: Final = 16 << 20
 _STDERR_LINES: Final = 5
@@ -29,6 +28,18 @@ _LONGEST_SILENCE_SECONDS: Final = 3600.0
 _GRACE_SECONDS: Final = 3.0
 _LOOK_SECONDS: Final = 0.2
 _FOLDER: Final = "formrevenue-tap-"
+# All that programs of others see of the environment, which has secrets, also of no setting of ours
+# (PGPASSWORD, AWS_...): places, languages, proxies, certificates.
+_ENVIRONMENT: Final = frozenset(
+    (
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"),
+        *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_NUMERIC", "LC_TIME", "LC_MESSAGES"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+        "NODE_EXTRA_CA_CERTS",
+    )
+)
 
 
 class Tap:
@@ -36,13 +47,11 @@ class Tap:
 
     def __init__(self, command: list[str], folder: Path) -> None:
         self._program = command[0]
-        # Programs of others see none of this service's settings, which hold its secrets.
-        ours = {name for setting in SETTINGS for name in (setting.name, f"{setting.name}_FILE")}
         launcher = [sys.executable, tap_launcher.__file__, str(os.getpid())]
         self._process = subprocess.Popen(
             [*launcher, *command],
             cwd=folder,
-            env={name: value for name, value in os.environ.items() if name not in ours},
+            env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

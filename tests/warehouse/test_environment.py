@@ -15,9 +15,10 @@ from warehouse.environment import ADMIN, API, COLLECTOR, JOBS, SCHEDULER, uses
 from warehouse.settings import SETTINGS, WAREHOUSE_URL
 
 # A wrong value of each setting, and what the message says that it must be, with an example.
-NUMBER = "must be a whole number from 1"
-PORT = "must be a port: a whole number from 1 to 65535"
-RATE = "must be requests/seconds, up to 1000000 requests in up to 86400 s, or off"
+DAYS = "must be a whole number of days from 1 to 36500"
+PROCESSES = "must be a whole number from 1 to 256"
+PORT = "must be a whole number from 1 to 65535"
+RATE = "must be requests/seconds, 1 to 1000000 requests in 1 to 86400 s, or off"
 HOST = "must be an address or the name of a host, without scheme and port"
 CRON = "must be a cron expression of five fields"
 WRONG = {
@@ -32,30 +33,44 @@ WRONG = {
         "must be postgresql://USER:PASSWORD@HOST:PORT/NAME: SQLite has no replicas, "
         "as in READ_WAREHOUSE_URL=postgresql://user:password@replica.example/formrevenue",
     ),
-    "ATTRIBUTION_WINDOW_DAYS": ("a month", f"{NUMBER}, as in ATTRIBUTION_WINDOW_DAYS=30"),
-    "IMPORTS_DAYS": ("month", f"{NUMBER}, as in IMPORTS_DAYS=30"),
-    "RAW_DAYS": ("never", f"{NUMBER}, or off, as in RAW_DAYS=400"),
-    "REJECTS_DAYS": ("0", f"{NUMBER}, as in REJECTS_DAYS=30"),
+    "ATTRIBUTION_WINDOW_DAYS": ("a month", f"{DAYS}, as in ATTRIBUTION_WINDOW_DAYS=30"),
+    "IMPORTS_DAYS": ("month", f"{DAYS}, as in IMPORTS_DAYS=30"),
+    "RAW_DAYS": ("never", f"{DAYS}, or off, as in RAW_DAYS=400"),
+    "REJECTS_DAYS": ("0", f"{DAYS}, as in REJECTS_DAYS=30"),
     "NIGHTLY_CRON": ("nightly", f"{CRON}, as in NIGHTLY_CRON=15 2 * * *"),
-    "REFRESH_MINUTES": ("5m", f"{NUMBER}, as in REFRESH_MINUTES=5"),
+    "REFRESH_MINUTES": (
+        "5m",
+        "must be a whole number of minutes from 1 to 1440, as in REFRESH_MINUTES=5",
+    ),
     "VERIFY_CRON": ("0 25 * * *", "is no cron expression ("),
     "PURGE_CRON": ("0 3 * * 6-2", "is no cron expression (the range 6-2 ends before it begins)"),
-    "RUNS_DAYS": ("-1", f"{NUMBER}, as in RUNS_DAYS=90"),
-    "LANDED_DAYS": ("0", f"{NUMBER}, as in LANDED_DAYS=30"),
-    "BATCH_MAX_ATTEMPTS": ("many", f"{NUMBER}, as in BATCH_MAX_ATTEMPTS=5"),
-    "EXECUTOR": ("threads", "must be inline, processes:N (N up to 99) or dask+tls://HOST:PORT"),
+    "RUNS_DAYS": ("-1", f"{DAYS}, as in RUNS_DAYS=90"),
+    "AUDIT_DAYS": ("0", f"{DAYS}, as in AUDIT_DAYS=400"),
+    "ALLOW_ROOT": ("yes", "must be a whole number from 0 to 1, as in ALLOW_ROOT=0"),
+    "LANDED_DAYS": ("0", f"{DAYS}, as in LANDED_DAYS=30"),
+    "BATCH_MAX_ATTEMPTS": (
+        "many",
+        "must be a whole number from 1 to 1000, as in BATCH_MAX_ATTEMPTS=5",
+    ),
+    "EXECUTOR": ("threads", "must be inline, processes:N (N from 1 to 99) or dask+tls://HOST:PORT"),
     "IMPORT_DIR": ("/etc/passwd", "must be a folder, as in IMPORT_DIR=var/landing"),
-    "LANDING_POLL_SECONDS": ("1.5", f"{NUMBER}, as in LANDING_POLL_SECONDS=10"),
-    "IMPORT_MEMORY_MB": ("1", "must be a whole number of megabytes from 256"),
-    "IMPORT_MINUTES": ("1h", f"{NUMBER}, as in IMPORT_MINUTES=60"),
+    "LANDING_POLL_SECONDS": (
+        "1.5",
+        "must be a whole number of seconds from 1 to 3600, as in LANDING_POLL_SECONDS=10",
+    ),
+    "IMPORT_MEMORY_MB": ("1", "must be a whole number of megabytes from 256 to 1000000"),
+    "IMPORT_MINUTES": (
+        "1h",
+        "must be a whole number of minutes from 1 to 1440, as in IMPORT_MINUTES=60",
+    ),
     "HOST": ("http://0.0.0.0", f"{HOST}, as in HOST=127.0.0.1"),
     "PORT": ("abc", f"{PORT}, as in PORT=8000"),
-    "WORKERS": ("0", f"{NUMBER}, as in WORKERS=2"),
+    "WORKERS": ("0", f"{PROCESSES}, as in WORKERS=2"),
     "METRICS_HOST": ("localhost:9100", f"{HOST}, as in METRICS_HOST=127.0.0.1"),
     "METRICS_PORT": ("99999", f"{PORT}, as in METRICS_PORT=9100"),
     "COLLECT_HOST": ("a b", f"{HOST}, as in COLLECT_HOST=127.0.0.1"),
     "COLLECT_PORT": ("http", f"{PORT}, as in COLLECT_PORT=8001"),
-    "COLLECT_WORKERS": ("two", f"{NUMBER}, as in COLLECT_WORKERS=2"),
+    "COLLECT_WORKERS": ("two", f"{PROCESSES}, as in COLLECT_WORKERS=2"),
     "COLLECT_RATE_LIMIT": ("10", f"{RATE}, as in COLLECT_RATE_LIMIT=6000/60"),
     "COLLECT_METRICS_PORT": ("0", f"{PORT}, as in COLLECT_METRICS_PORT=9101"),
     "PUBLIC_URL": (
@@ -78,8 +93,11 @@ WRONG = {
         "as in CORS_ORIGINS=https://app.example.com",
     ),
     "RATE_LIMIT": ("10", f"{RATE}, as in RATE_LIMIT=6000/60"),
-    "FORMS_PER_SHOP": ("all", f"{NUMBER}, as in FORMS_PER_SHOP=10000"),
-    "FORM_BYTES_PER_SHOP": ("1GB", "must be a whole number of bytes, from 1 to 10^15"),
+    "FORMS_PER_SHOP": (
+        "all",
+        "must be a whole number from 1 to 1000000, as in FORMS_PER_SHOP=10000",
+    ),
+    "FORM_BYTES_PER_SHOP": ("1GB", "must be a whole number of bytes from 1 to 1000000000000000"),
     "SECRET_KEY": (
         "S3cret",
         "must have at least 32 characters, as in SECRET_KEY=$(openssl rand -hex 32)",

@@ -1,6 +1,7 @@
 """Common to both kinds of backup: a file that is complete or not there, and checks before a restore."""
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,9 +33,11 @@ def whole_or_nothing(file: Path) -> Iterator[Path]:
     for leftover in file.parent.glob(f"{file.name}.*.partial"):
         if leftover.stat().st_mtime < time.time() - _LEFTOVER_SECONDS:
             leftover.unlink(missing_ok=True)
-    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
+    # Created anew under a name that nobody can foretell: where others may write, a link could wait there.
+    descriptor, name = tempfile.mkstemp(".partial", f"{file.name}.", file.parent)
+    os.close(descriptor)
+    partial = Path(name)
     try:
-        partial.touch(mode=0o600)
         yield partial
         _sync(partial)
         partial.replace(file)

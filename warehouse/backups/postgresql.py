@@ -27,10 +27,15 @@ from warehouse.backups.files import (
     require_empty,
     require_known,
 )
+from warehouse.connections.backends import display_url
 from warehouse.connections.engine import open_engine
+from warehouse.connections.errors import SECRETS, without_password
 from warehouse.migrations.migrate import migrate_schema, require_own_sessions, revision_of
 
 _PORTION: Final = 1 << 20
+# The service under which PostgreSQL's programs find the password of a client's key.
+_SERVICE: Final = "formrevenue"
+_SSL_PASSWORD: Final = "sslpassword"
 
 _OWN_NAME: Final = f"formrevenue backup {os.getpid()}"
 # Less than the second after which PostgreSQL takes two that wait for each other for a deadlock.
@@ -48,7 +53,7 @@ def back_up(url: URL, file: Path, progress: Progress) -> None:
     program = _program("pg_dump", engine)
     with engine.connect() as connection:
         if revision_of(connection) is None:
-            raise BackupError(f"was not written: there is no warehouse at {url}")
+            raise BackupError(f"was not written: there is no warehouse at {display_url(url)}")
 
     def save(out: IO[bytes]) -> None:
         done = 0
@@ -139,10 +144,27 @@ def _program(name: str, engine: Engine) -> str:
 
 
 def _plain(url: URL) -> str:
-    # The password goes by the environment, where other users of the machine do not see it.
+    # Passwords go by the environment, where other users of the machine do not see them (`_run`).
     # `URL.set` leaves a part as it is where it is told None, and a shown `***` would count as the password.
     parts = (url.username, None, url.host, url.port, url.database, url.query)
-    return URL.create("postgresql", *parts).render_as_string()
+    plain = URL.create("postgresql", *parts).difference_update_query(SECRETS)
+    if _SSL_PASSWORD in url.query:
+        plain = plain.update_query_dict({"service": _SERVICE})
+    return plain.render_as_string()
+
+
+@contextmanager
+def _passwords(url: URL) -> Iterator[dict[str, str]]:
+    """The environment variables by which PostgreSQL's programs get the passwords of a URL."""
+    password, *_ = *url.normalized_query.get("password", ()), url.password
+    own = {} if password is None else {"PGPASSWORD": str(password)}
+    # No variable has this one: it takes a file, which its user alone can read.
+    with tempfile.NamedTemporaryFile("w") as service:
+        for ssl_password in url.normalized_query.get(_SSL_PASSWORD, ()):
+            service.write(f"[{_SERVICE}]\n{_SSL_PASSWORD}={ssl_password}\n")
+            service.flush()
+            own["PGSERVICEFILE"] = service.name
+        yield own
 
 
 def _pour(
@@ -184,13 +206,10 @@ def _run(
     writing: Callable[[IO[bytes]], None] | None = None,
 ) -> None:
     """Run one of PostgreSQL's programs; raises BackupError with its first complaint."""
-    environment = {**os.environ, "PGAPPNAME": _OWN_NAME}
-    if url.password is not None:
-        environment["PGPASSWORD"] = str(url.password)
-    with tempfile.TemporaryFile() as complaints:
+    with _passwords(url) as passwords, tempfile.TemporaryFile() as complaints:
         with subprocess.Popen(
             command,
-            env=environment,
+            env={**os.environ, "PGAPPNAME": _OWN_NAME, **passwords},
             stdin=subprocess.PIPE if writing else subprocess.DEVNULL,
             stdout=subprocess.PIPE if reading else subprocess.DEVNULL,
             stderr=complaints,
@@ -210,4 +229,4 @@ def _run(
         said = complaints.read().decode(errors="replace").strip().splitlines()
     if process.returncode:
         reason = said[0] if said else f"exit status {process.returncode}"
-        raise BackupError(f"{failed}: {reason}")
+        raise BackupError(f"{failed}: {without_password(reason)}")

@@ -1,15 +1,11 @@
 """The two databases: each is a `Backend` (`backend.py`)."""
 
-from typing import Final
-
 from sqlalchemy import URL, make_url
 
 from warehouse.connections.backend import Backend
+from warehouse.connections.errors import SECRETS
 from warehouse.connections.postgresql import PostgresBackend
 from warehouse.connections.sqlite import SqliteBackend
-
-# Parameters of a URL that are secrets.
-_SECRETS: Final = ("password", "sslpassword")
 
 
 def backend_of(url: str | URL) -> Backend:
@@ -22,5 +18,5 @@ def backend_of(url: str | URL) -> Backend:
 def display_url(url: str | URL) -> str:
     """The URL of a warehouse as people are shown it: `***` for its password, without the driver's name."""
     parsed = make_url(url)
-    shown = parsed.set(drivername=parsed.get_backend_name()).difference_update_query(_SECRETS)
+    shown = parsed.set(drivername=parsed.get_backend_name()).difference_update_query(SECRETS)
     return shown.render_as_string(hide_password=True)

@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import quote, quote_plus
 
 import adbc_driver_manager
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.setting_values import SettingError
@@ -40,6 +40,8 @@ _OUTAGE_MESSAGES: Final = (
 _ROOT: Final = Path(__file__).parents[2]
 # The text between the user's name and the last @ of a URL.
 _PASSWORD_IN_URL: Final = re.compile(r"(://[^:/@\s]*+:)\S*(?=@)")
+# The same as a parameter, as URLs and PostgreSQL's connection strings have it.
+_PASSWORD_AS_PARAMETER: Final = re.compile(r"(password\s*+=\s*+)('[^']*+'|[^&\s\"']++)")
 _PACKAGES: Final = ("jobs", "warehouse", "web")
 
 # PostgreSQL's and pgbouncer's words: a connection that is refused has no SQLSTATE.
@@ -54,6 +56,9 @@ _FULL_MESSAGES: Final = (
 # Those of the outages that rows may have caused: SQLSTATE by class or code, and messages.
 _OF_ROWS_SQLSTATES: Final = ("08", "53200", "57")
 _OF_ROWS_MESSAGES: Final = ("out of memory", *_LOST_MESSAGES)
+
+SECRETS: Final = ("password", "sslpassword")
+"""The parameters of a URL's query that are passwords."""
 
 
 class Unavailable(RuntimeError):
@@ -115,11 +120,17 @@ def without_password(message: str) -> str:
             url = setting.get()
         except SettingError:
             continue
-        password = (make_url(url).password if url else "") or ""
-        spellings = {password, quote(password), quote(password, safe=""), quote_plus(password)}
-        for written in spellings - {""}:
-            message = message.replace(written, "***")
+        for password in _passwords(make_url(url)) if url else ():
+            spellings = {password, quote(password), quote(password, safe=""), quote_plus(password)}
+            for written in spellings - {""}:
+                message = message.replace(written, "***")
+    message = _PASSWORD_AS_PARAMETER.sub(r"\1***", message)
     return _PASSWORD_IN_URL.sub(r"\1***", message)
+
+
+def _passwords(url: URL) -> list[str]:
+    query = url.normalized_query
+    return [url.password or "", *(text for name in SECRETS for text in query.get(name, ()))]
 
 
 def defect(error: Exception) -> str:

@@ -8,7 +8,8 @@ Pages remove nothing. They remember the hash, and the next refresh looks for the
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -17,21 +18,32 @@ from sqlalchemy import Connection, Row, Table, bindparam, select
 from sqlalchemy import text as sql
 
 from warehouse import tables
-from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.domain.email_hash import EmailHasher, hashed_email, is_sha256, keyed_of
 from warehouse.domain.hash_ids import SEPARATOR, text_id
 from warehouse.domain.json_values import texts_in
-from warehouse.tables.base import is_text
+from warehouse.tables.base import is_text, unique_names
 
 EMAIL: Final = "email"
 COLUMNS: Final = {EMAIL: "email_sha256", "customer": "customer_id", "visitor": "visitor_id"}
 """The columns of raw rows that have identifiers, by kind of identifier."""
+
+MOST_WAITING: Final = 100
+"""Requests of a shop that may wait: each makes a refresh longer, for all shops."""
+
+MOST_A_REFRESH: Final = 20
+"""Requests of a shop that one refresh ends: the figures of others must not wait for them."""
 
 _STAGED: Final = "staged_identifiers"
 # The keyed hash of an address in another text, in lower case (`email_hash.EmailHasher.mark`).
 _MARK: Final = "hmac:"
 _MARKS: Final = re.compile(rf"{_MARK}([0-9a-f]{{64}})")
 _WORDS: Final = re.compile(r"[^\s,;\"'{}\[\]()]+")
+# A field that names a customer or a visitor, and its value as JSON has it. Strangers write these texts:
+# nothing is looked at more than twice.
+_FIELDS: Final = re.compile(
+    r'"(customer|visitor)_id"\s*+:\s*+("(?:[^"\\]++|\\.)*+"|[^\s,}\]]++)', re.DOTALL
+)
 
 
 class Identifier(NamedTuple):
@@ -56,6 +68,10 @@ def identifier_of(hasher: EmailHasher, kind: str, text: str) -> Identifier:
     return Identifier(kind, keyed)
 
 
+class TooManyWait(Exception):
+    """MOST_WAITING requests of a shop wait already."""
+
+
 def identifier_hash(hasher: EmailHasher, identifier: Identifier) -> str:
     """The hash that is kept of an identifier."""
     return hasher.keyed(SEPARATOR.join(identifier))
@@ -74,26 +90,74 @@ _LAST: Final = (
 )
 
 
-_SAME: Final = "WHERE edition = :edition AND {0} = :id AND {0} <> 0"
+_WAITING: Final = select(tables.forgotten.c.identifier_hash).where(
+    tables.forgotten.c.shop_key == bindparam("shop_key"), tables.forgotten.c.removed_at == 0
+)
+_LOCK: Final = (
+    select(tables.shop.c.shop_key)
+    .where(tables.shop.c.shop_key == bindparam("shop_key"))
+    .with_for_update()
+)
+_FACTS: Final = ("fact_form_session", "fact_order")
+# That a fact carries an identifier. `customer` may follow from the e-mail address, and has the index.
+_CARRIED: Final = {
+    EMAIL: "{0}.email = {1} AND {0}.email <> 0",
+    "customer": "{0}.customer = {1} AND {0}.customer_seen = {1} AND {0}.customer <> 0",
+    "visitor": "{0}.visitor = {1} AND {0}.visitor <> 0",
+}
+_SEEN: Final = {EMAIL: "email", "customer": "customer_seen", "visitor": "visitor"}
+
+
+def _of_person(kind: str, columns: str, table: str) -> str:
+    is_carried = _CARRIED[kind].format("f", ":id")
+    return f"SELECT {columns} FROM {table} f WHERE f.edition = :edition AND {is_carried}"
+
+
+def _left_under(kind: str, other: str, table: str) -> str:
+    """The facts without an identifier that carry one of the staged `others`."""
+    return (
+        f"SELECT COUNT(*) FROM others o JOIN {table} f ON f.edition = :edition "
+        f"AND {_CARRIED[other].format('f', 'o.id')} WHERE f.{_SEEN[kind]} <> :id"
+    )
+
+
 _IN_FIGURES: Final = {
     kind: sql(
-        f"SELECT (SELECT COUNT(*) FROM fact_form_session {_SAME.format(kind)}) AS sessions, "
-        f"(SELECT COUNT(*) FROM fact_order {_SAME.format(kind)}) AS orders"
+        f"SELECT ({_of_person(kind, 'COUNT(*)', _FACTS[0])}) AS sessions, "
+        f"({_of_person(kind, 'COUNT(*)', _FACTS[1])}) AS orders"
     )
     for kind in COLUMNS
 }
+_UNDER_OTHERS: Final = {
+    (kind, other): sql(
+        "WITH others AS (SELECT id FROM ("
+        + " UNION ".join(_of_person(kind, f"f.{_SEEN[other]} AS id", table) for table in _FACTS)
+        + ") x WHERE id <> 0 AND id <> :id) SELECT (SELECT COUNT(*) FROM others) AS identifiers, "
+        f"({_left_under(kind, other, _FACTS[0])}) AS sessions, "
+        f"({_left_under(kind, other, _FACTS[1])}) AS orders"
+    )
+    for kind in COLUMNS
+    for other in COLUMNS
+    if other != kind
+}
 
 
-def remember(connection: ArrowConnection, shop_key: int, hashed: str, now: int) -> None:
-    """Have imports drop the rows of a person from now on. Commits."""
-    # An import that has begun to write ends first; one that begins later sees the hash.
+def remember(connection: ArrowConnection, shop_key: int, hashes: Collection[str], now: int) -> None:
+    """Have imports drop the rows of persons from now on. Commits."""
+    # An import that has begun to write ends first; one that begins later sees the hashes.
     connection.lock_table("import_batch")
-    connection.execute(_REMEMBER.format("$1", "$2", "$3"), shop_key, hashed, now)
+    for hashed in hashes:
+        connection.execute(_REMEMBER.format("$1", "$2", "$3"), shop_key, hashed, now)
     connection.commit()
 
 
 def ask(connection: Connection, shop_key: int, hashed: str, now: int) -> None:
-    """Have the next refresh forget a person."""
+    """Have the next refresh forget a person. Raises TooManyWait."""
+    # Two who ask at once would each count without the other.
+    connection.execute(_LOCK, {"shop_key": shop_key})
+    waits = set(connection.execute(_WAITING, {"shop_key": shop_key}).scalars())
+    if hashed not in waits and len(waits) >= MOST_WAITING:
+        raise TooManyWait
     connection.execute(_ASK, {"shop_key": shop_key, "hashed": hashed, "now": now})
 
 
@@ -111,29 +175,47 @@ def in_figures(
     return row.sessions, row.orders
 
 
-def waiting(connection: ArrowConnection) -> list[tuple[int, str]]:
-    """(shop key, hash) of the persons whose rows have not all gone, the oldest first. Commits."""
+def under_others(
+    connection: Connection, shop_key: int, edition: int, person: Identifier
+) -> dict[str, Row[Any]]:
+    """The other identifiers of the form sessions and orders that carry one, by kind: how many `identifiers`,
+    and how many `sessions` and `orders` without the first carry these."""
+    values = {"edition": edition, "id": text_id(f"{shop_key}{SEPARATOR}{person.text}")}
+    return {
+        other: connection.execute(query, values).one()
+        for (kind, other), query in _UNDER_OTHERS.items()
+        if kind == person.kind
+    }
+
+
+def waiting(connection: ArrowConnection) -> dict[int, list[str]]:
+    """The hashes of the persons whose rows have not all gone, the oldest first, by shop key. Commits."""
     rows = connection.table(
         "SELECT shop_key, identifier_hash FROM forgotten WHERE removed_at = 0 "
         "ORDER BY asked_at, shop_key, identifier_hash"
     ).to_pylist()
     connection.commit()
-    return [(row["shop_key"], row["identifier_hash"]) for row in rows]
+    hashes: dict[int, list[str]] = {}
+    for row in rows:
+        hashes.setdefault(row["shop_key"], []).append(row["identifier_hash"])
+    return hashes
 
 
 def finish(
-    connection: ArrowConnection, shop_key: int, hashed: str, now: int, events: int, orders: int
+    connection: ArrowConnection, shop_key: int, removed: Mapping[str, tuple[int, int]], now: int
 ) -> None:
-    """Record that a person's rows have gone, and how many more these were. Commits."""
-    connection.execute(
-        "UPDATE forgotten SET removed_at = $1, events = events + $2, orders = orders + $3 "
-        "WHERE shop_key = $4 AND identifier_hash = $5",
-        now,
-        events,
-        orders,
-        shop_key,
-        hashed,
-    )
+    """Record that the rows of persons have gone. `removed`: by hash, how many more events and orders these
+    were. Commits."""
+    for hashed, (events, orders) in removed.items():
+        connection.execute(
+            "UPDATE forgotten SET removed_at = $1, events = events + $2, orders = orders + $3 "
+            "WHERE shop_key = $4 AND identifier_hash = $5",
+            now,
+            events,
+            orders,
+            shop_key,
+            hashed,
+        )
     connection.commit()
 
 
@@ -152,9 +234,13 @@ def remembered_by_shop(connection: ArrowConnection) -> dict[int, set[str]]:
 
 
 def stage(connection: ArrowConnection, identifiers: Collection[Identifier]) -> None:
-    """Stage the identifiers that `carries` is about."""
+    """Stage the identifiers that `carries` and `carried_rows` are about."""
     kinds, texts = zip(*identifiers, strict=True) if identifiers else ((), ())
-    columns = {"kind": pa.array(kinds, pa.string()), "text": pa.array(texts, pa.string())}
+    columns = {
+        "number": pa.array(range(len(identifiers)), pa.int64()),
+        "kind": pa.array(kinds, pa.string()),
+        "text": pa.array(texts, pa.string()),
+    }
     connection.stage(_STAGED, pa.table(columns))
 
 
@@ -168,6 +254,25 @@ def carries(table: Table) -> str:
         f"({same} OR EXISTS (SELECT 1 FROM {_STAGED} p WHERE p.kind = '{EMAIL}' "
         f"AND {_texts(table)} LIKE '%' || p.text || '%'))"
     )
+
+
+def carried_rows(connection: ArrowConnection, table: Table, shop_key: int) -> Counter[Identifier]:
+    """How many rows of a shop carry each of the staged identifiers; a row counts for the first that it
+    carries."""
+    found = connection.table(
+        f"SELECT s.kind, s.text, n.rows FROM (SELECT number, COUNT(*) AS rows FROM ("
+        f"SELECT MIN(p.number) AS number FROM {table.name} JOIN {_STAGED} p ON {_is_carried(table)} "
+        f"WHERE shop_key = $1 AND {carries(table)} GROUP BY {names(unique_names(table))}) x "
+        f"GROUP BY number) n JOIN {_STAGED} s ON s.number = n.number",
+        shop_key,
+    ).to_pylist()
+    return Counter({Identifier(row["kind"], row["text"]): int(row["rows"]) for row in found})
+
+
+def _is_carried(table: Table) -> str:
+    """The SQL condition that a raw row carries a staged identifier `p`."""
+    same = (f"(p.kind = '{kind}' AND p.text = {column})" for kind, column in COLUMNS.items())
+    return f"({' OR '.join(same)} OR (p.kind = '{EMAIL}' AND {_texts(table)} LIKE '%' || p.text || '%'))"
 
 
 def is_marked(table: Table) -> str:
@@ -185,8 +290,8 @@ def identifiers_in(kind: str, texts: Iterable[str]) -> set[Identifier]:
 
 def find(
     connection: ArrowConnection, hasher: EmailHasher, table: Table, which: str, hashes: set[str]
-) -> list[Identifier]:
-    """The identifiers with one of these hashes that the raw rows carry which meet a condition."""
+) -> dict[str, Identifier]:
+    """The identifiers with one of these hashes that the raw rows carry which meet a condition, by hash."""
     candidates = {
         Identifier(kind, text)
         for kind, column in COLUMNS.items()
@@ -205,13 +310,33 @@ def find(
         for text in marked.column(0).to_pylist()
         for hashed in _MARKS.findall(text)
     }
-    return sorted(one for one in candidates if identifier_hash(hasher, one) in hashes)
+    return of_hashes(hasher, hashes, candidates)
+
+
+def of_hashes(
+    hasher: EmailHasher, hashes: Collection[str], candidates: Iterable[Identifier]
+) -> dict[str, Identifier]:
+    """Those of the candidates that have one of these hashes, by hash."""
+    hashed = ((identifier_hash(hasher, one), one) for one in candidates)
+    return {hash: one for hash, one in hashed if hash in hashes}
 
 
 def is_mentioned(hasher: EmailHasher, hashes: set[str], *texts: str) -> bool:
     """Whether texts name a person with one of these hashes: those of a rejected row, and its reason."""
     named = (identifier for text in texts for identifier in _named_in(text))
     return any(identifier_hash(hasher, identifier) in hashes for identifier in named)
+
+
+def is_named_by_field(hasher: EmailHasher, hashes: set[str], *texts: str) -> bool:
+    """Whether texts name a person with one of these hashes in a field of that kind: those of a rejected row
+    that may be another shop's, and its reason."""
+    found = {Identifier(EMAIL, one) for text in texts for one in _MARKS.findall(text.lower())}
+    for text in texts:
+        for kind, value in _FIELDS.findall(text):
+            with suppress(ValueError):
+                value = str(json.loads(value)) if value.startswith('"') else value
+            found.add(Identifier(kind, value))
+    return bool(of_hashes(hasher, hashes, found))
 
 
 def _named_in(text: str) -> Iterator[Identifier]:

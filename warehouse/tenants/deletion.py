@@ -96,14 +96,17 @@ def close_shop(connection: Connection, shop_id: str, now: int, actor: str, sourc
 
 
 def _delete_doors(connection: Connection, shop_key: int) -> None:
-    """Delete what lets somebody in to a shop, and the members that belong to no other shop."""
+    """Delete what lets somebody in to a shop, and the members that belong to no other shop, but for those who
+    may add shops."""
     keys = select(api_key.c.credential_id).where(api_key.c.shop_key == shop_key)
     connection.execute(delete(form_creation).where(form_creation.c.credential_id.in_(keys)))
     own = select(membership.c.member_key).where(membership.c.shop_key == shop_key)
     members = connection.scalars(own).all()
     for table in _DOORS:
         connection.execute(delete(table).where(table.c.shop_key == shop_key))
-    elsewhere = select(membership.c.member_key)
+    elsewhere = select(membership.c.member_key).union(
+        select(member.c.member_key).where(member.c.adds_shops == 1)
+    )
     for table in (password_link, member):
         only_here = table.c.member_key.in_(members) & table.c.member_key.not_in(elsewhere)
         connection.execute(delete(table).where(only_here))

@@ -70,7 +70,9 @@ def main(context: click.Context) -> None:
 @main.command()
 @click.option("--host", help="Address to listen on (default: setting HOST).")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port (default: setting PORT).")
-@click.option("--workers", type=click.IntRange(1), help="Processes (default: setting WORKERS).")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), help="Processes (default: setting WORKERS)."
+)
 def serve(host: str | None, port: int | None, workers: int | None) -> None:
     """Serve the API and the pages until SIGTERM or SIGINT. Requests in flight are finished first."""
     from web.server.wsgi_server import run
@@ -85,7 +87,7 @@ def serve(host: str | None, port: int | None, workers: int | None) -> None:
 @click.option("--host", help="Address to listen on (default: setting COLLECT_HOST).")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port (default: setting COLLECT_PORT).")
 @click.option(
-    "--workers", type=click.IntRange(1), help="Processes (default: setting COLLECT_WORKERS)."
+    "--workers", type=click.IntRange(1, 256), help="Processes (default: setting COLLECT_WORKERS)."
 )
 def collect(host: str | None, port: int | None, workers: int | None) -> None:
     """Take events from pages and servers, and put them into the landing folder, until SIGTERM or SIGINT.

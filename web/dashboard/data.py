@@ -116,6 +116,8 @@ def data(view: View) -> str:
         max_rejects=shop_inputs.MAX_REJECTS,
         retry=reject_retries.last(connection, shop.key),
         identifiers=forget.KINDS,
+        most_waiting=forgotten.MOST_WAITING,
+        most_a_refresh=forgotten.MOST_A_REFRESH,
         forgotten=forgotten.last(connection, shop.key, forget.LAST),
         unknown_forms=_unknown_forms(view),
         refresh=runs.get("refresh"),

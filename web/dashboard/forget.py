@@ -35,6 +35,7 @@ def forget() -> Any:
     if "confirmed" not in request.form:
         shop = find_shop(connection, shop_key)
         sessions, orders = forgotten.in_figures(connection, shop_key, shop.edition, person)
+        others = forgotten.under_others(connection, shop_key, shop.edition, person)
         return render_template(
             "dashboard/forget.html",
             kinds=KINDS,
@@ -42,11 +43,19 @@ def forget() -> Any:
             identifier=text,
             sessions=sessions,
             orders=orders,
+            others={other: left for other, left in others.items() if left.sessions or left.orders},
         )
     hashed = forgotten.identifier_hash(hasher, person)
-    with change() as member:
-        forgotten.ask(member.connection, shop_key, hashed, member.now)
-        # Not whom: the trail is kept.
-        member.record("person_forgotten")
+    try:
+        with change() as member:
+            forgotten.ask(member.connection, shop_key, hashed, member.now)
+            # Not whom: the trail is kept.
+            member.record("person_forgotten")
+    except forgotten.TooManyWait:
+        flash(
+            f"{forgotten.MOST_WAITING} persons of this shop wait to be forgotten, which is the most. "
+            "Ask again after the next refresh."
+        )
+        return back
     flash("The next refresh forgets this person.")
     return back

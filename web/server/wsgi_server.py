@@ -24,6 +24,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
+from warehouse.environment import hide_memory
 from warehouse.setting_values import Setting, SettingError
 from warehouse.settings import METRICS_HOST, METRICS_PORT, TRUSTED_PROXIES, WAREHOUSE_URL
 from web.app import close_app, create_app
@@ -164,6 +165,7 @@ def watched(app: Callable[..., Any]) -> WholeAnswers:
 
 def begin_worker() -> None:
     """Prepare this process, which granian has started, for requests."""
+    hide_memory()
     configure()
     Thread(target=_end_with_parent, daemon=True).start()
     sys.setswitchinterval(_SWITCH_SECONDS)

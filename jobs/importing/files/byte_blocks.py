@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from jobs.importing.ceilings import check_time
+from jobs.importing.ceilings import check_time, lines_read
 from jobs.importing.files.chunk import (
     CHUNK_BYTES,
     MAX_KEPT_TEXT,
@@ -78,6 +78,7 @@ def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
     with path.open("rb") as file:
         for block in _blocks(file, path):
             check_time()
+            lines_read(block.count(b"\n"))
             yield block, file.tell()
 
 
@@ -161,6 +162,7 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
     try:
         for block in blocks:
             check_time()
+            lines_read(block.count(b"\n"))
             if start and block:
                 block, start = block.removeprefix(BOM), False
             parts.append(block)

@@ -72,7 +72,7 @@ def _drop(
     found = forgotten.find(connection, hasher_within(connection), table, new, hashes)
     if not found:
         return set()
-    forgotten.stage(connection, found)
+    forgotten.stage(connection, found.values())
     deleted = connection.table(
         f"DELETE FROM {table.name} WHERE {new} AND {forgotten.carries(table)} "
         f"RETURNING {names(unique_names(table))}"

@@ -44,7 +44,7 @@ def test_sqlite_has_one_writer(sqlite_commands: Commands) -> None:
     [
         (
             "threads:2",
-            "must be inline, processes:N (N up to 99) or dask+tls://HOST:PORT",
+            "must be inline, processes:N (N from 1 to 99) or dask+tls://HOST:PORT",
         ),
         (
             "dask+tcp://dask.example:8786",

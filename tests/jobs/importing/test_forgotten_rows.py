@@ -25,7 +25,7 @@ def remembered(warehouse: Warehouse, kind: str, text: str, shop_key: int = A) ->
     """Have a person forgotten of whom there is no row."""
     with open_arrow(warehouse.url) as connection:
         person = identifier_of(HASHER, kind, text)
-        remember(connection, shop_key, identifier_hash(HASHER, person), 1)
+        remember(connection, shop_key, [identifier_hash(HASHER, person)], 1)
 
 
 @pytest.mark.parametrize(

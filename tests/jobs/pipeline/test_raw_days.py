@@ -224,7 +224,7 @@ def test_a_person_whom_a_page_asks_to_forget_is_found_by_the_hash(jobs: Commands
     with writing(engine) as connection:
         forgotten.ask(connection, 1, hashed, 1)
     engine.dispose()
-    assert "removed a person: events 2  versions of orders 0" in jobs("rollup", "--refresh")
+    assert "removed persons: 1  events 2  versions of orders 0" in jobs("rollup", "--refresh")
     expect_bob_alone(jobs)
 
 

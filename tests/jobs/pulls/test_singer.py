@@ -1,6 +1,7 @@
 """Taps: programs that write Singer's or Airbyte's messages, as processes of their own."""
 
 import json
+import os
 import signal
 import sys
 import tempfile
@@ -229,16 +230,16 @@ def test_a_program_that_is_not_there(taps: Taps) -> None:
 
 
 def test_the_secrets_are_nobody_else_s(taps: Taps) -> None:
-    taps.commands.settings |= {"SHOPIFY_CLIENT_SECRET": "not-for-taps", "TAP_SETTING": "for taps"}
+    secrets = dict.fromkeys(("SHOPIFY_CLIENT_SECRET", "PGPASSWORD", "AWS_KEY"), "not-for-taps")
+    taps.commands.settings |= {**secrets, "HTTPS_PROXY": "http://proxy.example"}
     taps.add(tap={"sleeps": 60, "says": ["TOKEN"]})
     process = taps.start()
     assert taps.seen["modes"] == [0o600, 0o700]
     arguments = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
     assert any("tap_program.py --config" in line for line in arguments)
-    assert taps.seen["environment"]["TAP_SETTING"] == "for taps"
-    assert not {"CREDENTIALS_KEY", "SHOPIFY_CLIENT_SECRET", "WAREHOUSE_URL"} & {
-        *taps.seen["environment"]
-    }
+    assert taps.seen["environment"]["HTTPS_PROXY"] == "http://proxy.example"
+    assert taps.seen["environment"]["PATH"] == os.environ["PATH"]
+    assert not {"CREDENTIALS_KEY", "WAREHOUSE_URL", *secrets} & {*taps.seen["environment"]}
     psutil.Process(taps.seen["pid"]).kill()
     printed = process.finish(status=1)
     assert "ended with exit status -9: ***" in printed

@@ -14,6 +14,9 @@ MALFORMED = (
     "postgresql://user:pw@S3cret@127.0.0.1:1/db",
     "postgresql://user:S3cret@127.0.0.1:1/db?sslmode=odd",
     "mysql://user:S3cret@127.0.0.1/db",
+    "postgresql://user@[::bad/db?password=S3cret",
+    "postgresql://user@127.0.0.1:99999/db?sslpassword=S3cret&password=S3cret",
+    "postgresql://user@127.0.0.1:1/db?sslpassword=S3cret&sslmode=odd",
 )
 
 
@@ -36,6 +39,8 @@ def test_no_command_prints_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None
         'missing "=" after "postgresql+psycopg://user:S3%2Fc%20ret@h/db" in connection info string',
         'invalid percent-encoded token: "S3/c ret"',
         'invalid percent-encoded token: "S3%2Fc%20ret"',
+        'in "postgresql://u@h/db?sslmode=odd&sslpassword=S3%2Fother&x=1"',
+        "connection string \"host=h password='S3 other' user=u\"",
     ],
 )
 def test_what_drivers_quote_is_hidden(
@@ -45,3 +50,12 @@ def test_what_drivers_quote_is_hidden(
     shown = without_password(message)
     assert "***" in shown
     assert "S3" not in shown
+
+
+@pytest.mark.parametrize("parameter", ["password", "sslpassword"])
+def test_one_in_the_query_is_hidden_wherever_it_stands(
+    parameter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAREHOUSE_URL", f"postgresql://user@127.0.0.1/db?{parameter}=S3%2Fc%20ret")
+    for message in ('invalid token: "S3/c ret"', 'invalid token: "S3%2Fc%20ret"'):
+        assert without_password(message) == 'invalid token: "***"'

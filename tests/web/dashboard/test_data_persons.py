@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.import_files import event, order
+from tests.support.import_files import Row, event, order
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import known_shop
 from tests.web.dashboard.two_shops import PATH, A, B, TwoShops
@@ -73,3 +73,57 @@ def test_only_members_who_manage_connections_may(two: TwoShops) -> None:
         assert bob.client.post("/data/forget", data=fields | confirmed).status_code == 403
     assert two.browsers[A].client.post("/data/forget").status_code == 400, "without a token"
     assert two.rows("SELECT * FROM forgotten") == []
+
+
+def test_rows_under_other_identifiers_of_the_person_are_counted(two: TwoShops) -> None:
+    at = {"shop_id": A, "occurred_at": "2026-01-02T00:00:00Z"}
+    bought = {"shop_id": A, "created_at": "2026-01-02T00:00:00Z"}
+    sessions: list[Row] = [
+        {"visitor_id": "ada", "customer_id": "c-ada"},
+        {"visitor_id": "ada", "email": EMAIL},
+        {"visitor_id": "phone", "customer_id": "c-ada"},
+        {"visitor_id": "tablet", "customer_id": "c-ada"},
+        {"visitor_id": "bob", "customer_id": "c-bob"},
+    ]
+    two.load(
+        "events",
+        [
+            event(event_id=str(n), form_session_id=f"s{n}", **at, **one)
+            for n, one in enumerate(sessions)
+        ],
+    )
+    two.load(
+        "orders",
+        [
+            order(order_id="1", **bought, email=EMAIL),
+            order(order_id="2", **bought, customer_id="c-ada", visitor_id="ada"),
+            order(order_id="3", **bought, customer_id="c-bob"),
+        ],
+    )
+    two.jobs("rollup")
+    page = ask(two, A, "visitor", "ada")
+    assert "2 form sessions and 1 order under the visitor_id" in page
+    assert (
+        "2 form sessions and 0 orders of the same person stay under 1 customer_id: ask for it"
+        in page
+    )
+    assert "0 form sessions and 1 order of the same person stay under 1 e-mail address: ask" in page
+    page = ask(two, A, "customer", "c-ada")
+    assert (
+        "1 form session and 0 orders of the same person stay under 3 visitor_ids: ask for each"
+        in page
+    )
+    page = ask(two, A, "customer", "c-bob")
+    assert "No form session or order of the same person is left under another identifier." in page
+
+
+def test_so_many_requests_wait(two: TwoShops) -> None:
+    for number in range(100):
+        ask(two, A, "visitor", f"v{number}")
+    assert "At most 100 requests wait, and a refresh ends 20 of them." in two.page(A)
+    ask(two, A, "visitor", "one more")
+    said = two.page(A)
+    assert "100 persons of this shop wait to be forgotten, which is the most." in said
+    assert "Ask again after the next refresh." in said
+    ask(two, B, "visitor", "of another shop")
+    assert two.rows("SELECT COUNT(*) FROM forgotten") == [(101,)]
