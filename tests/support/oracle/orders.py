@@ -42,8 +42,8 @@ def orders_of(rows: Iterable[Row], shop_id: str) -> list[Order]:
 
 def version_of(row: Row) -> tuple[datetime, str]:
     """Section 2: "the version with the greater `updated_at` (where missing: `created_at`) stands; ties by
-    a fixed rule" that the contract does not name (here: the greater text). `tests/contract/test_ties.py` holds
-    the product to it."""
+    a fixed rule", which the contract does not name (here: the greater text). `tests/contract/test_ties.py`
+    asks whether the product has one."""
     stamp = instant(present(row, "updated_at") or row["created_at"])
     return stamp, json.dumps(row, sort_keys=True)
 
