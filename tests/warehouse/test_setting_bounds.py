@@ -145,6 +145,7 @@ def _days() -> dict[str, Number]:
     }
 
 
+_COMMANDS: Final = {f"jobs.commands.{path.stem}" for path in ROOT.glob("jobs/commands/[a-z]*.py")}
 # Where the program of a process begins, and modules of which it uses a part that reads no setting.
 PROGRAMS: Final = {
     API: ({"web.server.wsgi_server"}, set[str]()),
@@ -160,11 +161,10 @@ PROGRAMS: Final = {
         {"web.app"},
     ),
     JOBS: (
-        {f"jobs.commands.{name}" for name in jobs.cli.COMMANDS.values()}
-        - {f"jobs.commands.{name}" for name in ("scheduler", "status", "run_job")},
+        _COMMANDS - {f"jobs.commands.{name}" for name in ("scheduler", "status", "run_job")},
         set[str](),
     ),
-    SCHEDULER: ({f"jobs.commands.{name}" for name in jobs.cli.COMMANDS.values()}, set[str]()),
+    SCHEDULER: (_COMMANDS, set[str]()),
 }
 
 

@@ -20,7 +20,7 @@ from warehouse.connections.backends import backend_of
 from warehouse.connections.errors import Unavailable
 from warehouse.tables.base import is_text
 
-Cell = int | str | bytes
+Cell = int | str
 
 _RETRY_SECONDS: Final = 0.2
 

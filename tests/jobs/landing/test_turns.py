@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jobs.importing import ceilings
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import as_ndjson, event, order
+from tests.support.job_commands import SHOP, Commands
 
 STOPPED = (
     "nothing could be taken from 1000 lines in a row; what was imported before them stays. "

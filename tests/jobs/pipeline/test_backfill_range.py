@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.jobs.conftest import Commands
 from tests.support.import_files import event, order
+from tests.support.job_commands import Commands
 from warehouse.catalogue import SUMMARIES
 
 # A day begins there 14 hours before, and 8 hours after UTC's.

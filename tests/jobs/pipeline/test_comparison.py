@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 from sqlalchemy import Table
@@ -129,7 +130,8 @@ def make_wrong(connection: ArrowConnection, edition: Edition, table: Table, name
         return
     numbers = np.frombuffer(connection.value(f"SELECT packed_dims {one}"), "<i8").copy()
     numbers[columns(table).index(name) - len(key_names(table))] += 7919
-    connection.execute(f"UPDATE {table.name} SET packed_dims = $1 {where}", numbers.tobytes())
+    cells = connection.stage("cells", pa.table({"cells": [numbers.tobytes()]}))
+    connection.execute(f"UPDATE {table.name} SET packed_dims = (SELECT cells FROM {cells}) {where}")
 
 
 def another(column: sa.Column[Any]) -> str:

@@ -5,8 +5,8 @@ import json
 import pytest
 from sqlalchemy import Engine
 
-from tests.jobs.conftest import SHOP, Commands
 from tests.support.import_files import Row, as_ndjson, event, order
+from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.connections.engine import open_engine
 from warehouse.operations import forgotten

@@ -1,6 +1,6 @@
 """Events of the audit trail are kept for AUDIT_DAYS."""
 
-from tests.jobs.conftest import Commands
+from tests.support.job_commands import Commands
 from warehouse.domain.time import MICROS_PER_DAY
 
 

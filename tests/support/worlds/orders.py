@@ -8,6 +8,7 @@ from tests.support.worlds.cast import (
     CODES,
     CUSTOMERS,
     DISCOUNT_IDS,
+    NOBODY,
     UTM_SETS,
     VISITORS,
     Cast,
@@ -86,9 +87,9 @@ def identity(rng: Random, follows: Row | None = None) -> Row:
     """The buyer, if one is known at all; often the sender of the event that it follows."""
     found: Row = {}
     if chance(rng, 0.4):
-        found["visitor_id"] = rng.choice(VISITORS)
+        found["visitor_id"] = rng.choice((*VISITORS, NOBODY))
     if chance(rng, 0.3):
-        found["customer_id"] = rng.choice(CUSTOMERS)
+        found["customer_id"] = rng.choice((*CUSTOMERS, NOBODY))
     if chance(rng, 0.4):
         found.update(email_fields(rng))
     if follows and chance(rng, 0.6):

@@ -8,6 +8,7 @@ from tests.support.worlds.cast import (
     CUSTOMERS,
     DISCOUNT_IDS,
     FIELDS,
+    NOBODY,
     UTM_SETS,
     VISITORS,
     Cast,
@@ -112,7 +113,7 @@ def extras(rng: Random) -> Row:
     if chance(rng, 0.25):
         found.update(rng.choice(UTM_SETS))
     if chance(rng, 0.15):
-        found["customer_id"] = rng.choice(CUSTOMERS)
+        found["customer_id"] = rng.choice((*CUSTOMERS, NOBODY))
     if chance(rng, 0.2):
         found.update(email_fields(rng))
     if chance(rng, 0.2):
