@@ -90,7 +90,7 @@ class Backend(ABC):
         table: str,
         key: str,
         where: str,
-        *values: int | str | bytes,
+        *values: int | str,
     ) -> None:
         pass
 

@@ -119,7 +119,7 @@ class PostgresBackend(Backend):
         table: str,
         key: str,
         where: str,
-        *values: int | str | bytes,
+        *values: int | str,
     ) -> None:
         # The rows are written later. Without its lock until then, a `lock_table` could come in between, and
         # both would wait for each other.
