@@ -57,6 +57,7 @@ THOROUGH: Final = (
 POSTGRES_CORE: Final = (
     "contract/test_life.py",
     "jobs/commands/test_forget.py::test_a_dry_run_changes_nothing",
+    "jobs/commands/test_forget.py::test_nothing_comes_back",
     "jobs/commands/test_forget.py::test_nothing_is_left_of_a_person",
     "jobs/commands/test_forget.py::test_rejects_of_the_person_go",
     "jobs/importing/test_ads.py",
@@ -81,6 +82,7 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_shops.py",
     "jobs/importing/test_undo_forms.py",
     "jobs/pipeline/test_deleted_shops.py::test_a_rollup_leaves_a_shop_that_is_deleted",
+    "jobs/pipeline/test_deleted_shops.py::test_a_verify_finds_no_difference_in_a_shop_that_is_deleted",
     "jobs/pipeline/test_failed_batches.py",
     "jobs/pipeline/test_pending_batches.py",
     "jobs/pipeline/test_raw_days.py::test_a_deleted_shop_leaves_nothing",
