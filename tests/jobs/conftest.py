@@ -103,6 +103,14 @@ class Commands:
             rows = [tuple(row) for row in connection.execute(text(sql))]
         return [row[0] if len(row) == 1 else row for row in rows]
 
+    def orders_of_shops(self) -> dict[str, int]:
+        """How many orders the answers of each shop count."""
+        rows = self.rows(
+            "SELECT s.shop_id, SUM(d.orders) FROM shop s JOIN daily_attribution d "
+            "ON d.edition = s.edition GROUP BY s.shop_id"
+        )
+        return {shop: int(count) for shop, count in rows}
+
     def wait_until(self, sql: str) -> None:
         """Wait until the first value of a query is not 0."""
         wait_until(lambda: self.rows(sql)[0], lambda: sql)
