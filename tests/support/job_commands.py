@@ -83,6 +83,14 @@ class Commands(Warehouse):
         """Wait until the first value of a query is not 0."""
         wait_until(lambda: self.rows(sql)[0], lambda: sql)
 
+    def orders_of_shops(self) -> dict[str, int]:
+        """How many orders the answers of each shop count."""
+        rows = self.rows(
+            "SELECT s.shop_id, SUM(d.orders) FROM shop s JOIN daily_attribution d "
+            "ON d.edition = s.edition GROUP BY s.shop_id"
+        )
+        return {shop: int(count) for shop, count in rows}
+
     def end(self) -> None:
         for command in self._started:
             command.kill()

@@ -4,7 +4,6 @@ harms no batch."""
 import pytest
 from sqlalchemy import make_url
 
-from tests.jobs.pipeline.test_failed_batches import orders_of
 from tests.support.commands import Command
 from tests.support.deadly_orders import DEADLY, deadly_path, loaded_from
 from tests.support.import_files import order
@@ -56,11 +55,11 @@ def test_the_others_have_figures_after_the_refresh_that_follows_the_first_death(
     commands.settings["BATCH_MAX_ATTEMPTS"] = "3"
     deadly(commands, "dies")
     refresh(commands, status=137)
-    assert orders_of(commands) == BEFORE
+    assert commands.orders_of_shops() == BEFORE
     said = refresh(commands, status=1)
     assert "batch 2 of a.example (1 rows) failed and will be tried again: its process died" in said
     assert "Error: 1 batch could not be applied" in said
-    assert orders_of(commands) == OTHERS
+    assert commands.orders_of_shops() == OTHERS
     assert failing(commands) == [("its process died (exit status 137)", 1)]
     # It waits for its time, and holds nobody up then.
     refresh(commands)
@@ -68,14 +67,14 @@ def test_the_others_have_figures_after_the_refresh_that_follows_the_first_death(
         commands.take("orders", [order(order_id=f"late {attempt}")])
         commands.change("UPDATE edition_batch SET retry_at = 1 WHERE attempts > 0")
         said = refresh(commands, status=1)
-        assert orders_of(commands)["a.example"] == attempt + 1
+        assert commands.orders_of_shops()["a.example"] == attempt + 1
         assert failing(commands) == [("its process died (exit status 137)", attempt)]
     assert "batch 2 of a.example (1 rows) is SET ASIDE after its last try" in said
     # The nightly rollup, and one by hand, try it again; so does the one after its cause was mended.
     assert "SET ASIDE" in rollup(commands).finish(1)
     del commands.settings["PYTHONPATH"]
     commands("rollup")
-    assert orders_of(commands) == OTHERS | {"a.example": 5}
+    assert commands.orders_of_shops() == OTHERS | {"a.example": 5}
     assert commands.rows(NOTHING_LEFT) == [(0, 0, 0)]
     assert "no differences" in commands("verify", "--all")
 
@@ -90,7 +89,7 @@ def test_where_every_process_dies_with_it_the_record_outlasts_them(commands: Com
     refresh(commands, status=-9)
     assert failing(commands) == [("its process died before it was done", 1)]
     refresh(commands)
-    assert orders_of(commands) == OTHERS
+    assert commands.orders_of_shops() == OTHERS
     assert failing(commands) == [("its process died before it was done", 1)]
 
 
@@ -99,7 +98,7 @@ def test_a_process_that_a_person_kills_harms_no_batch(commands: Commands) -> Non
     refresh(commands, status=137)
     assert commands.rows("SELECT COUNT(*) FROM edition WHERE lease_owner <> ''") == [3]
     refresh(commands)
-    assert orders_of(commands) == OTHERS | {"a.example": 3}
+    assert commands.orders_of_shops() == OTHERS | {"a.example": 3}
     assert commands.rows(NOTHING_LEFT) == [(0, 0, 0)]
 
 
@@ -116,7 +115,7 @@ def test_a_batch_that_needs_too_much_is_a_failed_one(
     deadly(commands, way)
     said = refresh(commands, status=1)
     assert f"batch 2 of a.example (1 rows) failed and will be tried again: {error}" in said
-    assert orders_of(commands) == OTHERS
+    assert commands.orders_of_shops() == OTHERS
     commands.change("UPDATE edition_batch SET retry_at = 1 WHERE attempts > 0")
     refresh(commands, status=1)
     assert failing(commands) == [(error, 2)]
@@ -133,7 +132,7 @@ def test_where_the_warehouse_does_not_answer_no_batch_is_to_blame(
     assert commands.rows("SELECT COUNT(*) FROM edition_batch WHERE attempts > 0") == [0]
     del commands.settings["PYTHONPATH"]
     refresh(commands)
-    assert orders_of(commands) == OTHERS | {"a.example": 3}
+    assert commands.orders_of_shops() == OTHERS | {"a.example": 3}
     assert commands.rows(NOTHING_LEFT) == [(0, 0, 0)]
 
 
@@ -144,5 +143,5 @@ def test_the_workers_of_an_executor_survive_it_too(postgres_commands: Commands) 
     commands.change("UPDATE import_batch SET rows = 400000 WHERE shop_key <> 0")
     said = rollup(commands, "--executor", "processes:2").finish(1)
     assert said.count("a worker has died") == 1
-    assert orders_of(commands) == OTHERS
+    assert commands.orders_of_shops() == OTHERS
     assert failing(commands) == [("its process died (exit status 137)", 1)]

@@ -9,15 +9,6 @@ POISON = "UPDATE raw_order SET codes = 'no list' WHERE order_id = 'bad'"
 CURE = "UPDATE raw_order SET codes = '[]' WHERE order_id = 'bad'"
 
 
-def orders_of(commands: Commands) -> dict[str, int]:
-    """How many orders the answers of each shop count."""
-    rows = commands.rows(
-        "SELECT s.shop_id, SUM(d.orders) FROM shop s JOIN daily_attribution d "
-        "ON d.edition = s.edition GROUP BY s.shop_id"
-    )
-    return {shop: int(count) for shop, count in rows}
-
-
 def poisoned(commands: Commands) -> None:
     """Two shops; one of three batches of the first cannot be taken in."""
     commands.take("shops", SHOPS)
@@ -35,7 +26,7 @@ def test_a_poisoned_batch_stops_no_other_and_is_mended(commands: Commands) -> No
     said = commands("rollup", status=1)
     assert "batch 2 of a.example (1 rows) failed and will be tried again: JSONDecodeError" in said
     assert "Error: 1 batch could not be applied" in said
-    assert orders_of(commands) == {"a.example": 2, "b.example": 1}
+    assert commands.orders_of_shops() == {"a.example": 2, "b.example": 1}
     found = commands.status()
     assert found["problems"] == []
     assert [(one["batch_id"], one["attempts"], one["set_aside"]) for one in found["failing"]] == [
@@ -52,10 +43,10 @@ def test_a_poisoned_batch_stops_no_other_and_is_mended(commands: Commands) -> No
     commands("rollup", "--refresh")
     commands.take("orders", [order(order_id="four")])
     commands("rollup", "--refresh")
-    assert orders_of(commands) == {"a.example": 3, "b.example": 1}
+    assert commands.orders_of_shops() == {"a.example": 3, "b.example": 1}
     commands.change(CURE)
     commands("rollup")
-    assert orders_of(commands) == {"a.example": 4, "b.example": 1}
+    assert commands.orders_of_shops() == {"a.example": 4, "b.example": 1}
     found = commands.status()
     assert (found["problems"], found["failing"]) == ([], [])
     assert "no differences" in commands("verify", "--all")
@@ -66,10 +57,10 @@ def test_a_failure_is_tried_again_when_its_time_has_come(commands: Commands) -> 
     commands("rollup", "--refresh", status=1)
     commands.change(CURE)
     commands("rollup", "--refresh")
-    assert orders_of(commands)["a.example"] == 2
+    assert commands.orders_of_shops()["a.example"] == 2
     commands.change("UPDATE edition_batch SET retry_at = 1 WHERE attempts > 0")
     commands("rollup", "--refresh")
-    assert orders_of(commands)["a.example"] == 3
+    assert commands.orders_of_shops()["a.example"] == 3
 
 
 def test_the_first_wait_is_five_minutes_and_each_further_one_twice_as_long(
@@ -92,16 +83,16 @@ def test_a_rebuild_without_a_batch_that_answers_have_does_not_take_their_place(
     commands.change(POISON)
     commands.take("orders", [order(order_id="two")])
     assert "SET ASIDE" in commands("rebuild", status=1)
-    assert orders_of(commands) == {"a.example": 1}
+    assert commands.orders_of_shops() == {"a.example": 1}
     assert commands.status(status=1)["shops"][0]["state"] == "building"
     # Meanwhile the answers go on.
     commands("rollup", status=1)
-    assert orders_of(commands) == {"a.example": 2}
+    assert commands.orders_of_shops() == {"a.example": 2}
     commands.change(CURE)
     commands("rollup")
     found = commands.status()
     assert (found["shops"][0]["state"], found["failing"]) == ("current", [])
-    assert orders_of(commands) == {"a.example": 2}
+    assert commands.orders_of_shops() == {"a.example": 2}
 
 
 def test_a_new_shop_is_answered_without_the_batch_that_is_set_aside(commands: Commands) -> None:
@@ -124,7 +115,7 @@ def test_where_all_fails_the_rest_is_left_for_the_next_time(commands: Commands) 
     commands("rollup", status=1)
     found = commands.status()
     assert len(found["failing"]) == 3
-    assert orders_of(commands) == {"b.example": 1}
+    assert commands.orders_of_shops() == {"b.example": 1}
     commands.change("UPDATE raw_order SET codes = '[]'")
     commands("rollup")
-    assert orders_of(commands) == {"a.example": 9, "b.example": 1}
+    assert commands.orders_of_shops() == {"a.example": 9, "b.example": 1}

@@ -78,8 +78,8 @@ def test_small_kept_facts_are_joined(jobs: Commands) -> None:
         )
         connection.execute(
             text(
-                "INSERT INTO edition_batch SELECT e.edition, b.batch_id FROM edition e, import_batch b "
-                "WHERE e.state = 'building' AND b.kind = 'events'"
+                "INSERT INTO edition_batch (edition, batch_id) SELECT e.edition, b.batch_id "
+                "FROM edition e, import_batch b WHERE e.state = 'building' AND b.kind = 'events'"
             )
         )
     jobs("purge")
