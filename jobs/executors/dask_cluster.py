@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, Final
 
-from distributed import Client, KilledWorker, Security
+from distributed import KilledWorker, Security
 
 from jobs.executors.dask_setup import READY, on_worker
 from jobs.executors.engines import Engine
 from jobs.executors.errors import EngineUnavailable
+from jobs.executors.plain_results import PlainClient, outcome
 from warehouse.connections.errors import without_password
 
 _CONNECT_SECONDS: Final = 10
@@ -28,7 +30,7 @@ class DaskCluster(Engine):
                 "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..._CLIENT__CERT and ..._CLIENT__KEY"
             )
         try:
-            self._client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+            self._client = PlainClient(address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except Exception as error:  # of the network, of certificates, of Dask's own configuration
             text = " ".join(str(error).split()) or type(error).__name__
             raise EngineUnavailable(
@@ -59,10 +61,12 @@ class DaskCluster(Engine):
                 # Others may do it if none of these is left: they refuse again, and nothing hangs.
                 options |= {"workers": self._usable(), "allow_other_workers": True}
             executor = self._client.get_executor(**options)
-            future: Future[Any] = executor.submit(on_worker, fn, *args, **kwargs)
+            answer: Future[object] = executor.submit(on_worker, fn, *args, **kwargs)
         except Exception as error:
             raise EngineUnavailable(f"the Dask scheduler is gone: {error}") from error
-        return future
+        done: Future[Any] = Future()
+        answer.add_done_callback(partial(_hand_on, done))
+        return done
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._client.close(timeout=_CLOSE_SECONDS)
@@ -70,3 +74,11 @@ class DaskCluster(Engine):
     def _usable(self) -> list[str]:
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         return [address for address in workers if address not in self._avoided]
+
+
+def _hand_on(done: Future[Any], answer: Future[object]) -> None:
+    """Give a worker's answer on as the outcome of its task, or as the error that it tells of."""
+    try:
+        done.set_result(outcome(answer.result()))
+    except BaseException as error:  # of the task, of Dask, of the answer; or it was cancelled
+        done.set_exception(error)

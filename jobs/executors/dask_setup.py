@@ -5,6 +5,7 @@ SIGTERM a worker ends after its batch, as any job does.
 """
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any, Final
 import dask
 from distributed import Scheduler, Worker, get_worker
 
-from jobs.executors.errors import WorkerFailed
+from jobs.executors.errors import VersionSkew, WorkerFailed
 from jobs.run.console import say
 from jobs.run.signals import stop_in_time
 
@@ -52,12 +53,15 @@ async def dask_teardown(server: Scheduler | Worker) -> None:
         await asyncio.to_thread(stop_in_time)
 
 
-def on_worker(task: Callable[..., Any], *args: Any) -> Any:
-    """Run a task on the worker of this process. A WorkerFailed names the worker by its address."""
-    worker = get_worker().address
+def on_worker(task: Callable[..., Any], *args: Any) -> str:
+    """Run a task on the worker of this process; its outcome as JSON, or how the worker has failed
+    (`plain_results.outcome` reads it). A failed worker is named by its address."""
+    failed = {"worker": get_worker().address, "is_skew": False}
     if not _is_set_up:
-        raise WorkerFailed(worker, "it was started without --preload jobs.executors.dask_setup")
+        reason = "it was started without --preload jobs.executors.dask_setup"
+        return json.dumps({**failed, "reason": reason})
     try:
-        return task(*args)
+        return json.dumps({"done": task(*args)}, default=list)
     except WorkerFailed as error:
-        raise type(error)(worker, error.reason) from None
+        is_skew = isinstance(error, VersionSkew)
+        return json.dumps({**failed, "is_skew": is_skew, "reason": error.reason})

@@ -1,0 +1,83 @@
+"""What workers of a Dask cluster send is plain data: it runs nothing in the process of the job, which has all
+secrets.
+
+Dask reads all that comes with pickle, which runs what a sender likes. A job needs no object of a worker:
+`dask_setup.on_worker` answers in JSON. So no class is read but those of plain data, Python's
+exceptions, and Dask's own report of a death.
+"""
+
+import builtins
+import io
+import json
+import pickle
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any, Final
+
+from distributed import Client
+from distributed.protocol import pickle as dasks
+
+from jobs.executors.errors import VersionSkew, WorkerFailed
+from jobs.executors.task import TaskOutcome
+
+_PLAIN: Final = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+# What the scheduler's report of a death is made of.
+_DEATH: Final = {
+    *(("distributed.scheduler", name) for name in ("KilledWorker", "WorkerState")),
+    ("distributed.core", "Status"),
+    *(("collections", name) for name in ("defaultdict", "deque")),
+    *(("tblib.pickling_support", f"unpickle_exception{how}") for how in ("", "_with_attrs")),
+}
+
+
+class NotPlain(Exception):
+    """A worker sent something else than plain data."""
+
+
+class _PlainData(pickle.Unpickler):
+    def find_class(self, module: str, name: str, /) -> Any:
+        known = getattr(builtins, name, None) if module == "builtins" else None
+        is_error = isinstance(known, type) and issubclass(known, Exception)
+        if known in _PLAIN or is_error or (module, name) in _DEATH:
+            return super().find_class(module, name)
+        raise NotPlain(f"a worker sent {module}.{name}, which is no plain data")
+
+
+def _loads(data: Any, *, buffers: Iterable[Any] = ()) -> Any:
+    """Plain data, or else a NotPlain in its place, as a task's error or result: Dask would wait for ever for
+    one that cannot be read. No traceback of a worker is read."""
+    try:
+        return _PlainData(io.BytesIO(data), buffers=buffers).load()
+    except NotPlain as error:
+        return None if "unpickle_traceback" in str(error) else error
+
+
+class PlainClient(Client):
+    """A client to which workers send plain data alone, from the first client of the process on."""
+
+    # That of warnings reads them with pickle.
+    _default_event_handlers = {}  # noqa: RUF012
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        # All modules of Dask read by way of this one.
+        setattr(dasks, "pickle", SimpleNamespace(**{**vars(pickle), "loads": _loads}))  # noqa: B010
+        super().__init__(*args, **options)
+
+
+def outcome(text: object) -> TaskOutcome:
+    """The outcome of a task, as `dask_setup.on_worker` has written it. Raises WorkerFailed,
+    and NotPlain for anything else."""
+    if not isinstance(text, str):
+        raise text if isinstance(text, NotPlain) else NotPlain("a worker sent no text")
+    said = json.loads(text)
+    if "reason" in said:
+        error = VersionSkew if said["is_skew"] else WorkerFailed
+        raise error(str(said["worker"]), str(said["reason"]))
+    rows, batches, shops, failures, left = said["done"]
+    return TaskOutcome(
+        int(rows),
+        int(batches),
+        frozenset(map(int, shops)),
+        {int(edition): int(number) for edition, number in failures.items()},
+        tuple(map(int, left)),
+    )
