@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import Commands
 from tests.jobs.executors.conftest import assert_whole, make_shops
 from tests.support.dask_cluster import dask_cluster
+from tests.support.job_commands import Commands
 
 # The preload of a worker: each task's answer has whoever reads it write down its own process.
 HOSTILE = """
