@@ -38,7 +38,7 @@ def test_an_answer_runs_nothing(answer: str, postgres_commands: Commands, tmp_pa
         )
         cluster.wait_for_workers(1)
         driver = postgres_commands.start("rollup", "--executor", cluster.address)
-        said = postgres_commands.finish(driver)
+        said = driver.finish()
     assert "a worker failed: " in said
     ran = file.read_text().split() if file.exists() else []
     # The worker itself has tried its answer.
