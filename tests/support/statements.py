@@ -8,12 +8,13 @@ PostgreSQL minutes later, so it names each, and fails.
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 import adbc_driver_manager.dbapi
-from sqlalchemy import Engine, event
+import psycopg
 
 RECORDS: Final = Path(__file__).parents[2] / "var" / "statements"
 CORE, REST = "core", "rest"
@@ -51,18 +52,17 @@ _SAME: Final = (
 
 def mark_those_of_tests() -> None:
     """In this process and its forks, tell the statements of the tests themselves from the product's."""
-    event.listen(Engine, "before_cursor_execute", _marked, retval=True)
-    execute = adbc_driver_manager.dbapi.Cursor.execute
-
-    def marked(cursor: Any, operation: Any, *args: Any, **kwargs: Any) -> Any:
-        return execute(cursor, operation + _whose(), *args, **kwargs)
-
-    adbc_driver_manager.dbapi.Cursor.execute = marked  # type: ignore[method-assign, assignment]
+    for cursor in (psycopg.Cursor, adbc_driver_manager.dbapi.Cursor):
+        cursor.execute = _marking(cursor.execute)  # type: ignore[method-assign, assignment]
 
 
-def _marked(connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> Any:
-    is_logged = connection.dialect.name == "postgresql"
-    return statement + _whose() if is_logged else statement, parameters
+def _marking(execute: Callable[..., Any]) -> Callable[..., Any]:
+    def marked(cursor: Any, statement: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(statement, str):
+            statement += _whose()
+        return execute(cursor, statement, *args, **kwargs)
+
+    return marked
 
 
 def _whose() -> str:
