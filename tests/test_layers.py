@@ -27,6 +27,7 @@ TOP_LEVEL = {
     "compose.yaml",
     "jobs",
     "pyproject.toml",
+    "requirements-audit.lock",
     "requirements-cluster.lock",
     "requirements-dev.lock",
     "requirements.lock",

@@ -11,8 +11,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import make_url
-
 from warehouse import settings
 from warehouse.setting_values import Setting, SettingError
 from warehouse.settings import ENV_FILE, SETTINGS, replica_url
@@ -148,6 +146,9 @@ def hide_memory() -> None:
 
 def _refuse_root() -> None:
     """Raise SettingError where root would leave files beside a warehouse that its owner could not open."""
+    # Imported here: a mistyped command is answered without it.
+    from sqlalchemy import make_url
+
     url = make_url(settings.WAREHOUSE_URL.get())
     if os.geteuid() or url.get_backend_name() != "sqlite" or not url.database:
         return

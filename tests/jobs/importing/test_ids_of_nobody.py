@@ -37,17 +37,17 @@ def test_an_optional_id_of_nobody_is_missing(sqlite_warehouse: Warehouse, name: 
     sqlite_warehouse.take("events", events, name)
     sqlite_warehouse.take("orders", orders, name)
     for table, key in (("raw_event", "event_id"), ("raw_order", "order_id")):
-        known = sqlite_warehouse.rows(
+        known = sqlite_warehouse.records(
             f"SELECT {key} AS id, customer_id FROM {table} WHERE customer_id <> ''"
         )
         assert known == [{"id": "one", "customer_id": "undefined?"}]
-    assert sqlite_warehouse.rows("SELECT 1 FROM raw_order WHERE visitor_id <> ''") == []
+    assert sqlite_warehouse.records("SELECT 1 FROM raw_order WHERE visitor_id <> ''") == []
 
 
 def test_other_texts_may_be_such_words(sqlite_warehouse: Warehouse) -> None:
     """A step, a question or a code may be called so."""
     row = event(type="step_view", step_id="null", step_index=0, discount_code="NaN")
     assert sqlite_warehouse.take("events", [row])["new"] == 1
-    assert sqlite_warehouse.rows("SELECT step_id, discount_code FROM raw_event") == [
+    assert sqlite_warehouse.records("SELECT step_id, discount_code FROM raw_event") == [
         {"step_id": "null", "discount_code": "NAN"}
     ]

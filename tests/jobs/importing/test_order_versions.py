@@ -56,7 +56,7 @@ def test_what_is_hashed_of_a_row_stays_the_same_for_ever(
 ) -> None:
     """If this fails because a field is new: leave it out of the hashes of rows that do not have it."""
     sqlite_warehouse.take("orders", [row])
-    (stored,) = sqlite_warehouse.rows(IDENTITY)
+    (stored,) = sqlite_warehouse.records(IDENTITY)
     assert stored["precedence"] == stored["content"][:32] == digest
 
 
@@ -82,7 +82,7 @@ def test_a_missing_field_is_left_out(sqlite_warehouse: Warehouse, missing: Any) 
 def test_of_an_email_only_a_byte_of_its_hash_decides(sqlite_warehouse: Warehouse) -> None:
     rows = [order(email=email) for email in (ADA, NAMESAKE, STRANGER)]
     sqlite_warehouse.take("orders", [order(), *rows])
-    stored = sqlite_warehouse.rows("SELECT precedence FROM raw_order")
+    stored = sqlite_warehouse.records("SELECT precedence FROM raw_order")
     precedences = [row["precedence"] for row in stored]
     assert len({precedence[:32] for precedence in precedences}) == 1
     ends = sorted(precedence[32:] for precedence in precedences)
@@ -92,6 +92,6 @@ def test_of_an_email_only_a_byte_of_its_hash_decides(sqlite_warehouse: Warehouse
 def test_of_an_address_that_is_an_id_nothing_decides(sqlite_warehouse: Warehouse) -> None:
     rows = [order(customer_id=email, visitor_id=email) for email in (ADA, NAMESAKE, STRANGER)]
     sqlite_warehouse.take("orders", rows)
-    stored = sqlite_warehouse.rows(IDENTITY)
+    stored = sqlite_warehouse.records(IDENTITY)
     assert len({row["content"] for row in stored}) == 3
     assert len({row["precedence"] for row in stored}) == 1

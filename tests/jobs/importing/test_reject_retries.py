@@ -242,10 +242,10 @@ def test_a_retry_that_fails_keeps_nobody_waiting(
     pounds(warehouse, "a.example", "b.example")
     ask(warehouse, "a.example", now=1)
     ask(warehouse, "b.example", now=2)
-    write = OrdersKind.write
+    write, failing = OrdersKind.write, key(warehouse, "a.example")
 
     def fail(self: OrdersKind, connection: Any, rows: Any, import_id: int) -> Any:
-        if rows["shop_key"][0].as_py() == key(warehouse, "a.example"):
+        if rows["shop_key"][0].as_py() == failing:
             raise ValueError("no such row")
         return write(self, connection, rows, import_id)
 

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
+from tests.support.commands import run_web
 from tests.support.people import ALL, PASSWORD, Browser, add_member
-from tests.support.shop_builder import ShopBuilder
+from tests.support.shop_builder import ShopBuilder, known_shop
 from warehouse.operations.shop_registry import ShopSettings, list_shops
+from warehouse.tables import member
 from web.auth import members, passwords
 from web.cli import main
 
@@ -157,3 +159,26 @@ def test_a_member_without_a_password_gets_one_by_the_same_link(
     assert "Your first shop" not in browser.get(path).get_data(as_text=True)
     assert browser.post(path, **PASSWORDS).location == "/"
     assert "Let a member add shops" in browser.get("/settings/activity").get_data(as_text=True)
+
+
+def people(engine: Engine) -> list[tuple[str, int]]:
+    with engine.connect() as connection:
+        rows = connection.execute(select(member.c.email, member.c.adds_shops))
+        return [(row.email, row.adds_shops) for row in rows]
+
+
+def test_the_right_to_add_shops_outlives_the_last_shop(
+    client: FlaskClient, engine: Engine, warehouse_url: str
+) -> None:
+    browser = Browser(client)
+    browser.post(link(run(warehouse_url, "add-operator", *EVE)), **NEW, **PASSWORDS)
+    add_member(engine, known_shop(engine, ADDED.shop_id), "bob@example.com")
+    # In a process of its own: this one has the warehouse open.
+    assert run_web(warehouse_url, "shops", "delete", ADDED.shop_id, "--yes").status == 0
+    assert not browser.is_in()
+    assert people(engine) == [("eve@example.com", 1)]
+    # A sign-in is to a shop: without one, the command gives a link.
+    path = link(run(warehouse_url, "add-operator", *EVE))
+    again = {**NEW, "shop_id": "next.myshopify.com"}
+    assert Browser(client).post(path, **again, **PASSWORDS).location == "/setup"
+    assert [one.shop_id for one in shops(engine)] == ["next.myshopify.com"]
