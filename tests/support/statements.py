@@ -53,7 +53,7 @@ _SAME: Final = (
 def mark_those_of_tests() -> None:
     """In this process and its forks, tell the statements of the tests themselves from the product's."""
     for cursor in (psycopg.Cursor, adbc_driver_manager.dbapi.Cursor):
-        cursor.execute = _marking(cursor.execute)  # type: ignore[method-assign, assignment]
+        cursor.execute = _marking(cursor.execute)  # type: ignore[method-assign]
 
 
 def _marking(execute: Callable[..., Any]) -> Callable[..., Any]:
