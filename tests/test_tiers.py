@@ -8,11 +8,11 @@ from sqlalchemy import NullPool, create_engine, text
 from tests.conftest import RUN
 from tests.support import postgres, statements
 from tests.support.product import Product
-from tests.tiers import POSTGRES_CORE, THOROUGH
+from tests.tiers import BROWSER_CORE, POSTGRES_CORE, THOROUGH
 
 
 # One that was renamed would come back to `make test`, or leave the core, without a word.
-@pytest.mark.parametrize("entry", [*THOROUGH, *POSTGRES_CORE])
+@pytest.mark.parametrize("entry", [*THOROUGH, *BROWSER_CORE, *POSTGRES_CORE])
 def test_each_entry_is_there(entry: str) -> None:
     place, _, test = entry.partition("[")[0].partition("::")
     path = Path(__file__).parent / place

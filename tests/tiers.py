@@ -48,10 +48,23 @@ THOROUGH: Final = (
     ),
     "system/test_fuzz.py",
     "web/openapi/test_conformance.py",
-    # every page on every screen
-    "system/browser/test_looks.py",
+    # what a browser does with every page, but for BROWSER_CORE
+    "system/browser",
     # tools
     "bench",
+)
+
+# A page of each kind in a browser, each way through it: as a test, a page costs seconds.
+BROWSER_CORE: Final = (
+    "system/browser/test_dashboard.py::test_the_pages_of_the_frame",
+    "system/browser/test_dashboard_scripts.py::test_keys",
+    "system/browser/test_dashboard_scripts.py::test_menus",
+    "system/browser/test_data.py::test_the_data_page_and_its_retry_by_keyboard",
+    "system/browser/test_docs.py",
+    "system/browser/test_front_door.py::test_a_link_signs_in_once",
+    "system/browser/test_keys.py::test_member_and_key_from_start_to_end",
+    "system/browser/test_snippet.py::test_what_is_clicked_on_the_demo_page_is_answered",
+    "system/browser/test_snippet_consent.py::test_nothing_is_stored_or_sent_before_the_consent",
 )
 
 # Together they send PostgreSQL every statement of the product that the whole run sends
@@ -143,5 +156,6 @@ def mark(item: pytest.Item) -> None:
     test = item.nodeid.removeprefix("tests/")
     parameters = getattr(item, "callspec", None)
     on_postgres = parameters is not None and "postgresql" in parameters.params.values()
-    if names(THOROUGH, test) or (on_postgres and not names(POSTGRES_CORE, test)):
+    is_rare = names(THOROUGH, test) and not names(BROWSER_CORE, test)
+    if is_rare or (on_postgres and not names(POSTGRES_CORE, test)):
         item.add_marker(pytest.mark.thorough)
