@@ -24,6 +24,9 @@ THOROUGH: Final = (
     "web/dashboard/test_ads.py::test_a_random_shop",
     # kills at every place
     "system/faults",
+    "jobs/pipeline/test_deadly_batches.py::test_where_every_process_dies_with_it_the_record_outlasts_them",
+    "jobs/pipeline/test_deadly_batches.py::test_a_batch_that_needs_too_much_is_a_failed_one",
+    "jobs/pipeline/test_deadly_batches.py::test_the_workers_of_an_executor_survive_it_too",
     "jobs/importing/test_imports.py::test_an_undo_that_was_killed_is_ended_by_the_next_rollup",
     "warehouse/backups/test_backups.py::test_a_restore_that_is_killed_is_all_or_nothing",
     "warehouse/backups/test_backups.py::test_restored_under_the_api_and_a_rollup",
@@ -33,6 +36,7 @@ THOROUGH: Final = (
     "web/collector/test_processes.py::test_each_answered_event_is_in_the_figures_once",
     # clusters, poolers, and several processes at once
     "jobs/executors/test_dask_cluster.py",
+    "jobs/executors/test_plain_results.py",
     "jobs/executors/test_processes.py::test_processes_share_a_rollup_and_a_rebuild",
     "system/test_connection_limits.py",
     "system/test_processes.py",
@@ -46,6 +50,7 @@ THOROUGH: Final = (
         f"jobs/importing/test_hostile_files.py::test_what_unpacks_to_much_more[{name}]"
         for name in ("reopened quotes", "broken lines", "many values", "string", "records")
     ),
+    "system/test_attack.py",
     "system/test_fuzz.py",
     "web/openapi/test_conformance.py",
     # what a browser does with every page, but for BROWSER_CORE
