@@ -79,8 +79,8 @@ def reads_figures(target: Target, _number: int) -> int:
 
 
 def signs_in(target: Target, number: int) -> int:
-    # A network has 30 attempts.
-    return sign_in(target.port, "bea@example.com", PASSWORD, f"127.0.1.{number // 20 + 1}")[0]
+    # A network has 30 attempts, those while all is calm among them.
+    return sign_in(target.port, "bea@example.com", PASSWORD, f"127.0.1.{number // 10 + 1}")[0]
 
 
 def asks_for_health(target: Target, _number: int) -> int:
