@@ -38,9 +38,26 @@ NOT_DERIVED: Final = {
 }
 """The columns that raw rows do not give, with the reason."""
 
-# Dimensions whose id is the hash of their texts. A row that no fact names any more may stay: a later version
-# of an order replaced the one that did.
-_NAMED_BY_TEXTS: Final = (tables.dim_text, tables.dim_utm)
+# Dimensions whose id is the hash of their texts, with the columns of facts that name a row. One that no fact
+# names may be there or not: a later version of an order replaced the one that did, or an event does not
+# decide for its session, which shows only where both are read together.
+_NAMED_BY_TEXTS: Final = {
+    tables.dim_text: (
+        (tables.fact_form_session, "form"),
+        (tables.fact_answer, "field"),
+        *((tables.fact_code_issued, name) for name in ("code", "discount")),
+        *((tables.fact_order_code, name) for name in ("code", "discount")),
+    ),
+    tables.dim_utm: (
+        (tables.fact_form_session, "utm"),
+        *((tables.fact_order, name) for name in ("order_utm", "utm")),
+    ),
+}
+_IS_ANSWER: Final = (
+    "EXISTS (SELECT 1 FROM fact_answer a WHERE a.edition = $1 "
+    "AND REPLACE(a.value, o.text, '') <> a.value)"
+)
+"""A text is in an answer, which is stored as JSON."""
 _IS_SECOND: Final = (
     "EXISTS (SELECT 1 FROM fact_form_session n WHERE n.edition = o.edition "
     "AND n.session_hash = o.session_hash AND n.session < o.session)"
@@ -60,6 +77,15 @@ def compare_editions(connection: ArrowConnection, one: Edition, other: Edition) 
         missing, wrong = "t.edition IS NULL", f"t.edition IS NULL OR {differs}"
         if table in _NAMED_BY_TEXTS:
             wrong = f"t.edition IS NOT NULL AND ({differs})"
+            named = " UNION ".join(
+                f'SELECT "{name}" FROM {facts.name} WHERE edition = $1'
+                for facts, name in _NAMED_BY_TEXTS[table]
+            )
+            (id,) = _key(table)
+            is_named = f'o."{id}" IN ({named})'
+            if table is tables.dim_text:
+                is_named += f" OR {_IS_ANSWER}"
+            missing += f" AND ({is_named})"
             differences[one.edition, table.name, NO_DAY] += _misnamed(connection, table, one)
         if table is tables.fact_form_session:
             wrong += f" OR {_IS_SECOND}"
@@ -150,11 +176,17 @@ def _differing_facts(
     connection: ArrowConnection, changes: Changes
 ) -> Iterator[tuple[Table, pd.DataFrame]]:
     """The keys of the rows that writing the changes would change, by table."""
+    facts = list(replacements(changes))
+    new = {table: rows for table, _, rows in facts}
     named = (
         Replacement(table, rows[list(key_names(table))], rows) for table, rows in texts(changes)
     )
-    for table, keys, rows in (*replacements(changes), *named):
+    for table, keys, rows in (*facts, *named):
         stored = fact_table_io.load(connection, table, keys.drop_duplicates())
+        if table in _NAMED_BY_TEXTS:
+            (id,) = _key(table)
+            names = [new[own][name] for own, name in _NAMED_BY_TEXTS[table]]
+            rows = rows[rows[id].isin(pd.concat([*names, stored[id]]))]
         columns = list(column_names(table))
         both = pd.concat([stored[columns], rows[columns]], ignore_index=True)
         key = list(key_names(table))
