@@ -21,7 +21,7 @@ from jobs.executors.errors import VersionSkew, WorkerFailed
 from jobs.executors.task import TaskOutcome
 
 _PLAIN: Final = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-# What the scheduler's report of a death is made of.
+# The parts of the report of a death that the scheduler makes.
 _DEATH: Final = {
     *(("distributed.scheduler", name) for name in ("KilledWorker", "WorkerState")),
     ("distributed.core", "Status"),

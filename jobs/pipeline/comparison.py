@@ -1,4 +1,4 @@
-"""What is stored, compared with what raw rows give: all of an edition, or what belongs to some days.
+"""The stored rows, compared with those that raw rows give: all of an edition, or what belongs to some days.
 
 Tables and columns are those of the metadata, so a new one is compared from its first day. A row differs if it
 is missing, too many, or has another value in any column but those of NOT_DERIVED.

@@ -74,5 +74,5 @@ def _digest(text: str) -> str:
 
 
 def _first_byte(email: str) -> str:
-    """Of a plain hash; "" of none, and where only the keyed hash is known."""
+    """The first byte of a plain hash; "" of none, and where only the keyed hash is known."""
     return "" if _MARK.match(email) else email[:2]
