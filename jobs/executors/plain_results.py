@@ -1,5 +1,5 @@
-"""What workers of a Dask cluster send is plain data: it runs nothing in the process of the job, which has all
-secrets.
+"""Results of the workers of a Dask cluster are plain data: they run nothing in the process of the job, which
+has all secrets.
 
 Dask reads all that comes with pickle, which runs what a sender likes. A job needs no object of a worker:
 `dask_setup.on_worker` answers in JSON. So no class is read but those of plain data, Python's

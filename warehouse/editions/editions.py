@@ -183,8 +183,8 @@ def mark_verified(
     """Record that editions were compared with what the raw rows give. Commits.
 
     `found`: how many rows differ, by edition, table and day (NO_DAY for rows that belong to none); `covered`:
-    the days of each edition that were compared, None if all that they have was. What an earlier comparison
-    found stays, unless this one covers it.
+    the days of each edition that were compared, None if all that they have was. An earlier finding
+    stays, unless this comparison covers it.
     """
     own = f"edition IN ({sql_list(numbers)})"
     earlier = f"DELETE FROM difference WHERE {own}"

@@ -44,8 +44,8 @@ def kinds_of_rows(
     currencies = connection.scalars(used).all()
     of_currencies = or_(exchange_rate.c.base.in_(currencies), exchange_rate.c.quote.in_(currencies))
     later = raw_order.alias()
-    # Of several versions of one instant the same one stands for ever, so the others are left out: without the
-    # addresses, of which only keyed hashes are exported, another installation might choose another one.
+    # Among several versions of one instant the same one stands for ever, so the others are left out: without
+    # the addresses, of which only keyed hashes are exported, another installation might choose another one.
     is_last = ~exists().where(
         *(later.c[name] == raw_order.c[name] for name in ("shop_key", "order_id", "updated_at")),
         tuple_(later.c.precedence, later.c.content)

@@ -31,8 +31,8 @@ import pyarrow as pa
 from warehouse.domain.email_hash import KEYED_MARK
 from warehouse.domain.vocabulary import UTM_FIELDS
 
-# By the column that has it, each stated field. `refunded` follows from the others. Of a cancelled order only
-# that it was cancelled is stored.
+# By the column that has it, each stated field. `refunded` follows from the others. A cancelled order
+# stores that it was cancelled, not when.
 _STATED: Final = {
     "created_at": "created_at",
     "updated_at": "updated_at",
