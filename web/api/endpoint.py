@@ -98,6 +98,11 @@ class Endpoint:
             provide_automatic_options=False,
         )
 
+    def row(self, dimension: str = "") -> Row:
+        """The rows of its tables."""
+        data = self.data if isinstance(self.data, Row) else self.data[dimension]
+        return data.inner("rows") or data
+
     def query(
         self,
         connection: Connection,
@@ -253,15 +258,15 @@ class Endpoint:
             return _envelope(query, data, 200, headers, meta)
         values = orjson.loads(data) if values is None else values
         name = self.path.strip("/").replace("/", "-").replace("{id}", query.form_id)
-        row = self.data if isinstance(self.data, Row) else self.data[values["dimension"]]
-        if not isinstance(self.data, Row):
-            name += f"-{values['dimension']}"
+        dimension = query.values.get("dimension", "")
+        if dimension:
+            name += f"-{dimension}"
         if self.ranged:
             name += f"_{day_date(query.window.first)}_{day_date(query.window.last)}"
         # A table has the rows of an object that has rows; another object is its only row.
         lines = values if isinstance(values, list) else values.get("rows", [values])
-        inner = row.inner("rows") or row
-        return csv_response(write_table(inner, lines), headers, {**query.meta, **meta}, name)
+        table = write_table(self.row(dimension), lines)
+        return csv_response(table, headers, {**query.meta, **meta}, name)
 
 
 def get(

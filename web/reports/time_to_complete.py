@@ -24,7 +24,7 @@ def _percentile(percent: int) -> Figure:
         f"p{percent}Ms",
         f"{percent} %",
         f"{percent} % took no longer, in milliseconds.",
-        f"{percent} of 100 took no longer than this.",
+        f"The quickest {percent} of 100 took no longer than this.",
     )
 
 
