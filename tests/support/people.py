@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.tables import member
-from web.auth import members, password_links
+from web.auth import members, one_time_links
 from web.auth.audit import OPERATOR
 from web.http.state import services_of
 
@@ -60,7 +60,7 @@ def new_link(engine: Engine, email: str, now: int) -> str:
         key = connection.execute(
             select(member.c.member_key).where(member.c.email == email)
         ).scalar_one()
-        return f"/settings/password/{password_links.create(connection, key, now)}"
+        return f"/settings/password/{one_time_links.create(connection, 'password', key, now)}"
 
 
 class Browser:

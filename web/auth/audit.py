@@ -6,9 +6,9 @@ attack must not fill the trail.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.tables import audit_event, shop
@@ -64,24 +64,14 @@ _MAX_NETWORKS: Final = 20
 _OTHER_NETWORKS: Final = "other networks"
 
 
-@dataclass(frozen=True)
-class AuditEvent:
-    """One event; `at` in microseconds, `action` one of ACTIONS. `shop_id`: "" where the shop is deleted, as
-    that event itself says. It happened `times` times from then on,
-    within an hour."""
+AuditEvent = Row
+"""audit_id, shop_key, shop_id ("" where the shop is deleted, as that event itself says), at
+(microseconds), actor, source_ip, action (one of ACTIONS), detail, times: how often it happened from
+then on, within an hour."""
 
-    audit_id: int
-    shop_id: str
-    at: int
-    actor: str
-    source_ip: str
-    action: str
-    detail: str
-    times: int
 
-    @property
-    def title(self) -> str:
-        return ACTIONS[self.action] + (f", {self.times} times" if self.times > 1 else "")
+def title(event: AuditEvent) -> str:
+    return ACTIONS[event.action] + (f", {event.times} times" if event.times > 1 else "")
 
 
 def record(
@@ -98,7 +88,7 @@ def record_repeated(
     connection: Connection, shop_key: int, by: Actor, action: str, detail: str, now: int
 ) -> None:
     """Record something that may happen often: the same from one network is one event an hour, with the
-    number of times. Beyond some networks an hour, the others share an event."""
+    number of times. From the 21st network within an hour, they share one event."""
     event = audit_event.c
     recent = select(event.source_ip, event.audit_id).where(
         event.shop_key == shop_key,
@@ -129,7 +119,7 @@ def list_events(
     """The events of one shop or of all, newest first; only those older than `before` (an audit_id). With
     `own_of`, a member's e-mail address: what that member did, but for keys."""
     statement = (
-        select(audit_event, shop.c.shop_id)
+        select(audit_event, func.coalesce(shop.c.shop_id, "").label("shop_id"))
         .join_from(audit_event, shop, shop.c.shop_key == audit_event.c.shop_key, isouter=True)
         .order_by(audit_event.c.audit_id.desc())
         .limit(limit)
@@ -142,17 +132,4 @@ def list_events(
         )
     if before is not None:
         statement = statement.where(audit_event.c.audit_id < before)
-    return [_from_row(row) for row in connection.execute(statement)]
-
-
-def _from_row(row: Row[Any]) -> AuditEvent:
-    return AuditEvent(
-        row.audit_id,
-        row.shop_id or "",
-        row.at,
-        row.actor,
-        row.source_ip,
-        row.action,
-        row.detail,
-        row.times,
-    )
+    return list(connection.execute(statement))

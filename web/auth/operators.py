@@ -11,16 +11,10 @@ from warehouse.domain.vocabulary import PERMISSIONS
 from warehouse.operations import shop_registry
 from warehouse.operations.shop_registry import ShopSettings
 from warehouse.tables import member
-from web.auth import members, password_links, sessions
+from web.auth import members, one_time_links, sessions
 from web.auth.api_keys import find_shop_key
 from web.auth.audit import Actor, record
-
-
-class NoOperator(LookupError):
-    """No operator has this address."""
-
-    def __init__(self, email: str) -> None:
-        super().__init__(f"{email!r} is no operator; `members add-operator` makes them one")
+from web.auth.errors import OperatorError
 
 
 class ShopTaken(ValueError):
@@ -35,22 +29,17 @@ def add(connection: Connection, email: str, *, by: Actor, now: int) -> str | Non
     members.record_in_all_shops(connection, person.member_key, by, "operator_added", email, now)
     if person.password_hash and sessions.list_shops(connection, person.member_key):
         return None
-    return password_links.create(connection, person.member_key, now)
+    return one_time_links.create(connection, "password", person.member_key, now)
 
 
 def remove(connection: Connection, email: str, *, by: Actor, now: int) -> None:
-    """Let a person add no more shops. They stay a member of theirs. Raises NoOperator."""
+    """Let a person add no more shops. They stay a member of theirs. Raises OperatorError."""
     statement = select(member.c.member_key).where(member.c.email == email, member.c.adds_shops == 1)
-    member_key = connection.execute(statement).scalar_one_or_none()
+    member_key = connection.scalar(statement)
     if member_key is None:
-        raise NoOperator(email)
+        raise OperatorError(f"{email!r} is no operator; `members add-operator` makes them one")
     _set(connection, email, adds_shops=False)
     members.record_in_all_shops(connection, member_key, by, "operator_removed", email, now)
-
-
-def is_operator(connection: Connection, member_key: int) -> bool:
-    statement = select(member.c.adds_shops).where(member.c.member_key == member_key)
-    return bool(connection.execute(statement).scalar_one())
 
 
 def add_shop(

@@ -1,9 +1,10 @@
 """The commands `members ...` and `audit`."""
 
 import sys
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import click
+from sqlalchemy import Connection
 
 from warehouse.domain.time import iso_millis
 from warehouse.domain.vocabulary import PERMISSIONS
@@ -11,23 +12,11 @@ from warehouse.settings import public_url
 from web.auth import api_keys, operators, passwords
 from web.auth import audit as trail
 from web.auth import members as accounts
-from web.cli.options import (
-    ChoiceList,
-    Email,
-    as_operator,
-    format_instant,
-    json_flag,
-    open_warehouse,
-    print_json,
-    print_table,
-    shop_filter,
-    transaction,
-)
+from web.cli.options import ByRule, ChoiceList, Listed, as_operator, listing, table, transaction
 
-_HEADER = ("SHOP", "E-MAIL", "STATE", "OPERATOR", "PERMISSIONS")
-
+_ADDRESS = ByRule("email", accounts.normalize_email)
 _shop = click.option("--shop", required=True, help="The shop of the member.")
-_email = click.option("--email", required=True, type=Email(), help="The member's e-mail address.")
+_email = click.option("--email", required=True, type=_ADDRESS, help="The member's e-mail address.")
 _permissions = click.option(
     "--permissions",
     required=True,
@@ -82,25 +71,25 @@ def remove_operator(email: str) -> None:
         operators.remove(connection, email, **as_operator())
 
 
-@members.command("list")
-@shop_filter
-@json_flag
-def list_members(shop: str | None, as_json: bool) -> None:
+@listing(
+    members.command("list"),
+    "shop_id email permissions is_operator state created_at disabled_at",
+    table(
+        {
+            "SHOP": "shop_id",
+            "E-MAIL": "email",
+            "STATE": "state",
+            "OPERATOR": "is_operator",
+            "PERMISSIONS": "permissions",
+        },
+        is_operator="-",
+        permissions="-",
+    ),
+)
+def list_members(connection: Connection, shop: str | None) -> Iterator[Listed]:
     """List members: their state, their permissions, and whether they may add shops."""
-    with open_warehouse(creates=False) as engine, engine.connect() as connection:
-        listed = accounts.list_members(connection, shop)
-    if as_json:
-        print_json(map(_json_row, listed))
-    else:
-        rows = [
-            (
-                *(member.shop_id, member.email, member.state),
-                "yes" if member.adds_shops else "-",
-                ",".join(member.permissions) or "-",
-            )
-            for member in listed
-        ]
-        print_table(_HEADER, rows)
+    for member in accounts.list_members(connection, shop):
+        yield {**member._mapping, "is_operator": member.adds_shops}
 
 
 @members.command("set-permissions")
@@ -171,19 +160,19 @@ def set_password(shop: str, email: str) -> None:
         accounts.set_password(connection, member_key, password_hash, **as_operator())
 
 
-@click.command()
-@shop_filter
-@json_flag
-def audit(shop: str | None, as_json: bool) -> None:
-    """List sign-ins and changes to keys and members, newest first."""
-    with open_warehouse(creates=False) as engine, engine.connect() as connection:
-        events = trail.list_events(connection, shop)
-    if as_json:
-        print_json(map(_json_event, events))
-        return
+def _print_events(events: Sequence[Listed]) -> None:
     for event in events:
-        columns = (iso_millis(event.at), event.shop_id, event.actor, event.source_ip)
-        click.echo("  ".join((*columns, event.title, event.detail)).rstrip())
+        who = (event["shop_id"], event["actor"], event["source_ip"])
+        click.echo(
+            "  ".join((iso_millis(event["at"]), *who, event["title"], event["detail"])).rstrip()
+        )
+
+
+@listing(click.command("audit"), "at shop_id actor source_ip action detail times", _print_events)
+def audit(connection: Connection, shop: str | None) -> Iterator[Listed]:
+    """List sign-ins and changes to keys and members, newest first."""
+    for event in trail.list_events(connection, shop):
+        yield {**event._mapping, "title": trail.title(event)}
 
 
 def _pages_url() -> str:
@@ -193,27 +182,3 @@ def _pages_url() -> str:
 def _print_link(pages: str, token: str) -> None:
     click.echo("The member sets a password with this link. It works once, within three days:")
     click.echo(f"{pages}/password/{token}")
-
-
-def _json_row(member: accounts.Member) -> dict[str, Any]:
-    return {
-        "shopId": member.shop_id,
-        "email": member.email,
-        "permissions": list(member.permissions),
-        "isOperator": member.adds_shops,
-        "state": member.state,
-        "createdAt": format_instant(member.created_at),
-        "disabledAt": format_instant(member.disabled_at),
-    }
-
-
-def _json_event(event: trail.AuditEvent) -> dict[str, Any]:
-    return {
-        "at": format_instant(event.at),
-        "shopId": event.shop_id,
-        "actor": event.actor,
-        "sourceIp": event.source_ip,
-        "action": event.action,
-        "detail": event.detail,
-        "times": event.times,
-    }

@@ -6,7 +6,7 @@ from typing import Any, Final
 from flask import Response, request
 from flask.blueprints import BlueprintSetupState
 
-from web.auth.permissions import require_discounts
+from web.auth.permissions import MANAGE_CONNECTIONS, VIEW_DISCOUNTS, require
 from web.dashboard import formatting
 from web.dashboard.address import address, carried
 from web.dashboard.ads import ads
@@ -44,6 +44,8 @@ PAGES: Final = (
 )
 
 
+_CODES: Final = VIEW_DISCOUNTS, "see live codes"
+_DATA: Final = MANAGE_CONNECTIONS, "see the Data page"
 # Rows of a table; a page stays light however many campaigns there are.
 _MOST_ROWS: Final = 100
 
@@ -55,13 +57,22 @@ def _share_with_templates(state: BlueprintSetupState) -> None:
     )
 
 
-def _add(path: str, name: str, show: Callable[..., Any], *, at_primary: bool = False) -> None:
+def _add(
+    path: str,
+    name: str,
+    show: Callable[..., Any],
+    *,
+    at_primary: bool = False,
+    needs: tuple[str, str] | None = None,
+) -> None:
     def view(**values: str) -> Any:
         if not asks_for_page():
             raise not_found()
         return show(open_view(at_primary=at_primary), **values)
 
-    blueprint.add_url_rule(path, name, view, provide_automatic_options=False)
+    if needs:
+        page_request.needs(*needs)(view)
+    blueprint.add_url_rule(path, name, view)
 
 
 def _csv(view: View) -> Response:
@@ -74,7 +85,7 @@ def _csv(view: View) -> Response:
     if "{id}" in path and view.form(form_id) is None:
         raise not_found()
     if path == "/discounts/performance":
-        require_discounts(view.member.member.permissions)
+        require(view.member.member.permissions, *_CODES)
     return view.answers.csv(path, view.selection.window, form_id, asked)
 
 
@@ -82,14 +93,11 @@ _add("/", "overview", overview)
 _add("/forms", "forms", forms)
 _add("/forms/<form_id>", "one_form", one_form)
 _add("/revenue", "revenue", revenue)
-_add("/discounts", "discounts", discounts)
+_add("/discounts", "discounts", discounts, needs=_CODES)
 _add("/ads", "ads", ads)
 _add("/customers", "customers", customers)
-_add("/data", "data", data, at_primary=True)
-blueprint.add_url_rule(
-    "/data/retry", "retry", retry, methods=["POST"], provide_automatic_options=False
-)
-blueprint.add_url_rule(
-    "/data/forget", "forget", forget, methods=["POST"], provide_automatic_options=False
-)
+_add("/data", "data", data, at_primary=True, needs=_DATA)
+for name, form in (("retry", retry), ("forget", forget)):
+    page_request.needs(*_DATA)(form)
+    blueprint.add_url_rule(f"/data/{name}", name, form, methods=["POST"])
 _add("/data/csv", "csv", _csv)

@@ -79,7 +79,7 @@ def test_revoked_key_stops_at_once(
     with writing(engine) as connection:
         api_keys.revoke(connection, credential_id, by=OPERATOR, now=clock.now + 1)
         (key,) = api_keys.list_keys(connection)
-    assert (key.state(clock.now), key.revoked_at) == ("revoked", clock.now)
+    assert (api_keys.status(key, clock.now), key.revoked_at) == ("revoked", clock.now)
 
 
 def test_key_is_stored_as_a_hash(shop: ShopBuilder, engine: Engine) -> None:

@@ -24,7 +24,7 @@ from tests.support.people import (
 )
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.domain.time import MICROS_PER_SECOND
-from warehouse.tables import member, password_link, sign_in
+from warehouse.tables import member, one_time_link, sign_in
 from web.auth import members, passwords, sessions
 from web.auth.audit import OPERATOR
 
@@ -103,10 +103,10 @@ def test_tokens_are_stored_as_hashes(browser: Browser, engine: Engine, clock: Cl
     link = new_link(engine, "ada@example.com", clock.now)
     browser.signed_in()
     with browser.client.session_transaction(CONNECTIONS) as cookie:
-        token = cookie["_user_id"]
+        token = cookie["token"]
     with engine.connect() as connection:
         (row,) = connection.execute(select(sign_in))
-        (linked,) = connection.execute(select(password_link))
+        (linked,) = connection.execute(select(one_time_link))
         (person,) = connection.execute(select(member))
     assert len(token) == 43
     assert token not in str(row)

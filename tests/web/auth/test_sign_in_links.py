@@ -10,9 +10,11 @@ from sqlalchemy import Connection, Engine, select
 from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, HOME, SIGN_IN, Browser, add_member, token_of
 from tests.support.shop_builder import ShopBuilder, writing
-from warehouse.tables import sign_in, sign_in_link
-from web.auth import audit, members, sign_in_links
+from warehouse.tables import one_time_link, sign_in
+from web.auth import audit, members, one_time_links
+from web.auth import sign_in as auth
 from web.auth.audit import OPERATOR
+from web.auth.errors import OperatorError
 
 ADA, BOB = "ada@example.com", "bob@example.com"
 
@@ -49,8 +51,9 @@ def test_a_link_signs_in_once(
     with engine.connect() as connection:
         last, before, *_ = audit.list_events(connection, shop.shop_id)
         (session,) = connection.execute(select(sign_in))
-        assert connection.execute(select(sign_in_link)).all() == []
-    assert (before.actor, before.title, before.detail) == (
+        # The link to set a password stays.
+        assert connection.scalars(select(one_time_link.c.purpose)).all() == ["password"]
+    assert (before.actor, audit.title(before), before.detail) == (
         *("operator", "Created a link to sign in"),
         ADA,
     )
@@ -71,7 +74,7 @@ def test_the_browser_is_known_from_then_on(
 
 def test_a_link_expires(browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock) -> None:
     link = new_link(engine, clock, shop)
-    clock.now += sign_in_links.LIFETIME
+    clock.now += one_time_links.LIFETIMES["sign-in"]
     assert_dead(browser, link)
     clock.now -= 1
     assert browser.post(link).location == HOME
@@ -113,10 +116,11 @@ def test_of_two_that_follow_a_link_at_once_one_is_signed_in(
 ) -> None:
     token = new_link(engine, clock, shop).rpartition("/")[2]
     with writing(engine) as connection:
-        link = sign_in_links.find(connection, token, clock.now)
+        link = one_time_links.find(connection, "sign-in", token, clock.now)
         assert link
+        by = audit.Actor(ada, "192.0.2.1")
         signed_in = [
-            sign_in_links.follow(connection, link, "192.0.2.1", "Firefox", clock.now)
+            auth.follow_link(connection, token, link, by=by, browser="Firefox", now=clock.now)
             for _ in range(2)
         ]
     assert signed_in[0]
@@ -153,9 +157,11 @@ def test_a_disabled_member_gets_no_link_and_follows_none(
     with writing(engine) as connection:
         ada = members.find(connection, shop.shop_id, ADA)
         members.disable(connection, ada, by=OPERATOR, now=clock.now)
-        token = sign_in_links.create(connection, ada.member_key, ada.shop_key, clock.now)
+        token = one_time_links.create(
+            connection, "sign-in", ada.member_key, clock.now, ada.shop_key
+        )
     assert_dead(browser, f"{SIGN_IN}/{token}")
-    with pytest.raises(members.MemberDisabled):
+    with pytest.raises(OperatorError, match="is disabled in the shop"):
         new_link(engine, clock, shop)
 
 
@@ -207,7 +213,7 @@ def test_the_token_is_stored_as_a_hash_and_sets_no_password(
 ) -> None:
     token = new_link(engine, clock, shop).rpartition("/")[2]
     with engine.connect() as connection:
-        (row,) = connection.execute(select(sign_in_link))
+        (row,) = connection.execute(select(one_time_link))
     assert len(token) == 43
     assert token not in str(row)
     assert browser.get(f"/settings/password/{token}").status_code == 404
