@@ -19,7 +19,7 @@ from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, from
 from warehouse.domain.vocabulary import SCOPES
 from warehouse.tables import api_key, shop
 from web.auth.api_key_format import hint, key_hash, new_key
-from web.auth.audit import Actor, record
+from web.auth.audit import Change
 from web.auth.columns import happened, words
 from web.auth.errors import OperatorError
 
@@ -55,13 +55,11 @@ def can_rotate(key: ApiKey, now: int) -> bool:
 
 
 def mint(
-    connection: Connection,
+    change: Change,
     shop_id: str,
     scopes: Collection[str],
     *,
     name: str,
-    by: Actor,
-    now: int,
     expires_at: int | None,
     credential_id: str | None = None,
 ) -> str:
@@ -72,12 +70,12 @@ def mint(
     """
     row = {
         "credential_id": credential_id or _new_credential_id(),
-        "shop_key": find_shop_key(connection, shop_id),
+        "shop_key": find_shop_key(change.connection, shop_id),
         "name": name,
         "scopes": " ".join(scope for scope in SCOPES if scope in scopes),
         "expires_at": NEVER if expires_at is None else expires_at,
     }
-    return _add(connection, row, "key_minted", "", by, now)
+    return _add(change, row, "key_minted")
 
 
 def find_shop_key(connection: Connection, shop_id: str) -> int:
@@ -128,20 +126,13 @@ def find(connection: Connection, credential_id: str) -> ApiKey:
     return key
 
 
-def rotate(
-    connection: Connection,
-    credential_id: str,
-    *,
-    by: Actor,
-    now: int,
-    grace: int,
-    expires_at: int | None,
-) -> str:
+def rotate(change: Change, credential_id: str, *, grace: int, expires_at: int | None) -> str:
     """Replace an active key by a new one with its name and scopes, and return the new key's text.
 
     The old key stops `grace` microseconds from now, or when it expires if that is earlier. Raises
     OperatorError without the key or room for both, and KeyNotActive.
     """
+    connection, now = change.connection, change.now
     old = find(connection, credential_id)
     old_stops_at = min(now + grace, NEVER if old.expires_at is None else old.expires_at)
     new = {
@@ -163,20 +154,20 @@ def rotate(
             "create a new one with `keys mint`"
         )
     old_stops = f"; the old one {credential_id} works until {format_end(old_stops_at)}"
-    return _add(connection, new, "key_rotated", old_stops, by, now)
+    return _add(change, new, "key_rotated", old_stops)
 
 
-def revoke(connection: Connection, credential_id: str, *, by: Actor, now: int) -> None:
-    """Stop a key from the instant `now` on. A key that was revoked before keeps its instant. Raises
+def revoke(change: Change, credential_id: str) -> None:
+    """Stop a key from now on. A key that was revoked before keeps its instant. Raises
     OperatorError."""
-    key = find(connection, credential_id)
-    revoked = connection.execute(
+    key = find(change.connection, credential_id)
+    revoked = change.connection.execute(
         update(api_key)
-        .where(api_key.c.credential_id == credential_id, api_key.c.revoked_at > now)
-        .values(revoked_at=now)
+        .where(api_key.c.credential_id == credential_id, api_key.c.revoked_at > change.now)
+        .values(revoked_at=change.now)
     )
     if revoked.rowcount == 1:
-        record(connection, key.shop_key, by, "key_revoked", _describe(key), now)
+        change.record(key.shop_key, "key_revoked", _describe(key))
 
 
 def end_of_day(text: str) -> int:
@@ -225,17 +216,16 @@ def _new_credential_id() -> str:
     return f"cred_{token_hex(12)}"
 
 
-def _add(
-    connection: Connection, row: dict[str, Any], action: str, note: str, by: Actor, now: int
-) -> str:
+def _add(change: Change, row: dict[str, Any], action: str, note: str = "") -> str:
     """Add a key, and the action to the trail; `note` ends its detail. Returns the key's text."""
+    connection, now = change.connection, change.now
     works = api_key.c.revoked_at > now, api_key.c.expires_at > now
     require_room(connection, row["shop_key"], "API keys", api_key, *works)
     text = new_key()
-    own = {"key_hash": key_hash(text), "hint": hint(text), "created_by": by.name, "created_at": now}
-    connection.execute(insert(api_key), row | own)
+    own = {"key_hash": key_hash(text), "hint": hint(text), "created_by": change.by.name}
+    connection.execute(insert(api_key), {**row, **own, "created_at": now})
     detail = _describe(find(connection, row["credential_id"]))
-    record(connection, row["shop_key"], by, action, detail + note, now)
+    change.record(row["shop_key"], action, detail + note)
     return text
 
 

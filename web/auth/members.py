@@ -15,7 +15,7 @@ from warehouse import tables
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import PERMISSIONS
 from web.auth import one_time_links, sessions, sign_in_limits
-from web.auth.audit import Actor, record
+from web.auth.audit import Change
 from web.auth.columns import happened, words
 from web.auth.errors import OperatorError
 
@@ -38,21 +38,13 @@ def normalize_email(text: str) -> str:
     return email
 
 
-def add(
-    connection: Connection,
-    shop_key: int,
-    email: str,
-    permissions: Collection[str],
-    *,
-    by: Actor,
-    now: int,
-) -> str | None:
+def add(change: Change, shop_key: int, email: str, permissions: Collection[str]) -> str | None:
     """Make a person a member of a shop, or enable a disabled member again.
 
     Returns the token of a link to set a password, or None where the person has one. Raises OperatorError
     where the shop has them as an enabled member.
     """
-    person = find_or_add_person(connection, email, now)
+    connection, person = change.connection, find_or_add_person(change, email)
     member_key = person.member_key
     same = _is_membership(shop_key, member_key)
     disabled_at = connection.scalar(select(tables.membership.c.disabled_at).where(same))
@@ -62,23 +54,23 @@ def add(
         )
     values = {"permissions": " ".join(_sorted(permissions)), "disabled_at": NEVER}
     if disabled_at is None:
-        key = {"shop_key": shop_key, "member_key": member_key, "created_at": now}
+        key = {"shop_key": shop_key, "member_key": member_key, "created_at": change.now}
         connection.execute(insert(tables.membership), key | values)
     else:
         connection.execute(update(tables.membership).where(same).values(values))
-    record(connection, shop_key, by, "member_added", f"{email}: {_describe(permissions)}", now)
+    change.record(shop_key, "member_added", f"{email}: {_describe(permissions)}")
     if person.password_hash:
         return None
-    return one_time_links.create(connection, "password", member_key, now)
+    return one_time_links.create(change, "password", member_key)
 
 
-def find_or_add_person(connection: Connection, email: str, now: int) -> Row:
+def find_or_add_person(change: Change, email: str) -> Row:
     """The row of a person, who may be in no shop yet."""
     person = select(tables.member).where(tables.member.c.email == email)
-    row = connection.execute(person).one_or_none()
+    row = change.connection.execute(person).one_or_none()
     if row is None:
-        connection.execute(insert(tables.member), {"email": email, "created_at": now})
-        row = connection.execute(person).one()
+        change.connection.execute(insert(tables.member), {"email": email, "created_at": change.now})
+        row = change.connection.execute(person).one()
     return row
 
 
@@ -119,55 +111,47 @@ def list_members(connection: Connection, shop_id: str | None = None) -> list[Mem
     return list(connection.execute(statement))
 
 
-def set_permissions(
-    connection: Connection, member: Member, permissions: Collection[str], *, by: Actor, now: int
-) -> None:
+def set_permissions(change: Change, member: Member, permissions: Collection[str]) -> None:
     """Replace a member's permissions, from their next request on."""
-    _update_membership(connection, member, permissions=" ".join(_sorted(permissions)))
+    _update_membership(change, member, permissions=" ".join(_sorted(permissions)))
     before, after = _describe(member.permissions), _describe(permissions)
     detail = f"{member.email}: {after} (before: {before})"
-    record(connection, member.shop_key, by, "permissions_set", detail, now)
+    change.record(member.shop_key, "permissions_set", detail)
 
 
-def disable(connection: Connection, member: Member, *, by: Actor, now: int) -> None:
+def disable(change: Change, member: Member) -> None:
     """Keep a member out of the shop from their next request on. Their keys keep working."""
-    _update_membership(connection, member, disabled_at=now)
-    sessions.end_all(connection, member.member_key, member.shop_key)
-    one_time_links.end_all(connection, member.member_key, member.shop_key)
-    record(connection, member.shop_key, by, "member_disabled", member.email, now)
+    _update_membership(change, member, disabled_at=change.now)
+    sessions.end_all(change.connection, member.member_key, member.shop_key)
+    one_time_links.end_all(change.connection, member.member_key, member.shop_key)
+    change.record(member.shop_key, "member_disabled", member.email)
 
 
-def create_sign_in_link(connection: Connection, member: Member, *, by: Actor, now: int) -> str:
+def create_sign_in_link(change: Change, member: Member) -> str:
     """The token of a new one-time link that signs a member in to the shop. Raises OperatorError."""
     if member.disabled_at is not None:
         raise OperatorError(
             f"{member.email!r} is disabled in the shop; `members add` enables them again"
         )
-    record(connection, member.shop_key, by, "sign_in_link_created", member.email, now)
-    return one_time_links.create(connection, "sign-in", member.member_key, now, member.shop_key)
+    change.record(member.shop_key, "sign_in_link_created", member.email)
+    return one_time_links.create(change, "sign-in", member.member_key, member.shop_key)
 
 
-def reset_password(connection: Connection, member: Member, *, by: Actor, now: int) -> str:
+def reset_password(change: Change, member: Member) -> str:
     """Remove a member's password and end all their sign-ins. Returns the token of a link to set a new
     password."""
-    _store_password(connection, member.member_key, "")
-    record_in_all_shops(connection, member.member_key, by, "password_reset", member.email, now)
-    return one_time_links.create(connection, "password", member.member_key, now)
+    _store_password(change.connection, member.member_key, "")
+    record_in_all_shops(change, member.member_key, "password_reset", member.email)
+    return one_time_links.create(change, "password", member.member_key)
 
 
 def set_password(
-    connection: Connection,
-    member_key: int,
-    password_hash: str,
-    *,
-    by: Actor,
-    now: int,
-    action: str = "password_set",
+    change: Change, member_key: int, password_hash: str, action: str = "password_set"
 ) -> None:
     """Store a person's password. Ends their sign-ins and links, and lifts their limits of attempts."""
-    email = _store_password(connection, member_key, password_hash)
-    sign_in_limits.reset_account(connection, email)
-    record_in_all_shops(connection, member_key, by, action, email, now)
+    email = _store_password(change.connection, member_key, password_hash)
+    sign_in_limits.reset_account(change.connection, email)
+    record_in_all_shops(change, member_key, action, email)
 
 
 def password_hash(connection: Connection, member_key: int) -> str:
@@ -189,19 +173,17 @@ def _store_password(connection: Connection, member_key: int, password_hash: str)
     return str(email)
 
 
-def record_in_all_shops(
-    connection: Connection, member_key: int, by: Actor, action: str, detail: str, now: int
-) -> None:
+def record_in_all_shops(change: Change, member_key: int, action: str, detail: str) -> None:
     """A person has one password for all their shops, so each shop's trail records its change."""
     membership = tables.membership
     shops = select(membership.c.shop_key).where(membership.c.member_key == member_key)
-    for shop_key in connection.execute(shops.order_by(membership.c.shop_key)).scalars().all():
-        record(connection, shop_key, by, action, detail, now)
+    for shop_key in change.connection.scalars(shops.order_by(membership.c.shop_key)).all():
+        change.record(shop_key, action, detail)
 
 
-def _update_membership(connection: Connection, member: Member, **values: Any) -> None:
+def _update_membership(change: Change, member: Member, **values: Any) -> None:
     same = _is_membership(member.shop_key, member.member_key)
-    connection.execute(update(tables.membership).where(same).values(values))
+    change.connection.execute(update(tables.membership).where(same).values(values))
 
 
 def _is_membership(shop_key: int, member_key: int) -> Any:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, and_, delete, exists, insert, or_, selec
 
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
 from warehouse.tables import member, membership, one_time_link, shop
+from web.auth.audit import Change
 from web.auth.sessions import new_token, token_hash
 
 Purpose = Literal["password", "sign-in"]
@@ -21,21 +22,19 @@ LIFETIMES: Final[dict[Purpose, int]] = {
 }
 
 
-def create(
-    connection: Connection, purpose: Purpose, member_key: int, now: int, shop_key: int = 0
-) -> str:
+def create(change: Change, purpose: Purpose, member_key: int, shop_key: int = 0) -> str:
     """The token of a new link, valid for its lifetime from now on. One to sign in leads to a shop."""
     own = one_time_link.c.member_key == member_key
-    connection.execute(delete(one_time_link).where(own, one_time_link.c.purpose == purpose))
+    change.connection.execute(delete(one_time_link).where(own, one_time_link.c.purpose == purpose))
     token = new_token()
     row = {
         "token_hash": token_hash(token),
         "purpose": purpose,
         "member_key": member_key,
         "shop_key": shop_key,
-        "expires_at": now + LIFETIMES[purpose],
+        "expires_at": change.now + LIFETIMES[purpose],
     }
-    connection.execute(insert(one_time_link), row)
+    change.connection.execute(insert(one_time_link), row)
     return token
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, or_
 
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER
 from warehouse.tables import member, membership, shop, sign_in
+from web.auth.audit import Change
 from web.auth.columns import words
 from web.auth.permissions import ADD_SHOPS
 
@@ -58,27 +59,25 @@ def token_hash(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def start(
-    connection: Connection, member_key: int, shop_key: int, address: str, browser: str, now: int
-) -> str:
+def start(change: Change, member_key: int, shop_key: int, browser: str) -> str:
     """Sign a member in to a shop, and delete expired sign-ins. Returns the token."""
-    token = new_token()
+    token, now = new_token(), change.now
     row = {
         "token_hash": token_hash(token),
         "member_key": member_key,
         "shop_key": shop_key,
         "started_at": now,
         "seen_at": now,
-        "address": address,
+        "address": change.by.source_ip,
         "browser": browser,
     }
-    connection.execute(insert(sign_in), row)
+    change.connection.execute(insert(sign_in), row)
     expired = (
         select(sign_in.c.token_hash)
         .where(or_(sign_in.c.started_at <= now - LIFETIME, sign_in.c.seen_at <= now - IDLE_LIMIT))
         .with_for_update(skip_locked=True)
     )
-    connection.execute(delete(sign_in).where(sign_in.c.token_hash.in_(expired)))
+    change.connection.execute(delete(sign_in).where(sign_in.c.token_hash.in_(expired)))
     return token
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, select, update
 
 from warehouse.tables import member, membership
 from web.auth import members, one_time_links, passwords, sessions, sign_in_limits
-from web.auth.audit import UNKNOWN, Actor, record, record_repeated
+from web.auth.audit import UNKNOWN, Actor, Change
 from web.auth.gcra import client_network
 from web.auth.sessions import SignedIn
 from web.auth.sign_in_limits import Attempt, KnownRefusals, SignInRefused, Writer, counted
@@ -53,9 +53,9 @@ def sign_in(
             raise SignInRefused
         sign_in_limits.reset(connection, attempt)
         shop_key, _ = shops[0]
-        by = Actor(attempt.email, attempt.address)
-        token = sessions.start(connection, row.member_key, shop_key, by.source_ip, browser, now)
-        record(connection, shop_key, by, "signed_in", "", now)
+        change = Change(connection, Actor(attempt.email, attempt.address), now)
+        token = sessions.start(change, row.member_key, shop_key, browser)
+        change.record(shop_key, "signed_in")
         connection.commit()
     return token
 
@@ -63,26 +63,24 @@ def sign_in(
 def record_refusal(connection: Connection, attempt: Attempt, now: int) -> None:
     """Write an attempt that was refused to the trails of the account's shops. An account that does not
     exist has none."""
-    by = Actor(UNKNOWN, client_network(attempt.address))
+    change = Change(connection, Actor(UNKNOWN, client_network(attempt.address)), now)
     shops = (
         select(membership.c.shop_key)
         .join_from(membership, member, member.c.member_key == membership.c.member_key)
         .where(member.c.email == attempt.email)
         .order_by(membership.c.shop_key)
     )
-    for shop_key in connection.execute(shops).scalars().all():
-        record_repeated(connection, shop_key, by, "sign_in_refused", attempt.email, now)
+    for shop_key in connection.scalars(shops).all():
+        change.record_repeated(shop_key, "sign_in_refused", attempt.email)
 
 
-def follow_link(
-    connection: Connection, token: str, link: Row, *, by: Actor, browser: str, now: int
-) -> str | None:
+def follow_link(change: Change, token: str, link: Row, browser: str) -> str | None:
     """Use up a link that `one_time_links.find` found, and sign its member in. Returns the token of the
     sign-in; of several calls at once, one does, and the others get None. Does not commit."""
-    if not one_time_links.use_up(connection, "sign-in", token, now):
+    if not one_time_links.use_up(change.connection, "sign-in", token, change.now):
         return None
-    record(connection, link.shop_key, by, "signed_in", "with a one-time link", now)
-    return sessions.start(connection, link.member_key, link.shop_key, by.source_ip, browser, now)
+    change.record(link.shop_key, "signed_in", "with a one-time link")
+    return sessions.start(change, link.member_key, link.shop_key, browser)
 
 
 def change_password(
@@ -115,8 +113,8 @@ def change_password(
         new_hash = passwords.hash_password(new) if is_old else ""
     with write() as connection:
         if not is_old:
-            who = Actor(by.name, network)
-            record_repeated(connection, shop_key, who, "password_change_refused", "", now)
+            refused = Change(connection, Actor(by.name, network), now)
+            refused.record_repeated(shop_key, "password_change_refused")
             connection.commit()
             raise SignInRefused
         # Both may have ended meanwhile.
@@ -124,9 +122,8 @@ def change_password(
         if not unchanged or sessions.find(connection, signed_in.token, now) is None:
             raise SignInRefused
         sign_in_limits.reset(connection, attempt)
-        members.set_password(
-            connection, member_key, new_hash, by=by, now=now, action="password_changed"
-        )
-        token = sessions.start(connection, member_key, shop_key, by.source_ip, browser, now)
+        change = Change(connection, by, now)
+        members.set_password(change, member_key, new_hash, "password_changed")
+        token = sessions.start(change, member_key, shop_key, browser)
         connection.commit()
     return token

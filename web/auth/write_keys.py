@@ -18,7 +18,7 @@ from warehouse.domain.landing_names import can_be_folder
 from warehouse.domain.time import NEVER
 from warehouse.tables import shop, write_key
 from web.auth.api_keys import find_shop_key, require_room
-from web.auth.audit import Actor, record
+from web.auth.audit import Change
 from web.auth.columns import happened, words
 from web.auth.errors import OperatorError
 
@@ -28,14 +28,7 @@ PREFIX: Final = "fwk_"
 
 
 def create(
-    connection: Connection,
-    shop_id: str,
-    origins: Sequence[str],
-    *,
-    name: str,
-    by: Actor,
-    now: int,
-    text: str = "",
+    change: Change, shop_id: str, origins: Sequence[str], *, name: str, text: str = ""
 ) -> str:
     """Create a write key of a shop, and return its text.
 
@@ -47,20 +40,20 @@ def create(
             f"the shop's id {shop_id!r} cannot be the name of a folder in the landing folder, which events "
             "pass; add the shop under an id such as its domain"
         )
+    connection = change.connection
     shop_key = find_shop_key(connection, shop_id)
-    require_room(connection, shop_key, "write keys", write_key, write_key.c.revoked_at > now)
+    require_room(connection, shop_key, "write keys", write_key, write_key.c.revoked_at > change.now)
     text = text or PREFIX + token_hex(16)
     row = {
         "write_key": text,
         "shop_key": shop_key,
         "name": name,
         "origins": " ".join(origins),
-        "created_by": by.name,
-        "created_at": now,
+        "created_by": change.by.name,
+        "created_at": change.now,
     }
     connection.execute(insert(write_key), row)
-    detail = _describe(find(connection, text))
-    record(connection, shop_key, by, "write_key_created", detail, now)
+    change.record(shop_key, "write_key_created", _describe(find(connection, text)))
     return text
 
 
@@ -87,17 +80,17 @@ def find(connection: Connection, text: str) -> WriteKey:
     return key
 
 
-def revoke(connection: Connection, text: str, *, by: Actor, now: int) -> None:
+def revoke(change: Change, text: str) -> None:
     """Stop a write key. One that was revoked before keeps its instant. Raises
     OperatorError."""
-    key = find(connection, text)
-    revoked = connection.execute(
+    key = find(change.connection, text)
+    revoked = change.connection.execute(
         update(write_key)
-        .where(write_key.c.write_key == text, write_key.c.revoked_at > now)
-        .values(revoked_at=now)
+        .where(write_key.c.write_key == text, write_key.c.revoked_at > change.now)
+        .values(revoked_at=change.now)
     )
     if revoked.rowcount == 1:
-        record(connection, key.shop_key, by, "write_key_revoked", _describe(key), now)
+        change.record(key.shop_key, "write_key_revoked", _describe(key))
 
 
 _SELECT: Final = select(

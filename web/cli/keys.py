@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from warehouse.domain.vocabulary import SCOPES
 from web.auth import api_keys
 from web.auth.api_key_format import is_well_formed
-from web.cli.options import ByRule, ChoiceList, Listed, as_operator, listing, table, transaction
+from web.cli.options import ByRule, ChoiceList, Listed, listing, table, transaction
 from web.clock import wall_clock
 
 _DAY = ByRule("day", api_keys.end_of_day)
@@ -40,11 +40,10 @@ def mint(
     shop: str, scopes: tuple[str, ...], name: str, expires: int | None, file: Path | None
 ) -> None:
     """Create a key. It is printed alone on the last line, and never shown again."""
-    change = as_operator()
-    with transaction() as connection:
+    with transaction() as change:
         key = _read_key(file) if file else ""
-        if not key or not api_keys.opens(connection, key, shop, scopes, change["now"]):
-            key = api_keys.mint(connection, shop, scopes, name=name, **change, expires_at=expires)
+        if not key or not api_keys.opens(change.connection, key, shop, scopes, change.now):
+            key = api_keys.mint(change, shop, scopes, name=name, expires_at=expires)
             if file:
                 _write_private(file, key)
     click.echo(key)
@@ -83,8 +82,8 @@ def list_keys(connection: Connection, shop: str | None) -> Iterator[Listed]:
 @click.argument("credential_id")
 def revoke(credential_id: str) -> None:
     """Revoke a key. It stops working at once."""
-    with transaction() as connection:
-        api_keys.revoke(connection, credential_id, **as_operator())
+    with transaction() as change:
+        api_keys.revoke(change, credential_id)
 
 
 @keys.command("rotate")
@@ -100,11 +99,10 @@ def revoke(credential_id: str) -> None:
 def rotate(credential_id: str, old_works: str, expires: int | None) -> None:
     """Replace a key by a new one with the same name and scopes. The new key is printed alone on the
     last line, and never shown again."""
-    with transaction() as connection:
+    with transaction() as change:
         key = api_keys.rotate(
-            connection,
+            change,
             credential_id,
-            **as_operator(),
             grace=api_keys.GRACE_PERIODS[old_works],
             expires_at=expires,
         )

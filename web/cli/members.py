@@ -12,7 +12,7 @@ from warehouse.settings import public_url
 from web.auth import api_keys, operators, passwords
 from web.auth import audit as trail
 from web.auth import members as accounts
-from web.cli.options import ByRule, ChoiceList, Listed, as_operator, listing, table, transaction
+from web.cli.options import ByRule, ChoiceList, Listed, listing, table, transaction
 
 _ADDRESS = ByRule("email", accounts.normalize_email)
 _shop = click.option("--shop", required=True, help="The shop of the member.")
@@ -37,9 +37,9 @@ def members() -> None:
 def add(shop: str, email: str, permissions: tuple[str, ...]) -> None:
     """Add a member, or enable a disabled member again. A member without a password gets a one-time
     link to set one; it is printed alone on the last line."""
-    with transaction() as connection:
-        shop_key = api_keys.find_shop_key(connection, shop)
-        token = accounts.add(connection, shop_key, email, permissions, **as_operator())
+    with transaction() as change:
+        shop_key = api_keys.find_shop_key(change.connection, shop)
+        token = accounts.add(change, shop_key, email, permissions)
         # Read inside the transaction: with a wrong setting, nothing is added.
         pages = _pages_url()
     if token is None:
@@ -54,8 +54,8 @@ def add_operator(email: str) -> None:
     """Let a person add shops on the pages, each with all permissions in it. A person without a shop or a
     password gets a one-time link to set a password and, where they have none, to add their first shop; it is
     printed alone on the last line."""
-    with transaction() as connection:
-        token = operators.add(connection, email, **as_operator())
+    with transaction() as change:
+        token = operators.add(change, email)
         pages = _pages_url()
     if token is None:
         click.echo(f"{email} can add shops at {public_url()}/setup")
@@ -67,8 +67,8 @@ def add_operator(email: str) -> None:
 @_email
 def remove_operator(email: str) -> None:
     """Let a person add no more shops, at once. They stay a member of theirs."""
-    with transaction() as connection:
-        operators.remove(connection, email, **as_operator())
+    with transaction() as change:
+        operators.remove(change, email)
 
 
 @listing(
@@ -98,9 +98,9 @@ def list_members(connection: Connection, shop: str | None) -> Iterator[Listed]:
 @_permissions
 def set_permissions(shop: str, email: str, permissions: tuple[str, ...]) -> None:
     """Replace the permissions of a member, at once."""
-    with transaction() as connection:
-        member = accounts.find(connection, shop, email)
-        accounts.set_permissions(connection, member, permissions, **as_operator())
+    with transaction() as change:
+        member = accounts.find(change.connection, shop, email)
+        accounts.set_permissions(change, member, permissions)
 
 
 @members.command("disable")
@@ -108,9 +108,9 @@ def set_permissions(shop: str, email: str, permissions: tuple[str, ...]) -> None
 @_email
 def disable(shop: str, email: str) -> None:
     """Keep a member out of the shop, at once. The keys that they created keep working."""
-    with transaction() as connection:
-        member = accounts.find(connection, shop, email)
-        accounts.disable(connection, member, **as_operator())
+    with transaction() as change:
+        member = accounts.find(change.connection, shop, email)
+        accounts.disable(change, member)
 
 
 @members.command("reset-password")
@@ -119,9 +119,9 @@ def disable(shop: str, email: str) -> None:
 def reset_password(shop: str, email: str) -> None:
     """Remove a member's password. They are signed out everywhere at once. A one-time link to set a new
     password is printed alone on the last line."""
-    with transaction() as connection:
-        member = accounts.find(connection, shop, email)
-        token = accounts.reset_password(connection, member, **as_operator())
+    with transaction() as change:
+        member = accounts.find(change.connection, shop, email)
+        token = accounts.reset_password(change, member)
         pages = _pages_url()
     _print_link(pages, token)
 
@@ -132,9 +132,9 @@ def reset_password(shop: str, email: str) -> None:
 def sign_in_link(shop: str, email: str) -> None:
     """Print a link that signs a member in to the shop without a password. It works once, within an hour;
     a new one ends the previous one. It is printed alone on the last line."""
-    with transaction() as connection:
-        member = accounts.find(connection, shop, email)
-        token = accounts.create_sign_in_link(connection, member, **as_operator())
+    with transaction() as change:
+        member = accounts.find(change.connection, shop, email)
+        token = accounts.create_sign_in_link(change, member)
         pages = _pages_url()
     click.echo("The button behind this link signs the member in. It works once, within an hour:")
     click.echo(f"{pages}/sign-in/{token}")
@@ -155,9 +155,9 @@ def set_password(shop: str, email: str) -> None:
         raise click.ClickException(str(error)) from None
     # Hashing takes long, and a transaction that writes keeps others waiting.
     password_hash = passwords.hash_password(password)
-    with transaction() as connection:
-        member_key = accounts.find(connection, shop, email).member_key
-        accounts.set_password(connection, member_key, password_hash, **as_operator())
+    with transaction() as change:
+        member_key = accounts.find(change.connection, shop, email).member_key
+        accounts.set_password(change, member_key, password_hash)
 
 
 def _print_events(events: Sequence[Listed]) -> None:

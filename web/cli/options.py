@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 import orjson
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.connections.backends import backend_of
@@ -18,7 +18,7 @@ from warehouse.operations.shop_registry import ShopDiffers
 from warehouse.setting_values import SettingError
 from warehouse.settings import WAREHOUSE_URL
 from warehouse.tenants.deletion import UnknownShop
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 from web.auth.errors import OperatorError
 from web.clock import wall_clock
 
@@ -76,10 +76,10 @@ def require_known_pooler(engine: Engine) -> None:
 
 
 @contextmanager
-def transaction() -> Iterator[Connection]:
-    """A transaction on the warehouse. It is committed unless an error is raised."""
+def transaction() -> Iterator[Change]:
+    """A change that the operator makes now. It is committed unless an error is raised."""
     with open_warehouse() as engine, engine.connect().execution_options(writes=True) as connection:
-        yield connection
+        yield Change(connection, OPERATOR, wall_clock())
         connection.commit()
 
 
@@ -193,8 +193,3 @@ def _value(member: str, value: Any) -> Any:
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def as_operator() -> dict[str, Any]:
-    """The keyword arguments of a change that the operator makes now."""
-    return {"by": OPERATOR, "now": wall_clock()}

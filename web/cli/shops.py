@@ -14,9 +14,7 @@ from warehouse.operations import shop_registry
 from warehouse.settings import WAREHOUSE_URL
 from warehouse.tenants.deletion import close_shop, delete_rows, require_shop
 from warehouse.tenants.export import export_shop
-from web.auth.audit import OPERATOR
 from web.cli.options import ByRule, Listed, listing, open_warehouse, table, transaction
-from web.clock import wall_clock
 
 
 def _shop_id(text: str) -> str:
@@ -48,8 +46,10 @@ def shops() -> None:
 @click.option("--name", type=ByRule("text", text_rules.name), help="For people.")
 def add(shop_id: str, currency: str, timezone: str, name: str | None) -> None:
     """Add a shop, as `python -m jobs import shops` does. ID is a domain such as example.myshopify.com."""
-    with transaction() as connection:
-        is_new = shop_registry.add_shop(connection, shop_id, currency, timezone, name, wall_clock())
+    with transaction() as change:
+        is_new = shop_registry.add_shop(
+            change.connection, shop_id, currency, timezone, name, change.now
+        )
     click.echo(f"added {shop_id}" if is_new else f"{shop_id} is there already: nothing has changed")
 
 
@@ -75,8 +75,9 @@ def delete(shop_id: str, yes: bool) -> None:
     interrupted, run it again; else the nightly purge goes on."""
     if not yes:
         _ask_again(shop_id)
-    with transaction() as connection:
-        close_shop(connection, shop_id, wall_clock(), OPERATOR.name, OPERATOR.source_ip)
+    with transaction() as change:
+        by = change.by
+        close_shop(change.connection, shop_id, change.now, by.name, by.source_ip)
     with open_arrow(WAREHOUSE_URL.get()) as arrow:
         delete_rows(arrow, shop_id)
     click.echo(f"deleted {shop_id}")

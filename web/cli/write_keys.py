@@ -9,7 +9,7 @@ from warehouse.connections.roles import let_read
 from warehouse.setting_values import origins as parse_origins
 from warehouse.settings import WAREHOUSE_URL
 from web.auth import write_keys as stored
-from web.cli.options import ByRule, Listed, as_operator, listing, table, transaction
+from web.cli.options import ByRule, Listed, listing, table, transaction
 
 
 @click.group("write-keys")
@@ -29,8 +29,8 @@ def write_keys() -> None:
 @click.option("--name", default="", help="The site that uses the key.")
 def create(shop: str, origins: tuple[str, ...], name: str) -> None:
     """Create a write key. It is printed alone on the last line. It is public."""
-    with transaction() as connection:
-        text = stored.create(connection, shop, origins, name=name, **as_operator())
+    with transaction() as change:
+        text = stored.create(change, shop, origins, name=name)
     click.echo(text)
 
 
@@ -59,8 +59,8 @@ def list_keys(connection: Connection, shop: str | None) -> Iterator[Listed]:
 @click.argument("key")
 def revoke(key: str) -> None:
     """Revoke a write key. The collector refuses it within seconds."""
-    with transaction() as connection:
-        stored.revoke(connection, key, **as_operator())
+    with transaction() as change:
+        stored.revoke(change, key)
 
 
 @click.command("collector-role")
@@ -68,6 +68,8 @@ def collector_role() -> None:
     """Create the role under which the collector reads write keys, and nothing else (PostgreSQL). Its
     WAREHOUSE_URL is printed alone on the last line, and never shown again. A further call gives the role a
     new password, and its rights anew. The user of WAREHOUSE_URL must be allowed to create roles."""
-    with transaction() as connection:
-        url = let_read(connection, WAREHOUSE_URL.get(), "_collector", stored.READ_BY_COLLECTOR)
+    with transaction() as change:
+        url = let_read(
+            change.connection, WAREHOUSE_URL.get(), "_collector", stored.READ_BY_COLLECTOR
+        )
     click.echo(url.render_as_string(hide_password=False))

@@ -33,7 +33,7 @@ def show() -> Any:
             form.old.data,
             form.password.data,
             words=[page.member.email, *(shop_id for _, shop_id in page.shops)],
-            by=page.actor,
+            by=page.change.by,
             browser=browser_cookie.name(),
             now=page.now,
         )

@@ -71,12 +71,10 @@ def new_key() -> Any:
     try:
         with change() as page:
             key = api_keys.mint(
-                page.connection,
+                page.change,
                 page.member.shop_id,
                 form.scopes.data,
                 name=form.name.data,
-                by=page.actor,
-                now=page.now,
                 expires_at=form.expires.instant,
                 credential_id=f"cred_{form_id(form)[:24]}",
             )
@@ -106,10 +104,8 @@ def rotate(credential_id: str) -> Any:
     try:
         with change() as page:
             new = api_keys.rotate(
-                page.connection,
+                page.change,
                 credential_id,
-                by=page.actor,
-                now=page.now,
                 grace=api_keys.GRACE_PERIODS[form.grace.data],
                 expires_at=form.expires.instant,
             )
@@ -127,7 +123,7 @@ def revoke(credential_id: str) -> Any:
     if request.method != "POST":
         return render_template("key_revoke.html", key=key, kind="key", text=f"{key.hint}…")
     with change() as page:
-        api_keys.revoke(page.connection, credential_id, by=page.actor, now=page.now)
+        api_keys.revoke(page.change, credential_id)
     return _listed(f"The key {key.name or key.hint} is revoked and no longer works.")
 
 
@@ -141,12 +137,10 @@ def new_write_key() -> Any:
     try:
         with change() as page:
             write_keys.create(
-                page.connection,
+                page.change,
                 page.member.shop_id,
                 form.origins.origins,
                 name=form.name.data,
-                by=page.actor,
-                now=page.now,
                 text=f"{write_keys.PREFIX}{form_id(form)[:32]}",
             )
         flash(f"The write key {form.name.data} is created.")
@@ -164,7 +158,7 @@ def revoke_write_key(text: str) -> Any:
     if request.method != "POST":
         return render_template("key_revoke.html", key=key, kind="write key", text=key.text)
     with change() as page:
-        write_keys.revoke(page.connection, text, by=page.actor, now=page.now)
+        write_keys.revoke(page.change, text)
     name = key.name or key.text
     return _listed(f"The write key {name} is revoked. Events with it are refused in a moment.")
 

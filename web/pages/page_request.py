@@ -24,7 +24,7 @@ from sqlalchemy import Connection, Row
 from werkzeug.wrappers import Response
 
 from web.auth import passwords, permissions, sessions
-from web.auth.audit import Actor, record
+from web.auth.audit import Actor, Change
 from web.auth.errors import OperatorError
 from web.auth.permissions import NotAllowed
 from web.auth.sessions import SignedIn
@@ -64,15 +64,13 @@ class MemberRequest:
     now: int
 
     @property
-    def actor(self) -> Actor:
-        """The member, for the audit trail."""
-        return Actor(self.member.email, client_address())
+    def change(self) -> Change:
+        """A change that the member makes, within `change()`."""
+        return Change(self.connection, Actor(self.member.email, client_address()), self.now)
 
     def record(self, action: str, detail: str = "", shop_key: int | None = None) -> None:
         """Write to the audit trail of the member's shop, or of another one."""
-        record(
-            self.connection, shop_key or self.member.shop_key, self.actor, action, detail, self.now
-        )
+        self.change.record(shop_key or self.member.shop_key, action, detail)
 
 
 class SignInEnded(Exception):

@@ -81,11 +81,8 @@ def add_shop() -> Any:
     shop = form.settings()
     try:
         with change() as page:
-            member = page.member
-            shop_key = operators.add_shop(
-                page.connection, shop, member.email, by=page.actor, now=page.now
-            )
-            sessions.switch_shop(page.connection, member.token, shop_key)
+            shop_key = operators.add_shop(page.change, shop, page.member.email)
+            sessions.switch_shop(page.connection, page.member.token, shop_key)
     except operators.ShopTaken:
         form.refuse_taken()
         return shop_page("shop_new.html", form)

@@ -7,8 +7,9 @@ from typing import Any, Final
 from flask import flash, make_response, redirect, render_template, request, url_for
 from sqlalchemy import Connection, Row
 
-from web.auth import audit, members, one_time_links, operators, passwords, sessions
+from web.auth import members, one_time_links, operators, passwords, sessions
 from web.auth import sign_in as auth
+from web.auth.audit import Actor, Change
 from web.auth.gcra import client_network
 from web.auth.one_time_links import Purpose
 from web.auth.sign_in_limits import Attempt, SignInRefused, TooManyAttempts, counted
@@ -73,18 +74,14 @@ def follow_link(token: str) -> Any:
         is_other = present is not None and present.member_key != link.member_key
         other = present if is_other else None
         return render_template("sign_in_link.html", link=link, other=other)
-    at = now()
     with database().write() as connection:
-        by = audit.Actor(link.email, client_address())
-        session_token = auth.follow_link(
-            connection, token, link, by=by, browser=browser_cookie.name(), now=at
-        )
+        change = _change(connection, link.email)
+        session_token = auth.follow_link(change, token, link, browser_cookie.name())
         if session_token is None:
             raise _dead_link()
         if present:
             sessions.end(connection, present.token)
-            by = audit.Actor(present.email, client_address())
-            audit.record(connection, present.shop_key, by, "signed_out", "", at)
+            _change(connection, present.email).record(present.shop_key, "signed_out")
         connection.commit()
     page_request.start_session(session_token)
     return redirect(url_for("dashboard.overview"))
@@ -109,15 +106,15 @@ def set_password(token: str) -> Any:
         return _password_page(form, link)
     with passwords.place_to_hash(client_network(client_address())):
         password_hash = passwords.hash_password(form.password.data)
-    by, at = audit.Actor(link.email, client_address()), now()
     connection = open_connection(write=True)
     # Their shops and rights may have changed since they were read.
     _find_link(connection, "password", token)
-    if not one_time_links.use_up(connection, "password", token, at):
+    change = _change(connection, link.email)
+    if not one_time_links.use_up(connection, "password", token, change.now):
         raise _dead_link()
     if isinstance(form, FirstShopForm):
         try:
-            shop_key = operators.add_shop(connection, form.settings(), link.email, by=by, now=at)
+            shop_key = operators.add_shop(change, form.settings(), link.email)
         except operators.ShopTaken:
             form.refuse_taken()
             return _password_page(form, link)
@@ -125,16 +122,19 @@ def set_password(token: str) -> Any:
         shop_key, _ = shops[0]
     else:
         raise _dead_link()
-    members.set_password(connection, link.member_key, password_hash, by=by, now=at)
-    session_token = sessions.start(
-        connection, link.member_key, shop_key, by.source_ip, browser_cookie.name(), at
-    )
-    audit.record(connection, shop_key, by, "signed_in", "with a new password", at)
+    members.set_password(change, link.member_key, password_hash)
+    session_token = sessions.start(change, link.member_key, shop_key, browser_cookie.name())
+    change.record(shop_key, "signed_in", "with a new password")
     connection.commit()
     page_request.start_session(session_token)
     flash("Your password is set, and you are signed in.")
     is_first = isinstance(form, FirstShopForm)
     return redirect(url_for("setup.show" if is_first else "dashboard.overview"))
+
+
+def _change(connection: Connection, email: str) -> Change:
+    """A change that a person makes who is not signed in yet."""
+    return Change(connection, Actor(email, client_address()), now())
 
 
 def _refused(form: SignInForm, failure: str) -> str:

@@ -7,7 +7,7 @@ from tests.support.fixtures import Clock
 from tests.support.people import HOME, Browser, add_member, new_link
 from tests.support.shop_builder import ShopBuilder, writing
 from web.auth import members, one_time_links, sign_in_limits
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 
 NEW = "quite another sentence"
 
@@ -62,7 +62,7 @@ def test_link_of_a_disabled_member_is_not_found(
     link = new_link(engine, "ada@example.com", clock.now)
     with writing(engine) as connection:
         ada = members.find(connection, shop.shop_id, "ada@example.com")
-        members.disable(connection, ada, by=OPERATOR, now=clock.now)
+        members.disable(Change(connection, OPERATOR, clock.now), ada)
     assert browser.get(link).status_code == 404
 
 

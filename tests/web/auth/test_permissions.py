@@ -13,7 +13,7 @@ from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.domain.vocabulary import PERMISSIONS, SCOPES
 from warehouse.tables import api_key
 from web.auth import api_keys, members, write_keys
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 
 # The interface's table: the permissions that a scope needs, besides `connections:manage`.
 NEEDED = {
@@ -139,7 +139,7 @@ def test_a_member_without_the_permission_sees_no_keys(
     Browser(client).signed_in().mint("analytics:read", name="The tool")
     (key,) = _keys(engine)
     with writing(engine) as connection:
-        write_key = write_keys.create(connection, shop.shop_id, (), name="", by=OPERATOR, now=0)
+        write_key = write_keys.create(Change(connection, OPERATOR, 0), shop.shop_id, (), name="")
     bea = Browser(client).signed_in("bea@example.com")
     own = (key.credential_id, f"write-keys/{write_key}")
     unknown = ("cred_0123", "write-keys/fwk_0123")
@@ -183,7 +183,7 @@ def test_changed_permissions_apply_to_the_next_request(
     form = browser.form(NEW)
     with writing(engine) as connection:
         ada = members.find(connection, shop.shop_id, "ada@example.com")
-        members.set_permissions(connection, ada, ["forms:edit"], by=OPERATOR, now=0)
+        members.set_permissions(Change(connection, OPERATOR, 0), ada, ["forms:edit"])
     data = {**form, "name": "x", "scopes": ["analytics:read"]}
     assert browser.client.post(NEW, data=data).status_code == 403
 

@@ -13,7 +13,7 @@ from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.tables import one_time_link, sign_in
 from web.auth import audit, members, one_time_links
 from web.auth import sign_in as auth
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 from web.auth.errors import OperatorError
 
 ADA, BOB = "ada@example.com", "bob@example.com"
@@ -23,7 +23,7 @@ def new_link(engine: Engine, clock: Clock, shop: ShopBuilder, email: str = ADA) 
     """The path of a new link, as the operator makes it."""
     with writing(engine) as connection:
         member = members.find(connection, shop.shop_id, email)
-        token = members.create_sign_in_link(connection, member, by=OPERATOR, now=clock.now)
+        token = members.create_sign_in_link(Change(connection, OPERATOR, clock.now), member)
     return f"{SIGN_IN}/{token}"
 
 
@@ -118,26 +118,23 @@ def test_of_two_that_follow_a_link_at_once_one_is_signed_in(
     with writing(engine) as connection:
         link = one_time_links.find(connection, "sign-in", token, clock.now)
         assert link
-        by = audit.Actor(ada, "192.0.2.1")
-        signed_in = [
-            auth.follow_link(connection, token, link, by=by, browser="Firefox", now=clock.now)
-            for _ in range(2)
-        ]
+        change = Change(connection, audit.Actor(ada, "192.0.2.1"), clock.now)
+        signed_in = [auth.follow_link(change, token, link, "Firefox") for _ in range(2)]
     assert signed_in[0]
     assert signed_in[1] is None
 
 
 def _disable(connection: Connection, person: members.Member, now: int) -> None:
-    members.disable(connection, person, by=OPERATOR, now=now)
-    members.add(connection, person.shop_key, person.email, (), by=OPERATOR, now=now)
+    members.disable(Change(connection, OPERATOR, now), person)
+    members.add(Change(connection, OPERATOR, now), person.shop_key, person.email, ())
 
 
 def _reset(connection: Connection, person: members.Member, now: int) -> None:
-    members.reset_password(connection, person, by=OPERATOR, now=now)
+    members.reset_password(Change(connection, OPERATOR, now), person)
 
 
 def _set(connection: Connection, person: members.Member, now: int) -> None:
-    members.set_password(connection, person.member_key, "x", by=OPERATOR, now=now)
+    members.set_password(Change(connection, OPERATOR, now), person.member_key, "x")
 
 
 @pytest.mark.parametrize("ending", [_disable, _reset, _set])
@@ -156,10 +153,9 @@ def test_a_disabled_member_gets_no_link_and_follows_none(
 ) -> None:
     with writing(engine) as connection:
         ada = members.find(connection, shop.shop_id, ADA)
-        members.disable(connection, ada, by=OPERATOR, now=clock.now)
-        token = one_time_links.create(
-            connection, "sign-in", ada.member_key, clock.now, ada.shop_key
-        )
+        change = Change(connection, OPERATOR, clock.now)
+        members.disable(change, ada)
+        token = one_time_links.create(change, "sign-in", ada.member_key, ada.shop_key)
     assert_dead(browser, f"{SIGN_IN}/{token}")
     with pytest.raises(OperatorError, match="is disabled in the shop"):
         new_link(engine, clock, shop)
