@@ -59,6 +59,8 @@ def create_app(
     `rate_buckets` is the file in which the processes of one server count requests (see `rate_limits.py`)."""
     app = Flask(__name__, static_folder=None)
     app.request_class = BoundedRequest
+    # `_begin` answers OPTIONS.
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.config[ROW_LIMITS] = RowLimits()
     # An address has one spelling: neither `/v1/forms/` nor `//v1/forms` redirects to it.
     app.url_map.strict_slashes = True

@@ -13,8 +13,8 @@ from werkzeug.test import TestResponse
 
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.tables import member
-from web.auth import members, password_links
-from web.auth.audit import OPERATOR
+from web.auth import members, one_time_links
+from web.auth.audit import OPERATOR, Change
 from web.http.state import services_of
 
 PASSWORD = "correct horse battery"
@@ -45,12 +45,11 @@ def add_member(
 ) -> str:
     """Add a member with PASSWORD to the shop, and return their address."""
     with writing(engine) as connection:
-        members.add(connection, shop.key, email, tuple(permissions), by=OPERATOR, now=now)
+        change = Change(connection, OPERATOR, now)
+        members.add(change, shop.key, email, tuple(permissions))
         if password:
             added = members.find(connection, shop.shop_id, email)
-            members.set_password(
-                connection, added.member_key, password_hash(), by=OPERATOR, now=now
-            )
+            members.set_password(change, added.member_key, password_hash())
     return email
 
 
@@ -60,7 +59,8 @@ def new_link(engine: Engine, email: str, now: int) -> str:
         key = connection.execute(
             select(member.c.member_key).where(member.c.email == email)
         ).scalar_one()
-        return f"/settings/password/{password_links.create(connection, key, now)}"
+        change = Change(connection, OPERATOR, now)
+        return f"/settings/password/{one_time_links.create(change, 'password', key)}"
 
 
 class Browser:

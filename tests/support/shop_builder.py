@@ -31,7 +31,7 @@ from warehouse.tables import (
     shop,
 )
 from web.auth import api_keys
-from web.auth.audit import Actor
+from web.auth.audit import Actor, Change
 
 # Dimensions whose ids stand for texts.
 TEXTS = {"form", "step", "field", "value", "discount", "field_a", "field_b", "value_a", "value_b"}
@@ -86,12 +86,10 @@ class ShopBuilder:
         """A key with these scopes (all where none is named)."""
         with writing(self.engine) as connection:
             return api_keys.mint(
-                connection,
+                Change(connection, Actor("test", "test"), 0),
                 self.shop_id,
                 scopes or SCOPES,
                 name="",
-                by=Actor("test", "test"),
-                now=0,
                 expires_at=expires_at,
             )
 

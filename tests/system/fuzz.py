@@ -32,7 +32,7 @@ from tests.web.openapi.described import described
 from warehouse.connections.engine import open_engine
 from warehouse.tables import shop
 from web.auth import members
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 
 EMAIL = "fuzz@example.com"
 # Requests at once: more than a process of the server has for one shop.
@@ -173,9 +173,9 @@ def _add_member(url: str) -> None:
         query = shop.select().where(shop.c.shop_id == SHOP_ID)
         key = connection.execute(query).one().shop_key
         permissions = ("forms:edit", "discounts:view", "connections:manage")
-        members.add(connection, key, EMAIL, permissions, by=OPERATOR, now=0)
+        members.add(Change(connection, OPERATOR, 0), key, EMAIL, permissions)
         added = members.find(connection, SHOP_ID, EMAIL)
-        members.set_password(connection, added.member_key, password_hash(), by=OPERATOR, now=0)
+        members.set_password(Change(connection, OPERATOR, 0), added.member_key, password_hash())
     engine.dispose()
 
 

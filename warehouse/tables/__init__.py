@@ -24,11 +24,10 @@ from warehouse.tables.members import (
     audit_event,
     member,
     membership,
-    password_link,
+    one_time_link,
     rate_bucket,
     secret,
     sign_in,
-    sign_in_link,
 )
 from warehouse.tables.operations import job_lease, job_run, pull, scheduler
 from warehouse.tables.persons import forgotten
@@ -83,7 +82,7 @@ __all__ = [
     "kept_facts",
     "member",
     "membership",
-    "password_link",
+    "one_time_link",
     "pull",
     "rate_bucket",
     "raw_event",
@@ -94,7 +93,6 @@ __all__ = [
     "secret",
     "shop",
     "sign_in",
-    "sign_in_link",
     "write_key",
 ]
 

@@ -48,22 +48,15 @@ sign_in: Final = Table(
     index("started_at"),
 )
 
-# A one-time link to set a password. Deleting the row uses it up.
-password_link: Final = Table(
-    "password_link",
+# A link that works once, to set a password or to sign in. Deleting the row uses it up.
+one_time_link: Final = Table(
+    "one_time_link",
     metadata,
     text_key("token_hash"),
+    # "password" or "sign-in" (web/auth/one_time_links.py).
+    text("purpose"),
     integer("member_key"),
-    integer("expires_at"),
-    index("member_key"),
-)
-
-# A one-time link that signs a member in to one shop. Deleting the row uses it up.
-sign_in_link: Final = Table(
-    "sign_in_link",
-    metadata,
-    text_key("token_hash"),
-    integer("member_key"),
+    # The shop that a sign-in leads to; 0 for a password, which is one for all shops.
     integer("shop_key"),
     integer("expires_at"),
     index("member_key"),

@@ -29,20 +29,19 @@ from warehouse.tables import (
     form_creation,
     member,
     membership,
-    password_link,
+    one_time_link,
     pull,
     raw_event,
     raw_order,
     reject,
     shop,
     sign_in,
-    sign_in_link,
     write_key,
 )
 from warehouse.tables.base import metadata
 
 # Tables of a shop that let somebody or something in. They are small.
-_DOORS: Final = (api_key, write_key, sign_in, sign_in_link, membership, pull)
+_DOORS: Final = (api_key, write_key, sign_in, one_time_link, membership, pull)
 DELETED: Final = "shop_deleted"
 """The action in the audit trail, which is of no shop: it stays."""
 
@@ -107,7 +106,7 @@ def _delete_doors(connection: Connection, shop_key: int) -> None:
     elsewhere = select(membership.c.member_key).union(
         select(member.c.member_key).where(member.c.adds_shops == 1)
     )
-    for table in (password_link, member):
+    for table in (one_time_link, member):
         only_here = table.c.member_key.in_(members) & table.c.member_key.not_in(elsewhere)
         connection.execute(delete(table).where(only_here))
 

@@ -1,11 +1,14 @@
 """API keys: mint, list, rotate, revoke. Only the caller that mints a key ever sees its text.
 
+A key is a row: credential_id, shop_key, shop_id, name, hint, scopes (a tuple), created_by, created_at,
+expires_at, revoked_at, last_used_at, replaced_by (the credential id that a rotation made, or "").
+Instants are in microseconds, None where it has not happened.
+
 Every change is written to the shop's audit trail. Nothing here commits.
 """
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from secrets import token_hex
 from typing import Any, Final
@@ -16,7 +19,11 @@ from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, from
 from warehouse.domain.vocabulary import SCOPES
 from warehouse.tables import api_key, shop
 from web.auth.api_key_format import hint, key_hash, new_key
-from web.auth.audit import Actor, record
+from web.auth.audit import Change
+from web.auth.columns import happened, words
+from web.auth.errors import OperatorError
+
+ApiKey = Row
 
 # How long a rotated key keeps working after its replacement was made, in microseconds.
 GRACE_PERIODS: Final = {
@@ -32,194 +39,147 @@ MOST_KEYS: Final = 100
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-class ShopNotFound(LookupError):
-    """No shop has this id."""
-
-    def __init__(self, shop_id: str) -> None:
-        super().__init__(f"there is no shop {shop_id!r}; add it with `python -m web shops add`")
-
-
-class KeyNotFound(LookupError):
-    """No key has this credential id."""
-
-    def __init__(self, credential_id: str) -> None:
-        super().__init__(f"there is no key {credential_id!r}; `keys list` shows all keys")
-
-
-class KeyNotActive(ValueError):
+class KeyNotActive(OperatorError):
     """The key has expired, or was revoked or rotated before."""
 
-    def __init__(self, credential_id: str) -> None:
-        super().__init__(
-            f"the key {credential_id!r} cannot be rotated: it has expired, or was revoked or "
-            "rotated before; create a new one with `keys mint`"
-        )
+
+def status(key: ApiKey, now: int) -> str:
+    """`active`, `expired` or `revoked`, at an instant."""
+    if key.revoked_at is not None and key.revoked_at <= now:
+        return "revoked"
+    return "expired" if key.expires_at is not None and key.expires_at <= now else "active"
 
 
-class TooManyKeys(ValueError):
-    """As many keys of this kind work for the shop as may."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(
-            f"{MOST_KEYS} {kind} of the shop work, which is the most; revoke one that nobody needs any more"
-        )
-
-
-@dataclass(frozen=True)
-class ApiKey:
-    """A key as its owner sees it. Instants in microseconds, None where it has not happened.
-    `replaced_by` is the credential id that a rotation made, or ""."""
-
-    credential_id: str
-    shop_key: int
-    shop_id: str
-    name: str
-    hint: str
-    scopes: tuple[str, ...]
-    created_by: str
-    created_at: int
-    expires_at: int | None
-    revoked_at: int | None
-    last_used_at: int | None
-    replaced_by: str
-
-    def state(self, now: int) -> str:
-        """`active`, `expired` or `revoked`, at an instant."""
-        if self.revoked_at is not None and self.revoked_at <= now:
-            return "revoked"
-        return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
-
-    def can_rotate(self, now: int) -> bool:
-        return self.state(now) == "active" and not self.replaced_by
+def can_rotate(key: ApiKey, now: int) -> bool:
+    return status(key, now) == "active" and not key.replaced_by
 
 
 def mint(
-    connection: Connection,
+    change: Change,
     shop_id: str,
     scopes: Collection[str],
     *,
     name: str,
-    by: Actor,
-    now: int,
     expires_at: int | None,
     credential_id: str | None = None,
 ) -> str:
     """Create a key of a shop with some of SCOPES, and return its text.
 
     A caller that must not create two keys for one request passes its own `credential_id`. Raises
-    ShopNotFound, TooManyKeys, and IntegrityError where that id is taken.
+    OperatorError without the shop or room for a key, and IntegrityError where that id is taken.
     """
-    text = new_key()
-    shop_key = find_shop_key(connection, shop_id)
-    credential_id = credential_id or _new_credential_id()
-    key = _insert(connection, text, credential_id, shop_key, name, scopes, expires_at, by, now)
-    record(connection, shop_key, by, "key_minted", _describe(key), now)
-    return text
+    row = {
+        "credential_id": credential_id or _new_credential_id(),
+        "shop_key": find_shop_key(change.connection, shop_id),
+        "name": name,
+        "scopes": " ".join(scope for scope in SCOPES if scope in scopes),
+        "expires_at": NEVER if expires_at is None else expires_at,
+    }
+    return _add(change, row, "key_minted")
 
 
 def find_shop_key(connection: Connection, shop_id: str) -> int:
-    """The primary key of a shop. Raises ShopNotFound."""
-    statement = select(shop.c.shop_key).where(shop.c.shop_id == shop_id)
-    shop_key = connection.execute(statement).scalar_one_or_none()
+    """The primary key of a shop. Raises OperatorError."""
+    shop_key = connection.scalar(select(shop.c.shop_key).where(shop.c.shop_id == shop_id))
     if shop_key is None:
-        raise ShopNotFound(shop_id)
+        raise OperatorError(f"there is no shop {shop_id!r}; add it with `python -m web shops add`")
     return int(shop_key)
 
 
 def require_room(
     connection: Connection, shop_key: int, kind: str, keys: Table, *work: ColumnElement[bool]
 ) -> None:
-    """Raises TooManyKeys where as many keys of a shop meet the conditions as may. Until the end of the
+    """Raises OperatorError where as many keys of a shop meet the conditions as may. Until the end of the
     transaction nobody else adds one: two at once would both find room for the last one."""
     lock = select(shop.c.shop_key).where(shop.c.shop_key == shop_key)
     connection.execute(lock.with_for_update(key_share=True))
     counted = select(func.count()).select_from(keys).where(keys.c.shop_key == shop_key, *work)
     if connection.execute(counted).scalar_one() >= MOST_KEYS:
-        raise TooManyKeys(kind)
+        raise OperatorError(
+            f"{MOST_KEYS} {kind} of the shop work, which is the most; revoke one that nobody needs any more"
+        )
 
 
 def opens(
     connection: Connection, text: str, shop_id: str, scopes: Collection[str], now: int
 ) -> bool:
     """Whether the text is an active key of the shop with these scopes, at least."""
-    statement = _SELECT_KEYS.where(api_key.c.key_hash == key_hash(text), shop.c.shop_id == shop_id)
-    row = connection.execute(statement).one_or_none()
-    key = None if row is None else _from_row(row)
-    return key is not None and key.state(now) == "active" and set(scopes) <= set(key.scopes)
+    statement = _SELECT.where(api_key.c.key_hash == key_hash(text), shop.c.shop_id == shop_id)
+    key = connection.execute(statement).one_or_none()
+    return key is not None and status(key, now) == "active" and set(scopes) <= set(key.scopes)
 
 
 def list_keys(connection: Connection, shop_id: str | None = None) -> list[ApiKey]:
     """The keys of a shop, or of all shops: by shop, the oldest first."""
-    statement = _SELECT_KEYS.order_by(shop.c.shop_id, api_key.c.created_at, api_key.c.credential_id)
+    statement = _SELECT.order_by(shop.c.shop_id, api_key.c.created_at, api_key.c.credential_id)
     if shop_id is not None:
         statement = statement.where(shop.c.shop_id == shop_id)
-    return [_from_row(row) for row in connection.execute(statement)]
+    return list(connection.execute(statement))
 
 
 def find(connection: Connection, credential_id: str) -> ApiKey:
-    """Raises KeyNotFound."""
-    statement = _SELECT_KEYS.where(api_key.c.credential_id == credential_id)
-    row = connection.execute(statement).one_or_none()
-    if row is None:
-        raise KeyNotFound(credential_id)
-    return _from_row(row)
+    """Raises OperatorError."""
+    statement = _SELECT.where(api_key.c.credential_id == credential_id)
+    key = connection.execute(statement).one_or_none()
+    if key is None:
+        raise OperatorError(f"there is no key {credential_id!r}; `keys list` shows all keys")
+    return key
 
 
-def rotate(
-    connection: Connection,
-    credential_id: str,
-    *,
-    by: Actor,
-    now: int,
-    grace: int,
-    expires_at: int | None,
-) -> str:
+def rotate(change: Change, credential_id: str, *, grace: int, expires_at: int | None) -> str:
     """Replace an active key by a new one with its name and scopes, and return the new key's text.
 
     The old key stops `grace` microseconds from now, or when it expires if that is earlier. Raises
-    KeyNotFound, KeyNotActive, and TooManyKeys where there is no room for both.
+    OperatorError without the key or room for both, and KeyNotActive.
     """
+    connection, now = change.connection, change.now
     old = find(connection, credential_id)
-    if not old.can_rotate(now):
-        raise KeyNotActive(credential_id)
-    text, new_id = new_key(), _new_credential_id()
     old_stops_at = min(now + grace, NEVER if old.expires_at is None else old.expires_at)
+    new = {
+        "credential_id": _new_credential_id(),
+        "shop_key": old.shop_key,
+        "name": old.name,
+        "scopes": " ".join(old.scopes),
+        "expires_at": NEVER if expires_at is None else expires_at,
+    }
     # When two rotations of one key run at once, the condition lets only one of them through.
-    replaced = connection.execute(
+    replaced = can_rotate(old, now) and connection.execute(
         update(api_key)
         .where(api_key.c.credential_id == credential_id, api_key.c.replaced_by == "")
-        .values(replaced_by=new_id, expires_at=old_stops_at)
+        .values(replaced_by=new["credential_id"], expires_at=old_stops_at)
     )
-    if replaced.rowcount != 1:
-        raise KeyNotActive(credential_id)
-    new = _insert(connection, text, new_id, old.shop_key, old.name, old.scopes, expires_at, by, now)
-    old_stops = f"the old one {credential_id} works until {format_end(old_stops_at)}"
-    record(connection, old.shop_key, by, "key_rotated", f"{_describe(new)}; {old_stops}", now)
-    return text
+    if not replaced or replaced.rowcount != 1:
+        raise KeyNotActive(
+            f"the key {credential_id!r} cannot be rotated: it has expired, or was revoked or rotated before; "
+            "create a new one with `keys mint`"
+        )
+    old_stops = f"; the old one {credential_id} works until {format_end(old_stops_at)}"
+    return _add(change, new, "key_rotated", old_stops)
 
 
-def revoke(connection: Connection, credential_id: str, *, by: Actor, now: int) -> None:
-    """Stop a key from the instant `now` on. A key that was revoked before keeps its instant. Raises
-    KeyNotFound."""
-    key = find(connection, credential_id)
-    revoked = connection.execute(
+def revoke(change: Change, credential_id: str) -> None:
+    """Stop a key from now on. A key that was revoked before keeps its instant. Raises
+    OperatorError."""
+    key = find(change.connection, credential_id)
+    revoked = change.connection.execute(
         update(api_key)
-        .where(api_key.c.credential_id == credential_id, api_key.c.revoked_at > now)
-        .values(revoked_at=now)
+        .where(api_key.c.credential_id == credential_id, api_key.c.revoked_at > change.now)
+        .values(revoked_at=change.now)
     )
     if revoked.rowcount == 1:
-        record(connection, key.shop_key, by, "key_revoked", _describe(key), now)
+        change.record(key.shop_key, "key_revoked", _describe(key))
 
 
 def end_of_day(text: str) -> int:
-    """The instant at which a UTC day `YYYY-MM-DD` ends. Raises ValueError."""
+    """The instant at which a UTC day `YYYY-MM-DD` ends. Raises ValueError, which says what the text is
+    not."""
     try:
         if not _DAY.fullmatch(text):
             raise ValueError
         start = datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC)
         return to_micros(start + timedelta(days=1))
     except (ValueError, OverflowError):
-        raise ValueError(f"{text!r} is not a day; write it as YYYY-MM-DD") from None
+        raise ValueError("is not a day; write it as YYYY-MM-DD") from None
 
 
 def last_day(expires_at: int) -> str:
@@ -236,41 +196,37 @@ def format_end(expires_at: int) -> str:
     return from_micros(expires_at).strftime("%d %b %Y, %H:%M UTC").lstrip("0")
 
 
-_SELECT_KEYS: Final = select(api_key, shop.c.shop_id).join_from(
-    api_key, shop, shop.c.shop_key == api_key.c.shop_key
-)
+_SELECT: Final = select(
+    api_key.c.credential_id,
+    api_key.c.shop_key,
+    shop.c.shop_id,
+    api_key.c.name,
+    api_key.c.hint,
+    words(api_key.c.scopes),
+    api_key.c.created_by,
+    api_key.c.created_at,
+    happened(api_key.c.expires_at),
+    happened(api_key.c.revoked_at),
+    happened(api_key.c.last_used_at, never=0),
+    api_key.c.replaced_by,
+).join_from(api_key, shop, shop.c.shop_key == api_key.c.shop_key)
 
 
 def _new_credential_id() -> str:
     return f"cred_{token_hex(12)}"
 
 
-def _insert(
-    connection: Connection,
-    text: str,
-    credential_id: str,
-    shop_key: int,
-    name: str,
-    scopes: Collection[str],
-    expires_at: int | None,
-    by: Actor,
-    now: int,
-) -> ApiKey:
+def _add(change: Change, row: dict[str, Any], action: str, note: str = "") -> str:
+    """Add a key, and the action to the trail; `note` ends its detail. Returns the key's text."""
+    connection, now = change.connection, change.now
     works = api_key.c.revoked_at > now, api_key.c.expires_at > now
-    require_room(connection, shop_key, "API keys", api_key, *works)
-    row = {
-        "credential_id": credential_id,
-        "shop_key": shop_key,
-        "key_hash": key_hash(text),
-        "hint": hint(text),
-        "name": name,
-        "scopes": " ".join(scope for scope in SCOPES if scope in scopes),
-        "created_by": by.name,
-        "created_at": now,
-        "expires_at": NEVER if expires_at is None else expires_at,
-    }
-    connection.execute(insert(api_key), row)
-    return find(connection, credential_id)
+    require_room(connection, row["shop_key"], "API keys", api_key, *works)
+    text = new_key()
+    own = {"key_hash": key_hash(text), "hint": hint(text), "created_by": change.by.name}
+    connection.execute(insert(api_key), {**row, **own, "created_at": now})
+    detail = _describe(find(connection, row["credential_id"]))
+    change.record(row["shop_key"], action, detail + note)
+    return text
 
 
 def _describe(key: ApiKey) -> str:
@@ -278,20 +234,3 @@ def _describe(key: ApiKey) -> str:
     expiry = "no expiry" if key.expires_at is None else f"until {format_end(key.expires_at)}"
     name = f"{key.name}, " if key.name else ""
     return f"{name}{key.credential_id} ({key.hint}…): {', '.join(key.scopes)}; {expiry}"
-
-
-def _from_row(row: Row[Any]) -> ApiKey:
-    return ApiKey(
-        credential_id=row.credential_id,
-        shop_key=row.shop_key,
-        shop_id=row.shop_id,
-        name=row.name,
-        hint=row.hint,
-        scopes=tuple(row.scopes.split()),
-        created_by=row.created_by,
-        created_at=row.created_at,
-        expires_at=None if row.expires_at == NEVER else row.expires_at,
-        revoked_at=None if row.revoked_at == NEVER else row.revoked_at,
-        last_used_at=row.last_used_at or None,
-        replaced_by=row.replaced_by,
-    )

@@ -5,10 +5,10 @@ other. Events are never changed, but for the number of times that something was 
 attack must not fill the trail.
 """
 
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.tables import audit_event, shop
@@ -64,58 +64,58 @@ _MAX_NETWORKS: Final = 20
 _OTHER_NETWORKS: Final = "other networks"
 
 
-@dataclass(frozen=True)
-class AuditEvent:
-    """One event; `at` in microseconds, `action` one of ACTIONS. `shop_id`: "" where the shop is deleted, as
-    that event itself says. It happened `times` times from then on,
-    within an hour."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change in the making: the connection of its transaction, who makes it, the instant (microseconds)."""
 
-    audit_id: int
-    shop_id: str
-    at: int
-    actor: str
-    source_ip: str
-    action: str
-    detail: str
-    times: int
+    connection: Connection
+    by: Actor
+    now: int
 
-    @property
-    def title(self) -> str:
-        return ACTIONS[self.action] + (f", {self.times} times" if self.times > 1 else "")
+    def record(self, shop_key: int, action: str, detail: str = "") -> None:
+        """Add an event to a shop's trail. `action` is one of ACTIONS, else ValueError."""
+        if action not in ACTIONS:
+            raise ValueError(action)
+        row = {
+            "shop_key": shop_key,
+            "at": self.now,
+            "actor": self.by.name,
+            "source_ip": self.by.source_ip,
+            "action": action,
+            "detail": detail,
+        }
+        self.connection.execute(insert(audit_event), row)
+
+    def record_repeated(self, shop_key: int, action: str, detail: str = "") -> None:
+        """Record something that may happen often: the same from one network is one event an hour, with the
+        number of times. From the 21st network within an hour, they share one event."""
+        event = audit_event.c
+        recent = select(event.source_ip, event.audit_id).where(
+            event.shop_key == shop_key,
+            event.action == action,
+            event.at > self.now - _AGAIN,
+            event.actor == self.by.name,
+            event.detail == detail,
+        )
+        by_network = {row.source_ip: row.audit_id for row in self.connection.execute(recent)}
+        source = self.by.source_ip
+        if source not in by_network and len(by_network) >= _MAX_NETWORKS:
+            source = _OTHER_NETWORKS
+        if source in by_network:
+            same = update(audit_event).where(event.audit_id == by_network[source])
+            self.connection.execute(same.values(times=event.times + 1))
+        else:
+            replace(self, by=Actor(self.by.name, source)).record(shop_key, action, detail)
 
 
-def record(
-    connection: Connection, shop_key: int, by: Actor, action: str, detail: str, now: int
-) -> None:
-    """Add an event in the caller's transaction. `action` is one of ACTIONS, else ValueError."""
-    if action not in ACTIONS:
-        raise ValueError(action)
-    row = {"shop_key": shop_key, "at": now, "actor": by.name, "source_ip": by.source_ip}
-    connection.execute(insert(audit_event), {**row, "action": action, "detail": detail})
+AuditEvent = Row
+"""audit_id, shop_key, shop_id ("" where the shop is deleted, as that event itself says), at
+(microseconds), actor, source_ip, action (one of ACTIONS), detail, times: how often it happened from
+then on, within an hour."""
 
 
-def record_repeated(
-    connection: Connection, shop_key: int, by: Actor, action: str, detail: str, now: int
-) -> None:
-    """Record something that may happen often: the same from one network is one event an hour, with the
-    number of times. Beyond some networks an hour, the others share an event."""
-    event = audit_event.c
-    recent = select(event.source_ip, event.audit_id).where(
-        event.shop_key == shop_key,
-        event.action == action,
-        event.at > now - _AGAIN,
-        event.actor == by.name,
-        event.detail == detail,
-    )
-    known = {row.source_ip: row.audit_id for row in connection.execute(recent)}
-    source = by.source_ip
-    if source not in known and len(known) >= _MAX_NETWORKS:
-        source = _OTHER_NETWORKS
-    if source in known:
-        same = update(audit_event).where(event.audit_id == known[source])
-        connection.execute(same.values(times=event.times + 1))
-    else:
-        record(connection, shop_key, Actor(by.name, source), action, detail, now)
+def title(event: AuditEvent) -> str:
+    return ACTIONS[event.action] + (f", {event.times} times" if event.times > 1 else "")
 
 
 def list_events(
@@ -129,7 +129,7 @@ def list_events(
     """The events of one shop or of all, newest first; only those older than `before` (an audit_id). With
     `own_of`, a member's e-mail address: what that member did, but for keys."""
     statement = (
-        select(audit_event, shop.c.shop_id)
+        select(audit_event, func.coalesce(shop.c.shop_id, "").label("shop_id"))
         .join_from(audit_event, shop, shop.c.shop_key == audit_event.c.shop_key, isouter=True)
         .order_by(audit_event.c.audit_id.desc())
         .limit(limit)
@@ -142,17 +142,4 @@ def list_events(
         )
     if before is not None:
         statement = statement.where(audit_event.c.audit_id < before)
-    return [_from_row(row) for row in connection.execute(statement)]
-
-
-def _from_row(row: Row[Any]) -> AuditEvent:
-    return AuditEvent(
-        row.audit_id,
-        row.shop_id or "",
-        row.at,
-        row.actor,
-        row.source_ip,
-        row.action,
-        row.detail,
-        row.times,
-    )
+    return list(connection.execute(statement))

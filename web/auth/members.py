@@ -7,138 +7,100 @@ commits.
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, case, insert, select, update
 
 from warehouse import tables
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import PERMISSIONS
-from web.auth import password_links, sessions, sign_in_limits, sign_in_links
-from web.auth.audit import Actor, record
+from web.auth import one_time_links, sessions, sign_in_limits
+from web.auth.audit import Change
+from web.auth.columns import happened, words
+from web.auth.errors import OperatorError
 
 _EMAIL: Final = re.compile(r"[^@\s\x00-\x1f<>,;]+@[^@\s\x00-\x1f<>,;]+\.[^@\s\x00-\x1f<>,;]+")
 _MAX_EMAIL_LENGTH: Final = 254
 
 
-class MemberNotFound(LookupError):
-    """The shop has no member with this address."""
-
-    def __init__(self, shop_id: str, email: str) -> None:
-        super().__init__(f"the shop {shop_id!r} has no member {email!r}")
-
-
-class AlreadyMember(ValueError):
-    """The shop has an enabled member with this address."""
-
-    def __init__(self, email: str) -> None:
-        super().__init__(
-            f"{email!r} is already a member of the shop; `members set-permissions` changes "
-            "their permissions"
-        )
-
-
-class MemberDisabled(ValueError):
-    """The member cannot enter the shop."""
-
-    def __init__(self, email: str) -> None:
-        super().__init__(f"{email!r} is disabled in the shop; `members add` enables them again")
-
-
-@dataclass(frozen=True)
-class Member:
-    """A person's membership of one shop. Instants in microseconds; `disabled_at` is None while the
-    membership is enabled."""
-
-    member_key: int
-    shop_key: int
-    shop_id: str
-    email: str
-    permissions: tuple[str, ...]
-    adds_shops: bool
-    has_password: bool
-    created_at: int
-    disabled_at: int | None
-
-    @property
-    def state(self) -> str:
-        """`disabled`, `invited` (no password yet) or `active`."""
-        if self.disabled_at is not None:
-            return "disabled"
-        return "active" if self.has_password else "invited"
+Member = Row
+"""A person's membership of one shop: member_key, shop_key, shop_id, email, permissions (a tuple),
+adds_shops, state, created_at, disabled_at (microseconds, None while enabled). The state is `disabled`,
+`invited` (no password yet) or `active`."""
 
 
 def normalize_email(text: str) -> str:
-    """An e-mail address as it is stored and compared: trimmed, in lower case. Raises ValueError."""
+    """An e-mail address as it is stored and compared: trimmed, in lower case. Raises ValueError, which
+    says what the text is not."""
     email = text.strip().lower()
     if len(email) > _MAX_EMAIL_LENGTH or not _EMAIL.fullmatch(email):
-        raise ValueError(f"{text!r} is not an e-mail address")
+        raise ValueError("is not an e-mail address")
     return email
 
 
-def add(
-    connection: Connection,
-    shop_key: int,
-    email: str,
-    permissions: Collection[str],
-    *,
-    by: Actor,
-    now: int,
-) -> str | None:
+def add(change: Change, shop_key: int, email: str, permissions: Collection[str]) -> str | None:
     """Make a person a member of a shop, or enable a disabled member again.
 
-    Returns the token of a link to set a password, or None where the person has one. Raises
-    AlreadyMember.
+    Returns the token of a link to set a password, or None where the person has one. Raises OperatorError
+    where the shop has them as an enabled member.
     """
-    person = find_or_add_person(connection, email, now)
+    connection, person = change.connection, find_or_add_person(change, email)
     member_key = person.member_key
     same = _is_membership(shop_key, member_key)
-    disabled_at = connection.execute(
-        select(tables.membership.c.disabled_at).where(same)
-    ).scalar_one_or_none()
+    disabled_at = connection.scalar(select(tables.membership.c.disabled_at).where(same))
     if disabled_at == NEVER:
-        raise AlreadyMember(email)
+        raise OperatorError(
+            f"{email!r} is already a member of the shop; `members set-permissions` changes their permissions"
+        )
     values = {"permissions": " ".join(_sorted(permissions)), "disabled_at": NEVER}
     if disabled_at is None:
-        key = {"shop_key": shop_key, "member_key": member_key, "created_at": now}
+        key = {"shop_key": shop_key, "member_key": member_key, "created_at": change.now}
         connection.execute(insert(tables.membership), key | values)
     else:
         connection.execute(update(tables.membership).where(same).values(values))
-    record(connection, shop_key, by, "member_added", f"{email}: {_describe(permissions)}", now)
+    change.record(shop_key, "member_added", f"{email}: {_describe(permissions)}")
     if person.password_hash:
         return None
-    return password_links.create(connection, member_key, now)
+    return one_time_links.create(change, "password", member_key)
 
 
-def find_or_add_person(connection: Connection, email: str, now: int) -> Row[Any]:
+def find_or_add_person(change: Change, email: str) -> Row:
     """The row of a person, who may be in no shop yet."""
     person = select(tables.member).where(tables.member.c.email == email)
-    row = connection.execute(person).one_or_none()
+    row = change.connection.execute(person).one_or_none()
     if row is None:
-        connection.execute(insert(tables.member), {"email": email, "created_at": now})
-        row = connection.execute(person).one()
+        change.connection.execute(insert(tables.member), {"email": email, "created_at": change.now})
+        row = change.connection.execute(person).one()
     return row
 
 
 def find(connection: Connection, shop_id: str, email: str) -> Member:
-    """Raises MemberNotFound."""
+    """Raises OperatorError."""
     for member in list_members(connection, shop_id):
         if member.email == email:
             return member
-    raise MemberNotFound(shop_id, email)
+    raise OperatorError(f"the shop {shop_id!r} has no member {email!r}")
 
 
 def list_members(connection: Connection, shop_id: str | None = None) -> list[Member]:
     """The members of a shop, or of all shops: by shop and address."""
     member, membership, shop = tables.member, tables.membership, tables.shop
+    state = case(
+        (membership.c.disabled_at != NEVER, "disabled"),
+        (member.c.password_hash == "", "invited"),
+        else_="active",
+    )
     statement = (
         select(
-            membership,
-            member.c.email,
-            member.c.adds_shops,
-            member.c.password_hash,
+            member.c.member_key,
+            membership.c.shop_key,
             shop.c.shop_id,
+            member.c.email,
+            words(membership.c.permissions),
+            (member.c.adds_shops == 1).label("adds_shops"),
+            state.label("state"),
+            membership.c.created_at,
+            happened(membership.c.disabled_at),
         )
         .join_from(membership, member, member.c.member_key == membership.c.member_key)
         .join(shop, shop.c.shop_key == membership.c.shop_key)
@@ -146,57 +108,50 @@ def list_members(connection: Connection, shop_id: str | None = None) -> list[Mem
     )
     if shop_id is not None:
         statement = statement.where(shop.c.shop_id == shop_id)
-    return [_from_row(row) for row in connection.execute(statement)]
+    return list(connection.execute(statement))
 
 
-def set_permissions(
-    connection: Connection, member: Member, permissions: Collection[str], *, by: Actor, now: int
-) -> None:
+def set_permissions(change: Change, member: Member, permissions: Collection[str]) -> None:
     """Replace a member's permissions, from their next request on."""
-    _update_membership(connection, member, permissions=" ".join(_sorted(permissions)))
+    _update_membership(change, member, permissions=" ".join(_sorted(permissions)))
     before, after = _describe(member.permissions), _describe(permissions)
     detail = f"{member.email}: {after} (before: {before})"
-    record(connection, member.shop_key, by, "permissions_set", detail, now)
+    change.record(member.shop_key, "permissions_set", detail)
 
 
-def disable(connection: Connection, member: Member, *, by: Actor, now: int) -> None:
+def disable(change: Change, member: Member) -> None:
     """Keep a member out of the shop from their next request on. Their keys keep working."""
-    _update_membership(connection, member, disabled_at=now)
-    sessions.end_all(connection, member.member_key, member.shop_key)
-    sign_in_links.end_all(connection, member.member_key, member.shop_key)
-    record(connection, member.shop_key, by, "member_disabled", member.email, now)
+    _update_membership(change, member, disabled_at=change.now)
+    sessions.end_all(change.connection, member.member_key, member.shop_key)
+    one_time_links.end_all(change.connection, member.member_key, member.shop_key)
+    change.record(member.shop_key, "member_disabled", member.email)
 
 
-def create_sign_in_link(connection: Connection, member: Member, *, by: Actor, now: int) -> str:
-    """The token of a new one-time link that signs a member in to the shop. Raises MemberDisabled."""
+def create_sign_in_link(change: Change, member: Member) -> str:
+    """The token of a new one-time link that signs a member in to the shop. Raises OperatorError."""
     if member.disabled_at is not None:
-        raise MemberDisabled(member.email)
-    record(connection, member.shop_key, by, "sign_in_link_created", member.email, now)
-    return sign_in_links.create(connection, member.member_key, member.shop_key, now)
+        raise OperatorError(
+            f"{member.email!r} is disabled in the shop; `members add` enables them again"
+        )
+    change.record(member.shop_key, "sign_in_link_created", member.email)
+    return one_time_links.create(change, "sign-in", member.member_key, member.shop_key)
 
 
-def reset_password(connection: Connection, member: Member, *, by: Actor, now: int) -> str:
+def reset_password(change: Change, member: Member) -> str:
     """Remove a member's password and end all their sign-ins. Returns the token of a link to set a new
     password."""
-    _store_password(connection, member.member_key, "")
-    record_in_all_shops(connection, member.member_key, by, "password_reset", member.email, now)
-    return password_links.create(connection, member.member_key, now)
+    _store_password(change.connection, member.member_key, "")
+    record_in_all_shops(change, member.member_key, "password_reset", member.email)
+    return one_time_links.create(change, "password", member.member_key)
 
 
 def set_password(
-    connection: Connection,
-    member_key: int,
-    password_hash: str,
-    *,
-    by: Actor,
-    now: int,
-    action: str = "password_set",
+    change: Change, member_key: int, password_hash: str, action: str = "password_set"
 ) -> None:
     """Store a person's password. Ends their sign-ins and links, and lifts their limits of attempts."""
-    email = _store_password(connection, member_key, password_hash)
-    password_links.end_all(connection, member_key)
-    sign_in_limits.reset_account(connection, email)
-    record_in_all_shops(connection, member_key, by, action, email, now)
+    email = _store_password(change.connection, member_key, password_hash)
+    sign_in_limits.reset_account(change.connection, email)
+    record_in_all_shops(change, member_key, action, email)
 
 
 def password_hash(connection: Connection, member_key: int) -> str:
@@ -206,7 +161,7 @@ def password_hash(connection: Connection, member_key: int) -> str:
 
 
 def _store_password(connection: Connection, member_key: int, password_hash: str) -> str:
-    """Returns the member's address."""
+    """Ends the member's sign-ins and links. Returns their address."""
     email = connection.execute(
         update(tables.member)
         .where(tables.member.c.member_key == member_key)
@@ -214,23 +169,21 @@ def _store_password(connection: Connection, member_key: int, password_hash: str)
         .returning(tables.member.c.email)
     ).scalar_one()
     sessions.end_all(connection, member_key)
-    sign_in_links.end_all(connection, member_key)
+    one_time_links.end_all(connection, member_key)
     return str(email)
 
 
-def record_in_all_shops(
-    connection: Connection, member_key: int, by: Actor, action: str, detail: str, now: int
-) -> None:
+def record_in_all_shops(change: Change, member_key: int, action: str, detail: str) -> None:
     """A person has one password for all their shops, so each shop's trail records its change."""
     membership = tables.membership
     shops = select(membership.c.shop_key).where(membership.c.member_key == member_key)
-    for shop_key in connection.execute(shops.order_by(membership.c.shop_key)).scalars().all():
-        record(connection, shop_key, by, action, detail, now)
+    for shop_key in change.connection.scalars(shops.order_by(membership.c.shop_key)).all():
+        change.record(shop_key, action, detail)
 
 
-def _update_membership(connection: Connection, member: Member, **values: Any) -> None:
+def _update_membership(change: Change, member: Member, **values: Any) -> None:
     same = _is_membership(member.shop_key, member.member_key)
-    connection.execute(update(tables.membership).where(same).values(values))
+    change.connection.execute(update(tables.membership).where(same).values(values))
 
 
 def _is_membership(shop_key: int, member_key: int) -> Any:
@@ -246,17 +199,3 @@ def _sorted(permissions: Collection[str]) -> list[str]:
 def _describe(permissions: Collection[str]) -> str:
     """Permissions in the audit trail."""
     return ", ".join(_sorted(permissions)) or "no permissions"
-
-
-def _from_row(row: Row[Any]) -> Member:
-    return Member(
-        member_key=row.member_key,
-        shop_key=row.shop_key,
-        shop_id=row.shop_id,
-        email=row.email,
-        permissions=tuple(row.permissions.split()),
-        adds_shops=bool(row.adds_shops),
-        has_password=bool(row.password_hash),
-        created_at=row.created_at,
-        disabled_at=None if row.disabled_at == NEVER else row.disabled_at,
-    )

@@ -5,77 +5,67 @@ command line gives and takes it. An operator without a shop adds the first one w
 password, since a sign-in is always to a shop. Nothing here commits.
 """
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import select, update
 
 from warehouse.domain.vocabulary import PERMISSIONS
 from warehouse.operations import shop_registry
 from warehouse.operations.shop_registry import ShopSettings
 from warehouse.tables import member
-from web.auth import members, password_links, sessions
+from web.auth import members, one_time_links, sessions
 from web.auth.api_keys import find_shop_key
-from web.auth.audit import Actor, record
-
-
-class NoOperator(LookupError):
-    """No operator has this address."""
-
-    def __init__(self, email: str) -> None:
-        super().__init__(f"{email!r} is no operator; `members add-operator` makes them one")
+from web.auth.audit import Change
+from web.auth.errors import OperatorError
 
 
 class ShopTaken(ValueError):
     """The shop is there already, and may be somebody else's."""
 
 
-def add(connection: Connection, email: str, *, by: Actor, now: int) -> str | None:
+def add(change: Change, email: str) -> str | None:
     """Let a person add shops. Returns the token of a link to set a password, or None for those who can sign
     in."""
-    person = members.find_or_add_person(connection, email, now)
-    _set(connection, email, adds_shops=True)
-    members.record_in_all_shops(connection, person.member_key, by, "operator_added", email, now)
-    if person.password_hash and sessions.list_shops(connection, person.member_key):
+    person = members.find_or_add_person(change, email)
+    _set(change, person.member_key, email, "operator_added", adds_shops=1)
+    if person.password_hash and sessions.list_shops(change.connection, person.member_key):
         return None
-    return password_links.create(connection, person.member_key, now)
+    return one_time_links.create(change, "password", person.member_key)
 
 
-def remove(connection: Connection, email: str, *, by: Actor, now: int) -> None:
-    """Let a person add no more shops. They stay a member of theirs. Raises NoOperator."""
+def remove(change: Change, email: str) -> None:
+    """Let a person add no more shops. They stay a member of theirs. Raises OperatorError."""
     statement = select(member.c.member_key).where(member.c.email == email, member.c.adds_shops == 1)
-    member_key = connection.execute(statement).scalar_one_or_none()
+    member_key = change.connection.scalar(statement)
     if member_key is None:
-        raise NoOperator(email)
-    _set(connection, email, adds_shops=False)
-    members.record_in_all_shops(connection, member_key, by, "operator_removed", email, now)
+        raise OperatorError(f"{email!r} is no operator; `members add-operator` makes them one")
+    _set(change, member_key, email, "operator_removed", adds_shops=0)
 
 
-def is_operator(connection: Connection, member_key: int) -> bool:
-    statement = select(member.c.adds_shops).where(member.c.member_key == member_key)
-    return bool(connection.execute(statement).scalar_one())
-
-
-def add_shop(
-    connection: Connection, settings: ShopSettings, email: str, *, by: Actor, now: int
-) -> int:
+def add_shop(change: Change, settings: ShopSettings, email: str) -> int:
     """Add a shop with a person as its first member, who has all permissions; returns its key.
 
     A shop that is there is not entered, whatever its settings: raises ShopTaken.
     """
-    shop_id, name = settings.shop_id, settings.name or None
+    connection, shop_id = change.connection, settings.shop_id
     try:
         is_new = shop_registry.add_shop(
-            connection, shop_id, settings.currency, settings.timezone, name, now
+            connection,
+            shop_id,
+            settings.currency,
+            settings.timezone,
+            settings.name or None,
+            change.now,
         )
     except shop_registry.ShopDiffers:
         is_new = False
     if not is_new:
         raise ShopTaken(shop_id)
     shop_key = find_shop_key(connection, shop_id)
-    detail = f"{shop_id}: {settings.currency}, {settings.timezone}"
-    record(connection, shop_key, by, "shop_added", detail, now)
-    members.add(connection, shop_key, email, PERMISSIONS, by=by, now=now)
+    change.record(shop_key, "shop_added", f"{shop_id}: {settings.currency}, {settings.timezone}")
+    members.add(change, shop_key, email, PERMISSIONS)
     return shop_key
 
 
-def _set(connection: Connection, email: str, *, adds_shops: bool) -> None:
-    changed = update(member).where(member.c.email == email).values(adds_shops=int(adds_shops))
-    connection.execute(changed)
+def _set(change: Change, member_key: int, email: str, action: str, *, adds_shops: int) -> None:
+    person = update(member).where(member.c.member_key == member_key)
+    change.connection.execute(person.values(adds_shops=adds_shops))
+    members.record_in_all_shops(change, member_key, action, email)

@@ -1,6 +1,6 @@
-"""The rules on what a member may do: who can change keys, and which scopes they can grant.
+"""The rules on what a member may do. Every refusal is raised by `require`, whatever a page offered.
 
-Pages ask these functions what to offer, and every change asks them again, whatever a page offered.
+A page names its need once (`needs` in `web/pages/page_request.py`); the page, and links to it, ask for it.
 """
 
 from collections.abc import Collection, Iterable
@@ -8,14 +8,17 @@ from typing import Final
 
 from warehouse.domain.vocabulary import SCOPE_NEEDS, SCOPES
 
-MANAGE_CONNECTIONS: Final = "connections:manage"
+EDIT_FORMS: Final = "forms:edit"
 VIEW_DISCOUNTS: Final = "discounts:view"
+MANAGE_CONNECTIONS: Final = "connections:manage"
+# The right of an operator (`operators.py`). It is no permission: no shop can give it.
+ADD_SHOPS: Final = "shops:add"
 
 # Permissions as people read them.
 PERMISSION_NAMES: Final = {
-    "forms:edit": "Form editing",
-    "discounts:view": "Discounts view",
-    "connections:manage": "Connections",
+    EDIT_FORMS: "Form editing",
+    VIEW_DISCOUNTS: "Discounts view",
+    MANAGE_CONNECTIONS: "Connections",
 }
 
 SCOPE_DESCRIPTIONS: Final = {
@@ -30,65 +33,35 @@ class NotAllowed(Exception):
     """The member lacks a permission; the message is a sentence that names it."""
 
 
+def require(rights: Collection[str], needed: str, doing: str) -> None:
+    """Raises NotAllowed where a member with these rights lacks the one that is needed for `doing`, as in
+    "see live codes". Rights are permissions and ADD_SHOPS."""
+    if needed in rights:
+        return
+    if needed == ADD_SHOPS:
+        raise NotAllowed(f"Only operators can {doing}. Ask the person who runs this service.")
+    raise NotAllowed(f"Only a member with the {PERMISSION_NAMES[needed]} permission can {doing}.")
+
+
 def grant_refusal(permissions: Collection[str], scope: str) -> str:
     """Why a member with these permissions cannot grant a scope; "" where they can."""
-    needed = SCOPE_NEEDS.get(scope)
-    if needed is None or needed in permissions:
-        return ""
-    return f"Only a member with the {PERMISSION_NAMES[needed]} permission can grant it."
+    try:
+        if scope in SCOPE_NEEDS:
+            require(permissions, SCOPE_NEEDS[scope], "grant it")
+    except NotAllowed as error:
+        return str(error)
+    return ""
 
 
-def require(permissions: Collection[str], needed: str, doing: str) -> None:
-    """Raises NotAllowed where a member with these permissions lacks the one that is needed for `doing`, as
-    in "see live codes"."""
-    if needed not in permissions:
-        raise NotAllowed(
-            f"Only a member with the {PERMISSION_NAMES[needed]} permission can {doing}."
-        )
-
-
-def require_manage(permissions: Collection[str]) -> None:
-    """Raises NotAllowed where a member with these permissions can neither see nor change keys."""
-    if MANAGE_CONNECTIONS not in permissions:
-        name = PERMISSION_NAMES[MANAGE_CONNECTIONS]
-        raise NotAllowed(f"Only a member with the {name} permission can see and change keys.")
-
-
-def require_data(permissions: Collection[str]) -> None:
-    """Raises NotAllowed where a member with these permissions cannot see how data come in."""
-    if MANAGE_CONNECTIONS not in permissions:
-        name = PERMISSION_NAMES[MANAGE_CONNECTIONS]
-        raise NotAllowed(f"Only a member with the {name} permission can see the Data page.")
-
-
-def require_set_up(permissions: Collection[str]) -> None:
-    """Raises NotAllowed where a member with these permissions cannot set up how data come in."""
-    if MANAGE_CONNECTIONS not in permissions:
-        name = PERMISSION_NAMES[MANAGE_CONNECTIONS]
-        raise NotAllowed(f"Only a member with the {name} permission can set up a shop.")
-
-
-def require_adding_shops(adds_shops: bool) -> None:
-    """Raises NotAllowed for a member who is no operator."""
-    if not adds_shops:
-        raise NotAllowed(
-            "Only a member whom the person who runs this service lets add shops can add one."
-        )
-
-
-def require_discounts(permissions: Collection[str]) -> None:
-    """Raises NotAllowed where a member with these permissions cannot see discounts."""
-    if VIEW_DISCOUNTS not in permissions:
-        name = PERMISSION_NAMES[VIEW_DISCOUNTS]
-        raise NotAllowed(f"Only a member with the {name} permission can see live codes.")
+def can_grant(permissions: Collection[str], scopes: Iterable[str]) -> bool:
+    """Whether a member with these permissions can make a key with these scopes."""
+    return not any(grant_refusal(permissions, scope) for scope in scopes)
 
 
 def require_grant(permissions: Collection[str], scopes: Iterable[str]) -> None:
     """Raises NotAllowed where a member with these permissions cannot make a key with these scopes."""
-    require_manage(permissions)
     for scope in scopes:
         if scope not in SCOPES:
             raise NotAllowed(f"There is no scope {scope}.")
-        refusal = grant_refusal(permissions, scope)
-        if refusal:
+        if refusal := grant_refusal(permissions, scope):
             raise NotAllowed(f"You cannot grant {scope}. {refusal}")

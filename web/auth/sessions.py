@@ -8,23 +8,15 @@ disabled, or gets a new password. Every request looks it up: no process remember
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_urlsafe
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    Table,
-    delete,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, or_, select, update
 
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER
 from warehouse.tables import member, membership, shop, sign_in
+from web.auth.audit import Change
+from web.auth.columns import words
+from web.auth.permissions import ADD_SHOPS
 
 IDLE_LIMIT: Final = 60 * 60 * MICROS_PER_SECOND
 LIFETIME: Final = 12 * IDLE_LIMIT
@@ -43,25 +35,18 @@ class SignedIn:
     email: str
     shop_key: int
     shop_id: str
-    permissions: frozenset[str]
+    permissions: tuple[str, ...]
     adds_shops: bool
     seen_at: int
 
     @property
+    def rights(self) -> tuple[str, ...]:
+        """What they may do: their permissions in the shop, and the right of an operator."""
+        return (*self.permissions, ADD_SHOPS) if self.adds_shops else self.permissions
+
+    @property
     def sign_in_id(self) -> str:
         return token_hash(self.token)[:_ID_LENGTH]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenSignIn:
-    """A sign-in as its member sees it: since when, last recorded use (microseconds), the client's address
-    and the browser's name at the sign-in."""
-
-    sign_in_id: str
-    started_at: int
-    seen_at: int
-    address: str
-    browser: str
 
 
 def new_token() -> str:
@@ -74,63 +59,34 @@ def token_hash(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def start(
-    connection: Connection, member_key: int, shop_key: int, address: str, browser: str, now: int
-) -> str:
+def start(change: Change, member_key: int, shop_key: int, browser: str) -> str:
     """Sign a member in to a shop, and delete expired sign-ins. Returns the token."""
-    token = new_token()
+    token, now = new_token(), change.now
     row = {
         "token_hash": token_hash(token),
         "member_key": member_key,
         "shop_key": shop_key,
         "started_at": now,
         "seen_at": now,
-        "address": address,
+        "address": change.by.source_ip,
         "browser": browser,
     }
-    connection.execute(insert(sign_in), row)
+    change.connection.execute(insert(sign_in), row)
     expired = (
         select(sign_in.c.token_hash)
         .where(or_(sign_in.c.started_at <= now - LIFETIME, sign_in.c.seen_at <= now - IDLE_LIMIT))
         .with_for_update(skip_locked=True)
     )
-    connection.execute(delete(sign_in).where(sign_in.c.token_hash.in_(expired)))
+    change.connection.execute(delete(sign_in).where(sign_in.c.token_hash.in_(expired)))
     return token
 
 
-def select_token(tokens: Table, token: str) -> Select[Any]:
-    """The row of a token, with its member and shop; none where the member is disabled in the shop."""
-    return (
-        select(
-            tokens, member.c.email, member.c.adds_shops, membership.c.permissions, shop.c.shop_id
-        )
-        .join_from(tokens, member, member.c.member_key == tokens.c.member_key)
-        .join(
-            membership,
-            (membership.c.member_key == tokens.c.member_key)
-            & (membership.c.shop_key == tokens.c.shop_key),
-        )
-        .join(shop, shop.c.shop_key == tokens.c.shop_key)
-        .where(tokens.c.token_hash == token_hash(token), membership.c.disabled_at == NEVER)
-    )
-
-
 def find(connection: Connection, token: str, now: int) -> SignedIn | None:
-    """The sign-in of a token, None where it has ended by the instant `now`."""
-    statement = select_token(sign_in, token).where(*_has_not_expired(now))
+    """The sign-in of a token, None where it has ended by the instant `now`, and where its member is
+    disabled in the shop."""
+    statement = _SELECT.where(sign_in.c.token_hash == token_hash(token), *_has_not_expired(now))
     row = connection.execute(statement).one_or_none()
-    if row is None:
-        return None
-    return SignedIn(
-        token=token,
-        member_key=row.member_key,
-        email=row.email,
-        shop_key=row.shop_key,
-        shop_id=row.shop_id,
-        permissions=frozenset(row.permissions.split()),
-        adds_shops=bool(row.adds_shops),
-        seen_at=row.seen_at,
-    )
+    return None if row is None else SignedIn(token=token, **row._mapping)
 
 
 def list_shops(connection: Connection, member_key: int) -> list[tuple[int, str]]:
@@ -151,19 +107,21 @@ def switch_shop(connection: Connection, token: str, shop_key: int) -> None:
     )
 
 
-def list_open(connection: Connection, member_key: int, now: int) -> list[OpenSignIn]:
-    """The sign-ins of a member in all their shops, the last used first."""
+def list_open(connection: Connection, member_key: int, now: int) -> list[Row]:
+    """The sign-ins of a member in all their shops, the last used first: sign_in_id; started_at and
+    seen_at, the last recorded use (microseconds); address and browser, as they were at the sign-in."""
     rows = connection.execute(
-        select(sign_in)
+        select(
+            func.substr(sign_in.c.token_hash, 1, _ID_LENGTH).label("sign_in_id"),
+            sign_in.c.started_at,
+            sign_in.c.seen_at,
+            sign_in.c.address,
+            sign_in.c.browser,
+        )
         .where(sign_in.c.member_key == member_key, *_has_not_expired(now))
         .order_by(sign_in.c.seen_at.desc(), sign_in.c.token_hash)
     )
-    return [
-        OpenSignIn(
-            row.token_hash[:_ID_LENGTH], row.started_at, row.seen_at, row.address, row.browser
-        )
-        for row in rows
-    ]
+    return list(rows)
 
 
 def record_use(connection: Connection, token: str, now: int) -> None:
@@ -196,6 +154,27 @@ def end_all(connection: Connection, member_key: int, shop_key: int | None = None
     if shop_key is not None:
         statement = statement.where(sign_in.c.shop_key == shop_key)
     connection.execute(statement)
+
+
+_SELECT: Final = (
+    select(
+        sign_in.c.member_key,
+        member.c.email,
+        sign_in.c.shop_key,
+        shop.c.shop_id,
+        words(membership.c.permissions),
+        (member.c.adds_shops == 1).label("adds_shops"),
+        sign_in.c.seen_at,
+    )
+    .join_from(sign_in, member, member.c.member_key == sign_in.c.member_key)
+    .join(
+        membership,
+        (membership.c.member_key == sign_in.c.member_key)
+        & (membership.c.shop_key == sign_in.c.shop_key),
+    )
+    .join(shop, shop.c.shop_key == sign_in.c.shop_key)
+    .where(membership.c.disabled_at == NEVER)
+)
 
 
 def _has_not_expired(now: int) -> tuple[ColumnElement[bool], ...]:

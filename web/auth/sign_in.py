@@ -1,38 +1,22 @@
-"""Signing in with an e-mail address and a password.
+"""Signing in with a password or a one-time link, and changing the password.
 
 A wrong password, an unknown account, an account without a password and a disabled one take the same
 work and get the same answer, so that the answer does not tell which of them it is. A refusal is
 written to the trail afterwards (`record_refusal`), for the same reason.
+
+No connection is open while a password is scored or hashed: on SQLite all writes of all shops would wait.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Collection
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Row, select, update
 
 from warehouse.tables import member, membership
-from web.auth import passwords, sessions, sign_in_limits
-from web.auth.audit import UNKNOWN, Actor, record, record_repeated
+from web.auth import members, one_time_links, passwords, sessions, sign_in_limits
+from web.auth.audit import UNKNOWN, Actor, Change
 from web.auth.gcra import client_network
-from web.auth.sign_in_limits import Attempt, KnownRefusals
-
-# Opens a connection to write with.
-Writer = Callable[[], AbstractContextManager[Connection]]
-
-
-class SignInRefused(Exception):
-    """The password is wrong, or nobody with this address can sign in."""
-
-
-class TooManyAttempts(SignInRefused):
-    """The next attempt is allowed in `retry_after` seconds; the message is a sentence."""
-
-    def __init__(self, retry_after: int) -> None:
-        minutes = -(-retry_after // 60)
-        super().__init__(
-            f"Too many attempts. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
-        )
-        self.retry_after = retry_after
+from web.auth.sessions import SignedIn
+from web.auth.sign_in_limits import Attempt, KnownRefusals, SignInRefused, Writer, counted
 
 
 def sign_in(
@@ -45,51 +29,33 @@ def sign_in(
 ) -> str:
     """Sign a member in to the first of their shops, and return the token. `browser` is its name. Commits.
 
-    No connection is open while the password is hashed. Raises SignInRefused, TooManyAttempts, and Busy
-    before the attempt is counted.
+    Raises SignInRefused, TooManyAttempts, and Busy before the attempt is counted.
     """
-    if retry_after := known.retry_after(attempt, now):
-        raise TooManyAttempts(retry_after)
+    # Before it takes a place to hash: who goes on trying takes none from others.
+    known.require(attempt, now)
     with passwords.place_to_hash(client_network(attempt.address)):
-        return _sign_in(write, known, attempt, password, browser, now)
-
-
-def _sign_in(
-    write: Writer,
-    known: KnownRefusals,
-    attempt: Attempt,
-    password: str,
-    browser: str,
-    now: int,
-) -> str:
-    with write() as connection:
-        retry_after = sign_in_limits.count(connection, known, attempt, now)
-        row = connection.execute(
-            select(member).where(member.c.email == attempt.email)
-        ).one_or_none()
-        shops = sessions.list_shops(connection, row.member_key if row else 0)
-        connection.commit()
-    if retry_after:
-        raise TooManyAttempts(retry_after)
-    matches = passwords.matches(row.password_hash if row else "", password)
-    if row is None or not matches or not shops:
-        raise SignInRefused
-    stored_hash = row.password_hash
-    new_hash = (
-        passwords.hash_password(password) if passwords.needs_rehash(stored_hash) else stored_hash
-    )
+        with counted(write, known, attempt, now) as connection:
+            account = select(member).where(member.c.email == attempt.email)
+            row = connection.execute(account).one_or_none()
+            shops = sessions.list_shops(connection, row.member_key if row else 0)
+        matches = passwords.matches(row.password_hash if row else "", password)
+        if row is None or not matches or not shops:
+            raise SignInRefused
+        old_hash = new_hash = row.password_hash
+        if passwords.needs_rehash(old_hash):
+            new_hash = passwords.hash_password(password)
     with write() as connection:
         # The password may have been reset since it was read: then no row matches.
         unchanged = update(member).where(
-            member.c.member_key == row.member_key, member.c.password_hash == stored_hash
+            member.c.member_key == row.member_key, member.c.password_hash == old_hash
         )
         if connection.execute(unchanged.values(password_hash=new_hash)).rowcount != 1:
             raise SignInRefused
         sign_in_limits.reset(connection, attempt)
         shop_key, _ = shops[0]
-        by = Actor(attempt.email, attempt.address)
-        token = sessions.start(connection, row.member_key, shop_key, by.source_ip, browser, now)
-        record(connection, shop_key, by, "signed_in", "", now)
+        change = Change(connection, Actor(attempt.email, attempt.address), now)
+        token = sessions.start(change, row.member_key, shop_key, browser)
+        change.record(shop_key, "signed_in")
         connection.commit()
     return token
 
@@ -97,12 +63,67 @@ def _sign_in(
 def record_refusal(connection: Connection, attempt: Attempt, now: int) -> None:
     """Write an attempt that was refused to the trails of the account's shops. An account that does not
     exist has none."""
-    by = Actor(UNKNOWN, client_network(attempt.address))
+    change = Change(connection, Actor(UNKNOWN, client_network(attempt.address)), now)
     shops = (
         select(membership.c.shop_key)
         .join_from(membership, member, member.c.member_key == membership.c.member_key)
         .where(member.c.email == attempt.email)
         .order_by(membership.c.shop_key)
     )
-    for shop_key in connection.execute(shops).scalars().all():
-        record_repeated(connection, shop_key, by, "sign_in_refused", attempt.email, now)
+    for shop_key in connection.scalars(shops).all():
+        change.record_repeated(shop_key, "sign_in_refused", attempt.email)
+
+
+def follow_link(change: Change, token: str, link: Row, browser: str) -> str | None:
+    """Use up a link that `one_time_links.find` found, and sign its member in. Returns the token of the
+    sign-in; of several calls at once, one does, and the others get None. Does not commit."""
+    if not one_time_links.use_up(change.connection, "sign-in", token, change.now):
+        return None
+    change.record(link.shop_key, "signed_in", "with a one-time link")
+    return sessions.start(change, link.member_key, link.shop_key, browser)
+
+
+def change_password(
+    write: Writer,
+    known: KnownRefusals,
+    signed_in: SignedIn,
+    old: str,
+    new: str,
+    *,
+    words: Collection[str],
+    by: Actor,
+    browser: str,
+    now: int,
+) -> str:
+    """Store a member's new password, and return the token of a new sign-in in place of all others.
+
+    `words` are those of `passwords.require_strong`. The attempt is counted before anything is scored.
+    Commits. Raises SignInRefused for a wrong old password and for a sign-in that has ended,
+    TooManyAttempts, Weak and Busy.
+    """
+    member_key, shop_key = signed_in.member_key, signed_in.shop_key
+    # A stolen sign-in has few attempts to find the password, and takes none from the member.
+    attempt = Attempt(signed_in.email, by.source_ip, f"of {signed_in.sign_in_id}")
+    with counted(write, known, attempt, now) as connection:
+        old_hash = members.password_hash(connection, member_key)
+    passwords.require_strong(new, words)
+    network = client_network(by.source_ip)
+    with passwords.place_to_hash(network):
+        is_old = passwords.matches(old_hash, old)
+        new_hash = passwords.hash_password(new) if is_old else ""
+    with write() as connection:
+        if not is_old:
+            refused = Change(connection, Actor(by.name, network), now)
+            refused.record_repeated(shop_key, "password_change_refused")
+            connection.commit()
+            raise SignInRefused
+        # Both may have ended meanwhile.
+        unchanged = members.password_hash(connection, member_key) == old_hash
+        if not unchanged or sessions.find(connection, signed_in.token, now) is None:
+            raise SignInRefused
+        sign_in_limits.reset(connection, attempt)
+        change = Change(connection, by, now)
+        members.set_password(change, member_key, new_hash, "password_changed")
+        token = sessions.start(change, member_key, shop_key, browser)
+        connection.commit()
+    return token

@@ -1,15 +1,18 @@
 """Limits on attempts to sign in, counted in the warehouse, which all workers share.
 
-A browser in which this account signed in before (`known_browsers.py`) has attempts of its own. All others
-are counted by the account and the client's network together, by the network alone, and by the account
-alone. So a stranger who tries passwords uses up the attempts of their own network; many networks together
-use up those of unknown browsers; neither keeps the member out of a browser that they have used before.
+A browser in which this account signed in before (`web/pages/browser_cookie.py`) has attempts of its
+own. All others are counted by the account and the client's network together, by the network alone, and
+by the account alone. So a stranger who tries passwords uses up the attempts of their own network; many
+networks together use up those of unknown browsers; neither keeps the member out of a browser that they
+have used before.
 
 An attempt counts before its password is checked, whether or not the account exists. `gcra.py` says how
 attempts are counted. A new password lifts all limits of an account, so that a stranger's attempts keep a
 member out of the sign-in form of a new browser for a while, and never out of the account.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
@@ -29,6 +32,24 @@ PER_ACCOUNT_AND_NETWORK: Final = RateLimit(10, WINDOW)
 PER_ACCOUNT: Final = RateLimit(100, 4 * WINDOW)
 # Refusals that a process remembers.
 _MOST_REFUSALS: Final = 10_000
+
+# Opens a connection to write with.
+Writer = Callable[[], AbstractContextManager[Connection]]
+
+
+class SignInRefused(Exception):
+    """The password is wrong, or nobody with this address can sign in."""
+
+
+class TooManyAttempts(SignInRefused):
+    """The next attempt is allowed in `retry_after` seconds; the message is a sentence."""
+
+    def __init__(self, retry_after: int) -> None:
+        minutes = -(-retry_after // 60)
+        super().__init__(
+            f"Too many attempts. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
+        )
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +87,13 @@ class KnownRefusals:
         self._until: dict[str, int] = {}
         self._lock = Lock()
 
-    def retry_after(self, attempt: Attempt, now: int) -> int:
-        """0, or the seconds until an attempt may be allowed."""
+    def require(self, attempt: Attempt, now: int) -> None:
+        """Raises TooManyAttempts where the warehouse would refuse an attempt."""
         subject, limit = attempt.limits()[0]
         left = self._until.get(subject, 0) - now
         # Further ahead than the limit reaches: a clock was ahead.
-        return -(-left // MICROS_PER_SECOND) if 0 < left <= limit.window else 0
+        if 0 < left <= limit.window:
+            raise TooManyAttempts(-(-left // MICROS_PER_SECOND))
 
     def remember(self, subject: str, retry_after: int, now: int) -> None:
         with self._lock:
@@ -81,9 +103,24 @@ class KnownRefusals:
                 self._until[subject] = now + retry_after * MICROS_PER_SECOND
 
 
+@contextmanager
+def counted(
+    write: Writer, known: KnownRefusals, attempt: Attempt, now: int
+) -> Iterator[Connection]:
+    """Count an attempt, in the transaction in which the block reads what the attempt is compared with.
+    Commits, whatever becomes of the attempt. Raises TooManyAttempts."""
+    known.require(attempt, now)
+    with write() as connection:
+        if retry_after := count(connection, known, attempt, now):
+            connection.commit()
+            raise TooManyAttempts(retry_after)
+        yield connection
+        connection.commit()
+
+
 def count(connection: Connection, known: KnownRefusals, attempt: Attempt, now: int) -> int:
-    """Count an attempt; returns 0 where it is allowed, else the seconds until one is. The caller
-    commits whatever becomes of the attempt."""
+    """Count an attempt; returns 0 where it is allowed, else the seconds until one is. Does not
+    commit."""
     retry_after = 0
     for place, (subject, limit) in enumerate(attempt.limits()):
         retry_after = _consume(connection, subject, limit, now)

@@ -1,28 +1,18 @@
 """The commands `keys ...`."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
+from sqlalchemy import Connection
 
 from warehouse.domain.vocabulary import SCOPES
 from web.auth import api_keys
 from web.auth.api_key_format import is_well_formed
-from web.cli.options import (
-    ChoiceList,
-    EndOfDay,
-    as_operator,
-    format_instant,
-    json_flag,
-    open_warehouse,
-    print_json,
-    print_table,
-    shop_filter,
-    transaction,
-)
+from web.cli.options import ByRule, ChoiceList, Listed, listing, table, transaction
 from web.clock import wall_clock
 
-_HEADER = ("CREDENTIAL", "SHOP", "KEY", "STATE", "SCOPES", "LAST USED", "NAME")
+_DAY = ByRule("day", api_keys.end_of_day)
 
 
 @click.group()
@@ -39,7 +29,7 @@ def keys() -> None:
     help=f"Comma-separated, from: {', '.join(SCOPES)}.",
 )
 @click.option("--name", default="", help="The tool or person that uses the key.")
-@click.option("--expires", type=EndOfDay(), help="Last day (UTC) on which the key works.")
+@click.option("--expires", type=_DAY, help="Last day (UTC) on which the key works.")
 @click.option(
     "--file",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -50,36 +40,50 @@ def mint(
     shop: str, scopes: tuple[str, ...], name: str, expires: int | None, file: Path | None
 ) -> None:
     """Create a key. It is printed alone on the last line, and never shown again."""
-    change = as_operator()
-    with transaction() as connection:
+    with transaction() as change:
         key = _read_key(file) if file else ""
-        if not key or not api_keys.opens(connection, key, shop, scopes, change["now"]):
-            key = api_keys.mint(connection, shop, scopes, name=name, **change, expires_at=expires)
+        if not key or not api_keys.opens(change.connection, key, shop, scopes, change.now):
+            key = api_keys.mint(change, shop, scopes, name=name, expires_at=expires)
             if file:
                 _write_private(file, key)
     click.echo(key)
 
 
-@keys.command("list")
-@shop_filter
-@json_flag
-def list_keys(shop: str | None, as_json: bool) -> None:
+@listing(
+    keys.command("list"),
+    "credential_id shop_id name hint scopes state created_by created_at expires_at revoked_at last_used_at "
+    "replaced_by",
+    table(
+        {
+            "CREDENTIAL": "credential_id",
+            "SHOP": "shop_id",
+            "KEY": "key",
+            "STATE": "state",
+            "SCOPES": "scopes",
+            "LAST USED": "last_used_at",
+            "NAME": "name",
+        },
+        last_used_at="never",
+    ),
+)
+def list_keys(connection: Connection, shop: str | None) -> Iterator[Listed]:
     """List keys: their first characters, state, scopes and last use."""
     now = wall_clock()
-    with open_warehouse(creates=False) as engine, engine.connect() as connection:
-        listed = api_keys.list_keys(connection, shop)
-    if as_json:
-        print_json(_json_row(key, now) for key in listed)
-    else:
-        print_table(_HEADER, [_table_row(key, now) for key in listed])
+    for key in api_keys.list_keys(connection, shop):
+        yield {
+            **key._mapping,
+            "key": f"{key.hint}…",
+            "state": api_keys.status(key, now),
+            "replaced_by": key.replaced_by or None,
+        }
 
 
 @keys.command("revoke")
 @click.argument("credential_id")
 def revoke(credential_id: str) -> None:
     """Revoke a key. It stops working at once."""
-    with transaction() as connection:
-        api_keys.revoke(connection, credential_id, **as_operator())
+    with transaction() as change:
+        api_keys.revoke(change, credential_id)
 
 
 @keys.command("rotate")
@@ -91,15 +95,14 @@ def revoke(credential_id: str) -> None:
     show_default=True,
     help="How much longer the old key works.",
 )
-@click.option("--expires", type=EndOfDay(), help="Last day (UTC) on which the new key works.")
+@click.option("--expires", type=_DAY, help="Last day (UTC) on which the new key works.")
 def rotate(credential_id: str, old_works: str, expires: int | None) -> None:
     """Replace a key by a new one with the same name and scopes. The new key is printed alone on the
     last line, and never shown again."""
-    with transaction() as connection:
+    with transaction() as change:
         key = api_keys.rotate(
-            connection,
+            change,
             credential_id,
-            **as_operator(),
             grace=api_keys.GRACE_PERIODS[old_works],
             expires_at=expires,
         )
@@ -122,32 +125,3 @@ def _write_private(file: Path, text: str) -> None:
     partial.touch(mode=0o600, exist_ok=False)
     partial.write_text(f"{text}\n", "utf-8")
     partial.replace(file)
-
-
-def _json_row(key: api_keys.ApiKey, now: int) -> dict[str, Any]:
-    return {
-        "credentialId": key.credential_id,
-        "shopId": key.shop_id,
-        "name": key.name,
-        "hint": key.hint,
-        "scopes": list(key.scopes),
-        "state": key.state(now),
-        "createdBy": key.created_by,
-        "createdAt": format_instant(key.created_at),
-        "expiresAt": format_instant(key.expires_at),
-        "revokedAt": format_instant(key.revoked_at),
-        "lastUsedAt": format_instant(key.last_used_at),
-        "replacedBy": key.replaced_by or None,
-    }
-
-
-def _table_row(key: api_keys.ApiKey, now: int) -> tuple[str, ...]:
-    return (
-        key.credential_id,
-        key.shop_id,
-        f"{key.hint}…",
-        key.state(now),
-        ",".join(key.scopes),
-        format_instant(key.last_used_at) or "never",
-        key.name,
-    )

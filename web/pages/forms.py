@@ -1,5 +1,6 @@
 """The forms: their fields, the values that they accept, and the messages for those that they refuse."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from flask_wtf import FlaskForm
@@ -7,11 +8,15 @@ from wtforms import EmailField, HiddenField, PasswordField, SelectMultipleField,
 from wtforms.fields import RadioField
 from wtforms.validators import DataRequired, EqualTo, InputRequired, Length, ValidationError
 
+from warehouse.domain import text_rules
+from warehouse.domain.landing_names import can_be_folder
 from warehouse.domain.vocabulary import SCOPES
+from warehouse.operations.shop_pulls import is_shopify_domain
+from warehouse.operations.shop_registry import ShopSettings
 from warehouse.setting_values import origins as parse_origins
 from web.auth import passwords
 from web.auth.api_keys import GRACE_PERIODS, end_of_day
-from web.pages.page_request import now
+from web.http.state import services
 
 GRACE_LABELS: Final = {
     "now": "It stops now",
@@ -19,6 +24,7 @@ GRACE_LABELS: Final = {
     "24h": "24 hours",
     "7d": "7 days",
 }
+_LONGEST_SECRET: Final = 1_000
 
 
 def _strip(text: str | None) -> str:
@@ -42,8 +48,38 @@ class ExpiryField(StringField):
             self.instant = end_of_day(self.data)
         except ValueError:
             raise ValidationError("Write the day as YYYY-MM-DD.") from None
-        if self.instant <= now():
+        if self.instant <= services().clock():
             raise ValidationError("Choose today or a later day.")
+
+
+class OriginsField(StringField):
+    """Origins with commas between them, or nothing. `origins` are those, in lower case."""
+
+    origins: tuple[str, ...] = ()
+
+    def pre_validate(self, form: Any) -> None:
+        try:
+            self.origins = parse_origins(self.data or "")
+        except ValueError:
+            raise ValidationError(
+                "Write each as https://shop.example, without a path; * stands for all."
+            ) from None
+
+
+class RuleField(StringField):
+    """A text that a rule of `warehouse/domain/text_rules.py` allows, as it is stored."""
+
+    data: str | None
+
+    def __init__(self, label: str, rule: Callable[[str], str], **options: Any) -> None:
+        super().__init__(label, filters=[_strip], **options)
+        self._rule = rule
+
+    def pre_validate(self, form: Any) -> None:
+        try:
+            self.data = self._rule(self.data or "")
+        except ValueError as error:
+            raise ValidationError(f"This {error}.") from None
 
 
 class SignInForm(FlaskForm):
@@ -80,20 +116,6 @@ class ChangePasswordForm(PasswordForm):
     )
 
 
-class OriginsField(StringField):
-    """Origins with commas between them, or nothing. `origins` are those, in lower case."""
-
-    origins: tuple[str, ...] = ()
-
-    def pre_validate(self, form: Any) -> None:
-        try:
-            self.origins = parse_origins(self.data or "")
-        except ValueError:
-            raise ValidationError(
-                "Write each as https://shop.example, without a path; * stands for all."
-            ) from None
-
-
 class _NewCredentialForm(FlaskForm):
     """A form that is sent twice creates one of them."""
 
@@ -122,9 +144,7 @@ class NewWriteKeyForm(_NewCredentialForm):
 
 class NewKeyForm(_NewCredentialForm):
     scopes = SelectMultipleField(
-        "Scopes",
-        choices=list(SCOPES),
-        validators=[DataRequired("Choose at least one scope.")],
+        "Scopes", choices=list(SCOPES), validators=[DataRequired("Choose at least one scope.")]
     )
     expires = ExpiryField("Expiry date (optional)", filters=[_strip])
 
@@ -137,3 +157,52 @@ class RotateForm(FlaskForm):
         validators=[InputRequired("Choose one.")],
     )
     expires = ExpiryField("Expiry date of the new key (optional)", filters=[_strip])
+
+
+def _shop_id(text: str) -> str:
+    if not can_be_folder(text):
+        raise ValueError("is not a shop's domain; an example is example.myshopify.com")
+    return text_rules.identifier(text)
+
+
+def _shopify_domain(text: str) -> str:
+    domain = text.lower()
+    if not is_shopify_domain(domain):
+        raise ValueError("is no domain of Shopify's; an example is example.myshopify.com")
+    return domain
+
+
+class ShopForm(FlaskForm):
+    shop_id = RuleField("Shop", _shop_id)
+    name = RuleField("Name (optional)", text_rules.name)
+    currency = RuleField("Currency", text_rules.currency)
+    timezone = RuleField("Time zone", text_rules.timezone)
+
+    def settings(self) -> ShopSettings:
+        """The shop of a form that is valid."""
+        fields = (self.shop_id, self.name, self.currency, self.timezone)
+        return ShopSettings(*(field.data or "" for field in fields))
+
+    def refuse_taken(self) -> None:
+        """Say at the shop's field that there is such a shop."""
+        self.shop_id.errors = [
+            "This shop is here already. Ask the person who runs this service to add you to it."
+        ]
+
+
+class FirstShopForm(PasswordForm, ShopForm):
+    """The password of an operator, and their first shop."""
+
+
+class ShopifyForm(FlaskForm):
+    domain = RuleField("The shop's domain at Shopify", _shopify_domain)
+    client_id = StringField(
+        "Client ID",
+        filters=[_strip],
+        validators=[DataRequired("Enter the app's client ID."), Length(max=_LONGEST_SECRET)],
+    )
+    client_secret = PasswordField(
+        "Client secret",
+        filters=[_strip],
+        validators=[InputRequired("Enter the app's secret."), Length(max=_LONGEST_SECRET)],
+    )

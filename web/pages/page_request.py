@@ -1,7 +1,8 @@
-"""START HERE: what happens around every page: CSRF check, sign-in, limits, transaction.
+"""START HERE: what happens around every page: CSRF check, sign-in, limits, permission, transaction.
 
 A form passes the check of its type (415), its CSRF check (400), the check of the sign-in (redirect to the
-sign-in page), the limits of its shop (429), then its view, which asks `web/auth/permissions.py` (403).
+sign-in page), the limits of its shop (429), what its page needs (403), then its view. One view shows a form
+(GET) and takes it (POST).
 
 A view has two phases. In the first it reads, from a snapshot that cannot write, and checks the form: that
 may take long, and keeps nobody waiting. In the second, `change()`, it writes: on SQLite all writes of all
@@ -10,44 +11,46 @@ who is disabled in between cannot complete it.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
 from flask import Blueprint, current_app, flash, g, redirect, request, session, url_for
-from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
+from flask_wtf import FlaskForm
 from flask_wtf.csrf import CSRFError, CSRFProtect
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 from werkzeug.wrappers import Response
 
-from web.auth import passwords, sessions
-from web.auth.api_keys import ApiKey, KeyNotFound
-from web.auth.audit import Actor, record
+from web.auth import passwords, permissions, sessions
+from web.auth.audit import Actor, Change
+from web.auth.errors import OperatorError
 from web.auth.permissions import NotAllowed
 from web.auth.sessions import SignedIn
-from web.auth.write_keys import WriteKey, WriteKeyNotFound
 from web.db.database import Database
 from web.http.api_key_auth import Shop, find_shop, open_snapshot
 from web.http.errors import CODES, SETTINGS, Refusal, asks_for_page, not_found
 from web.http.state import services, state
 from web.pages import browser_cookie
 from web.pages.rendering import add_headers
-
-Key = TypeVar("Key", ApiKey, WriteKey)
+from web.pages.session_cookie import TOKEN
 
 MAX_FORM_BYTES: Final = 64 * 1024
 _FORM_TYPE: Final = "application/x-www-form-urlencoded"
+# The methods of a view that shows a form and takes it.
+FORM: Final = ("GET", "POST")
 
 # A page that the browser loads again by itself is no sign of its member: a sign-in must end without one.
 _RELOADS_ITSELF: Final = ("setup.show",)
 
 csrf: Final = CSRFProtect()
-login: Final = LoginManager()
-# The cookie's token is looked up on each request. The library's own check of address and browser adds
-# nothing to that, and signs members out when they change networks.
-login.session_protection = None
+
+View = TypeVar("View", bound=Callable[..., Any])
+Form = TypeVar("Form", bound=FlaskForm)
+
+# What each view needs: a right, and what for, as `permissions.require` takes them.
+_NEEDS: Final[dict[Callable[..., Any], tuple[str, str]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,29 +64,17 @@ class MemberRequest:
     now: int
 
     @property
-    def actor(self) -> Actor:
-        """The member, for the audit trail."""
-        return Actor(self.member.email, client_address())
+    def change(self) -> Change:
+        """A change that the member makes, within `change()`."""
+        return Change(self.connection, Actor(self.member.email, client_address()), self.now)
 
     def record(self, action: str, detail: str = "", shop_key: int | None = None) -> None:
         """Write to the audit trail of the member's shop, or of another one."""
-        record(
-            self.connection, shop_key or self.member.shop_key, self.actor, action, detail, self.now
-        )
+        self.change.record(shop_key or self.member.shop_key, action, detail)
 
 
 class SignInEnded(Exception):
     """The sign-in of a request has ended while its form was checked."""
-
-
-class User(UserMixin):
-    """A sign-in in the form that Flask-Login needs; its id is the token."""
-
-    def __init__(self, member: SignedIn) -> None:
-        self.member = member
-
-    def get_id(self) -> str:
-        return self.member.token
 
 
 def public_blueprint(name: str, import_name: str) -> Blueprint:
@@ -103,19 +94,45 @@ def members_blueprint(
     return blueprint
 
 
-def digest_of_once(once: str) -> str:
-    """The same digits each time one form is sent in one sign-in. The token in it keeps others from
-    choosing them."""
-    return sha256(f"{member_request().member.token} {once}".encode()).hexdigest()
+def needs(right: str, doing: str) -> Callable[[View], View]:
+    """Declares that a view of a members' blueprint is for members with a right (a permission, or
+    `permissions.ADD_SHOPS`); `doing` says what for, as in "see live codes". The others get the 403."""
+
+    def declare(view: View) -> View:
+        _NEEDS[view] = right, doing
+        return view
+
+    return declare
 
 
-def own_key(page: MemberRequest, find: Callable[[Connection, str], Key], identifier: str) -> Key:
+def may_open(endpoint: str) -> bool:
+    """Whether the member of the request at hand may open a page. Every link to it asks."""
+    right, _ = _NEEDS.get(current_app.view_functions[endpoint], ("", ""))
+    return not right or right in member_request().member.rights
+
+
+def read_form(form: type[Form], **initial: str) -> Form:
+    """A form as it was sent; where it is shown first, with these values."""
+    # With a form that was sent, they would take the place of fields that it lacks.
+    return form(data=None if request.method == "POST" else initial)
+
+
+def form_id(form: Any) -> str:
+    """Hexadecimal digits that are the same each time one rendered form is sent: sent twice, it creates one
+    key. The token of the sign-in in it keeps others from choosing them."""
+    return sha256(f"{member_request().member.token} {form.once.data}".encode()).hexdigest()
+
+
+def own_key(find: Callable[[Connection, str], Row], identifier: str) -> Row:
     """A key of the member's shop. Raises the same 404 for an unknown one and another shop's."""
-    with suppress(KeyNotFound, WriteKeyNotFound):
+    page = member_request()
+    try:
         key = find(page.connection, identifier)
-        if key.shop_key == page.member.shop_key:
-            return key
-    raise not_found()
+    except OperatorError:
+        raise not_found() from None
+    if key.shop_key != page.member.shop_key:
+        raise not_found()
+    return key
 
 
 def member_request() -> MemberRequest:
@@ -178,19 +195,20 @@ def client_address() -> str:
     return request.remote_addr or ""
 
 
-def start_session(connection: Connection, token: str) -> None:
+def signed_in(connection: Connection) -> SignedIn | None:
+    """The member who is signed in in the browser of the request at hand."""
+    token = session.get(TOKEN)
+    return sessions.find(connection, token, now()) if token else None
+
+
+def start_session(token: str) -> None:
     """Store a sign-in's token in the browser's cookie, and have the browser known from now on. The
     previous content of the cookie is dropped: another person may have planted it."""
-    member = sessions.find(connection, token, now())
+    member = sessions.find(open_connection(write=False), token, now())
     session.clear()
     if member is not None:
-        login_user(User(member))
+        session[TOKEN] = token
         browser_cookie.remember(member.email, now())
-
-
-def end_session() -> None:
-    logout_user()
-    session.clear()
 
 
 def _with_checks(blueprint: Blueprint) -> Blueprint:
@@ -202,22 +220,14 @@ def _with_checks(blueprint: Blueprint) -> Blueprint:
     return blueprint
 
 
-@login.user_loader
-def _load_user(token: str) -> User | None:
-    connection = state().connection
-    member = sessions.find(connection, token, now()) if connection else None
-    return None if member is None else User(member)
-
-
-@login.unauthorized_handler
 def _redirect_to_sign_in() -> Response:
     if not asks_for_page():
         raise not_found()
     page = request.full_path.rstrip("?") if request.method == "GET" else None
-    if "_user_id" in session:
+    if TOKEN in session:
         session.clear()
         flash("You were signed out. Sign in again to continue.", "note")
-    return redirect(url_for("sign_in.sign_in_form", next=page))
+    return redirect(url_for("sign_in.sign_in", next=page))
 
 
 def _check_form() -> None:
@@ -236,11 +246,11 @@ def _check_form() -> None:
         ) from None
 
 
-def _require_member() -> Any:
+def _require_member() -> Response | None:
     connection = open_connection(write=False)
-    if not current_user.is_authenticated:
-        return login.unauthorized()
-    member: SignedIn = current_user.member
+    member = signed_in(connection)
+    if member is None:
+        return _redirect_to_sign_in()
     services().rate_limits.count_page(member.shop_key, now())
     if admission := state().admission:
         admission.enter(member.shop_key, takes_turns=request.method != "POST")
@@ -250,6 +260,8 @@ def _require_member() -> Any:
     if is_use and now() - member.seen_at >= sessions.SEEN_INTERVAL:
         use = partial(sessions.record_use, token=member.token, now=now())
         services().background_writes.write(use)
+    if need := _NEEDS.get(current_app.view_functions[request.endpoint or ""]):
+        permissions.require(member.rights, *need)
     return None
 
 

@@ -1,16 +1,19 @@
 """How pages are rendered: their headers, the error page, and the helpers that templates use."""
 
 from datetime import date, datetime
-from typing import Final
+from typing import Any, Final
 
 from flask import Flask, Response, make_response, render_template, request, session
+from flask_wtf import FlaskForm
 from markupsafe import Markup
 
 from warehouse.domain.time import from_micros, iso_millis, to_micros
+from web.auth import audit
 from web.auth.api_keys import format_end
 from web.auth.permissions import PERMISSION_NAMES, SCOPE_DESCRIPTIONS
 from web.http.errors import Refusal
 from web.http.request_id import request_id
+from web.pages.session_cookie import TOKEN
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -42,9 +45,9 @@ _RETRY_SECONDS: Final = 5
 
 
 def register(app: Flask) -> None:
-    app.add_template_filter(time_element)
-    app.add_template_filter(end_element)
-    app.add_template_filter(moment_element)
+    for template_filter in (time_element, end_element, moment_element):
+        app.add_template_filter(template_filter)
+    app.add_template_filter(audit.title, "event_title")
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(
         scope_descriptions=SCOPE_DESCRIPTIONS,
@@ -74,11 +77,16 @@ def error_page(refusal: Refusal) -> Response:
         can_repeat=can_repeat,
         retry_seconds=_RETRY_SECONDS if retries else None,
         # The cookie says so without the warehouse.
-        is_signed_in="_user_id" in session,
+        is_signed_in=TOKEN in session,
         request_id=request_id(),
     )
     headers = {"Refresh": str(_RETRY_SECONDS)} if retries else {}
     return add_headers(make_response(body, refusal.status, {**refusal.headers, **headers}))
+
+
+def form_page(template: str, form: FlaskForm, **values: Any) -> tuple[str, int]:
+    """A page with a form: 200 where it is shown first, 422 where what was sent is refused."""
+    return render_template(template, form=form, **values), 422 if form.is_submitted() else 200
 
 
 def time_element(instant: int) -> Markup:

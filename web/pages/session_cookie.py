@@ -17,6 +17,9 @@ from warehouse.tables import secret
 from web.db.database import Database
 from web.http.errors import SETTINGS, is_page
 
+TOKEN: Final = "token"
+"""The key of a session under which it has the token of the sign-in."""
+
 _SECRET_NAME: Final = "cookie key"
 # The page of an error loads these, which must not wait for a warehouse that does not answer.
 _STATIC: Final = f"{SETTINGS}/static/"

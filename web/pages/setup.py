@@ -8,6 +8,7 @@ somebody could be filling in.
 from typing import Any, Final
 
 from flask import Response, flash, make_response, redirect, render_template, request, url_for
+from sqlalchemy import Row
 
 from warehouse.domain.currencies import DECIMALS
 from warehouse.domain.text_rules import ZONES
@@ -15,14 +16,25 @@ from warehouse.operations import shop_arrivals, shop_pulls, shop_registry
 from warehouse.operations.shop_registry import ShopSettings
 from warehouse.operations.shop_state import read_state
 from warehouse.settings import CREDENTIALS_KEY, REFRESH_MINUTES, collect_url
-from web.auth import operators, permissions, sessions, write_keys
+from web.auth import operators, sessions, write_keys
+from web.auth.permissions import ADD_SHOPS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
 from web.http.errors import not_found
 from web.pages.example_files import KINDS, example_file
-from web.pages.page_request import MemberRequest, change, member_request, members_blueprint
-from web.pages.setup_forms import ShopForm, ShopifyForm
+from web.pages.forms import ShopForm, ShopifyForm
+from web.pages.page_request import (
+    FORM,
+    MemberRequest,
+    change,
+    member_request,
+    members_blueprint,
+    needs,
+    read_form,
+)
+from web.pages.rendering import form_page
 
 blueprint: Final = members_blueprint("setup", __name__, prefix=None)
+_sets_up: Final = needs(MANAGE_CONNECTIONS, "set up a shop")
 
 # The kinds without which there are no figures.
 _NEEDED: Final = ("events", "orders")
@@ -30,9 +42,10 @@ _RELOAD_SECONDS: Final = 10
 _TYPES: Final = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
 
 
-@blueprint.get("/setup", provide_automatic_options=False)
+@blueprint.get("/setup")
+@_sets_up
 def show() -> Response:
-    page = _page()
+    page = member_request()
     connection, shop_key = page.connection, page.member.shop_key
     arrivals = shop_arrivals.read_arrivals(connection, shop_key)
     is_missing = not all(arrival.rows for arrival in arrivals)
@@ -59,46 +72,34 @@ def show() -> Response:
     return make_response(body, {"Refresh": refresh} if reloads else {})
 
 
-@blueprint.get("/setup/shop", provide_automatic_options=False)
-def shop_form() -> Any:
-    permissions.require_adding_shops(member_request().member.adds_shops)
-    return shop_page("shop_new.html", ShopForm())
-
-
-@blueprint.post("/setup/shop", provide_automatic_options=False)
+@blueprint.route("/setup/shop", methods=FORM)
+@needs(ADD_SHOPS, "add shops")
 def add_shop() -> Any:
     form = ShopForm()
-    permissions.require_adding_shops(member_request().member.adds_shops)
-    if not form.validate():
-        return shop_page("shop_new.html", form), 422
+    if not form.validate_on_submit():
+        return shop_page("shop_new.html", form)
     shop = form.settings()
     try:
         with change() as page:
-            member = page.member
-            shop_key = operators.add_shop(
-                page.connection, shop, member.email, by=page.actor, now=page.now
-            )
-            sessions.switch_shop(page.connection, member.token, shop_key)
+            shop_key = operators.add_shop(page.change, shop, page.member.email)
+            sessions.switch_shop(page.connection, page.member.token, shop_key)
     except operators.ShopTaken:
         form.refuse_taken()
-        return shop_page("shop_new.html", form), 422
+        return shop_page("shop_new.html", form)
     flash(f"The shop {shop.shop_id} is added, and you are in it.")
     return redirect(url_for("setup.show"))
 
 
-@blueprint.get("/setup/shopify", provide_automatic_options=False)
-def shopify_form() -> Any:
-    shop_id = _page_with_credentials().member.shop_id
-    domain = shop_id if shop_pulls.is_shopify_domain(shop_id) else ""
-    return render_template("setup_shopify.html", form=ShopifyForm(data={"domain": domain}))
-
-
-@blueprint.post("/setup/shopify", provide_automatic_options=False)
+@blueprint.route("/setup/shopify", methods=FORM)
+@_sets_up
 def set_up_shopify() -> Any:
-    _page_with_credentials()
-    form = ShopifyForm()
-    if not form.validate():
-        return render_template("setup_shopify.html", form=form), 422
+    # Without the key that encrypts credentials there is no form for them.
+    if not CREDENTIALS_KEY.get():
+        raise not_found()
+    shop_id = member_request().member.shop_id
+    form = read_form(ShopifyForm, domain=shop_id if shop_pulls.is_shopify_domain(shop_id) else "")
+    if not form.validate_on_submit():
+        return form_page("setup_shopify.html", form)
     credentials = {name: str(form[name].data) for name in shop_pulls.SHOPIFY_CREDENTIALS}
     try:
         with change() as page:
@@ -113,47 +114,32 @@ def set_up_shopify() -> Any:
             page.record("pull_set_up", name)
     except shop_pulls.CannotSetUp as error:
         form.domain.errors = [str(error)]
-        return render_template("setup_shopify.html", form=form), 422
+        return form_page("setup_shopify.html", form)
     flash(f"The pull {name} is set up. A scheduler that runs begins it within ten seconds.")
     return redirect(url_for("setup.show", _anchor="pulls"))
 
 
-@blueprint.get("/setup/examples/<kind>.<ending>", provide_automatic_options=False)
+@blueprint.get("/setup/examples/<kind>.<ending>")
+@_sets_up
 def example(kind: str, ending: str) -> Response:
-    page = _page()
     if kind not in KINDS or ending not in _TYPES:
         raise not_found()
-    file = Response(example_file(kind, _settings(page), ending), mimetype=_TYPES[ending])
+    text = example_file(kind, _settings(member_request()), ending)
+    file = Response(text, mimetype=_TYPES[ending])
     file.headers.set("Content-Disposition", "attachment", filename=f"{kind}.{ending}")
     return file
 
 
-def shop_page(template: str, form: ShopForm, **values: Any) -> str:
+def shop_page(template: str, form: ShopForm, **values: Any) -> tuple[str, int]:
     """A page with the fields of a shop, and the words that a browser proposes for them."""
-    return render_template(
-        template, form=form, currencies=sorted(DECIMALS), timezones=sorted(ZONES), **values
-    )
-
-
-def _page() -> MemberRequest:
-    page = member_request()
-    permissions.require_set_up(page.member.permissions)
-    return page
-
-
-def _page_with_credentials() -> MemberRequest:
-    """Without the key that encrypts credentials there is no form for them."""
-    page = _page()
-    if not CREDENTIALS_KEY.get():
-        raise not_found()
-    return page
+    return form_page(template, form, currencies=sorted(DECIMALS), timezones=sorted(ZONES), **values)
 
 
 def _settings(page: MemberRequest) -> ShopSettings:
     return shop_registry.find_shop_settings(page.connection, page.member.shop_id)
 
 
-def _snippet_key(page: MemberRequest) -> write_keys.WriteKey | None:
+def _snippet_key(page: MemberRequest) -> Row | None:
     """The newest write key that works and that pages may use."""
     keys = write_keys.list_write_keys(page.connection, page.member.shop_id)
     of_pages = [key for key in keys if key.revoked_at is None and key.origins]

@@ -16,6 +16,7 @@ from tests.support.people import PASSWORD, add_member, new_link
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.system.browser.conftest import NewContext
 from web.auth import members, sessions
+from web.auth.audit import Actor, Change
 from web.clock import wall_clock
 
 
@@ -23,14 +24,8 @@ def elsewhere(service: Service, email: str, address: str) -> None:
     """Sign a member in from another address."""
     with writing(service.engine) as connection:
         person = members.find(connection, service.shop.shop_id, email)
-        sessions.start(
-            connection,
-            person.member_key,
-            person.shop_key,
-            address,
-            "Safari on iPhone",
-            wall_clock(),
-        )
+        change = Change(connection, Actor(email, address), wall_clock())
+        sessions.start(change, person.member_key, person.shop_key, "Safari on iPhone")
 
 
 def test_appearance_of_each_page(page: Page, service: Service) -> None:

@@ -12,7 +12,7 @@ from tests.support.shop_builder import writing
 from tests.system.browser.conftest import NewContext
 from warehouse.tables import pull
 from web.auth import operators
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 from web.clock import wall_clock
 
 SHOP = "new.myshopify.com"
@@ -20,7 +20,7 @@ SHOP = "new.myshopify.com"
 
 def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Service) -> None:
     with writing(service.engine) as connection:
-        token = operators.add(connection, "eve@example.com", by=OPERATOR, now=wall_clock())
+        token = operators.add(Change(connection, OPERATOR, wall_clock()), "eve@example.com")
     context = new_context(permissions=["clipboard-read", "clipboard-write"], accept_downloads=True)
     page = context.new_page()
     with watched(page, service.base):

@@ -29,7 +29,7 @@ SHARED = {
         "rate_bucket",
         "scheduler",
     ),
-    *("member", "password_link", "form_creation"),
+    *("member", "form_creation"),
 }
 MARK = "left-by-the-shop"
 
@@ -151,8 +151,8 @@ def test_members_of_another_shop_stay(tenants: Tenants) -> None:
             for shop_id, member in memberships
         ),
         *(
-            "INSERT INTO password_link (token_hash, member_key, expires_at) "
-            f"VALUES ('t{n}', {n}, 0)"
+            "INSERT INTO one_time_link (token_hash, purpose, member_key, expires_at) "
+            f"VALUES ('t{n}', 'password', {n}, 0)"
             for n in (1, 2, 3)
         ),
     )
@@ -161,7 +161,7 @@ def test_members_of_another_shop_stay(tenants: Tenants) -> None:
         {"member_key": 2},
         {"member_key": 3},
     ]
-    assert len(tenants.records("SELECT * FROM password_link")) == 2
+    assert len(tenants.records("SELECT * FROM one_time_link")) == 2
 
 
 def test_records_of_runs_and_rejects_that_name_the_shop_go(tenants: Tenants) -> None:

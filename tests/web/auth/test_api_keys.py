@@ -15,7 +15,7 @@ from warehouse.domain.vocabulary import SCOPES
 from warehouse.tables import api_key
 from web.auth import api_keys
 from web.auth.api_key_format import is_well_formed, key_hash, new_key
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 
 BODY: dict[str, Any] = {"data": "{}", "content_type": "application/json"}
 
@@ -74,12 +74,12 @@ def test_revoked_key_stops_at_once(
     headers = {"Authorization": f"Bearer {shop.mint()}"}
     credential_id = client.get("/v1/forms", headers=headers).get_json()["meta"]["credentialId"]
     with writing(engine) as connection:
-        api_keys.revoke(connection, credential_id, by=OPERATOR, now=clock.now)
+        api_keys.revoke(Change(connection, OPERATOR, clock.now), credential_id)
     assert client.get("/v1/forms", headers=headers).status_code == 401
     with writing(engine) as connection:
-        api_keys.revoke(connection, credential_id, by=OPERATOR, now=clock.now + 1)
+        api_keys.revoke(Change(connection, OPERATOR, clock.now + 1), credential_id)
         (key,) = api_keys.list_keys(connection)
-    assert (key.state(clock.now), key.revoked_at) == ("revoked", clock.now)
+    assert (api_keys.status(key, clock.now), key.revoked_at) == ("revoked", clock.now)
 
 
 def test_key_is_stored_as_a_hash(shop: ShopBuilder, engine: Engine) -> None:

@@ -7,7 +7,7 @@ from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, Browser, add_member, new_link
 from tests.support.shop_builder import ShopBuilder, writing
 from web.auth import api_keys, audit, members
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 
 
 def test_each_change_is_recorded(
@@ -26,9 +26,9 @@ def test_each_change_is_recorded(
     browser.post(link, password="quite another sentence", again="quite another sentence")
     with writing(engine) as connection:
         ada = members.find(connection, shop.shop_id, "ada@example.com")
-        members.set_permissions(connection, ada, ["forms:edit"], by=OPERATOR, now=clock.now)
-        members.reset_password(connection, ada, by=OPERATOR, now=clock.now)
-        members.disable(connection, ada, by=OPERATOR, now=clock.now)
+        members.set_permissions(Change(connection, OPERATOR, clock.now), ada, ["forms:edit"])
+        members.reset_password(Change(connection, OPERATOR, clock.now), ada)
+        members.disable(Change(connection, OPERATOR, clock.now), ada)
         events = audit.list_events(connection, shop.shop_id)
     assert [(event.action, event.actor) for event in reversed(events)] == [
         ("member_added", "operator"),
@@ -71,7 +71,7 @@ def test_activity_page_has_older_pages(
         for number in range(120):
             shop_key = shop.key if number % 2 else other.key
             detail = f"entry number {number}."
-            audit.record(connection, shop_key, OPERATOR, "key_minted", detail, clock.now)
+            audit.Change(connection, OPERATOR, clock.now).record(shop_key, "key_minted", detail)
     seen: list[str] = []
     path = "/settings/activity"
     pages = 0

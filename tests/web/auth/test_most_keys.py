@@ -15,20 +15,21 @@ from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.domain.time import NEVER
 from warehouse.tables import api_key, write_key
 from web.auth import api_keys, write_keys
-from web.auth.api_keys import MOST_KEYS, TooManyKeys
-from web.auth.audit import OPERATOR
+from web.auth.api_keys import MOST_KEYS
+from web.auth.audit import OPERATOR, Change
+from web.auth.errors import OperatorError
 
 NEW_WRITE_KEY = f"{CONNECTIONS}/write-keys/new"
 TOLD = "which is the most; revoke one"
 
 
 def mint(connection: Connection, shop: ShopBuilder, now: int = 0) -> object:
-    arguments = {"name": "", "by": OPERATOR, "now": now, "expires_at": None}
-    return api_keys.mint(connection, shop.shop_id, ["analytics:read"], **arguments)  # type: ignore[arg-type]
+    change = Change(connection, OPERATOR, now)
+    return api_keys.mint(change, shop.shop_id, ["analytics:read"], name="", expires_at=None)
 
 
 def create(connection: Connection, shop: ShopBuilder, now: int = 0) -> object:
-    return write_keys.create(connection, shop.shop_id, (), name="", by=OPERATOR, now=now)
+    return write_keys.create(Change(connection, OPERATOR, now), shop.shop_id, (), name="")
 
 
 def fill(engine: Engine, shop: ShopBuilder, count: int, **values: int) -> None:
@@ -69,7 +70,7 @@ def test_of_many_at_once_as_many_are_added_as_there_is_room(
     fill(engine, shop, MOST_KEYS - 2)
 
     def one_more(_: int) -> bool:
-        with suppress(TooManyKeys), writing(engine) as connection:
+        with suppress(OperatorError), writing(engine) as connection:
             add(connection, shop, now)
             return True
         return False
@@ -84,13 +85,17 @@ def test_a_rotation_needs_room_for_the_old_key_while_that_works(
 ) -> None:
     fill(engine, shop, MOST_KEYS)
     credential_id = f"cred {shop.key} {{}} 0"
-    arguments = {"by": OPERATOR, "now": 1_000, "expires_at": None}
-    with pytest.raises(TooManyKeys), writing(engine) as connection:
-        api_keys.rotate(connection, credential_id, grace=1, **arguments)  # type: ignore[arg-type]
+
+    def rotate(grace: int) -> str:
+        with writing(engine) as connection:
+            change = Change(connection, OPERATOR, 1_000)
+            return api_keys.rotate(change, credential_id, grace=grace, expires_at=None)
+
+    with pytest.raises(OperatorError, match=TOLD):
+        rotate(1)
     with engine.connect() as connection:
-        assert api_keys.find(connection, credential_id).can_rotate(1_000)
-    with writing(engine) as connection:
-        assert api_keys.rotate(connection, credential_id, grace=0, **arguments)  # type: ignore[arg-type]
+        assert api_keys.can_rotate(api_keys.find(connection, credential_id), 1_000)
+    assert rotate(0)
 
 
 def test_pages_and_commands_say_what_to_do(

@@ -6,8 +6,8 @@ from sqlalchemy import Engine
 from tests.support.fixtures import Clock
 from tests.support.people import HOME, Browser, add_member, new_link
 from tests.support.shop_builder import ShopBuilder, writing
-from web.auth import members, password_links, sign_in_limits
-from web.auth.audit import OPERATOR
+from web.auth import members, one_time_links, sign_in_limits
+from web.auth.audit import OPERATOR, Change
 
 NEW = "quite another sentence"
 
@@ -33,7 +33,7 @@ def test_link_sets_the_password_once_and_signs_in(
 def test_link_expires(browser: Browser, engine: Engine, clock: Clock) -> None:
     link = new_link(engine, "ada@example.com", clock.now)
     form = browser.form(link)
-    clock.now += password_links.LIFETIME - 1
+    clock.now += one_time_links.LIFETIMES["password"] - 1
     assert browser.get(link).status_code == 200
     clock.now += 1
     assert browser.get(link).status_code == 404
@@ -51,9 +51,9 @@ def test_new_link_ends_the_previous_one(browser: Browser, engine: Engine, clock:
 def test_link_is_used_up_once(engine: Engine, ada: str, clock: Clock) -> None:
     token = new_link(engine, ada, clock.now).rpartition("/")[2]
     with writing(engine) as connection:
-        assert password_links.owner(connection, token, clock.now)
-        assert password_links.use_up(connection, token, clock.now)
-        assert not password_links.use_up(connection, token, clock.now)
+        assert one_time_links.find(connection, "password", token, clock.now)
+        assert one_time_links.use_up(connection, "password", token, clock.now)
+        assert not one_time_links.use_up(connection, "password", token, clock.now)
 
 
 def test_link_of_a_disabled_member_is_not_found(
@@ -62,7 +62,7 @@ def test_link_of_a_disabled_member_is_not_found(
     link = new_link(engine, "ada@example.com", clock.now)
     with writing(engine) as connection:
         ada = members.find(connection, shop.shop_id, "ada@example.com")
-        members.disable(connection, ada, by=OPERATOR, now=clock.now)
+        members.disable(Change(connection, OPERATOR, clock.now), ada)
     assert browser.get(link).status_code == 404
 
 

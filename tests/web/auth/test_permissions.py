@@ -1,7 +1,10 @@
 """Permissions of members on keys, also in requests that no page offers."""
 
+import re
+from html import unescape
 from itertools import combinations
 
+import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, func, select
 
@@ -10,7 +13,7 @@ from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.domain.vocabulary import PERMISSIONS, SCOPES
 from warehouse.tables import api_key
 from web.auth import api_keys, members, write_keys
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 
 # The interface's table: the permissions that a scope needs, besides `connections:manage`.
 NEEDED = {
@@ -56,6 +59,34 @@ def _is_disabled(page: str, scope: str) -> bool:
     return "disabled" in page.partition(f'value="{scope}"')[2].partition(">")[0]
 
 
+@pytest.mark.parametrize("permissions", [(), *((one,) for one in PERMISSIONS), PERMISSIONS])
+def test_no_link_leads_to_a_refusal(
+    client: FlaskClient, engine: Engine, shop: ShopBuilder, permissions: tuple[str, ...]
+) -> None:
+    """Neither in the menus nor on a page, whatever the member may do."""
+    add_member(engine, shop)
+    Browser(client).signed_in().mint(*SCOPES)
+    bea = add_member(engine, shop, "bea@example.com", permissions)
+    browser = Browser(client).signed_in(bea)
+    seen: set[str] = set()
+    links = ["/"]
+    while links:
+        link = links.pop()
+        # A page over other days is the same page; a CSV is another question.
+        path = link if "/csv" in link else link.partition("?")[0]
+        if path in seen:
+            continue
+        seen.add(path)
+        answer = browser.get(link, headers={"Accept": "text/html"})
+        assert answer.status_code == 200, link
+        page = answer.get_data(as_text=True)
+        links += map(unescape, re.findall(r'<a [^>]*href="(/[^"#]*)', page))
+    assert ("/discounts" in seen) is ("discounts:view" in permissions)
+    assert ({"/data", "/setup", CONNECTIONS, NEW} <= seen) is ("connections:manage" in permissions)
+    rotate = any(path.endswith("/rotate") for path in seen)
+    assert rotate is (set(permissions) == set(PERMISSIONS))
+
+
 def test_forged_scope_creates_no_key(
     client: FlaskClient, engine: Engine, shop: ShopBuilder
 ) -> None:
@@ -94,7 +125,7 @@ def test_rotation_needs_the_permissions_of_creation(
         assert browser.post(rotate, CONNECTIONS, grace="now").status_code == 403
     assert cy.get(revoke).status_code == 403
     assert cy.post(revoke, CONNECTIONS).status_code == 403
-    assert [key.state(2**60) for key in _keys(engine)] == ["active"]
+    assert [api_keys.status(key, 2**60) for key in _keys(engine)] == ["active"]
     assert key_on(ada.post(rotate, grace="24h"))
     assert bea.post(revoke).location == CONNECTIONS
     assert len(_keys(engine)) == 2
@@ -108,7 +139,7 @@ def test_a_member_without_the_permission_sees_no_keys(
     Browser(client).signed_in().mint("analytics:read", name="The tool")
     (key,) = _keys(engine)
     with writing(engine) as connection:
-        write_key = write_keys.create(connection, shop.shop_id, (), name="", by=OPERATOR, now=0)
+        write_key = write_keys.create(Change(connection, OPERATOR, 0), shop.shop_id, (), name="")
     bea = Browser(client).signed_in("bea@example.com")
     own = (key.credential_id, f"write-keys/{write_key}")
     unknown = ("cred_0123", "write-keys/fwk_0123")
@@ -152,7 +183,7 @@ def test_changed_permissions_apply_to_the_next_request(
     form = browser.form(NEW)
     with writing(engine) as connection:
         ada = members.find(connection, shop.shop_id, "ada@example.com")
-        members.set_permissions(connection, ada, ["forms:edit"], by=OPERATOR, now=0)
+        members.set_permissions(Change(connection, OPERATOR, 0), ada, ["forms:edit"])
     data = {**form, "name": "x", "scopes": ["analytics:read"]}
     assert browser.client.post(NEW, data=data).status_code == 403
 

@@ -11,7 +11,7 @@ from tests.support.people import Browser, add_member, await_background_writes
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.domain.time import MICROS_PER_SECOND
 from web.auth import audit, members
-from web.auth.audit import OPERATOR, AuditEvent
+from web.auth.audit import OPERATOR, AuditEvent, Change
 from web.auth.sign_in import record_refusal
 from web.auth.sign_in_limits import PER_ACCOUNT_AND_NETWORK, Attempt
 from web.cli import main
@@ -81,7 +81,7 @@ def test_a_disabled_member_has_a_trace_too(
 ) -> None:
     with writing(engine) as connection:
         person = members.find(connection, shop.shop_id, ada)
-        members.disable(connection, person, by=OPERATOR, now=0)
+        members.disable(Change(connection, OPERATOR, 0), person)
     Browser(client).sign_in()
     await_background_writes(client)
     assert [event.times for event in refused(engine)] == [1]

@@ -24,9 +24,9 @@ from tests.support.people import (
 )
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.domain.time import MICROS_PER_SECOND
-from warehouse.tables import member, password_link, sign_in
+from warehouse.tables import member, one_time_link, sign_in
 from web.auth import members, passwords, sessions
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 
 # Read at import: a fixture replaces it by a cheap one.
 _DUMMY_HASH = passwords.DUMMY_HASH
@@ -52,7 +52,7 @@ def test_each_refused_sign_in_has_the_same_answer_and_work(
     add_member(engine, shop, "invited@example.com", password=False)
     with writing(engine) as connection:
         disabled = members.find(connection, shop.shop_id, "disabled@example.com")
-        members.disable(connection, disabled, by=OPERATOR, now=0)
+        members.disable(Change(connection, OPERATOR, 0), disabled)
     hashes: list[str] = []
     verify = passwords._hasher.verify
 
@@ -103,10 +103,10 @@ def test_tokens_are_stored_as_hashes(browser: Browser, engine: Engine, clock: Cl
     link = new_link(engine, "ada@example.com", clock.now)
     browser.signed_in()
     with browser.client.session_transaction(CONNECTIONS) as cookie:
-        token = cookie["_user_id"]
+        token = cookie["token"]
     with engine.connect() as connection:
         (row,) = connection.execute(select(sign_in))
-        (linked,) = connection.execute(select(password_link))
+        (linked,) = connection.execute(select(one_time_link))
         (person,) = connection.execute(select(member))
     assert len(token) == 43
     assert token not in str(row)
@@ -150,15 +150,15 @@ def test_use_is_recorded_once_a_minute(browser: Browser, engine: Engine, clock: 
 
 
 def _disable(connection: Connection, person: members.Member, now: int) -> None:
-    members.disable(connection, person, by=OPERATOR, now=now)
+    members.disable(Change(connection, OPERATOR, now), person)
 
 
 def _reset(connection: Connection, person: members.Member, now: int) -> None:
-    members.reset_password(connection, person, by=OPERATOR, now=now)
+    members.reset_password(Change(connection, OPERATOR, now), person)
 
 
 def _set(connection: Connection, person: members.Member, now: int) -> None:
-    members.set_password(connection, person.member_key, "x", by=OPERATOR, now=now)
+    members.set_password(Change(connection, OPERATOR, now), person.member_key, "x")
 
 
 @pytest.mark.parametrize("ending", [_disable, _reset, _set])
@@ -178,10 +178,9 @@ def test_sign_in_of_a_disabled_member_is_not_found(
 ) -> None:
     with writing(engine) as connection:
         person = members.find(connection, shop.shop_id, ada)
-        members.disable(connection, person, by=OPERATOR, now=clock.now)
-        token = sessions.start(
-            connection, person.member_key, person.shop_key, "192.0.2.1", "Firefox", clock.now
-        )
+        change = Change(connection, OPERATOR, clock.now)
+        members.disable(change, person)
+        token = sessions.start(change, person.member_key, person.shop_key, "Firefox")
         assert sessions.find(connection, token, clock.now) is None
 
 
@@ -294,7 +293,7 @@ def test_member_of_two_shops(client: FlaskClient, engine: Engine, shop: ShopBuil
     assert refused.status_code == 404
     with writing(engine) as connection:
         ada = members.find(connection, "other.myshopify.com", "ada@example.com")
-        members.disable(connection, ada, by=OPERATOR, now=0)
+        members.disable(Change(connection, OPERATOR, 0), ada)
     assert not browser.is_in()
     assert (
         browser.signed_in()

@@ -11,7 +11,7 @@ from tests.support.people import CONNECTIONS, HOME, SIGN_IN, Browser, add_member
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.tables import rate_bucket
-from web.auth import known_browsers, passwords
+from web.auth import passwords
 from web.auth.sign_in_limits import (
     PER_ACCOUNT,
     PER_ACCOUNT_AND_NETWORK,
@@ -23,6 +23,7 @@ from web.auth.sign_in_limits import (
     count,
     reset_account,
 )
+from web.pages import browser_cookie
 
 ADA = "ada@example.com"
 WRONG = "a wrong password"
@@ -109,13 +110,13 @@ def test_a_browser_is_known_for_its_account_for_half_a_year(
     secret = str(client.application.secret_key)
 
     def known(said: str, email: str = ada, key: str = secret) -> str:
-        return known_browsers.recognise(key, said, email, clock.now)
+        return browser_cookie.browser_id(key, said, email, clock.now)
 
     assert known(text) == known(text) != ""
     for wrong in (text[:-1], text.replace(text[3], "x"), "", ".", "\0", "a.b.c"):
         assert known(wrong) == "", wrong
     assert known(text, "bea@example.com") == known(text, key="other") == ""
-    clock.now += known_browsers.LIFETIME - 1
+    clock.now += browser_cookie.LIFETIME - 1
     assert known(text)
     clock.now += 1
     assert known(text) == ""

@@ -10,9 +10,11 @@ from sqlalchemy import Connection, Engine, select
 from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, HOME, SIGN_IN, Browser, add_member, token_of
 from tests.support.shop_builder import ShopBuilder, writing
-from warehouse.tables import sign_in, sign_in_link
-from web.auth import audit, members, sign_in_links
-from web.auth.audit import OPERATOR
+from warehouse.tables import one_time_link, sign_in
+from web.auth import audit, members, one_time_links
+from web.auth import sign_in as auth
+from web.auth.audit import OPERATOR, Change
+from web.auth.errors import OperatorError
 
 ADA, BOB = "ada@example.com", "bob@example.com"
 
@@ -21,7 +23,7 @@ def new_link(engine: Engine, clock: Clock, shop: ShopBuilder, email: str = ADA) 
     """The path of a new link, as the operator makes it."""
     with writing(engine) as connection:
         member = members.find(connection, shop.shop_id, email)
-        token = members.create_sign_in_link(connection, member, by=OPERATOR, now=clock.now)
+        token = members.create_sign_in_link(Change(connection, OPERATOR, clock.now), member)
     return f"{SIGN_IN}/{token}"
 
 
@@ -49,8 +51,9 @@ def test_a_link_signs_in_once(
     with engine.connect() as connection:
         last, before, *_ = audit.list_events(connection, shop.shop_id)
         (session,) = connection.execute(select(sign_in))
-        assert connection.execute(select(sign_in_link)).all() == []
-    assert (before.actor, before.title, before.detail) == (
+        # The link to set a password stays.
+        assert connection.scalars(select(one_time_link.c.purpose)).all() == ["password"]
+    assert (before.actor, audit.title(before), before.detail) == (
         *("operator", "Created a link to sign in"),
         ADA,
     )
@@ -71,7 +74,7 @@ def test_the_browser_is_known_from_then_on(
 
 def test_a_link_expires(browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock) -> None:
     link = new_link(engine, clock, shop)
-    clock.now += sign_in_links.LIFETIME
+    clock.now += one_time_links.LIFETIMES["sign-in"]
     assert_dead(browser, link)
     clock.now -= 1
     assert browser.post(link).location == HOME
@@ -113,27 +116,25 @@ def test_of_two_that_follow_a_link_at_once_one_is_signed_in(
 ) -> None:
     token = new_link(engine, clock, shop).rpartition("/")[2]
     with writing(engine) as connection:
-        link = sign_in_links.find(connection, token, clock.now)
+        link = one_time_links.find(connection, "sign-in", token, clock.now)
         assert link
-        signed_in = [
-            sign_in_links.follow(connection, link, "192.0.2.1", "Firefox", clock.now)
-            for _ in range(2)
-        ]
+        change = Change(connection, audit.Actor(ada, "192.0.2.1"), clock.now)
+        signed_in = [auth.follow_link(change, token, link, "Firefox") for _ in range(2)]
     assert signed_in[0]
     assert signed_in[1] is None
 
 
 def _disable(connection: Connection, person: members.Member, now: int) -> None:
-    members.disable(connection, person, by=OPERATOR, now=now)
-    members.add(connection, person.shop_key, person.email, (), by=OPERATOR, now=now)
+    members.disable(Change(connection, OPERATOR, now), person)
+    members.add(Change(connection, OPERATOR, now), person.shop_key, person.email, ())
 
 
 def _reset(connection: Connection, person: members.Member, now: int) -> None:
-    members.reset_password(connection, person, by=OPERATOR, now=now)
+    members.reset_password(Change(connection, OPERATOR, now), person)
 
 
 def _set(connection: Connection, person: members.Member, now: int) -> None:
-    members.set_password(connection, person.member_key, "x", by=OPERATOR, now=now)
+    members.set_password(Change(connection, OPERATOR, now), person.member_key, "x")
 
 
 @pytest.mark.parametrize("ending", [_disable, _reset, _set])
@@ -152,10 +153,11 @@ def test_a_disabled_member_gets_no_link_and_follows_none(
 ) -> None:
     with writing(engine) as connection:
         ada = members.find(connection, shop.shop_id, ADA)
-        members.disable(connection, ada, by=OPERATOR, now=clock.now)
-        token = sign_in_links.create(connection, ada.member_key, ada.shop_key, clock.now)
+        change = Change(connection, OPERATOR, clock.now)
+        members.disable(change, ada)
+        token = one_time_links.create(change, "sign-in", ada.member_key, ada.shop_key)
     assert_dead(browser, f"{SIGN_IN}/{token}")
-    with pytest.raises(members.MemberDisabled):
+    with pytest.raises(OperatorError, match="is disabled in the shop"):
         new_link(engine, clock, shop)
 
 
@@ -207,7 +209,7 @@ def test_the_token_is_stored_as_a_hash_and_sets_no_password(
 ) -> None:
     token = new_link(engine, clock, shop).rpartition("/")[2]
     with engine.connect() as connection:
-        (row,) = connection.execute(select(sign_in_link))
+        (row,) = connection.execute(select(one_time_link))
     assert len(token) == 43
     assert token not in str(row)
     assert browser.get(f"/settings/password/{token}").status_code == 404

@@ -11,7 +11,7 @@ from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import wait_until
 from web.auth import write_keys
-from web.auth.audit import Actor
+from web.auth.audit import Actor, Change
 from web.collector.app import Collector, HandledPost, create_collector
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter
@@ -24,7 +24,7 @@ ORIGIN = "https://shop.example"
 def new_write_key(engine: Engine, shop_id: str, *origins: str) -> str:
     with writing(engine) as connection:
         return write_keys.create(
-            connection, shop_id, origins, name="site", by=Actor("test", "test"), now=0
+            Change(connection, Actor("test", "test"), 0), shop_id, origins, name="site"
         )
 
 

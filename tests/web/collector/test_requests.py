@@ -17,7 +17,7 @@ from tests.support.waiting import wait_until
 from tests.web.collector.conftest import ORIGIN, new_write_key
 from tests.web.collector.lines import lines_of
 from web.auth import write_keys
-from web.auth.audit import Actor
+from web.auth.audit import Actor, Change
 from web.collector.app import Collector, HandledPost, create_collector
 from web.collector.calls import MAX_BATCH_BYTES, MAX_EVENT_BYTES
 from web.collector.known_keys import KnownKeys
@@ -180,7 +180,7 @@ def test_a_revoked_key_stops(
     collector: FlaskClient, engine: Engine, write_key: str, shared: Collector
 ) -> None:
     with writing(engine) as connection:
-        write_keys.revoke(connection, write_key, by=Actor("test", "test"), now=1)
+        write_keys.revoke(Change(connection, Actor("test", "test"), 1), write_key)
     wait_until(lambda: shared.keys.find(write_key) is None)
     refused = post(collector, "/v1/t", {**VIEW, "writeKey": write_key})
     assert refusal(refused) == (401, "unauthorized")

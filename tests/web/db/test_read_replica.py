@@ -16,7 +16,7 @@ from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import HEAD
 from web.app import close_app, create_app
 from web.auth import api_keys, members
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 
 NOBODY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
 HTML = {"Accept": "text/html"}
@@ -61,7 +61,7 @@ def test_keys_are_those_of_the_primary(service: Service) -> None:
         credential_id = minted.get(PATH).get_json()["meta"]["credentialId"]
         tag = minted.tag(PATH)
         with writing(service.engine) as connection:
-            api_keys.revoke(connection, credential_id, by=OPERATOR, now=service.clock.now)
+            api_keys.revoke(Change(connection, OPERATOR, service.clock.now), credential_id)
         for known in ("", tag, "*"):
             refused(minted.get(PATH, If_None_Match=known), 401, "unauthorized")
         narrow = Client(service.app.test_client(), service.shop.mint("discounts:read"))
@@ -103,10 +103,10 @@ def test_sign_ins_and_permissions_are_those_of_the_primary(service: Service) -> 
         assert copied.get("/forms").status_code == 302
         with writing(service.engine) as connection:
             member = members.find(connection, service.shop.shop_id, "bob@example.com")
-            members.set_permissions(connection, member, (), by=OPERATOR, now=service.clock.now)
+            members.set_permissions(Change(connection, OPERATOR, service.clock.now), member, ())
         assert bob.get("/discounts").status_code == 403
         with writing(service.engine) as connection:
-            members.disable(connection, member, by=OPERATOR, now=service.clock.now)
+            members.disable(Change(connection, OPERATOR, service.clock.now), member)
         assert bob.get("/forms").status_code == 302
 
 

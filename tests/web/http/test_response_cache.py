@@ -15,7 +15,7 @@ from warehouse.editions.data_version import next_version
 from warehouse.tables import shop as shop_table
 from web.app import close_app, create_app
 from web.auth import api_keys
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 from web.http import response_cache
 from web.http.response_cache import ResponseCache
 from web.http.state import services_of
@@ -84,7 +84,7 @@ def test_a_key_is_looked_up_with_every_request(
     tag = one.tag(PATH)
     assert poor.get(PATH).status_code == 403
     with writing(engine) as connection:
-        api_keys.revoke(connection, body["meta"]["credentialId"], by=OPERATOR, now=clock.now)
+        api_keys.revoke(Change(connection, OPERATOR, clock.now), body["meta"]["credentialId"])
     for known in ("", tag, "*"):
         assert one.get(PATH, If_None_Match=known).status_code == 401
 

@@ -21,7 +21,7 @@ from warehouse.domain.time import to_micros
 from warehouse.domain.vocabulary import SCOPES
 from web.app import close_app, create_app
 from web.auth import api_keys
-from web.auth.audit import Actor
+from web.auth.audit import Actor, Change
 
 NOW: Final = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)
 DAYS: Final = 5
@@ -138,12 +138,10 @@ def described(url: str) -> Iterator[Described]:
 
         def mint(scopes: Iterable[str], credential_id: str | None = None) -> str:
             return api_keys.mint(
-                connection,
+                Change(connection, Actor("test", "test"), 0),
                 SHOP_ID,
                 tuple(scopes),
                 name="described",
-                by=Actor("test", "test"),
-                now=0,
                 expires_at=None,
                 credential_id=credential_id,
             )

@@ -24,8 +24,10 @@ def test_without_the_permission_a_member_sees_what_they_did(
     # They once had the permission: the key is the shop's, not theirs.
     with writing(engine) as connection:
         by = audit.Actor(bea, "192.0.2.1")
-        audit.record(connection, shop.key, by, "key_minted", "Old, cred_1 (frk_live_Old1…)", 0)
-        audit.record(connection, shop.key, by, "write_key_revoked", "Old, fwk_1", 0)
+        audit.Change(connection, by, 0).record(
+            shop.key, "key_minted", "Old, cred_1 (frk_live_Old1…)"
+        )
+        audit.Change(connection, by, 0).record(shop.key, "write_key_revoked", "Old, fwk_1")
     page = own.get(ACTIVITY).text
     assert "Your sign-ins and your changes in this shop" in page
     assert page.count('class="by"') == 1
@@ -43,7 +45,9 @@ def test_own_activity_has_older_pages(
     with writing(engine) as connection:
         for number in range(110):
             by = audit.Actor(("ada@example.com", BEA)[number % 2], "192.0.2.1")
-            audit.record(connection, shop.key, by, "rejects_retried", f"entry {number}.", clock.now)
+            audit.Change(connection, by, clock.now).record(
+                shop.key, "rejects_retried", f"entry {number}."
+            )
     bea = Browser(client).signed_in(BEA)
     first = bea.get(ACTIVITY).text
     assert first.count('class="by"') == 50

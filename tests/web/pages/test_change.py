@@ -22,7 +22,7 @@ from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.tables import shop as shop_table
 from web.auth import members, passwords
-from web.auth.audit import OPERATOR
+from web.auth.audit import OPERATOR, Change
 from web.auth.sign_in_limits import PER_BROWSER, PER_NETWORK
 from web.http.state import services_of
 
@@ -181,7 +181,7 @@ def test_rights_that_change_meanwhile_change_nothing(
     def changed_meanwhile() -> object:
         with writing(engine) as connection:
             ada = members.find(connection, shop.shop_id, "ada@example.com")
-            members.set_permissions(connection, ada, (), by=OPERATOR, now=0)
+            members.set_permissions(Change(connection, OPERATOR, 0), ada, ())
         return write()
 
     monkeypatch.setattr(database, "write", changed_meanwhile)

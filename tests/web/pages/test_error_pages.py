@@ -89,7 +89,7 @@ def test_a_warehouse_that_is_not_there(
     client = app.test_client()
     if secret:
         with client.session_transaction(SIGN_IN) as session:
-            session["_user_id"] = "token"
+            session["token"] = "token"
         for path in ("/", DEEP, SIGN_IN, CONNECTIONS):
             assert_retries(client.get(path, headers=HTML))
     assert_retries(client.get(f"{SIGN_IN}/token", headers=HTML))

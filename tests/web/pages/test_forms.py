@@ -60,7 +60,7 @@ def test_form_without_a_valid_token_is_refused(
     assert browser.is_in()
     with engine.connect() as connection:
         (key,), (write_key,) = api_keys.list_keys(connection), list_write_keys(connection)
-    assert key.can_rotate(2**60)
+    assert api_keys.can_rotate(key, 2**60)
     assert write_key.revoked_at is None
 
 
@@ -73,6 +73,21 @@ def test_form_with_its_token_is_accepted(browser: Browser, addresses: list[str])
         if "sign-out" in path:
             browser.signed_in()
             token = browser.form(CONNECTIONS)["csrf_token"]
+
+
+def test_a_look_at_a_form_changes_nothing(
+    browser: Browser, engine: Engine, addresses: list[str]
+) -> None:
+    """HEAD needs no token: browsers and programs send it like GET."""
+    for path in addresses:
+        looks = [look(path) for look in (browser.client.get, browser.client.head)]
+        assert looks[0].status_code == looks[1].status_code, path
+        assert looks[0].location == looks[1].location, path
+    assert browser.is_in()
+    with engine.connect() as connection:
+        (key,), (write_key,) = api_keys.list_keys(connection), list_write_keys(connection)
+    assert api_keys.can_rotate(key, 2**60)
+    assert write_key.revoked_at is None
 
 
 def test_form_without_the_cookie_is_refused(browser: Browser, client: FlaskClient) -> None:

@@ -162,7 +162,7 @@ def test_a_page_that_reloads_itself_does_not_keep_a_sign_in(
 
 def token_of_session(browser: Browser) -> str:
     with browser.client.session_transaction() as session:
-        return str(session["_user_id"])
+        return str(session["token"])
 
 
 @pytest.mark.parametrize("ending", ["csv", "ndjson"])

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from tests.support.people import CONNECTIONS, Browser, add_member
 from tests.support.shop_builder import ShopBuilder
 from web.auth import write_keys
+from web.auth.audit import Actor, Change
 
 NEW = "/settings/connections/write-keys/new"
 
@@ -66,7 +67,7 @@ def test_another_shops_key_is_unknown(browser: Browser, engine: Engine) -> None:
     other = ShopBuilder(engine, "other.example")
     with engine.connect().execution_options(writes=True) as connection:
         text = write_keys.create(
-            connection, other.shop_id, (), name="theirs", by=write_keys.Actor("x", "x"), now=0
+            Change(connection, Actor("x", "x"), 0), other.shop_id, (), name="theirs"
         )
         connection.commit()
     browser.signed_in()

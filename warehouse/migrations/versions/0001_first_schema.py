@@ -290,11 +290,9 @@ table(
     index("started_at"),
 )
 table(
-    "password_link", text_keys("token_hash"), integers("member_key expires_at"), index("member_key")
-)
-table(
-    "sign_in_link",
+    "one_time_link",
     text_keys("token_hash"),
+    texts("purpose"),
     integers("member_key shop_key expires_at"),
     index("member_key"),
 )
