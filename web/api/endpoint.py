@@ -19,6 +19,7 @@ from web.api.query import Query
 from web.api.schemas.envelope import AnswerMeta
 from web.http.api_key_auth import Shop, open_snapshot, require_scope
 from web.http.content_type import csv_response, requested_format
+from web.http.current_request import current_request
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
 from web.http.envelope import envelope
 from web.http.errors import not_found
@@ -26,7 +27,7 @@ from web.http.etags import NotModified, State, client_has, entity_tag, shop_stat
 from web.http.parameters import Parameter, RequestHeader, one_text
 from web.http.parsed_request import JSON, ParsedRequest
 from web.http.response_cache import CachedResponse
-from web.http.state import services, state
+from web.services import services
 
 VERSION: Final = "/v1"
 # Where the configuration of the application has its `RowLimits`.
@@ -127,7 +128,7 @@ class Endpoint:
         return self._respond(parsed, {}, meta, b"", data)
 
     def _serve(self, form_id: str = "") -> Response:
-        state().template = VERSION + self.path
+        current_request().template = VERSION + self.path
         parsed = self._parse(form_id)
         if self.method != "GET":
             return self._write(parsed)
@@ -136,7 +137,7 @@ class Endpoint:
 
     def _parse(self, form_id: str) -> ParsedRequest:
         """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""
-        current = state()
+        current = current_request()
         caller, now = current.caller, current.now
         assert caller is not None
         require_scope(caller, self.scope)
@@ -150,7 +151,11 @@ class Endpoint:
         shop = caller.shop
         if services().database.has_replica:
             shop = open_snapshot(
-                shop.key, shop.shop_id, form_id.lower(), at_primary=self.at_primary
+                services().database,
+                shop.key,
+                shop.shop_id,
+                form_id.lower(),
+                at_primary=self.at_primary,
             )
             caller = replace(caller, shop=shop)
         today = local_day(now, shop.timezone)
@@ -206,7 +211,7 @@ class Endpoint:
         return replace(answer, meta={"dataThrough": query.data_through(), **answer.meta})
 
     def _query(self, parsed: ParsedRequest) -> Query:
-        connection = state().connection
+        connection = current_request().connection
         assert connection is not None
         return Query(
             connection=connection,

@@ -12,6 +12,7 @@ from web.api.forms_table import FormRow, FormVersion, read_cursor, write_cursor
 from web.api.query import Query
 from web.api.schemas.envelope import ListMeta
 from web.api.schemas.forms import AllFormsRow, DraftReplacement, Form, FormSummary, NewForm
+from web.http.current_request import uuid7
 from web.http.etags import (
     IF_MATCH,
     State,
@@ -23,8 +24,7 @@ from web.http.etags import (
 from web.http.idempotency import IDEMPOTENCY_KEY, first_creation, idempotency_key
 from web.http.json_body import read_body
 from web.http.parameters import CURSOR, FORM_IDS, LIMIT
-from web.http.request_id import uuid7
-from web.http.state import services
+from web.services import services
 
 
 def all_forms_funnel(query: Query, form_ids: frozenset[str] | None) -> list[AllFormsRow]:

@@ -27,8 +27,8 @@ from warehouse.operations.shop_inputs import RejectExample
 from web.auth.permissions import require_data
 from web.dashboard import forget
 from web.dashboard.page import View
-from web.http.state import services
 from web.pages.page_request import change, member_request
+from web.services import services
 
 # The rows of a table; the rest is counted.
 MAX_ROWS: Final = 20

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 from flask import Response
 
+from web.http.current_request import request_id
 from web.http.parsed_request import ParsedRequest
-from web.http.request_id import request_id
 
 
 def envelope(

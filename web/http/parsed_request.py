@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Final
 
-from web.http.api_key_auth import Caller
+from web.http.current_request import Caller
 from web.http.date_range import Window
 
 JSON: Final = "json"

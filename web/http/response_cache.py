@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from cachetools import LRUCache
 
-from web.http.api_key_auth import Shop
+from web.http.current_request import Shop
 from web.http.etags import State
 from web.http.parsed_request import ParsedRequest
 

@@ -7,7 +7,6 @@ page. Rules on keys and members belong in `web/auth`, and answers of the API in 
 
 from flask import Flask
 
-from web.http.state import services_of
 from web.pages import (
     account,
     activity,
@@ -19,6 +18,7 @@ from web.pages import (
     write_keys,
 )
 from web.pages.session_cookie import PageSessions
+from web.services import services_of
 
 
 def register(app: Flask) -> None:

@@ -9,11 +9,11 @@ from web.auth import passwords, sessions
 from web.auth.password_change import change_password as auth_change_password
 from web.auth.sign_in import SignInRefused, TooManyAttempts
 from web.http.errors import not_found
-from web.http.state import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import ChangePasswordForm
 from web.pages.page_request import MemberRequest, change, member_request, members_blueprint
 from web.pages.return_address import same_view
+from web.services import services
 
 blueprint: Final = members_blueprint("account", __name__)
 

@@ -9,8 +9,8 @@ from markupsafe import Markup
 from warehouse.domain.time import from_micros, iso_millis, to_micros
 from web.auth.api_keys import format_end
 from web.auth.permissions import PERMISSION_NAMES, SCOPE_DESCRIPTIONS
+from web.http.current_request import request_id
 from web.http.errors import Refusal
-from web.http.request_id import request_id
 
 HEADERS: Final = {
     "Content-Security-Policy": (

@@ -23,12 +23,12 @@ from web.auth.gcra import client_network
 from web.auth.sign_in_limits import Attempt
 from web.auth.sign_in_links import SignInLink
 from web.http.errors import CODES, Refusal
-from web.http.state import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import PasswordForm, SignInForm
 from web.pages.return_address import own_page_or
 from web.pages.setup import shop_page
 from web.pages.setup_forms import FirstShopForm
+from web.services import services
 
 blueprint: Final = page_request.public_blueprint("sign_in", __name__)
 
