@@ -127,6 +127,27 @@ def test_a_room_within_a_room_imports_only_what_it_may(room: str) -> None:
     assert importers(room, NARROWER[room]) == {}
 
 
+def test_no_module_of_web_is_in_a_circle_of_imports() -> None:
+    """Each can be read, and imported, after those that it imports."""
+    left = {module_name(path): module_imports(path) for path in modules("web")}
+    while free := {name for name, needs in left.items() if not needs & left.keys()}:
+        left = {name: needs for name, needs in left.items() if name not in free}
+    in_circles = {name: sorted(needs & left.keys()) for name, needs in left.items()}
+    assert in_circles == {}
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def module_imports(path: Path) -> set[str]:
+    """Of `from a import b`, the module `a.b` where it is one, and not its package."""
+    names = imports_of(path.read_text())
+    inner = {name for name in names if (ROOT / f"{name.replace('.', '/')}.py").exists()}
+    packages = {name.rpartition(".")[0] for name in inner}
+    return (names - packages) | inner
+
+
 def test_few_modules_of_facts_hold_a_connection() -> None:
     assert set(importers("jobs/facts", _DATABASES)) == READERS
 

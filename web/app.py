@@ -1,7 +1,7 @@
 """START HERE: the application factory, and what happens around every request.
 
-A request passes, in this order: the number of requests in progress (503), its key (401), the limits of its
-shop (429), its `Host` (400), the route (404, 405), then its endpoint (`api/endpoint.py`: 403, 404, the
+A request passes, in this order: the number of requests in progress (429, 503), its key (401), the limits of
+its shop (429), its `Host` (400), the route (404, 405), then its endpoint (`api/endpoint.py`: 403, 404, the
 request itself). `http/errors.py` answers what goes wrong on the way. An answer is then compressed, gets the
 headers of CORS, its id and its rate limit, and is logged.
 """
@@ -13,33 +13,32 @@ from flask import Flask, Response, g, request
 from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
-from warehouse.settings import TRUSTED_PROXIES, WAREHOUSE_URL, replica_url
+from warehouse.settings import WAREHOUSE_URL, replica_url
 from web import pages
 from web.api.endpoint import ROW_LIMITS, VERSION
 from web.api.row_limit import RowLimits
 from web.auth.sign_in_limits import KnownRefusals
 from web.clock import wall_clock
 from web.dashboard import views as dashboard
-from web.db.background_writes import BackgroundWrites, LastUse
+from web.db.background_writes import BackgroundWrites
 from web.db.database import Database
 from web.db.dimensions import Dimensions
-from web.db.probe import settle
 from web.db.shop_cache import ShopCache
-from web.http import compression, cors, errors, health, request_log, response_headers
+from web.http import cors, errors, health, response_headers
+from web.http.admission import Admission
 from web.http.api_key_auth import authenticate
-from web.http.concurrency_limits import ConcurrencyLimits
+from web.http.compression import compress
+from web.http.current_request import CurrentRequest, new_request_id
 from web.http.errors import Refusal
-from web.http.host_header import CheckedHosts, refuse_malformed_host
-from web.http.proxies import TrustedProxies
+from web.http.host_and_proxy import believe_proxies, mark_malformed_hosts, require_host
 from web.http.rate_limits import RateLimits
-from web.http.request_bodies import MAX_BYTES, BodyReader, BoundedRequest, Turns
-from web.http.request_id import new_request_id
+from web.http.request_bodies import bounded_requests
+from web.http.request_log import HandledRequest, handled_request, log_request
 from web.http.response_cache import ResponseCache
-from web.http.state import RequestState, Services, install, services, services_of
 from web.openapi import views as openapi
-from web.pages import page_request
 from web.pages.rendering import error_page
 from web.reports import ENDPOINTS
+from web.services import Services, install, services, services_of
 
 
 class FormIdConverter(BaseConverter):
@@ -53,55 +52,58 @@ def create_app(
     url: str | None = None,
     clock: Callable[[], int] = wall_clock,
     rate_buckets: str | None = None,
+    observe: Callable[[HandledRequest], None] | None = None,
 ) -> Flask:
     """The API over the warehouse at `url` (default: the setting `WAREHOUSE_URL`), which must have
     been migrated, and its read replica, if it has one. `clock` gives the present instant in microseconds.
-    `rate_buckets` is the file in which the processes of one server count requests (see `rate_limits.py`)."""
+    `rate_buckets` is the file in which the processes of one server count requests (see `rate_limits.py`).
+    `observe` is told of every request that was answered."""
     app = Flask(__name__, static_folder=None)
-    app.request_class = BoundedRequest
-    # `_begin` answers OPTIONS.
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.request_class = bounded_requests()
     app.config[ROW_LIMITS] = RowLimits()
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     # An address has one spelling: neither `/v1/forms/` nor `//v1/forms` redirects to it.
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
     app.url_map.converters["form_id"] = FormIdConverter
     database = Database(url or WAREHOUSE_URL.get(), replica_url())
-    writes = BackgroundWrites(database)
     shared = Services(
         clock=clock,
         database=database,
         response_cache=ResponseCache(),
         dimensions=Dimensions(),
         shop_cache=ShopCache(),
-        background_writes=writes,
-        last_use=LastUse(writes),
+        background_writes=BackgroundWrites(database),
         rate_limits=RateLimits(rate_buckets),
         known_refusals=KnownRefusals(),
-        concurrency=ConcurrencyLimits(),
-        readiness=health.probes(database),
-        operator_needs=health.needs_probe(database, clock),
-        api_bodies=BodyReader(MAX_BYTES, Turns(at_once=6, queued=4)),
-        page_bodies=BodyReader(page_request.MAX_FORM_BYTES, Turns(at_once=2, queued=28)),
-        listeners=[request_log.log_request],
+        admission=Admission(),
+        health=health.Health(database, clock),
     )
     install(app, shared)
+
+    def report(response: Response) -> Response:
+        handled = handled_request(response, clock())
+        log_request(handled)
+        if observe:
+            observe(handled)
+        return response
+
     errors.register(app, error_page)
     app.before_request(_begin)
     # The function that is registered last sees an answer first.
-    app.after_request(request_log.report)
+    app.after_request(report)
     app.after_request(response_headers.add)
     cors.register(app)
-    compression.register(app)
+    app.after_request(compress)
     app.teardown_request(_end)
     for endpoint in ENDPOINTS:
         endpoint.register(app)
-    app.register_blueprint(health.blueprint)
+    shared.health.register(app)
     app.register_blueprint(openapi.blueprint)
     pages.register(app)
     app.register_blueprint(dashboard.blueprint)
-    proxies = TRUSTED_PROXIES.get()
-    app.wsgi_app = TrustedProxies(CheckedHosts(app.wsgi_app), proxies)  # type: ignore[method-assign]
+    mark_malformed_hosts(app)
+    believe_proxies(app)
     return app
 
 
@@ -109,7 +111,7 @@ def close_app(app: Flask) -> None:
     """Write what is still to be written, and close the connections, before a process ends."""
     shared = services_of(app)
     shared.background_writes.stop()
-    settle([*shared.readiness.values(), shared.operator_needs])
+    shared.health.settle()
     shared.rate_limits.close()
     shared.database.close()
 
@@ -119,25 +121,26 @@ def _begin() -> Response | None:
     description of the whole."""
     shared = services()
     now = shared.clock()
-    g.state = RequestState(new_request_id(now), now, started=perf_counter())
+    g.current_request = CurrentRequest(new_request_id(now), now, started=perf_counter())
     refused = request.routing_exception
     if isinstance(refused, MethodNotAllowed) and request.method == "OPTIONS":
         allowed = ", ".join(sorted({*(refused.valid_methods or ()), "OPTIONS"}))
         response = Response(status=204, headers={"Allow": allowed})
         del response.headers["Content-Type"]
         return response
-    if request.blueprint != health.blueprint.name:
-        g.state.admission = shared.concurrency.admit()
+    if request.path not in health.PATHS:
+        shared.admission.admit()
     if _needs_key(request.path):
         try:
-            caller = authenticate()
+            caller = authenticate(shared.database)
         except Refusal:
             shared.rate_limits.count_failure(now)
             raise
+        shared.admission.remember(caller.shop.key)
         shared.rate_limits.count_request(caller.shop.key, now)
-        g.state.admission.enter(caller.shop.key, takes_turns=request.method in ("GET", "HEAD"))
-        shared.last_use.record(caller.credential_id, caller.last_used_at, now)
-    refuse_malformed_host(request)
+        used = caller.credential_id, caller.last_used_at
+        shared.background_writes.record_use(*used, now)
+    require_host()
     return None
 
 
@@ -146,12 +149,9 @@ def _needs_key(path: str) -> bool:
 
 
 def _end(_error: BaseException | None) -> None:
-    current: RequestState | None = g.get("state")
+    current: CurrentRequest | None = g.get("current_request")
     if current is None:
         return
-    try:
+    with current.slots:
         if current.connection:
             services().database.release(current.connection)
-    finally:
-        if current.admission:
-            current.admission.end()

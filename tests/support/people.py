@@ -15,7 +15,7 @@ from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.tables import member
 from web.auth import members, one_time_links
 from web.auth.audit import OPERATOR, Change
-from web.http.state import services_of
+from web.services import services_of
 
 PASSWORD = "correct horse battery"
 ALL = ("forms:edit", "discounts:view", "connections:manage")

@@ -19,15 +19,15 @@ from web.api.csv_table import write_table
 from web.api.meta import LIMITED_META, META
 from web.api.query import Query
 from web.api.rows import Answer, Row
-from web.http.api_key_auth import Caller, Shop, open_snapshot, require_scope
+from web.http.api_key_auth import open_snapshot, require_scope
 from web.http.content_type import JSON, csv_response, requested_format
+from web.http.current_request import Caller, Shop, current_request, request_id
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
 from web.http.errors import not_found
 from web.http.etags import NotModified, State, client_has, digest, entity_tag, validators
 from web.http.parameters import Parameter, RequestHeader, dimension, one_text
-from web.http.request_id import request_id
 from web.http.response_cache import CachedResponse
-from web.http.state import services, state
+from web.services import services
 
 VERSION: Final = "/v1"
 # Where the configuration of the application has its `RowLimits`.
@@ -156,7 +156,7 @@ class Endpoint:
         return self._respond(query, {}, meta, b"", data)
 
     def _serve(self, form_id: str = "") -> Response:
-        state().template = VERSION + self.path
+        current_request().template = VERSION + self.path
         query = self._parse_request(form_id)
         if self.method != "GET":
             return self._write(query)
@@ -174,7 +174,7 @@ class Endpoint:
 
     def _parse_request(self, form_id: str) -> Query:
         """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""
-        current = state()
+        current = current_request()
         caller, now = current.caller, current.now
         assert caller is not None
         require_scope(caller, self.scope)
@@ -309,7 +309,9 @@ def _figures_of(caller: Caller, form_id: str, *, at_primary: bool) -> Shop:
     the snapshot is opened now."""
     shop = caller.shop
     if services().database.has_replica:
-        return open_snapshot(shop.key, shop.shop_id, form_id, at_primary=at_primary)
+        return open_snapshot(
+            services().database, shop.key, shop.shop_id, form_id, at_primary=at_primary
+        )
     return shop
 
 

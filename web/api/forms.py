@@ -16,6 +16,7 @@ from web.api.forms_table import FormRow, FormVersion, read_cursor, write_cursor
 from web.api.meta import LIST_META
 from web.api.query import Query
 from web.api.rows import FORM_COLUMNS, Answer, PlainColumn, Row, column, text, zeros
+from web.http.current_request import uuid7
 from web.http.etags import (
     IF_MATCH,
     State,
@@ -27,8 +28,7 @@ from web.http.etags import (
 from web.http.idempotency import IDEMPOTENCY_KEY, first_creation, idempotency_key
 from web.http.json_body import read_body
 from web.http.parameters import CURSOR, FORM_IDS, LIMIT
-from web.http.request_id import uuid7
-from web.http.state import services
+from web.services import services
 
 # `web/http/json_body.py` accepts the same: 1 to 255 characters after trimming, and no NUL.
 _BLANK: Final = r"\s\u001c-\u001f"

@@ -19,7 +19,7 @@ from web.api.forms_table import form_names
 from web.api.row_limit import RowLimits, TextsOf
 from web.db.dimensions import Dimensions, Utm
 from web.db.shop_cache import ShopCache
-from web.http.api_key_auth import Shop
+from web.http.current_request import Shop
 from web.http.date_range import Window
 
 _OLDEST_PENDING: Final = text(OLDEST_PENDING)

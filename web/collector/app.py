@@ -9,6 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +17,6 @@ import orjson
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from warehouse.settings import TRUSTED_PROXIES
 from web.auth.gcra import client_network
 from web.collector import snippet
 from web.collector.calls import (
@@ -32,10 +32,10 @@ from web.collector.calls import (
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter, NotWritten
 from web.collector.limits import SendLimits
+from web.http.current_request import new_request_id
 from web.http.errors import CODES, MESSAGES, Refusal
-from web.http.proxies import TrustedProxies
-from web.http.request_bodies import BodyReader, Turns
-from web.http.request_id import new_request_id
+from web.http.host_and_proxy import believe_proxies
+from web.http.request_bodies import BodyReader
 from web.http.request_log import log_failure
 
 # Libraries for servers use the long names, those for browsers the short ones.
@@ -74,16 +74,8 @@ class Collector:
     limits: SendLimits
     clock: Callable[[], int]
     listeners: list[Callable[[HandledPost], None]] = field(default_factory=list)
-    batches: BodyReader = field(init=False)
-    calls: BodyReader = field(init=False)
-
-    def __post_init__(self) -> None:
-        # A sender has half of each. Two threads are left for those that ask whether the process lives.
-        turns = Turns(at_once=14, queued=32)
-        self.batches, self.calls = (
-            BodyReader(MAX_BATCH_BYTES, turns),
-            BodyReader(MAX_EVENT_BYTES, turns),
-        )
+    # Threads are left for those that ask whether the process lives.
+    bodies: BodyReader = field(default_factory=partial(BodyReader, at_once=14, queued=32))
 
     def close(self) -> None:
         """Write what waits, and let go of everything."""
@@ -102,10 +94,10 @@ def create_collector(shared: Collector) -> Flask:
         g.started, g.outcomes, g.bytes = perf_counter(), Counter(), 0
 
     def take_call() -> Response:
-        return _take(shared, read_call, shared.calls, MAX_EVENT_BYTES)
+        return _take(shared, read_call, MAX_EVENT_BYTES)
 
     def take_batch() -> Response:
-        return _take(shared, read_batch, shared.batches, MAX_BATCH_BYTES)
+        return _take(shared, read_batch, MAX_BATCH_BYTES)
 
     def drop() -> Response:
         _check_address(shared)
@@ -134,32 +126,24 @@ def create_collector(shared: Collector) -> Flask:
 
     app.before_request(begin)
     app.after_request(end)
-    for path in _TRACK:
-        app.add_url_rule(path, path, take_call, methods=["POST"], provide_automatic_options=False)
-    for path in _BATCH:
-        app.add_url_rule(path, path, take_batch, methods=["POST"], provide_automatic_options=False)
-    for path in _DROPPED:
-        app.add_url_rule(path, path, drop, methods=["POST"], provide_automatic_options=False)
+    for paths, view in ((_TRACK, take_call), (_BATCH, take_batch), (_DROPPED, drop)):
+        for path in paths:
+            app.add_url_rule(path, path, view, methods=["POST"], provide_automatic_options=False)
     app.add_url_rule(snippet.PATH, snippet.PATH, snippet.answer_snippet)
     app.add_url_rule("/healthz", "/healthz", is_alive)
     app.add_url_rule("/readyz", "/readyz", is_ready)
     app.register_error_handler(Refusal, _refused)
     app.register_error_handler(HTTPException, lambda error: _refused_by_flask(shared, error))
     app.register_error_handler(Exception, lambda error: _failed(shared, error))
-    app.wsgi_app = TrustedProxies(app.wsgi_app, TRUSTED_PROXIES.get())  # type: ignore[method-assign]
+    believe_proxies(app)
     return app
 
 
-def _take(
-    shared: Collector,
-    read: Callable[[bytes], PostedCalls],
-    reader: BodyReader,
-    max_bytes: int,
-) -> Response:
+def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: int) -> Response:
     _check_address(shared)
     _check_ready(shared)
     try:
-        posted = read(_body(reader, max_bytes))
+        posted = read(_body(shared.bodies, max_bytes))
     except MalformedCalls as error:
         raise Refusal(400, "invalid_body", str(error)) from None
     # Until they are on disk.
@@ -236,7 +220,8 @@ def _body(reader: BodyReader, max_bytes: int) -> bytes:
     )
     if (request.content_length or 0) > max_bytes:
         raise too_large
-    body = reader.read(request.stream, client_network(request.remote_addr or ""))
+    sender = client_network(request.remote_addr or "")
+    body = reader.read(request.stream, sender, max_bytes)
     if request.headers.get("Content-Encoding", "").lower() == "gzip":
         try:
             body = zlib.decompressobj(wbits=31).decompress(body, max_bytes + 1)

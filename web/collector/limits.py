@@ -7,10 +7,9 @@ a hash under a key that these processes alone know, and that ends with them.
 import hmac
 from typing import Final
 
-from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.settings import COLLECT_RATE_LIMIT
 from web.auth.gcra import RateLimit, client_network
-from web.http.rate_limits import RateBuckets
+from web.http.rate_limits import RateBuckets, limit_of
 
 # A key is for a whole shop, an address for a visitor, or for an office of them.
 _ADDRESS_SHARE: Final = 10
@@ -22,24 +21,21 @@ class SendLimits:
     def __init__(self, file: str | None, secret: bytes) -> None:
         self._buckets = RateBuckets(file)
         self._secret = secret
-        times, seconds = COLLECT_RATE_LIMIT.get() or (0, 0)
-        self._of_keys = RateLimit(times, seconds * MICROS_PER_SECOND) if times else None
-        of_addresses = max(times // _ADDRESS_SHARE, 1)
-        self._of_addresses = RateLimit(of_addresses, seconds * MICROS_PER_SECOND) if times else None
+        self._of_keys = limit_of(COLLECT_RATE_LIMIT)
+        self._of_addresses = limit_of(COLLECT_RATE_LIMIT, _ADDRESS_SHARE)
 
     def count_address(self, address: str, now: int) -> int:
         """Count a request. 0, or the seconds until the address may send again."""
-        if self._of_addresses is None:
-            return 0
         network = client_network(address).encode()
         hashed = hmac.digest(self._secret, network, "sha256").hex()
-        return self._buckets.take(f"address {hashed}", self._of_addresses, now).retry_after
+        return self._count(f"address {hashed}", self._of_addresses, now)
 
     def count_key(self, text: str, now: int) -> int:
         """Count a request. 0, or the seconds until the key may send again."""
-        if self._of_keys is None:
-            return 0
-        return self._buckets.take(f"key {text}", self._of_keys, now).retry_after
+        return self._count(f"key {text}", self._of_keys, now)
 
     def close(self) -> None:
         self._buckets.close()
+
+    def _count(self, subject: str, limit: RateLimit | None, now: int) -> int:
+        return self._buckets.take(subject, limit, now).retry_after if limit else 0

@@ -12,8 +12,8 @@ from web.api.endpoint import Endpoint
 from web.api.forms import all_funnels
 from web.api.query import Query
 from web.auth.permissions import require
-from web.http.api_key_auth import Shop
 from web.http.content_type import CSV, JSON
+from web.http.current_request import Shop
 from web.http.date_range import Window
 from web.http.errors import not_found
 from web.http.parameters import MAX_LIMIT

@@ -26,8 +26,8 @@ from warehouse.operations.reject_reasons import without_values
 from warehouse.operations.shop_inputs import RejectExample
 from web.dashboard import forget
 from web.dashboard.page import View
-from web.http.state import services
 from web.pages.page_request import change
+from web.services import services
 
 # The rows of a table; the rest is counted.
 MAX_ROWS: Final = 20

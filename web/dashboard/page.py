@@ -23,7 +23,7 @@ from web.dashboard.answers import Answers, Report, description, report_of
 from web.dashboard.attention import attention
 from web.dashboard.day_links import day_links
 from web.dashboard.selection import COMPARISONS, RANGES, Selection, select
-from web.http.api_key_auth import Shop
+from web.http.current_request import Shop
 from web.http.date_range import parse_range
 from web.http.parameters import UUID_TEXT
 from web.pages.page_request import MemberRequest, read_figures

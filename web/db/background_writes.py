@@ -34,6 +34,18 @@ class BackgroundWrites:
         self._queue: Queue[Write | None] = Queue(_QUEUED)
         self._starting = Lock()
         self._thread: Thread | None = None
+        # When each key was used last, of the uses that were recorded.
+        self._used: dict[str, int] = {}
+
+    def record_use(self, credential_id: str, last_used_at: int, now: int) -> None:
+        """Record a use of a key at the instant `now`, at most once a minute; the warehouse says
+        `last_used_at`. A write that was dropped is made up for by the key's next use, a minute later."""
+        if now - max(last_used_at, self._used.get(credential_id, 0)) < LAST_USE_INTERVAL:
+            return
+        self._used[credential_id] = now
+        is_older = api_key.c.last_used_at < now
+        used = update(api_key).where(api_key.c.credential_id == credential_id, is_older)
+        self.write(lambda connection: connection.execute(used.values(last_used_at=now)))
 
     def write(self, write: Write) -> None:
         with suppress(Full):
@@ -70,25 +82,3 @@ class BackgroundWrites:
                 continue
             finally:
                 self._queue.task_done()
-
-
-class LastUse:
-    """Records when a key was last used, at most once a minute; one per process. A write that was
-    dropped is made up for by the key's next use, a minute later."""
-
-    def __init__(self, writes: BackgroundWrites) -> None:
-        self._writes = writes
-        self._recorded: dict[str, int] = {}
-
-    def record(self, credential_id: str, last_used_at: int, now: int) -> None:
-        """Record a use at the instant `now`; the warehouse says `last_used_at`."""
-        last = max(last_used_at, self._recorded.get(credential_id, 0))
-        if now - last < LAST_USE_INTERVAL:
-            return
-        self._recorded[credential_id] = now
-        used = (
-            update(api_key)
-            .where(api_key.c.credential_id == credential_id, api_key.c.last_used_at < now)
-            .values(last_used_at=now)
-        )
-        self._writes.write(lambda connection: connection.execute(used))

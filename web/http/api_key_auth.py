@@ -6,59 +6,29 @@ in which the key was found is the one that the whole request reads from. Where t
 key is looked up at the primary by itself, and the endpoint opens its snapshot later (`open_snapshot`).
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from flask import request
-from sqlalchemy import Connection, and_, bindparam, select
+from sqlalchemy import Column, Connection, FromClause, Select, and_, bindparam, select
 
 from warehouse.tables import api_key, edition, form, shop
 from web.auth.api_key_format import is_well_formed, key_hash
-from web.db.database import ReplicaBehind
+from web.db.database import Database, ReplicaBehind
+from web.http.current_request import Caller, Shop, current_request
 from web.http.errors import Refusal, unauthorized
 from web.http.parameters import UUID_TEXT
-from web.http.state import services, state
 
 
-@dataclass(frozen=True, slots=True)
-class Shop:
-    """The tenant of a request.
-
-    `edition` is the one that answers are read from, 0 before the first rollup: then no daily row
-    matches. `timezone` is the one in whose days those rows are kept. `data_version` moves with
-    everything that can change an answer; `data_changed_at` is the instant at which it last did.
-    `window_days` is how long after a submission an order is credited to it; None before the first rollup.
-    """
-
-    timezone: str
-    key: int
-    shop_id: str
-    currency: str
-    edition: int
-    data_version: int
-    data_changed_at: int
-    window_days: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """A valid key. `last_used_at` is what the warehouse has recorded so far."""
-
-    credential_id: str
-    scopes: frozenset[str]
-    last_used_at: int
-    shop: Shop
-
-
-def authenticate() -> Caller:
+def authenticate(database: Database) -> Caller:
     """Find the caller of the request at hand, and whether the form in its address is the caller's: into
-    `state()`, with the snapshot in which they were found, unless there is a read replica. Raises the 401."""
+    `current_request()`, with the snapshot in which they were found, unless there is a read replica. Raises
+    the 401."""
     values = {
         "key_hash": key_hash(_bearer(request.headers.get("Authorization"))),
         "form_id": _form_id((request.view_args or {}).get("form_id", "")),
     }
-    current, database = state(), services().database
+    current = current_request()
     if database.has_replica:
         row: Any = database.find(_LOOKUP, values)
     else:
@@ -66,7 +36,8 @@ def authenticate() -> Caller:
         row = current.connection.execute(_LOOKUP, values).one_or_none()
     if row is None or row.expires_at <= current.now or row.revoked_at <= current.now:
         raise unauthorized()
-    current.caller = _caller(row)
+    scopes, shop = _scopes(row.scopes), _shop(row)
+    current.caller = Caller(row.credential_id, scopes, row.last_used_at, shop)
     current.form_exists = row.form_id is not None
     return current.caller
 
@@ -96,12 +67,12 @@ def find_shop(connection: Connection, shop_key: int) -> Shop:
 
 
 def open_snapshot(
-    shop_key: int, shop_id: str, form_id: str = "", *, at_primary: bool = False
+    database: Database, shop_key: int, shop_id: str, form_id: str = "", *, at_primary: bool = False
 ) -> Shop:
     """Open the snapshot that the request at hand reads from: of the read replica, or `at_primary`. It takes
     the place of an earlier one. Returns the shop as it is there. Raises ReplicaBehind where the replica does
     not have the shop yet, or the form that is asked about."""
-    current, database = state(), services().database
+    current = current_request()
     earlier, current.connection = current.connection, None
     if earlier is not None:
         database.release(earlier)
@@ -114,10 +85,6 @@ def open_snapshot(
     if form_id and row.form_id is None:
         raise ReplicaBehind("The read replica does not have this form yet. Try again in a moment.")
     return _shop(row)
-
-
-def _caller(row: Any) -> Caller:
-    return Caller(row.credential_id, _scopes(row.scopes), row.last_used_at, _shop(row))
 
 
 def _shop(row: Any) -> Shop:
@@ -148,30 +115,24 @@ _SHOP_COLUMNS: Final = (
     shop.c.data_version,
     shop.c.data_changed_at,
     edition.c.window_days,
+    form.c.form_id,
 )
-_FORM_OF_SHOP: Final = and_(
-    form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id")
-)
-# A shop, and a form of it.
-_SHOP: Final = (
-    select(*_SHOP_COLUMNS, form.c.form_id)
-    .join_from(shop, edition, edition.c.edition == shop.c.edition, isouter=True)
-    .outerjoin(form, _FORM_OF_SHOP)
-    .where(shop.c.shop_key == bindparam("shop_key"))
-)
+
+
+def _with_form(shops: FromClause, *columns: Column[Any]) -> Select[Any]:
+    """Shops with their edition, and a form of each."""
+    is_form = and_(form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id"))
+    joined = shops.outerjoin(edition, edition.c.edition == shop.c.edition).outerjoin(form, is_form)
+    return select(*columns, *_SHOP_COLUMNS).select_from(joined)
+
+
+_SHOP: Final = _with_form(shop).where(shop.c.shop_key == bindparam("shop_key"))
 # A key, its shop, and a form of the shop, in one statement.
-_LOOKUP: Final = (
-    select(
-        api_key.c.credential_id,
-        api_key.c.scopes,
-        api_key.c.expires_at,
-        api_key.c.revoked_at,
-        api_key.c.last_used_at,
-        *_SHOP_COLUMNS,
-        form.c.form_id,
-    )
-    .join_from(api_key, shop, shop.c.shop_key == api_key.c.shop_key)
-    .outerjoin(edition, edition.c.edition == shop.c.edition)
-    .outerjoin(form, _FORM_OF_SHOP)
-    .where(api_key.c.key_hash == bindparam("key_hash"))
-)
+_LOOKUP: Final = _with_form(
+    api_key.join(shop, shop.c.shop_key == api_key.c.shop_key),
+    api_key.c.credential_id,
+    api_key.c.scopes,
+    api_key.c.expires_at,
+    api_key.c.revoked_at,
+    api_key.c.last_used_at,
+).where(api_key.c.key_hash == bindparam("key_hash"))

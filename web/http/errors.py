@@ -16,9 +16,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from warehouse.connections.errors import Unavailable, is_damaged
-from web.http.request_id import request_id
+from web.http.current_request import current_request, request_id
 from web.http.request_log import log_failure
-from web.http.state import state
 
 SETTINGS: Final = "/settings"
 PAGES: Final = ("settings", "forms", "revenue", "discounts", "ads", "customers", "data", "setup")
@@ -45,7 +44,6 @@ MESSAGES: Final = {
     500: "Something went wrong on our side.",
     503: "The warehouse does not answer. Try again in a moment.",
 }
-
 
 # Files have run out, of this process or of the machine: some are closed soon.
 _NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE)
@@ -100,7 +98,7 @@ def _is_browser() -> bool:
 
 
 def _wants_page() -> bool:
-    """Whether an error is told as a page: on pages, and to a browser where there is nothing."""
+    """True if the error is shown as HTML: on pages, and for unknown addresses opened in a browser."""
     if request.url_rule is None and not request.path.startswith("/v1"):
         return _is_browser() or is_page(request.path)
     return is_page(request.path) and asks_for_page()
@@ -110,7 +108,7 @@ def register(app: Flask, error_page: Callable[[Refusal], Response]) -> None:
     """Answer what goes wrong in an application: to pages with `error_page`, else as JSON."""
 
     def answer_refusal(refusal: Refusal) -> Response:
-        state().error = refusal.code
+        current_request().error = refusal.code
         return error_page(refusal) if _wants_page() else _json(refusal)
 
     app.register_error_handler(Refusal, answer_refusal)
@@ -121,16 +119,9 @@ def register(app: Flask, error_page: Callable[[Refusal], Response]) -> None:
 
 
 def _json(refusal: Refusal) -> Response:
-    body = {
-        "error": {
-            "code": refusal.code,
-            "message": refusal.message,
-            "requestId": request_id(),
-        }
-    }
-    return Response(
-        orjson.dumps(body), refusal.status, dict(refusal.headers), mimetype="application/json"
-    )
+    error = {"code": refusal.code, "message": refusal.message, "requestId": request_id()}
+    body = orjson.dumps({"error": error})
+    return Response(body, refusal.status, dict(refusal.headers), mimetype="application/json")
 
 
 def _refusal_of_flask(error: HTTPException) -> Refusal:

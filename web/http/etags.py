@@ -15,7 +15,7 @@ from flask import Response, request
 from werkzeug.http import http_date, parse_etags
 
 from warehouse.domain.time import MICROS_PER_SECOND
-from web.http.api_key_auth import Shop
+from web.http.current_request import Shop
 from web.http.date_range import Window
 from web.http.errors import Refusal
 from web.http.parameters import RequestHeader

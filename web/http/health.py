@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 import orjson
-from flask import Blueprint, Response
+from flask import Flask, Response
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -32,13 +32,12 @@ from warehouse.tables import (
 )
 from web.db.database import Database
 from web.db.operator_needs import count_needs
-from web.db.probe import Probe
+from web.db.probe import Probe, settle
+from web.http.current_request import request_id
 from web.http.errors import CODES, RETRY_SOON, Refusal
-from web.http.request_id import request_id
 from web.http.request_log import log_failure
-from web.http.state import services, state
 
-blueprint = Blueprint("health", __name__)
+PATHS: Final = ("/healthz", "/readyz")
 
 # The last rollup of any shop.
 _ROLLED_UP_AT = select(func.max(edition.c.rolled_up_at)).where(
@@ -68,65 +67,64 @@ class Readiness(NamedTuple):
     is_current: bool
 
 
-@blueprint.get("/healthz", provide_automatic_options=False)
-def healthz() -> Response:
-    """200 as long as the process takes requests."""
-    return _json({"status": "ok"})
+class Health:
+    """The two addresses of one process. `clock` gives the present instant in microseconds."""
+
+    def __init__(self, database: Database, clock: Callable[[], int]) -> None:
+        self._clock = clock
+        # By what people call it; the last one is the server from which figures are read.
+        servers = {"warehouse": database.read}
+        if database.has_replica:
+            servers["read replica"] = database.read_figures
+        self._servers = {name: Probe(partial(_ask, read)) for name, read in servers.items()}
+        self._needs = Probe(partial(_count_needs, database.read, clock))
+
+    def register(self, app: Flask) -> None:
+        for path, answer in zip(PATHS, (self.healthz, self.readyz), strict=True):
+            app.add_url_rule(path, path, answer)
+
+    def settle(self) -> None:
+        """Wait for what is still being asked, so that its connections are back."""
+        settle([*self._servers.values(), self._needs])
+
+    def healthz(self) -> Response:
+        """200 as long as the process takes requests."""
+        return _json({"status": "ok"})
+
+    def readyz(self) -> Response:
+        """200 with the age of the last rollup in seconds (null before the first one). 503 while the
+        warehouse or its read replica does not answer, is damaged, or has another schema than this program;
+        the message says which of the two.
+
+        With a replica, all of it is as the replica has it, since figures are read there; but `needs` is from
+        the warehouse itself. It has the conditions that need an operator, null where looking for them takes
+        too long. They are no reason for a 503: requests are answered. Neither numbers nor names are in it,
+        because anyone may call this: `python -m jobs status` names the findings, and the metrics count them.
+        """
+        # All are asked at once, so that they are also answered within a second.
+        needs = self._needs.begin()
+        asked = {name: probe.begin() for name, probe in self._servers.items()}
+        answers = [_answer(name, answer) for name, answer in asked.items()]
+        problems = [answer for answer in answers if isinstance(answer, str)]
+        if problems:
+            raise Refusal(503, CODES[503], " ".join(problems), RETRY_SOON)
+        of_figures = answers[-1]
+        assert not isinstance(of_figures, str)
+        at = of_figures.rolled_up_at
+        age = max(self._clock() - at, 0) // MICROS_PER_SECOND if at else None
+        return _json(
+            {
+                "status": "ready",
+                "lastRollupAt": iso_millis(at) if at else None,
+                "lastRollupAgeSeconds": age,
+                "needs": _names(needs),
+            }
+        )
 
 
-@blueprint.get("/readyz", provide_automatic_options=False)
-def readyz() -> Response:
-    """200 with the age of the last rollup in seconds (null before the first one). 503 while the warehouse or
-    its read replica does not answer, is damaged, or has another schema than this program; the message says
-    which of the two.
-
-    With a replica, all of it is as the replica has it, since figures are read there; but `needs` is from the
-    warehouse itself. It has the conditions that need an operator, null where looking for them takes too long.
-    They are no reason for a 503: requests are answered. Neither numbers nor names are in it, because anyone
-    may call this: `python -m jobs status` names the findings, and the metrics count them.
-    """
-    # All are asked at once, so that they are also answered within a second.
-    counted = services().operator_needs.begin()
-    begun = {name: probe.begin() for name, probe in services().readiness.items()}
-    answers = [_answer(name, answer) for name, answer in begun.items()]
-    problems = [answer for answer in answers if isinstance(answer, str)]
-    if problems:
-        raise Refusal(503, CODES[503], " ".join(problems), RETRY_SOON)
-    of_figures = answers[-1]
-    assert not isinstance(of_figures, str)
-    rolled_up_at = of_figures.rolled_up_at
-    age = state().now - rolled_up_at if rolled_up_at else None
-    return _json(
-        {
-            "status": "ready",
-            "lastRollupAt": iso_millis(rolled_up_at) if rolled_up_at else None,
-            "lastRollupAgeSeconds": max(age, 0) // MICROS_PER_SECOND if age is not None else None,
-            "needs": _needs(counted),
-        }
-    )
-
-
-def probes(database: Database) -> dict[str, Probe[Readiness]]:
-    """A probe of each server, by what people call it; the last one is that which figures are read from."""
-    kinds = {"warehouse": database.read}
-    if database.has_replica:
-        kinds["read replica"] = database.read_figures
-    return {name: Probe(partial(_readiness, read)) for name, read in kinds.items()}
-
-
-def needs_probe(database: Database, clock: Callable[[], int]) -> Probe[dict[str, int]]:
-    """A probe that counts what needs an operator."""
-
-    def count() -> dict[str, int]:
-        with database.read() as connection:
-            return count_needs(connection, clock())
-
-    return Probe(count)
-
-
-def _needs(counted: Callable[[], dict[str, int]]) -> list[str] | None:
+def _names(needs: Callable[[], dict[str, int]]) -> list[str] | None:
     try:
-        return sorted(condition for condition, number in counted().items() if number)
+        return sorted(condition for condition, number in needs().items() if number)
     except (SQLAlchemyError, TimeoutError, Unavailable):
         return None
 
@@ -145,12 +143,17 @@ def _answer(name: str, answer: Callable[[], Readiness]) -> Readiness | str:
     return readiness
 
 
-def _readiness(read: Callable[[], Connection]) -> Readiness:
-    """Asks a server. Raises SQLAlchemyError where it does not answer."""
+def _ask(read: Callable[[], Connection]) -> Readiness:
+    """Ask a server. Raises SQLAlchemyError where it does not answer."""
     with read() as connection:
         rolled_up_at = connection.execute(_ROLLED_UP_AT).scalar()
         connection.execute(_A_ROW_OF_EACH)
         return Readiness(rolled_up_at, is_current(connection))
+
+
+def _count_needs(read: Callable[[], Connection], clock: Callable[[], int]) -> dict[str, int]:
+    with read() as connection:
+        return count_needs(connection, clock())
 
 
 def _json(body: dict[str, object]) -> Response:

@@ -57,10 +57,10 @@ def read_body() -> Body:
         raise malformed("invalid_json", "The body is not JSON, or is nested too deeply.") from None
     if not isinstance(members, dict):
         raise _invalid("The body is not an object.")
-    return Body(members, _membertexts_in(text))
+    return Body(members, _member_texts(text))
 
 
-def _membertexts_in(text: str) -> dict[str, str]:
+def _member_texts(text: str) -> dict[str, str]:
     """Each member's own text in the text of a JSON object, which is known to be one."""
     texts = {}
     place = _past_space(text, text.index("{") + 1)

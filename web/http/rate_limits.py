@@ -17,11 +17,12 @@ from typing import Any, Final
 from flask import request
 
 from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.setting_values import Setting
 from warehouse.settings import RATE_LIMIT
 from web.auth.gcra import RateLimit, RateLimitState, client_network, consume
+from web.http.current_request import current_request
 from web.http.errors import CODES, Refusal
 from web.http.request_log import log_trouble
-from web.http.state import state
 
 # 300 at once, so that a program which goes through every endpoint with a wrong key is told so, and 60 a
 # minute.
@@ -105,52 +106,48 @@ def _take(
     return taken
 
 
+def limit_of(setting: Setting, share: int = 1) -> RateLimit | None:
+    """The limit that a setting gives, or a `share`th of its uses; None where it is off."""
+    times, seconds = setting.get() or (0, 0)
+    return RateLimit(max(times // share, 1), seconds * MICROS_PER_SECOND) if times else None
+
+
 class RateLimits:
     """One per process; `file` is that of RateBuckets."""
 
     def __init__(self, file: str | None) -> None:
         self._buckets = RateBuckets(file)
-        times, seconds = RATE_LIMIT.get() or (0, 0)
-        self._of_shops = RateLimit(times, seconds * MICROS_PER_SECOND) if times else None
+        self._of_shops = limit_of(RATE_LIMIT)
 
     def count_request(self, shop_key: int, now: int) -> None:
         """Count a request of a shop, and keep the headers that its answer gets. Raises the 429."""
-        limit = self._of_shops
-        if limit is None:
-            return
-        used = self._buckets.take(f"shop {shop_key}", limit, now)
-        seconds = limit.window // MICROS_PER_SECOND
-        state().rate_limit_headers = {
-            "RateLimit-Policy": f'"default";q={limit.times};w={seconds}',
-            "RateLimit": f'"default";r={used.remaining};t={used.retry_after or used.reset_after}',
-        }
-        if used.retry_after:
-            raise _limited("The keys of this shop have been used too often.", used.retry_after)
+        if limit := self._of_shops:
+            used = self._buckets.take(f"shop {shop_key}", limit, now)
+            seconds = limit.window // MICROS_PER_SECOND
+            current_request().rate_limit_headers = {
+                "RateLimit-Policy": f'"default";q={limit.times};w={seconds}',
+                "RateLimit": f'"default";r={used.remaining};t={used.retry_after or used.reset_after}',
+            }
+            _check(used, "The keys of this shop have been used too often.")
 
     def count_page(self, shop_key: int, now: int) -> None:
         """Count a page of a shop's members, apart from the requests with its keys. Raises the 429."""
-        limit = self._of_shops
-        if limit is None:
-            return
-        used = self._buckets.take(f"pages {shop_key}", limit, now)
-        if used.retry_after:
-            raise _limited("Members of this shop have asked for too many pages.", used.retry_after)
+        if self._of_shops:
+            used = self._buckets.take(f"pages {shop_key}", self._of_shops, now)
+            _check(used, "Members of this shop have asked for too many pages.")
 
     def count_failure(self, now: int) -> None:
         """Count a request without a valid key, by its address. Raises the 429."""
         address = client_network(request.remote_addr or "")
         used = self._buckets.take(f"address {address}", FAILURES, now)
-        if used.retry_after:
-            raise _limited(
-                "Too many requests without a valid API key came from this address.",
-                used.retry_after,
-            )
+        _check(used, "Too many requests without a valid API key came from this address.")
 
     def close(self) -> None:
         self._buckets.close()
 
 
-def _limited(message: str, seconds: int) -> Refusal:
-    return Refusal(
-        429, CODES[429], f"{message} Try again in {seconds} s.", {"Retry-After": str(seconds)}
-    )
+def _check(used: RateLimitState, message: str) -> None:
+    if seconds := used.retry_after:
+        raise Refusal(
+            429, CODES[429], f"{message} Try again in {seconds} s.", {"Retry-After": str(seconds)}
+        )

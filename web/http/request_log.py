@@ -15,7 +15,7 @@ import orjson
 from flask import Response, request
 
 from warehouse.domain.time import iso_millis
-from web.http.state import services, state
+from web.http.current_request import current_request
 
 # Clients can send anything as a method, 60,000 letters too.
 _METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
@@ -26,8 +26,8 @@ logger: Final = logging.getLogger("web")
 class HandledRequest(NamedTuple):
     """A request that was answered. `method` is `other` for an unknown one. `path` is the template of the
     address, None for an unknown one; `ended` is the instant of the answer; shop and credential are None
-    without a valid key; `error` is the code of a refusal; `client_address` is the one that `proxies.py` has
-    found."""
+    without a valid key; `error` is the code of a refusal; `client_address` is a trusted
+    proxy's word for it, where there is one."""
 
     request_id: str
     method: str
@@ -51,25 +51,22 @@ def configure() -> None:
         logger.propagate = False
 
 
-def report(response: Response) -> Response:
-    """Tell all listeners of the request that was answered."""
-    current, rule = state(), request.url_rule
+def handled_request(response: Response, ended: int) -> HandledRequest:
+    """The request at hand, which is answered."""
+    current, rule = current_request(), request.url_rule
     caller = current.caller
-    handled = HandledRequest(
+    return HandledRequest(
         request_id=current.request_id,
         method=request.method if request.method in _METHODS else "other",
         path=current.template or (rule.rule if rule else None),
         status=response.status_code,
         seconds=perf_counter() - current.started,
-        ended=services().clock(),
+        ended=ended,
         shop_id=caller.shop.shop_id if caller else None,
         credential_id=caller.credential_id if caller else None,
         error=current.error,
         client_address=request.remote_addr,
     )
-    for listener in services().listeners:
-        listener(handled)
-    return response
 
 
 def log_request(handled: HandledRequest) -> None:
@@ -84,9 +81,7 @@ def log_request(handled: HandledRequest) -> None:
         "credentialId": handled.credential_id,
         "clientAddress": handled.client_address,
     }
-    if handled.error:
-        line["error"] = handled.error
-    _write(line)
+    _write({**line, "error": handled.error} if handled.error else line)
 
 
 def log_failure(request_id: str, error: Exception) -> None:
@@ -95,14 +90,8 @@ def log_failure(request_id: str, error: Exception) -> None:
         f"{frame.filename}:{frame.lineno} {frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)
     ]
-    kind = type(error)
-    _write(
-        {
-            "requestId": request_id,
-            "exception": f"{kind.__module__}.{kind.__qualname__}",
-            "frames": frames,
-        }
-    )
+    kind = f"{type(error).__module__}.{type(error).__qualname__}"
+    _write({"requestId": request_id, "exception": kind, "frames": frames})
 
 
 def log_trouble(sentence: str) -> None:

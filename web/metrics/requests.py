@@ -4,11 +4,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
-from flask import Flask
 from prometheus_client import Counter, Gauge, Histogram
 
 from web.http.request_log import HandledRequest
-from web.http.state import services_of
 
 REQUESTS: Final = Counter(
     "formrevenue_http_requests_total",
@@ -28,16 +26,14 @@ IN_PROGRESS: Final = Gauge(
 )
 
 
-def measure(app: Flask) -> None:
-    """Count the requests of an application, and those that it is answering."""
-    services_of(app).listeners.append(observe)
-    answer: Callable[..., Any] = app.wsgi_app
+def in_progress(app: Callable[..., Any]) -> Callable[..., Any]:
+    """WSGI middleware that counts the requests that an application is answering."""
 
-    def answer_measured(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         with IN_PROGRESS.track_inprogress():
-            return answer(environ, start_response)
+            return app(environ, start_response)
 
-    app.wsgi_app = answer_measured  # type: ignore[method-assign]
+    return answer
 
 
 def observe(handled: HandledRequest) -> None:

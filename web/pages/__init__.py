@@ -7,9 +7,9 @@ page. Rules on keys and members belong in `web/auth`, and answers of the API in 
 
 from flask import Flask
 
-from web.http.state import services_of
 from web.pages import account, activity, connections, page_request, rendering, setup, sign_in_pages
 from web.pages.session_cookie import PageSessions
+from web.services import services_of
 
 
 def register(app: Flask) -> None:

@@ -9,12 +9,12 @@ from web.auth import passwords, sessions
 from web.auth import sign_in as auth
 from web.auth.sign_in_limits import SignInRefused, TooManyAttempts
 from web.http.errors import not_found
-from web.http.state import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import ChangePasswordForm
 from web.pages.page_request import FORM, change, member_request, members_blueprint
 from web.pages.rendering import form_page
 from web.pages.return_address import same_view
+from web.services import services
 
 blueprint: Final = members_blueprint("account", __name__)
 

@@ -16,7 +16,7 @@ from warehouse.operations.shop_registry import ShopSettings
 from warehouse.setting_values import origins as parse_origins
 from web.auth import passwords
 from web.auth.api_keys import GRACE_PERIODS, end_of_day
-from web.http.state import services
+from web.services import services
 
 GRACE_LABELS: Final = {
     "now": "It stops now",

@@ -29,14 +29,15 @@ from web.auth.errors import OperatorError
 from web.auth.permissions import NotAllowed
 from web.auth.sessions import SignedIn
 from web.db.database import Database
-from web.http.api_key_auth import Shop, find_shop, open_snapshot
+from web.http.api_key_auth import find_shop, open_snapshot
+from web.http.current_request import Shop, current_request
 from web.http.errors import CODES, SETTINGS, Refusal, asks_for_page, not_found
-from web.http.state import services, state
+from web.http.request_bodies import MAX_FORM_BYTES
 from web.pages import browser_cookie
 from web.pages.rendering import add_headers
 from web.pages.session_cookie import TOKEN
+from web.services import services
 
-MAX_FORM_BYTES: Final = 64 * 1024
 _FORM_TYPE: Final = "application/x-www-form-urlencoded"
 # The methods of a view that shows a form and takes it.
 FORM: Final = ("GET", "POST")
@@ -164,7 +165,8 @@ def read_figures(*, at_primary: bool) -> tuple[MemberRequest, Shop]:
     shop_key, shop_id = current.member.shop_key, current.member.shop_id
     if at_primary or not database().has_replica:
         return current, find_shop(current.connection, shop_key)
-    shop, connection = open_snapshot(shop_key, shop_id), state().connection
+    shop = open_snapshot(database(), shop_key, shop_id)
+    connection = current_request().connection
     assert connection is not None
     g.member_request = replace(current, connection=connection)
     return member_request(), shop
@@ -173,11 +175,11 @@ def read_figures(*, at_primary: bool) -> tuple[MemberRequest, Shop]:
 def open_connection(*, write: bool) -> Connection:
     """The connection of a request to a page, in place of the one that it had. It is closed after the
     request; changes that were not committed are rolled back."""
-    previous, state().connection = state().connection, None
+    previous, current_request().connection = current_request().connection, None
     if previous is not None:
         database().release(previous)
     connection = database().write() if write else database().read()
-    state().connection = connection
+    current_request().connection = connection
     return connection
 
 
@@ -191,7 +193,7 @@ def database() -> Database:
 
 
 def client_address() -> str:
-    """The client's address, as `web/http/proxies.py` has found it."""
+    """The client's address, as a trusted proxy says it, where there is one."""
     return request.remote_addr or ""
 
 
@@ -252,8 +254,7 @@ def _require_member() -> Response | None:
     if member is None:
         return _redirect_to_sign_in()
     services().rate_limits.count_page(member.shop_key, now())
-    if admission := state().admission:
-        admission.enter(member.shop_key, takes_turns=request.method != "POST")
+    services().admission.remember(member.shop_key)
     shops = sessions.list_shops(connection, member.member_key)
     g.member_request = MemberRequest(connection, member, shops, now())
     is_use = request.endpoint not in _RELOADS_ITSELF

@@ -11,8 +11,8 @@ from warehouse.domain.time import from_micros, iso_millis, to_micros
 from web.auth import audit
 from web.auth.api_keys import format_end
 from web.auth.permissions import PERMISSION_NAMES, SCOPE_DESCRIPTIONS
+from web.http.current_request import request_id
 from web.http.errors import Refusal
-from web.http.request_id import request_id
 from web.pages.session_cookie import TOKEN
 
 HEADERS: Final = {

@@ -14,13 +14,13 @@ from web.auth.gcra import client_network
 from web.auth.one_time_links import Purpose
 from web.auth.sign_in_limits import Attempt, SignInRefused, TooManyAttempts, counted
 from web.http.errors import CODES, Refusal
-from web.http.state import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import FirstShopForm, PasswordForm, SignInForm
 from web.pages.page_request import FORM, client_address, database, now, open_connection
 from web.pages.rendering import form_page
 from web.pages.return_address import own_page_or
 from web.pages.setup import shop_page
+from web.services import services
 
 blueprint: Final = page_request.public_blueprint("sign_in", __name__)
 

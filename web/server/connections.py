@@ -10,6 +10,10 @@ elsewhere nothing is bounded, and nothing else changes.
 - A body has BODY_SECONDS in all, from the first reading to its end.
 - A client that takes nothing of its answer for UNREAD_SECONDS is disconnected, by the system itself.
 - After SIGTERM, connections that carry no request end as soon as no request is in progress.
+
+An answer that comes in pieces would hold a thread until the client has taken all of them: granian asks for
+the next piece only when there is room for it. So an answer leaves Python as a whole (`WholeAnswers`). granian
+then keeps it in memory until it is read.
 """
 
 import fcntl
@@ -23,13 +27,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Final
+from typing import IO, Any, Final
 
 from web.auth.gcra import client_network
-from web.http.proxies import is_within
 
 PER_NETWORK: Final = 100
 """Connections of one address to one process; of IPv6, of a /64."""
@@ -151,11 +154,14 @@ class Connections:
     def _beyond_the_limit(self) -> Iterator[int]:
         held: Counter[str] = Counter()
         for number, address in self._clients.items():
-            if address and not is_within(address, self._proxies):
+            if address and not self._is_proxy(address):
                 network = client_network(address)
                 held[network] += 1
                 if held[network] > PER_NETWORK:
                     yield number
+
+    def _is_proxy(self, address: str) -> bool:
+        return any(ip_address(address) in network for network in self._proxies)
 
     def _late_bodies(self) -> Iterator["_End"]:
         """granian does not say which connection a request came by. It is one of its client's, to which
@@ -225,3 +231,34 @@ def _was_sent_nothing(connection: socket.socket, seconds: float) -> bool:
     told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
     milliseconds = _TCP_INFO.unpack(told)[-1]
     return bool(milliseconds >= seconds * 1000)
+
+
+class WholeAnswers:
+    """WSGI middleware: each answer is a list of one piece, which granian takes off the thread at once.
+    `connections` are told of the requests in progress, and of the bodies that are received."""
+
+    def __init__(self, app: Callable[..., Any], connections: Connections) -> None:
+        self._app = app
+        self._connections = connections
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        with self._connections.request():
+            body, address = environ["wsgi.input"], environ["REMOTE_ADDR"]
+            environ["wsgi.input"] = _BoundedBody(body, self._connections, address)
+            answer = self._app(environ, start_response)
+            try:
+                return [b"".join(answer)]
+            finally:
+                if hasattr(answer, "close"):
+                    answer.close()
+
+
+class _BoundedBody:
+    """The stream of a body, which ends early when it has taken too long. It is read in one go."""
+
+    def __init__(self, stream: IO[bytes], connections: Connections, address: str) -> None:
+        self._stream, self._connections, self._address = stream, connections, address
+
+    def read(self, size: int = -1) -> bytes:
+        with self._connections.body(self._address):
+            return self._stream.read(size)

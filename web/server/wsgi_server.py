@@ -1,9 +1,8 @@
 """The production server: granian, several processes, a few threads each.
 
 granian holds connections outside of Python: a client that is silent, sends half of its headers or does
-not read its answer takes no thread (tests/web/server/test_slow_clients.py). A thread (`threads.py`) is taken
-by a request, and by the reading of a body, which `web/http/request_bodies.py` bounds. `connections.py`
-bounds what granian does not.
+not read its answer takes no thread (tests/web/server/test_slow_clients.py). A request takes one
+(`slots.py`). `connections.py` bounds what granian does not.
 """
 
 import atexit
@@ -32,10 +31,9 @@ from web.clock import wall_clock
 from web.db.database import Database
 from web.http.rate_limits import RateBuckets
 from web.http.request_log import configure
-from web.server.connections import Connections
+from web.server.connections import Connections, WholeAnswers
 from web.server.shared_folder import shared_folder
-from web.server.threads import THREADS
-from web.server.whole_answers import WholeAnswers
+from web.server.slots import THREADS
 
 GRACE_SECONDS: Final = 25
 """The longest that requests in flight may take after SIGTERM."""
@@ -147,11 +145,13 @@ def require_free(host: str, port: int) -> None:
 def _load_app(rate_buckets: str, is_measured: bool) -> Any:
     """The application of one process."""
     begin_worker()
-    app = create_app(rate_buckets=rate_buckets)
     if is_measured:
-        from web.metrics.requests import measure
+        from web.metrics.requests import in_progress, observe
 
-        measure(app)
+        app = create_app(rate_buckets=rate_buckets, observe=observe)
+        app.wsgi_app = in_progress(app.wsgi_app)  # type: ignore[method-assign]
+    else:
+        app = create_app(rate_buckets=rate_buckets)
     atexit.register(close_app, app)
     return watched(app)
 

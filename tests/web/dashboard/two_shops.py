@@ -20,7 +20,7 @@ from tests.support.shop_builder import writing
 from tests.web.dashboard.page_text import Section, sections
 from warehouse.domain.time import from_micros
 from web.dashboard import formatting
-from web.http.state import services_of
+from web.services import services_of
 
 A, B = "a.example", "b.example"
 ZONES = {A: "Europe/Berlin", B: "UTC"}

@@ -18,7 +18,7 @@ from web.auth import api_keys
 from web.auth.audit import OPERATOR, Change
 from web.http import response_cache
 from web.http.response_cache import ResponseCache
-from web.http.state import services_of
+from web.services import services_of
 
 PATH = "/v1/attribution?range=2026-03-01..2026-03-31"
 

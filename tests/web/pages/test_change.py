@@ -24,7 +24,7 @@ from warehouse.tables import shop as shop_table
 from web.auth import members, passwords
 from web.auth.audit import OPERATOR, Change
 from web.auth.sign_in_limits import PER_BROWSER, PER_NETWORK
-from web.http.state import services_of
+from web.services import services_of
 
 ANOTHER = "quite another sentence"
 WEAK = "passwordpassword"

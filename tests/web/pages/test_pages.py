@@ -11,8 +11,8 @@ from tests.support.people import ACCOUNT, CONNECTIONS, NEW, SIGN_IN, Browser, ke
 from tests.support.shop_builder import ShopBuilder
 from warehouse.tables import secret
 from web.app import close_app, create_app
-from web.http.state import services_of
 from web.pages.session_cookie import shared_secret
+from web.services import services_of
 
 COOKIE_KEY = select(secret).where(secret.c.name == "cookie key")
 
@@ -124,9 +124,10 @@ def test_forwarded_headers_of_a_trusted_proxy(
     client: FlaskClient, warehouse_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRUSTED_PROXIES", "10.0.0.0/8, 2001:db8::1")
-    app = create_app(warehouse_url, clock)
     seen: list[str | None] = []
-    services_of(app).listeners.append(lambda handled: seen.append(handled.client_address))
+    app = create_app(
+        warehouse_url, clock, observe=lambda handled: seen.append(handled.client_address)
+    )
     said = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.1, 203.0.113.5"}
     for proxy, believed in (
         ("10.1.2.3", True),

@@ -1,7 +1,8 @@
-"""The `Host` of a request: one that names no host is a 400 (RFC 9112, 3.2), whatever is asked for.
+"""Who asks, and for which host: what stands around a request, and what of it is believed.
 
-The libraries would fail on some of them, also where the error is rendered. So a request passes with
-another `Host` in its place, and is refused where all requests begin.
+A `Host` that names none is a 400 (RFC 9112, 3.2), whatever is asked for. The libraries would fail on some of
+them, also where the error is rendered. So a request passes with another `Host` in its place, and is refused
+where all requests begin.
 """
 
 import re
@@ -9,8 +10,10 @@ from collections.abc import Callable
 from ipaddress import IPv6Address
 from typing import Any, Final
 
-from flask import Request
+from flask import Flask, request
+from granian.utils.proxies import wrap_wsgi_with_proxy_headers
 
+from warehouse.settings import TRUSTED_PROXIES
 from web.http.errors import malformed
 
 _IS_MALFORMED: Final = "formrevenue.host_is_malformed"
@@ -19,22 +22,30 @@ _NAME: Final = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?",
 _PORT: Final = re.compile(r"(:[0-9]{0,5})?")
 
 
-class CheckedHosts:
-    """WSGI middleware that marks the requests that `refuse_malformed_host` refuses."""
+def believe_proxies(app: Flask) -> None:
+    """Take the client's address and protocol from `X-Forwarded-For` and `X-Forwarded-Proto` where the
+    connection comes from a proxy that the setting TRUSTED_PROXIES names. Anyone else can write what they like
+    into them, and would choose the address that sign-in attempts are counted by."""
+    trusted = [str(network) for network in TRUSTED_PROXIES.get()]
+    app.wsgi_app = wrap_wsgi_with_proxy_headers(app.wsgi_app, trusted)  # type: ignore[method-assign]
 
-    def __init__(self, app: Callable[..., Any]) -> None:
-        self._app = app
 
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+def mark_malformed_hosts(app: Flask) -> None:
+    """Let the requests that `require_host` refuses pass, with another `Host`."""
+    answer = app.wsgi_app
+
+    def answer_marked(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         host = environ.get("HTTP_HOST", "")
         # Before HTTP/1.1 a request needs none.
         is_needed = environ.get("SERVER_PROTOCOL") not in ("HTTP/1", "HTTP/1.0")
-        if not is_host(host) and (host or is_needed):
+        if not _is_host(host) and (host or is_needed):
             environ = {**environ, "HTTP_HOST": "localhost", _IS_MALFORMED: True}
-        return self._app(environ, start_response)
+        return answer(environ, start_response)
+
+    app.wsgi_app = answer_marked  # type: ignore[method-assign]
 
 
-def refuse_malformed_host(request: Request) -> None:
+def require_host() -> None:
     """Raises the 400."""
     if request.environ.get(_IS_MALFORMED):
         raise malformed(
@@ -44,7 +55,7 @@ def refuse_malformed_host(request: Request) -> None:
         )
 
 
-def is_host(text: str) -> bool:
+def _is_host(text: str) -> bool:
     """Whether a text is the name or address of a host, with or without a port."""
     if text.startswith("["):
         address, bracket, port = text[1:].partition("]")

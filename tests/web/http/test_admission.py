@@ -1,0 +1,114 @@
+"""How many requests are in progress at once: of one shop, and in all."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import Engine
+
+from tests.support.refusals import refused
+from tests.support.shop_builder import ShopBuilder
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from web.http.admission import MAX_IN_PROGRESS, PER_SHOP
+from web.server.slots import THREADS
+
+Answer = Future[Any]
+
+
+class Held:
+    """Requests that last until they are told to end."""
+
+    def __init__(self, client: FlaskClient) -> None:
+        self._app = client.application
+        self._pool = ThreadPoolExecutor(2 * THREADS)
+        self.go_on = Event()
+        self.working = 0
+
+    def work(self, *_: object) -> list[Any]:
+        """In place of the list of forms."""
+        self.working += 1
+        self.go_on.wait(PATIENCE_SECONDS)
+        return []
+
+    def ask(self, key: str) -> Answer:
+        headers = {"Authorization": f"Bearer {key}"}
+        return self._pool.submit(lambda: self._app.test_client().get("/v1/forms", headers=headers))
+
+
+@pytest.fixture
+def held(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    held = Held(client)
+    monkeypatch.setattr("web.api.forms.forms_table.list_forms", held.work)
+    yield held
+    held.go_on.set()
+
+
+def known(client: FlaskClient, key: str) -> str:
+    """A key that has been used before."""
+    client.get("/v1/attribution", headers={"Authorization": f"Bearer {key}"})
+    return key
+
+
+def test_sixteen_tiles_of_one_key_are_answered_whole(
+    client: FlaskClient, shop: ShopBuilder, held: Held
+) -> None:
+    for key in (known(client, shop.mint()), shop.mint()):
+        held.go_on.clear()
+        tiles = [held.ask(key) for _ in range(16)]
+        wait_until(lambda: held.working > 0)
+        held.go_on.set()
+        assert {tile.result(PATIENCE_SECONDS).status_code for tile in tiles} == {200}
+
+
+def test_beyond_its_share_a_shop_is_refused_and_another_is_not(
+    client: FlaskClient, shop: ShopBuilder, engine: Engine, held: Held
+) -> None:
+    key = known(client, shop.mint())
+    other = known(client, ShopBuilder(engine, "another.example").mint())
+    asked = [held.ask(key) for _ in range(PER_SHOP + 5)]
+    wait_until(lambda: sum(one.done() for one in asked) == 3)
+    # Two more may wait for one of those in progress; the others are refused at once.
+    for answer in (one.result() for one in asked if one.done()):
+        refused(answer, 429, "rate_limited")
+        assert answer.headers["Retry-After"] == "1"
+    beside = held.ask(other)
+    wait_until(lambda: held.working >= 3)
+    held.go_on.set()
+    assert beside.result(PATIENCE_SECONDS).status_code == 200
+    statuses = [one.result(PATIENCE_SECONDS).status_code for one in asked]
+    assert (statuses.count(200), statuses.count(429)) == (PER_SHOP + 2, 3)
+
+
+def test_the_last_threads_are_for_health(client: FlaskClient, engine: Engine, held: Held) -> None:
+    shops = (MAX_IN_PROGRESS + PER_SHOP - 1) // PER_SHOP + 1
+    keys = [
+        known(client, ShopBuilder(engine, f"shop-{number}.example").mint())
+        for number in range(shops)
+    ]
+    asked = [held.ask(key) for key in keys for _ in range(PER_SHOP)]
+    # Where no request ends, the others are refused, and wait in no thread.
+    wait_until(lambda: sum(not one.done() for one in asked) <= MAX_IN_PROGRESS)
+    assert {one.result().status_code for one in asked if one.done()} <= {429, 503}
+    assert client.get("/healthz").status_code == 200
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_place_is_given_back_whatever_becomes_of_a_request(
+    client: FlaskClient, shop: ShopBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = {"Authorization": f"Bearer {shop.mint()}"}
+
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("web.api.forms.forms_table.list_forms", fail)
+        for _ in range(2 * THREADS):
+            refused(client.get("/v1/forms", headers=headers), 500, "internal_error")
+            refused(client.post("/v1/forms", headers=headers), 415, "unsupported_media_type")
+            refused(client.get("/v1/forms"), 401, "unauthorized")
+            assert client.get("/settings/connections").status_code == 302
+    assert client.get("/v1/forms", headers=headers).status_code == 200

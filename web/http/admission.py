@@ -1,0 +1,74 @@
+"""How many requests are in progress at once, of one shop and in all, and how many of them work.
+
+Python runs one thread at a time, so many requests that work at once make each other slow: a few do, and
+the others wait. A shop that asks alone has several at work. Beside others it has one, so that a request of
+another shop waits for none of its queue. Writes wait for bodies and locks, and compute next to nothing: they
+have slots of their own.
+
+Requests wait before anything is read for them: only what works has a connection to the database.
+"""
+
+from typing import Final
+
+from flask import request
+
+from web.auth.gcra import client_network
+from web.http.current_request import current_request
+from web.http.errors import CODES, RETRY_SOON, Refusal
+from web.server.slots import READS, THREADS, WRITES, NoSlot, Slots
+
+PER_SHOP: Final = 20
+"""Requests of one shop in progress, at work or waiting."""
+
+MAX_IN_PROGRESS: Final = THREADS - 2
+"""Requests in progress of all shops. What comes beyond them waits in the threads that are left, and in the
+server's queue. Where no request ends for a while it is refused at once: then these threads are for what needs
+no warehouse (`/healthz`, `/readyz`), however long the warehouse does not answer."""
+
+# Reads of one shop at work while no other shop reads.
+_READS_ALONE: Final = 2
+# Sessions and keys whose shop is known.
+_MAX_KNOWN: Final = 10_000
+
+
+class Admission:
+    """One per process."""
+
+    def __init__(self) -> None:
+        self.threads = Slots(MAX_IN_PROGRESS, PER_SHOP, seconds=2.0, queued_each=2)
+        self._reads = Slots(READS, _READS_ALONE, seconds=5.0, shared=_READS_ALONE)
+        self._writes = Slots(WRITES, WRITES // 2, seconds=1.0)
+        # The shop by the credential of a request: known before the credential is looked up, to queue by it.
+        self._shops: dict[int, int] = {}
+
+    def admit(self) -> None:
+        """Let the request at hand go on; until it ends, it holds its slots. Raises the 429 and the 503."""
+        sender = self._shops.get(_credential()) or client_network(request.remote_addr or "")
+        is_read = request.method in ("GET", "HEAD")
+        for slots in (self.threads, self._reads if is_read else self._writes):
+            try:
+                current_request().slots.enter_context(slots.hold(sender))
+            except NoSlot as refused:
+                status, message = (429, _TOO_MANY) if refused.is_own else (503, _BUSY)
+                raise Refusal(status, CODES[status], message, RETRY_SOON) from None
+
+    def remember(self, shop_key: int) -> None:
+        """The credential of the request at hand belongs to this shop. Its next request counts as the shop's;
+        those with an unknown credential count as their address's."""
+        credential = _credential()
+        if self._shops.get(credential) != shop_key:
+            if len(self._shops) >= _MAX_KNOWN:
+                self._shops.clear()
+            self._shops[credential] = shop_key
+
+
+def _credential() -> int:
+    """The key or the cookies of the request at hand, of which nothing but this number is kept."""
+    return hash((request.headers.get("Authorization"), request.headers.get("Cookie")))
+
+
+_BUSY: Final = "The service is busy, and no request is answered. Try again in a second."
+_TOO_MANY: Final = (
+    f"{PER_SHOP} requests of this shop or address are in progress. Try again when one of them is "
+    "answered."
+)

@@ -1,0 +1,85 @@
+"""What is known of the request at hand: its id, its caller, and what it holds until it is answered."""
+
+import secrets
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from flask import g
+from sqlalchemy import Connection
+
+from warehouse.domain.time import MICROS_PER_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """The tenant of a request.
+
+    `edition` is the one that answers are read from, 0 before the first rollup: then no daily row
+    matches. `timezone` is the one in whose days those rows are kept. `data_version` moves with
+    everything that can change an answer; `data_changed_at` is the instant at which it last did.
+    `window_days` is how long after a submission an order is credited to it; None before the first rollup.
+    """
+
+    timezone: str
+    key: int
+    shop_id: str
+    currency: str
+    edition: int
+    data_version: int
+    data_changed_at: int
+    window_days: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A valid key. `last_used_at` is what the warehouse has recorded so far."""
+
+    credential_id: str
+    scopes: frozenset[str]
+    last_used_at: int
+    shop: Shop
+
+
+@dataclass
+class CurrentRequest:
+    """`now` is the instant at which it came, `started` the reading of a stopwatch.
+
+    `connection` is closed with the request: a request with a key has one snapshot, in which its `caller`
+    was found. `form_exists`: whether the form id in the address is a form of the caller's shop. `template`
+    is the address with `{id}` for ids. `error` is the code of a refusal. `slots` are given back at its end.
+    """
+
+    request_id: str
+    now: int
+    started: float
+    slots: ExitStack = field(default_factory=ExitStack)
+    connection: Connection | None = None
+    caller: Caller | None = None
+    form_exists: bool = False
+    template: str | None = None
+    rate_limit_headers: dict[str, str] = field(default_factory=dict)
+    error: str | None = None
+
+
+def current_request() -> CurrentRequest:
+    current: CurrentRequest = g.current_request
+    return current
+
+
+def request_id() -> str:
+    """In `meta`, in every error, in `X-Request-Id`, in the log."""
+    return current_request().request_id
+
+
+def new_request_id(now: int) -> str:
+    """`req_` and a UUIDv7."""
+    return f"req_{uuid7(now)}"
+
+
+def uuid7(instant: int) -> UUID:
+    """An id made at `instant` (microseconds): 48 bits of milliseconds, 74 random bits (RFC 9562, 5.7).
+    Such ids sort by the time at which they were made."""
+    number = (instant // MICROS_PER_MS) << 80 | secrets.randbits(80)
+    number = number & ~(0xF << 76) | 0x7 << 76
+    return UUID(int=number & ~(0x3 << 62) | 0x2 << 62)

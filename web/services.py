@@ -1,0 +1,49 @@
+"""`Services`: what the requests of one process share. `create_app` (`app.py`) makes them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Flask, current_app
+
+from web.auth.sign_in_limits import KnownRefusals
+from web.db.background_writes import BackgroundWrites
+from web.db.database import Database
+from web.db.dimensions import Dimensions
+from web.db.shop_cache import ShopCache
+from web.http.admission import Admission
+from web.http.health import Health
+from web.http.rate_limits import RateLimits
+from web.http.response_cache import ResponseCache
+
+_KEY: Final = "formrevenue"
+
+
+@dataclass
+class Services:
+    """One per process. `clock` gives the present instant in microseconds."""
+
+    clock: Callable[[], int]
+    database: Database
+    response_cache: ResponseCache
+    dimensions: Dimensions
+    shop_cache: ShopCache
+    background_writes: BackgroundWrites
+    rate_limits: RateLimits
+    known_refusals: KnownRefusals
+    admission: Admission
+    health: Health
+
+
+def install(app: Flask, services: Services) -> None:
+    app.extensions[_KEY] = services
+
+
+def services_of(app: Flask) -> Services:
+    services: Services = app.extensions[_KEY]
+    return services
+
+
+def services() -> Services:
+    """Those of the application at hand."""
+    return services_of(current_app)
