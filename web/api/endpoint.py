@@ -58,8 +58,9 @@ class Endpoint:
     docstring becomes the summary and the description (`web/openapi/`). `data` is a list of rows of one kind,
     a `single` row, or an object for each value of `dimension` (`by_dimension`). `body` is the row of the
     request's body. `refusals` are codes that only this endpoint answers with, by status. `request_headers`
-    are headers that only this endpoint reads, and `response_headers` describes headers that only its answer
-    has. `rule` raises the 400 for values that do not go together; it also runs for answers from the cache.
+    are headers that only this endpoint reads, and `response_headers` the names of those that only its answer
+    has (`web/http/response_headers.py`). `rule` raises the 400 for values that do not go together; it also
+    runs for answers from the cache.
 
     A GET whose ETag the client already has is a 304. The ETag follows the state of one form (`form_state`) or
     of the whole shop; in the second case `clock` adds how the answer depends on the present instant, and the
@@ -83,7 +84,7 @@ class Endpoint:
     body: Row | None = None
     refusals: Mapping[int, str] = field(default_factory=dict)
     request_headers: tuple[RequestHeader, ...] = ()
-    response_headers: Mapping[str, str] = field(default_factory=dict)
+    response_headers: tuple[str, ...] = ()
     rule: Callable[..., None] = no_rule
     clock: Callable[[Query], Clock] = no_clock
     form_state: Callable[[Query], State] | None = None

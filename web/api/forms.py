@@ -166,9 +166,7 @@ def all_funnels(query: Query) -> list[dict[str, Any]]:
     ranged=False,
     meta=LIST_META,
     at_primary=True,
-    response_headers={
-        "Link": 'The address of the next page, with `rel="next"`. The last page has none.'
-    },
+    response_headers=("Link",),
 )
 def list_forms(query: Query, limit: int, cursor: str | None) -> Answer:
     """All forms, page by page.
@@ -197,7 +195,7 @@ def list_forms(query: Query, limit: int, cursor: str | None) -> Answer:
     refusals={409: form_quota.CODE},
     status=201,
     request_headers=(IDEMPOTENCY_KEY,),
-    response_headers={"Location": "The address of the new form."},
+    response_headers=("Location",),
 )
 def create_form(query: Query) -> Answer:
     """Creates a form.

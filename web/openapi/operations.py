@@ -85,7 +85,7 @@ def _docstring(endpoint: Endpoint) -> tuple[str, str]:
 
 
 def _answer(endpoint: Endpoint) -> Schema:
-    examples = EXAMPLES["answers"][operation_id(endpoint.function)]
+    examples = EXAMPLES["answers"].get(operation_id(endpoint.function), {})
     return {
         "description": "The form was created." if endpoint.status == 201 else "The answer.",
         "headers": answer_headers(endpoint),
