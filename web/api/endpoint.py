@@ -7,6 +7,7 @@ share. Its checks run in the contract's order: 403, 404, then the request; the 4
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import cleandoc
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -90,9 +91,25 @@ class Endpoint:
     form_state: Callable[[Query], State] | None = None
     at_primary: bool = False
 
+    @property
+    def address(self) -> str:
+        return VERSION + self.path
+
+    @property
+    def operation(self) -> str:
+        """The name of its function, in camel case."""
+        first, *others = self.function.__name__.split("_")
+        return first + "".join(map(str.capitalize, others))
+
+    @property
+    def described(self) -> tuple[str, str]:
+        """Summary and description: the docstring of its function."""
+        summary, _, description = cleandoc(self.function.__doc__ or "").partition("\n\n")
+        return " ".join(summary.split()).rstrip("."), description
+
     def register(self, app: Flask) -> None:
         app.add_url_rule(
-            VERSION + self.path.replace("{id}", "<form_id:form_id>"),
+            self.address.replace("{id}", "<form_id:form_id>"),
             endpoint=f"{self.method} {self.path}".replace(".", "_"),
             view_func=self._serve,
             methods=[self.method],
@@ -157,7 +174,7 @@ class Endpoint:
         return self._respond(query, {}, meta, b"", data)
 
     def _serve(self, form_id: str = "") -> Response:
-        state().template = VERSION + self.path
+        state().template = self.address
         query = self._parse_request(form_id)
         if self.method != "GET":
             return self._write(query)

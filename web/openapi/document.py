@@ -7,7 +7,7 @@ from typing import Final
 from web.api.endpoint import Endpoint
 from web.api.meta import ERROR
 from web.api.rows import Row, Schema
-from web.openapi.operations import FORMAT_SCHEMA, PARAMETERS, SECURITY, envelope, operation, path
+from web.openapi.operations import FORMAT_SCHEMA, PARAMETERS, SECURITY, envelope, operation
 from web.openapi.responses import HEADERS, error_responses
 from web.reports import CHAPTERS, ENDPOINTS
 
@@ -30,7 +30,7 @@ def document() -> Schema:
     for chapter in CHAPTERS:
         for endpoint in chapter.endpoints:
             described = operation(endpoint, chapter.title)
-            paths.setdefault(path(endpoint), {})[endpoint.method.lower()] = described
+            paths.setdefault(endpoint.address, {})[endpoint.method.lower()] = described
     return {
         "openapi": "3.1.0",
         "info": {
