@@ -59,11 +59,8 @@ def text(
 ) -> PlainColumn:
     """`more` are further keywords of the schema, such as `format` and `enum`."""
     kind: Schema = {"anyOf": [{"type": "string"}, _NULL]} if null else {"type": "string"}
-    return PlainColumn(
-        name,
-        heading,
-        {"description": words, **more, **kind, **({"pattern": pattern} if pattern else {})},
-    )
+    schema = {**_described(words), **more, **kind, **({"pattern": pattern} if pattern else {})}
+    return PlainColumn(name, heading, schema)
 
 
 def column(name: str, heading: str, words: str, schema: Schema, **more: Any) -> PlainColumn:
@@ -75,16 +72,18 @@ def rows(
     name: str, heading: str, words: str, row: "Row", made: Any = None, names: Any = (), **more: Any
 ) -> PlainColumn:
     """A list of rows inside the row: one for each of `names`, or at most `maxItems`."""
-    described = {"description": words} if words else {}
-    schema = {**described, "type": "array", "items": row.reference, **more}
+    schema = {**_described(words), "type": "array", "items": row.reference, **more}
     return PlainColumn(name, heading, schema, row, many=True, made=made, names=tuple(names))
 
 
 def inside(name: str, heading: str, words: str, row: "Row", *, null: bool = False) -> PlainColumn:
     """One row inside the row; null, if it may be missing."""
-    described = {"description": words} if words else {}
     kind = {"anyOf": [row.reference, _NULL]} if null else row.reference
-    return PlainColumn(name, heading, {**described, **kind}, row)
+    return PlainColumn(name, heading, _described(words) | kind, row)
+
+
+def _described(words: str) -> Schema:
+    return {"description": words} if words else {}
 
 
 class Row:
