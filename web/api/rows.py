@@ -299,12 +299,10 @@ def grid(
     Several sums stand beside each other; a measure that two of them have is that of the later one. A share
     is one of the rows that differ in the last key alone."""
     names = [name for name, _ in keys]
-    lines: dict[tuple[int, ...], dict[str, int]] = {}
-    none: dict[str, int] = {}
-    for each in sums:
-        none |= (nothing := dict.fromkeys(each.columns, 0))
-        found = {tuple(map(line.__getitem__, names)): line for line in each.rows()}
-        lines = {ids: lines.get(ids, none) | found.get(ids, nothing) for ids in {**lines, **found}}
+    (lines, none), *others = (_by_keys(each, names) for each in sums)
+    for found, nothing in others:
+        lines = {ids: lines.get(ids, none) | found.get(ids, nothing) for ids in lines | found}
+        none |= nothing
     *outer, (_, last) = keys
     filled = []
     for block in product(*(values for _, values in outer)):
@@ -316,3 +314,11 @@ def grid(
             for (_, text), line in zip(last, block_lines, strict=True)
         ]
     return filled
+
+
+def _by_keys(
+    sums: Sums, keys: Sequence[str]
+) -> tuple[dict[tuple[int, ...], dict[str, int]], dict[str, int]]:
+    """The rows by the values of their keys, and a row of zeros."""
+    ids = zip(*(sums[key].tolist() for key in keys), strict=True)
+    return dict(zip(ids, sums.rows(), strict=True)), dict.fromkeys(sums.columns, 0)
