@@ -7,6 +7,7 @@ share. Its checks run in the contract's order: 403, 404, then the request; the 4
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import cleandoc
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -58,8 +59,9 @@ class Endpoint:
     docstring becomes the summary and the description (`web/openapi/`). `data` is a list of rows of one kind,
     a `single` row, or an object for each value of `dimension` (`by_dimension`). `body` is the row of the
     request's body. `refusals` are codes that only this endpoint answers with, by status. `request_headers`
-    are headers that only this endpoint reads, and `response_headers` describes headers that only its answer
-    has. `rule` raises the 400 for values that do not go together; it also runs for answers from the cache.
+    are headers that only this endpoint reads, and `response_headers` the names of those that only its answer
+    has (`web/http/response_headers.py`). `rule` raises the 400 for values that do not go together; it also
+    runs for answers from the cache.
 
     A GET whose ETag the client already has is a 304. The ETag follows the state of one form (`form_state`) or
     of the whole shop; in the second case `clock` adds how the answer depends on the present instant, and the
@@ -83,15 +85,31 @@ class Endpoint:
     body: Row | None = None
     refusals: Mapping[int, str] = field(default_factory=dict)
     request_headers: tuple[RequestHeader, ...] = ()
-    response_headers: Mapping[str, str] = field(default_factory=dict)
+    response_headers: tuple[str, ...] = ()
     rule: Callable[..., None] = no_rule
     clock: Callable[[Query], Clock] = no_clock
     form_state: Callable[[Query], State] | None = None
     at_primary: bool = False
 
+    @property
+    def address(self) -> str:
+        return VERSION + self.path
+
+    @property
+    def operation(self) -> str:
+        """The name of its function, in camel case."""
+        first, *others = self.function.__name__.split("_")
+        return first + "".join(map(str.capitalize, others))
+
+    @property
+    def described(self) -> tuple[str, str]:
+        """Summary and description: the docstring of its function."""
+        summary, _, description = cleandoc(self.function.__doc__ or "").partition("\n\n")
+        return " ".join(summary.split()).rstrip("."), description
+
     def register(self, app: Flask) -> None:
         app.add_url_rule(
-            VERSION + self.path.replace("{id}", "<form_id:form_id>"),
+            self.address.replace("{id}", "<form_id:form_id>"),
             endpoint=f"{self.method} {self.path}".replace(".", "_"),
             view_func=self._serve,
             methods=[self.method],
@@ -156,7 +174,7 @@ class Endpoint:
         return self._respond(query, {}, meta, b"", data)
 
     def _serve(self, form_id: str = "") -> Response:
-        current_request().template = VERSION + self.path
+        current_request().template = self.address
         query = self._parse_request(form_id)
         if self.method != "GET":
             return self._write(query)

@@ -1,6 +1,5 @@
 """The answers of the API, for a page: the same functions, cache and snapshot."""
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -93,5 +92,8 @@ def report_of(report: Report) -> Endpoint:
 
 def description(report: Report) -> list[str]:
     """The paragraphs in which the OpenAPI document describes an endpoint."""
-    text = inspect.getdoc(report_of(report).function) or ""
-    return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    summary, text = report_of(report).described
+    return [
+        f"{summary}.",
+        *(" ".join(paragraph.split()) for paragraph in text.split("\n\n") if text),
+    ]

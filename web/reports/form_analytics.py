@@ -1,10 +1,9 @@
 """One form: funnel (6), steps (7), devices (9), visitors (10) and days (13)."""
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam, select
 
 from warehouse.domain.figures import FUNNEL, MILESTONES, OUTCOME, RATES, count, percent
 from warehouse.domain.vocabulary import DEVICES, VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
@@ -14,13 +13,10 @@ from web.api.query import Query
 from web.api.rows import (
     DATE,
     FORM_COLUMNS,
-    Answer,
     Row,
     any_figure,
     column,
     grid,
-    names_of,
-    ranked,
     rows,
     text,
 )
@@ -32,6 +28,10 @@ _STAGES: Final = {
     "submit": "submissions",
     "convert": "convertedSubmissions",
 }
+
+_STEPS: Final = select(dim_step.c.step, dim_step.c.step_index, dim_step.c.step_name).where(
+    dim_step.c.edition == bindparam("edition"), dim_step.c.form == bindparam("form")
+)
 
 # fmt: off
 STAGE: Final = Row(
@@ -192,7 +192,7 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
     known = {
         step: (index, name)
         for step, index, name in query.connection.execute(
-            _steps(), {"edition": query.shop.edition, "form": query.form}
+            _STEPS, {"edition": query.shop.edition, "form": query.form}
         )
     }
     texts = query.texts(line["step"] for line in lines)
@@ -205,14 +205,17 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
 
 
 @get("/forms/{id}/devices", "analytics:read", DEVICE)
-def form_devices(query: Query) -> Answer:
+def form_devices(query: Query) -> list[dict[str, Any]]:
     """The funnel by device type.
 
     A row per device type with any figure, by views descending, then name. Orders and revenue are on the
     submission clock.
     """
     sums = query.form_sums("device", by=("device",))
-    return ranked(DEVICE, sums, ["device"], names_of(DEVICES), "views")
+    lines = [line for line in sums.rows() if any_figure(line, "device")]
+    total = DEVICE.total_of_shares(lines)
+    filled = [DEVICE.filled((DEVICES[line["device"]],), line, total) for line in lines]
+    return sorted(filled, key=lambda row: (-row["views"], row["deviceType"]))
 
 
 @get("/forms/{id}/visitor-conversion", "analytics:read", VISITOR)
@@ -244,10 +247,3 @@ def form_trends(query: Query) -> list[dict[str, Any]]:
     """
     sums = [query.form_sums(name, by=("day",)) for name in ("funnel", "form_orders")]
     return grid(TREND, sums, ("day", list(query.window.dates())))
-
-
-@cache
-def _steps() -> Select[Any]:
-    return select(dim_step.c.step, dim_step.c.step_index, dim_step.c.step_name).where(
-        dim_step.c.edition == bindparam("edition"), dim_step.c.form == bindparam("form")
-    )

@@ -3,9 +3,12 @@
 import json
 from typing import Any
 
-from tests.web.openapi.reading import operations, parameters
+import pytest
+
+from tests.web.openapi.reading import operations, parameters, success
 from web.app import close_app, create_app
 from web.openapi.document import document
+from web.openapi.responses import EXAMPLES
 from web.reports import ENDPOINTS
 
 
@@ -43,3 +46,13 @@ def test_the_document_takes_no_key_and_is_not_sent_twice() -> None:
     assert client.post("/v1/openapi.json").status_code == 405
     assert client.get("/v1/openapi.json/").status_code == 401
     close_app(app)
+
+
+def test_an_example_that_is_not_recorded_yet_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The document is whole without it; `test_the_examples_are_true_answers` asks for it."""
+    for kind in ("answers", "requests"):
+        monkeypatch.setitem(EXAMPLES, kind, {})
+    for methods in document()["paths"].values():
+        for operation in methods.values():
+            assert "examples" not in success(operation)
+            assert success(operation)["schema"]

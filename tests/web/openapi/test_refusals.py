@@ -6,7 +6,6 @@ from tests.web.openapi.conftest import ResponseCache
 from tests.web.openapi.described import Described
 from tests.web.openapi.reading import complaints, operations, referenced
 from tests.web.openapi.refused import codes_of, example, refused
-from web.openapi.operations import operation_id
 from web.reports import ENDPOINTS
 
 
@@ -17,7 +16,7 @@ def test_every_error_that_is_described_is_the_one_that_comes(
     examples: dict[str, Any] = {}
     bodies: dict[str, list[Any]] = {}
     for endpoint in ENDPOINTS:
-        operation = operations(openapi)[operation_id(endpoint.function)]
+        operation = operations(openapi)[endpoint.operation]
         for code, status in codes_of(endpoint).items():
             response = referenced(openapi, operation["responses"][str(status)])
             content = response["content"]["application/json"]
