@@ -9,6 +9,7 @@ from tests.conftest import RUN
 from tests.support import postgres, statements
 from tests.support.product import Product
 from tests.tiers import BROWSER_CORE, POSTGRES_CORE, THOROUGH
+from warehouse.tables.base import metadata
 
 
 # One that was renamed would come back to `make test`, or leave the core, without a word.
@@ -43,6 +44,14 @@ def test_values_and_how_many_there_are_make_no_other_statement() -> None:
     assert statements.fingerprint(one) == statements.fingerprint(other)
     rows = "INSERT INTO t VALUES ($1, $2), ($3, $4)"
     assert statements.fingerprint(rows) == "INSERT INTO t VALUES (?)"
+
+
+def test_a_table_that_a_test_makes_is_its_own() -> None:
+    log = (
+        "@ x @ LOG:  statement: SELECT a FROM test_rows\n@ x @ LOG:  execute s: SELECT a FROM shop"
+    )
+    assert statements.statements(log) == {"SELECT a FROM shop"}
+    assert not [name for name in metadata.tables if name.startswith("test_")]
 
 
 def test_both_drivers_are_logged_and_the_tests_own_statements_are_not(postgres_url: str) -> None:
