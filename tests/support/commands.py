@@ -154,13 +154,14 @@ class ForkedProcess:
         os.close(input_of_it)
         os.close(output_of_it)
 
-    def communicate(self) -> None:
-        """Tell it that there is no more, and wait for its end."""
+    def communicate(self) -> str:
+        """Tell it that there is no more, and wait for its end; the rest of what it printed."""
         with suppress(BrokenPipeError):
             self.stdin.close()
-        self.stdout.read()
+        printed = self.stdout.read()
         self.stdout.close()
         self.wait()
+        return printed
 
     def wait(self) -> int:
         return self._command.wait()
@@ -177,10 +178,12 @@ def start(
     settings: Mapping[str, str] | None = None,
     umask: int | None = None,
     before: Callable[[], object] | None = None,
+    stdin: int | None = None,
 ) -> Command:
-    """Start `python -m PROGRAM WORDS`. `settings` are environment variables besides those of this process."""
+    """Start `python -m PROGRAM WORDS`. `settings` are environment variables besides those of this process;
+    `stdin` is a file of this process that it reads."""
     environment = {**os.environ, **(settings or {})}
-    return Command(_Start(program, words, environment, os.getcwd(), umask, before))
+    return Command(_Start(program, words, environment, os.getcwd(), umask, before), stdin)
 
 
 def run(program: str, *words: str, settings: Mapping[str, str] | None = None) -> Command:
