@@ -63,6 +63,8 @@ def _marking(execute: Callable[..., Any]) -> Callable[..., Any]:
     def marked(cursor: Any, statement: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(statement, str):
             statement += _whose()
+        elif isinstance(statement, bytes):
+            statement += _whose().encode()
         return execute(cursor, statement, *args, **kwargs)
 
     return marked
