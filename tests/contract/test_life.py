@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.support.answers import assert_answers, days_of
 from tests.support.examples import EXAMPLES, load, start_over, tell
 from tests.support.forgetting import some_persons, without
+from tests.support.loaded import load as load_whole
 from tests.support.oracle import RowLimits
 from tests.support.product import Product
 from tests.support.strategies import portions, seeds, worlds
@@ -41,7 +42,7 @@ def live(
         assert_answers_of_few_rows(product, some, few)
     assert product.verify_all(), "verify --all finds differences"
 
-    load(product, portions(some.records, rng), rng)
+    load_whole(product, some)
     assert_answers(product, some, "after importing it all again")
 
     first, last = days_of(some)

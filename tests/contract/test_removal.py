@@ -38,12 +38,12 @@ def remove(product: Product, shop_id: str, events: list[Row], versions: list[Row
             "order_id": pa.array([row["order_id"] for row in versions], pa.string()),
             "updated_at": pa.array([to_micros(at) for at in updated], pa.int64()),
         }
-        run.connection.stage("some_events", pa.table({"event_id": ids}))
-        run.connection.stage("some_orders", pa.table(orders))
+        run.connection.stage("test_events", pa.table({"event_id": ids}))
+        run.connection.stage("test_orders", pa.table(orders))
         run.connection.commit()
         which = RawRows(
-            "event_id IN (SELECT event_id FROM some_events)",
-            "(order_id, updated_at) IN (SELECT order_id, updated_at FROM some_orders)",
+            "event_id IN (SELECT event_id FROM test_events)",
+            "(order_id, updated_at) IN (SELECT order_id, updated_at FROM test_orders)",
         )
         expected = {"events": len(events), "orders": len(versions)}
         assert remove_rows(run, [shop_key], which) == expected

@@ -61,21 +61,27 @@ class _Start:
 class Command:
     """A command that runs, or has ended. Its output can be read while it runs."""
 
-    def __init__(self, start: _Start) -> None:
+    def __init__(self, start: _Start, stdin: int | None = None, stdout: int | None = None) -> None:
+        """`stdin` and `stdout` are files of this process that become those of the command, which has nothing
+        to read and keeps what it writes where they are not given."""
         self.words = (start.program, *start.words)
         with ExitStack() as files:
             self._output = files.enter_context(tempfile.TemporaryFile())
             self._errors = files.enter_context(tempfile.TemporaryFile())
             ended, told = os.pipe()
             self._ended = files.enter_context(open(ended))
+            nothing = files.enter_context(open(os.devnull, "rb"))
             weakref.finalize(self, files.pop_all().close)
         self._status: int | None = None
         with tempfile.TemporaryFile() as request, _FORK:
             pickle.dump(start, request)
             request.flush()
             warm = _warm_process()
-            numbers = [request.fileno(), self._output.fileno(), self._errors.fileno(), told]
-            socket.send_fds(warm, [b"!"], numbers)
+            given = [
+                nothing.fileno() if stdin is None else stdin,
+                self._output.fileno() if stdout is None else stdout,
+            ]
+            socket.send_fds(warm, [b"!"], [request.fileno(), *given, self._errors.fileno(), told])
             self.pid = int(warm.recv(32))
         os.close(told)
 
@@ -131,6 +137,36 @@ class Command:
         return " ".join(self.words)
 
 
+class ForkedProcess:
+    """A fork in place of the process that `subprocess.Popen` would start, for `python -m PROGRAM WORDS` with
+    pipes to its input and output and in a group of its own."""
+
+    def __init__(self, command: list[str], **_options: object) -> None:
+        _python, _module, program, *words = command
+        input_of_it, ours = os.pipe()
+        its, output_of_it = os.pipe()
+        with ExitStack() as pipes:
+            self.stdin = pipes.enter_context(open(ours, "w"))
+            self.stdout = pipes.enter_context(open(its))
+            weakref.finalize(self, pipes.pop_all().close)
+        start = _Start(program, tuple(words), {**os.environ}, os.getcwd(), None, os.setpgrp)
+        self._command = Command(start, input_of_it, output_of_it)
+        os.close(input_of_it)
+        os.close(output_of_it)
+
+    def communicate(self) -> str:
+        """Tell it that there is no more, and wait for its end; the rest of what it printed."""
+        with suppress(BrokenPipeError):
+            self.stdin.close()
+        printed = self.stdout.read()
+        self.stdout.close()
+        self.wait()
+        return printed
+
+    def wait(self) -> int:
+        return self._command.wait()
+
+
 def _text(file: IO[bytes]) -> str:
     # Its place in the file is the command's.
     return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
@@ -142,10 +178,12 @@ def start(
     settings: Mapping[str, str] | None = None,
     umask: int | None = None,
     before: Callable[[], object] | None = None,
+    stdin: int | None = None,
 ) -> Command:
-    """Start `python -m PROGRAM WORDS`. `settings` are environment variables besides those of this process."""
+    """Start `python -m PROGRAM WORDS`. `settings` are environment variables besides those of this process;
+    `stdin` is a file of this process that it reads."""
     environment = {**os.environ, **(settings or {})}
-    return Command(_Start(program, words, environment, os.getcwd(), umask, before))
+    return Command(_Start(program, words, environment, os.getcwd(), umask, before), stdin)
 
 
 def run(program: str, *words: str, settings: Mapping[str, str] | None = None) -> Command:
@@ -262,7 +300,7 @@ def _serve(control: socket.socket) -> _Start:
             _tell_ended(told)
         if control not in ready:
             continue
-        message, files, _, _ = socket.recv_fds(control, 1, 4)
+        message, files, _, _ = socket.recv_fds(control, 1, 5)
         if not message:
             for pid in told:
                 os.kill(pid, signal.SIGKILL)
@@ -290,14 +328,15 @@ def _tell_ended(told: dict[int, int]) -> None:
                 file.write(str(os.waitstatus_to_exitcode(status)).encode())
 
 
-def _prepared(request: int, output: int, errors: int, told: int) -> _Start:
+def _prepared(request: int, source: int, output: int, errors: int, told: int) -> _Start:
     """Make this process one that has just been started."""
     with open(request, "rb") as file:
         file.seek(0)
         start: _Start = pickle.load(file)
+    os.dup2(source, 0)
     os.dup2(output, 1)
     os.dup2(errors, 2)
-    for number in (output, errors, told):
+    for number in (source, output, errors, told):
         os.close(number)
     os.environ.clear()
     os.environ.update(start.environment)

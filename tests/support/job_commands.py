@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from jobs.cli import main
-from tests.support.commands import Command, children, start
+from tests.support.commands import Command, ForkedProcess, children, start
 from tests.support.import_files import Row, order, written
 from tests.support.waiting import wait_until
 from tests.support.warehouse import Warehouse
@@ -46,6 +46,8 @@ class Commands(Warehouse):
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.settings.items():
                 patch.setenv(name, value)
+            # Its child for batches that may end their process; `test_deadly_batches.py` has real ones.
+            patch.setattr("jobs.pipeline.apart.Popen", ForkedProcess)
             result = CliRunner().invoke(main, arguments, input=stdin, catch_exceptions=False)
         assert result.exit_code == status, (arguments, result.exit_code, result.output)
         return result.output

@@ -40,11 +40,11 @@ def test_columns_written_over_adbc_are_read_over_sqlalchemy(warehouse_url: str) 
     else:
         connection = adbc_driver_postgresql.dbapi.connect(warehouse_url.replace("+psycopg", "", 1))
     with connection, connection.cursor() as cursor:
-        cursor.adbc_ingest("t", pa.table({"a": [1, 2]}), mode="create")
+        cursor.adbc_ingest("test_rows", pa.table({"a": [1, 2]}), mode="create")
         connection.commit()
     engine = create_engine(url)
     with engine.connect() as reader:
-        assert reader.execute(text("SELECT a FROM t ORDER BY a")).scalars().all() == [1, 2]
+        assert reader.execute(text("SELECT a FROM test_rows ORDER BY a")).scalars().all() == [1, 2]
     engine.dispose()
 
 

@@ -3,8 +3,6 @@ every setting that it uses."""
 
 import ast
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +13,7 @@ from click.testing import CliRunner
 
 import jobs.cli
 import web.cli
+from tests.support.commands import run
 from tests.support.import_files import Row, as_ndjson, event, order
 from warehouse import settings
 from warehouse.environment import ADMIN, API, COLLECTOR, JOBS, SCHEDULER, uses
@@ -107,7 +106,6 @@ def test_the_most_days_of_all_settings_are_days_that_all_jobs_can_count_with(
 ) -> None:
     days = {name: str(number.most) for name, number in _days().items()}
     environ = {
-        **os.environ,
         **days,
         "WAREHOUSE_URL": f"sqlite:///{tmp_path / 'warehouse.db'}",
         "IMPORT_DIR": str(tmp_path / "landing"),
@@ -131,10 +129,7 @@ def test_the_most_days_of_all_settings_are_days_that_all_jobs_can_count_with(
         file.write_bytes(as_ndjson(some))
         commands.append(("import", kind, str(file)))
     for command in (*commands, ("rollup",), ("purge",), ("imports", "list"), ("verify", "--all")):
-        done = subprocess.run(
-            [sys.executable, "-m", "jobs", *command], env=environ, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
+        run("jobs", *command, settings=environ).finish()
 
 
 def _days() -> dict[str, Number]:

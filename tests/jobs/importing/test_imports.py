@@ -99,6 +99,17 @@ def test_events_that_another_import_repeated_stay(jobs: Commands) -> None:
     assert last(jobs)["new"] == 1
 
 
+def test_orders_that_another_import_repeated_stay(jobs: Commands) -> None:
+    a = take(jobs, "orders", *(order(order_id=f"o{n}") for n in range(2)))
+    b = take(jobs, "orders", *(order(order_id=f"o{n}") for n in range(1, 3)))
+    jobs("rollup")
+    assert undo(jobs, a) == "1 row is gone, 1 stays"
+    assert ids(jobs, "order") == ["o1", "o2"]
+    assert undo(jobs, b) == "2 rows are gone, 0 stay"
+    assert ids(jobs, "order") == jobs.rows("SELECT order_id FROM repeated_order") == []
+    jobs("verify", "--all")
+
+
 def test_the_version_of_an_order_that_stood_before_stands_again(jobs: Commands) -> None:
     refund = {"refund_id": "r", "created_at": "2026-02-01", "amount_cents": 400}
     take(jobs, "orders", order())

@@ -63,7 +63,7 @@ def some_files(rng: Random) -> list[File]:
     return files
 
 
-@pytest.mark.parametrize("seed", [0, *thorough(range(1, 8))])
+@pytest.mark.parametrize("seed", [7, *thorough(range(7))])
 def test_forms_are_those_of_the_imports_that_stand(
     new_warehouse: NewWarehouse, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

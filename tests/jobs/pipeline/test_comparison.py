@@ -130,7 +130,7 @@ def make_wrong(connection: ArrowConnection, edition: Edition, table: Table, name
         return
     numbers = np.frombuffer(connection.value(f"SELECT packed_dims {one}"), "<i8").copy()
     numbers[columns(table).index(name) - len(key_names(table))] += 7919
-    cells = connection.stage("cells", pa.table({"cells": [numbers.tobytes()]}))
+    cells = connection.stage("test_cells", pa.table({"cells": [numbers.tobytes()]}))
     connection.execute(f"UPDATE {table.name} SET packed_dims = (SELECT cells FROM {cells}) {where}")
 
 

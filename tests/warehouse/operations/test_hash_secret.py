@@ -1,7 +1,6 @@
 """The secret of e-mail hashes: created once or of HASH_SECRET, the same for all, and not in a copy."""
 
 import hmac
-import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select
 
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.commands import ForkedProcess
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
@@ -119,35 +118,12 @@ def test_a_created_one_can_be_taken_out(fresh: str, monkeypatch: pytest.MonkeyPa
         agree(fresh)
 
 
-AGREE = """
-import sys
-from warehouse.connections.engine import open_engine
-from warehouse.migrations.migrate import migrate
-from warehouse.connections.arrow import open_arrow
-from warehouse.operations.hash_secret import email_hasher
-engine = open_engine(sys.argv[1])
-sys.stdin.readline()
-migrate(engine)
-engine.dispose()
-with open_arrow(sys.argv[1]) as connection:
-    print(email_hasher(connection).keyed("0" * 64))
-"""
-
-
 def test_processes_that_start_at_once_agree(fresh: str) -> None:
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", AGREE, fresh],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(4)
-    ]
+    program = f"{__package__}.agreeing"
+    processes = [ForkedProcess([sys.executable, "-m", program, fresh]) for _ in range(4)]
     for process in processes:  # each waits for its line, so that all begin together
-        assert process.stdin
         process.stdin.write("\n")
         process.stdin.flush()
-    printed = {process.communicate(timeout=PATIENCE_SECONDS)[0] for process in processes}
+    printed = {process.communicate() for process in processes}
     assert len(printed) == 1
     assert len(printed.pop().strip()) == 64

@@ -2,14 +2,12 @@
 
 import os
 import pty
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 from sqlalchemy import Table, insert
 
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.commands import start
 from tests.warehouse.tenants.conftest import CommandProduct, Rows, Tenants
 from warehouse.connections import portions
 from warehouse.connections.arrow import ArrowConnection, open_arrow
@@ -245,19 +243,12 @@ def test_a_terminal_is_asked_for_the_id_again(tenants: Tenants) -> None:
         (shop_id, 0, f"deleted {shop_id}"),
     ):
         terminal, own = pty.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "web", "shops", "delete", shop_id],
-            env={**os.environ, "WAREHOUSE_URL": tenants.product.url},
-            stdin=own,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        words = ("web", "shops", "delete", shop_id)
+        process = start(*words, settings={"WAREHOUSE_URL": tenants.product.url}, stdin=own)
         os.write(terminal, f"{typed}\n".encode())
-        printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        printed = process.finish(status)
         os.close(terminal)
         os.close(own)
-        assert process.returncode == status, printed
         assert f"This deletes {shop_id} and all its data." in printed
         assert printed.splitlines()[-1].endswith(end)
         assert len(tenants.records(f"SELECT * FROM shop WHERE shop_id = '{shop_id}'")) == status
