@@ -21,7 +21,7 @@ from warehouse.operations.credentials import decrypted
 from warehouse.tables import pull
 from web.auth import sessions
 from web.http.state import services_of
-from web.pages.example_files import KINDS
+from web.pages.setup import KINDS
 
 SETUP = "/setup"
 SHOPIFY = "/setup/shopify"
