@@ -12,13 +12,14 @@ from sqlalchemy import Engine, select
 from werkzeug.test import TestResponse
 
 from tests.support.shop_builder import ShopBuilder, writing
+from warehouse.domain.vocabulary import PERMISSIONS
 from warehouse.tables import member
 from web.auth import members, one_time_links
 from web.auth.audit import OPERATOR, Change
 from web.services import services_of
 
 PASSWORD = "correct horse battery"
-ALL = ("forms:edit", "discounts:view", "connections:manage")
+ALL = PERMISSIONS
 SIGN_IN = "/settings/sign-in"
 HOME = "/"
 CONNECTIONS = "/settings/connections"

@@ -140,8 +140,7 @@ def end(connection: Connection, token: str) -> None:
 def end_others(connection: Connection, member: SignedIn, sign_in_id: str | None = None) -> int:
     """End the other sign-ins of a member, or one of them. Returns their number."""
     statement = delete(sign_in).where(
-        sign_in.c.member_key == member.member_key,
-        sign_in.c.token_hash != token_hash(member.token),
+        sign_in.c.member_key == member.member_key, sign_in.c.token_hash != token_hash(member.token)
     )
     if sign_in_id is not None:
         statement = statement.where(func.substr(sign_in.c.token_hash, 1, _ID_LENGTH) == sign_in_id)

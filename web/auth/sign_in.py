@@ -20,12 +20,7 @@ from web.auth.sign_in_limits import Attempt, KnownRefusals, SignInRefused, Write
 
 
 def sign_in(
-    write: Writer,
-    known: KnownRefusals,
-    attempt: Attempt,
-    password: str,
-    browser: str,
-    now: int,
+    write: Writer, known: KnownRefusals, attempt: Attempt, password: str, browser: str, now: int
 ) -> str:
     """Sign a member in to the first of their shops, and return the token. `browser` is its name. Commits.
 

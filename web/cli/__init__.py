@@ -14,14 +14,7 @@ from typing import Any, Final
 import click
 
 from warehouse.environment import ADMIN, API, COLLECTOR, WrongSettings, prepare
-from warehouse.settings import (
-    COLLECT_HOST,
-    COLLECT_PORT,
-    COLLECT_WORKERS,
-    HOST,
-    PORT,
-    WORKERS,
-)
+from warehouse.settings import COLLECT_HOST, COLLECT_PORT, COLLECT_WORKERS, HOST, PORT, WORKERS
 from web.cli.keys import keys
 from web.cli.members import audit, members
 from web.cli.options import one_line_errors, open_warehouse, require_known_pooler
@@ -94,17 +87,8 @@ def collect(host: str | None, port: int | None, workers: int | None) -> None:
     It also starts while the warehouse does not answer."""
     from web.collector.server import run
 
-    run(
-        host or COLLECT_HOST.get(),
-        port or COLLECT_PORT.get(),
-        workers or COLLECT_WORKERS.get(),
-    )
+    run(host or COLLECT_HOST.get(), port or COLLECT_PORT.get(), workers or COLLECT_WORKERS.get())
 
 
-main.add_command(shops)
-main.add_command(forms)
-main.add_command(keys)
-main.add_command(write_keys)
-main.add_command(collector_role)
-main.add_command(members)
-main.add_command(audit)
+for command in (shops, forms, keys, write_keys, collector_role, members, audit):
+    main.add_command(command)

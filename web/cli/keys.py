@@ -54,15 +54,8 @@ def mint(
     "credential_id shop_id name hint scopes state created_by created_at expires_at revoked_at last_used_at "
     "replaced_by",
     table(
-        {
-            "CREDENTIAL": "credential_id",
-            "SHOP": "shop_id",
-            "KEY": "key",
-            "STATE": "state",
-            "SCOPES": "scopes",
-            "LAST USED": "last_used_at",
-            "NAME": "name",
-        },
+        "CREDENTIAL credential_id, SHOP shop_id, KEY key, STATE state, SCOPES scopes, "
+        "LAST USED last_used_at, NAME name",
         last_used_at="never",
     ),
 )
@@ -101,10 +94,7 @@ def rotate(credential_id: str, old_works: str, expires: int | None) -> None:
     last line, and never shown again."""
     with transaction() as change:
         key = api_keys.rotate(
-            change,
-            credential_id,
-            grace=api_keys.GRACE_PERIODS[old_works],
-            expires_at=expires,
+            change, credential_id, grace=api_keys.GRACE_PERIODS[old_works], expires_at=expires
         )
     click.echo(key)
 

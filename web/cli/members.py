@@ -75,13 +75,7 @@ def remove_operator(email: str) -> None:
     members.command("list"),
     "shop_id email permissions is_operator state created_at disabled_at",
     table(
-        {
-            "SHOP": "shop_id",
-            "E-MAIL": "email",
-            "STATE": "state",
-            "OPERATOR": "is_operator",
-            "PERMISSIONS": "permissions",
-        },
+        "SHOP shop_id, E-MAIL email, STATE state, OPERATOR is_operator, PERMISSIONS permissions",
         is_operator="-",
         permissions="-",
     ),

@@ -157,10 +157,14 @@ def listing(
     return make
 
 
-def table(columns: Mapping[str, str], **nothing: str) -> Callable[[Sequence[Listed]], None]:
-    """Prints a header line and one line per row, in aligned columns: heading → member of a row. `nothing` are
+def table(columns: str, **nothing: str) -> Callable[[Sequence[Listed]], None]:
+    """Prints a header line and one line per row, in aligned columns.
+
+    `columns` are headings with members of a row, as in "SHOP shop_id, LAST USED last_used_at"; `nothing` are
     the words for members that are empty. A character that a terminal would obey is shown as an escape such as
-    `\\x1b`: names can come from strangers."""
+    `\\x1b`: names can come from strangers.
+    """
+    headings, members = zip(*(one.rsplit(" ", 1) for one in columns.split(", ")), strict=True)
 
     def cell(row: Listed, member: str) -> str:
         value = _value(member, row[member]) or nothing.get(member, "")
@@ -169,10 +173,7 @@ def table(columns: Mapping[str, str], **nothing: str) -> Callable[[Sequence[List
         return _printable(value if isinstance(value, str) else ",".join(value))
 
     def show(rows: Sequence[Listed]) -> None:
-        lines = [
-            list(columns),
-            *([cell(row, member) for member in columns.values()] for row in rows),
-        ]
+        lines = [headings, *([cell(row, member) for member in members] for row in rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         for line in lines:
             cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))

@@ -56,7 +56,7 @@ def add(shop_id: str, currency: str, timezone: str, name: str | None) -> None:
 @listing(
     shops.command("list"),
     "shop_id name currency timezone",
-    table({"SHOP": "shop_id", "CURRENCY": "currency", "TIMEZONE": "timezone", "NAME": "name"}),
+    table("SHOP shop_id, CURRENCY currency, TIMEZONE timezone, NAME name"),
     by_shop=False,
 )
 def list_all(connection: Connection) -> Iterator[Listed]:
@@ -124,14 +124,7 @@ def forms() -> None:
     forms.command("list"),
     "form_id shop_id name status source source_id",
     table(
-        {
-            "FORM": "form_id",
-            "SHOP": "shop_id",
-            "STATUS": "status",
-            "SOURCE": "source",
-            "SOURCE ID": "source_id",
-            "NAME": "name",
-        }
+        "FORM form_id, SHOP shop_id, STATUS status, SOURCE source, SOURCE ID source_id, NAME name"
     ),
 )
 def list_forms(connection: Connection, shop: str | None) -> Iterator[Listed]:

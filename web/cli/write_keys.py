@@ -38,13 +38,7 @@ def create(shop: str, origins: tuple[str, ...], name: str) -> None:
     write_keys.command("list"),
     "write_key shop_id name origins state created_by created_at revoked_at",
     table(
-        {
-            "WRITE KEY": "write_key",
-            "SHOP": "shop_id",
-            "STATE": "state",
-            "ORIGINS": "origins",
-            "NAME": "name",
-        },
+        "WRITE KEY write_key, SHOP shop_id, STATE state, ORIGINS origins, NAME name",
         origins="servers alone",
     ),
 )

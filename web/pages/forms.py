@@ -18,12 +18,7 @@ from web.auth import passwords
 from web.auth.api_keys import GRACE_PERIODS, end_of_day
 from web.services import services
 
-GRACE_LABELS: Final = {
-    "now": "It stops now",
-    "1h": "One hour",
-    "24h": "24 hours",
-    "7d": "7 days",
-}
+GRACE_LABELS: Final = {"now": "It stops now", "1h": "One hour", "24h": "24 hours", "7d": "7 days"}
 _LONGEST_SECRET: Final = 1_000
 
 

@@ -28,8 +28,8 @@ def own_page_or(page: str) -> str:
 
 
 def same_view(address: str) -> str:
-    """The address of the same page for another shop: the page and the days, without what only the present
-    shop has. In place of one form or key, there is the page that lists them."""
+    """The address of the same page for another shop. Keeps the page and the days. A form or a key becomes the
+    list it is in."""
     path, _, query = address.partition("?")
     if not is_own_page(address) or not is_page(path):
         return "/"

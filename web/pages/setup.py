@@ -5,12 +5,16 @@ While a source is missing, the page asks to be loaded again every few seconds; s
 somebody could be filling in.
 """
 
+import csv
+import io
+import json
 from typing import Any, Final
 
 from flask import Response, flash, make_response, redirect, render_template, request, url_for
 from sqlalchemy import Row
 
 from warehouse.domain.currencies import DECIMALS
+from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.domain.text_rules import ZONES
 from warehouse.operations import shop_arrivals, shop_pulls, shop_registry
 from warehouse.operations.shop_registry import ShopSettings
@@ -20,7 +24,6 @@ from web.auth import operators, sessions, write_keys
 from web.auth.permissions import ADD_SHOPS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
 from web.http.errors import not_found
-from web.pages.example_files import KINDS, example_file
 from web.pages.forms import ShopForm, ShopifyForm
 from web.pages.page_request import (
     FORM,
@@ -36,6 +39,15 @@ from web.pages.rendering import form_page
 blueprint: Final = members_blueprint("setup", __name__, prefix=None)
 _sets_up: Final = needs(MANAGE_CONNECTIONS, "set up a shop")
 
+# The kinds that a shop's people import, as they call them.
+KINDS: Final = {
+    "forms": "Forms",
+    "events": "Events",
+    "orders": "Orders",
+    "ad-spend": "Ad spend",
+    "ad-accounts": "Ad accounts",
+    "exchange-rates": "Exchange rates",
+}
 # The kinds without which there are no figures.
 _NEEDED: Final = ("events", "orders")
 _RELOAD_SECONDS: Final = 10
@@ -124,10 +136,22 @@ def set_up_shopify() -> Any:
 def example(kind: str, ending: str) -> Response:
     if kind not in KINDS or ending not in _TYPES:
         raise not_found()
-    text = example_file(kind, _settings(member_request()), ending)
+    text = _example_file(kind, _settings(member_request()), ending)
     file = Response(text, mimetype=_TYPES[ending])
     file.headers.set("Content-Disposition", "attachment", filename=f"{kind}.{ending}")
     return file
+
+
+def _example_file(kind: str, shop: ShopSettings, ending: str) -> str:
+    """The example row of a kind, as a row of the shop; `ending` is `ndjson` or `csv`."""
+    own = {"shop_id": shop.shop_id, "currency": shop.currency}
+    row = {name: own.get(name, value) for name, value in EXAMPLE_ROWS[kind].items()}
+    if ending == "ndjson":
+        return f"{json.dumps(row)}\n"
+    text = io.StringIO()
+    cells = (json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in row.values())
+    csv.writer(text).writerows((row, cells))
+    return text.getvalue()
 
 
 def shop_page(template: str, form: ShopForm, **values: Any) -> tuple[str, int]:

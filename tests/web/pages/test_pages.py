@@ -62,6 +62,18 @@ def test_headers_of_static_files(browser: Browser) -> None:
     assert browser.get("/settings/static/../pages.py").status_code == 404
 
 
+def test_a_page_says_which_methods_it_takes(browser: Browser) -> None:
+    for path, methods in (
+        (SIGN_IN, "GET, HEAD, OPTIONS, POST"),
+        ("/settings/sign-out", "OPTIONS, POST"),
+        ("/setup", "GET, HEAD, OPTIONS"),
+        ("/settings/static/pages.css", "GET, HEAD, OPTIONS"),
+    ):
+        answer = browser.client.options(path)
+        assert (answer.status_code, answer.headers["Allow"]) == (204, methods), path
+        assert answer.get_data() == b""
+
+
 def test_errors_are_pages_here_and_json_in_the_api(browser: Browser) -> None:
     for path, method, status in (
         ("/settings/nothing", "GET", 404),

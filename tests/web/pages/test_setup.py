@@ -20,7 +20,7 @@ from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.operations.credentials import decrypted
 from warehouse.tables import pull
 from web.auth import sessions
-from web.pages.example_files import KINDS
+from web.pages.setup import KINDS
 from web.services import services_of
 
 SETUP = "/setup"
