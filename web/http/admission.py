@@ -1,9 +1,9 @@
 """How many requests are in progress at once, of one shop and in all, and how many of them work.
 
-Python runs one thread at a time, so requests that work at once make each other slow (`python -m
-tests.bench.tenants` shows it). So the reads of a shop take turns, and a request of another shop waits for none
-of them. A turn that takes long shows that the database works and not Python: then a few of the shop work side
-by side. Writes wait for bodies and locks, and compute next to nothing: they have slots of their own.
+Python runs one thread at a time, so requests that work at once make each other slow (tests/bench/tenants.py
+shows it). So the reads of a shop take turns, and a request of another shop waits for none of them. A turn
+that takes long shows that the database works and not Python: then a few of the shop work side by side. Writes
+wait for bodies and locks, and compute next to nothing: they have slots of their own.
 
 Requests wait before anything is read for them: only what works has a connection to the database.
 """
