@@ -86,6 +86,8 @@ _USED: Final = {
         settings.COLLECT_METRICS_PORT,
         settings.METRICS_HOST,
         settings.TRUSTED_PROXIES,
+        # over HTTPS, browsers come no other way
+        settings.PUBLIC_URL,
         settings.IMPORT_DIR,
     ),
 }

@@ -148,7 +148,7 @@ PROGRAMS: Final = {
         {"web.collector.server"},
         {
             *("web.app", "web.server.wsgi_server", "web.http.rate_limits", "web.db.database"),
-            *("web.db.operator_needs", "warehouse.operations.credentials"),
+            *("web.http.health", "warehouse.operations.credentials"),
         },
     ),
     ADMIN: (

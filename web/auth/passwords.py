@@ -1,20 +1,21 @@
 """Passwords: Argon2id, with the parameters that its library recommends, and which are too weak.
 
 One hash takes 64 MiB of memory and a tenth of a second. A process computes at most two at a time, and a
-request waits for a place for two seconds at most: a flood of sign-ins takes neither the memory nor the
+request waits while one becomes free within two seconds: a flood of sign-ins takes neither the memory nor the
 threads of everything else. Neither a hash nor a score is computed while a transaction is open that writes.
 """
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from threading import Condition, Lock
+from threading import Lock
 from typing import Final
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+
+from web.server.slots import NoSlot, Slots
 
 MIN_LENGTH: Final = 12
 MAX_LENGTH: Final = 256
@@ -23,8 +24,6 @@ _MIN_SCORE: Final = 3
 # zxcvbn's time grows faster than the square of the length: at worst 0.4 s for so many characters, 2.6 s for
 # 72. A longer password is as hard to guess as its beginning, at least.
 _SCORED_LENGTH: Final = 32
-# The longest that a request waits for a place to hash.
-_WAIT_SECONDS: Final = 2.0
 
 # The hash of a password that nobody has. It is compared where an account has no hash, so that the
 # answer takes the same time.
@@ -34,10 +33,8 @@ DUMMY_HASH: Final = (
 )
 
 _hasher = PasswordHasher()
-_PLACES: Final = 2
-# The networks that hash at the moment, and the news that one has ended.
-_hashing: Counter[str] = Counter()
-_ended = Condition()
+# By network; a request waits for as long as places become free.
+_hashing: Final = Slots(2, 1, seconds=2.0)
 # The library keeps the words of a call where other threads see them.
 _scoring = Lock()
 
@@ -54,20 +51,11 @@ class Weak(ValueError):
 def place_to_hash(network: str) -> Iterator[None]:
     """One of the process's two places, for a request that hashes within the block. A client's network has
     one of them at most. Raises Busy."""
-
-    def is_free() -> bool:
-        return _hashing.total() < _PLACES and not _hashing[network]
-
-    with _ended:
-        if not _ended.wait_for(is_free, _WAIT_SECONDS):
-            raise Busy
-        _hashing[network] += 1
     try:
-        yield
-    finally:
-        with _ended:
-            del _hashing[network]
-            _ended.notify_all()
+        with _hashing.hold(network):
+            yield
+    except NoSlot:
+        raise Busy from None
 
 
 def hash_password(password: str) -> str:

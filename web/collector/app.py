@@ -32,7 +32,13 @@ from web.collector.calls import (
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter, NotWritten
 from web.collector.limits import SendLimits
-from web.http.current_request import new_request_id
+from web.http import response_headers
+from web.http.current_request import (
+    CurrentRequest,
+    current_request,
+    new_request_id,
+    request_id,
+)
 from web.http.errors import CODES, MESSAGES, Refusal
 from web.http.host_and_proxy import believe_proxies
 from web.http.request_bodies import BodyReader
@@ -91,7 +97,9 @@ def create_collector(shared: Collector) -> Flask:
     app.url_map.merge_slashes = False
 
     def begin() -> None:
-        g.started, g.outcomes, g.bytes = perf_counter(), Counter(), 0
+        now = shared.clock()
+        g.current_request = CurrentRequest(new_request_id(now), now, started=perf_counter())
+        g.outcomes, g.bytes = Counter(), 0
 
     def take_call() -> Response:
         return _take(shared, read_call, MAX_EVENT_BYTES)
@@ -116,13 +124,12 @@ def create_collector(shared: Collector) -> Flask:
             response.headers["Access-Control-Allow-Origin"] = origin
             response.headers["Access-Control-Expose-Headers"] = "Retry-After"
         response.vary.add("Origin")
-        response.headers["X-Content-Type-Options"] = "nosniff"
         path = request.url_rule.rule if request.url_rule else ""
-        seconds = perf_counter() - g.started
+        seconds = perf_counter() - current_request().started
         handled = HandledPost(path, response.status_code, seconds, g.outcomes, g.bytes)
         for listener in shared.listeners:
             listener(handled)
-        return response
+        return response_headers.add(response)
 
     app.before_request(begin)
     app.after_request(end)
@@ -134,7 +141,7 @@ def create_collector(shared: Collector) -> Flask:
     app.add_url_rule("/readyz", "/readyz", is_ready)
     app.register_error_handler(Refusal, _refused)
     app.register_error_handler(HTTPException, lambda error: _refused_by_flask(shared, error))
-    app.register_error_handler(Exception, lambda error: _failed(shared, error))
+    app.register_error_handler(Exception, _failed)
     believe_proxies(app)
     return app
 
@@ -272,6 +279,6 @@ def _preflight(shared: Collector) -> Response:
     return response
 
 
-def _failed(shared: Collector, error: Exception) -> Any:
-    log_failure(new_request_id(shared.clock()), error)
+def _failed(error: Exception) -> Any:
+    log_failure(request_id(), error)
     return _refused(Refusal(500, CODES[500], MESSAGES[500]))

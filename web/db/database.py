@@ -75,7 +75,15 @@ class Database:
     def find(self, statement: Select[Any], values: Mapping[str, Any]) -> Row[Any] | None:
         """The row that one statement finds now, None without one. This takes one round trip, and a
         snapshot with one statement takes three. (PostgreSQL)"""
-        return _with_live_connection(partial(self._find, statement, values))
+
+        def find() -> Row[Any] | None:
+            connection = self._reader.connect().execution_options(one_statement=True)
+            try:
+                return connection.execute(statement, values).one_or_none()
+            finally:
+                self.release(connection)
+
+        return _with_live_connection(find)
 
     def read_figures(self) -> Connection:
         """The same, of the read replica where there is one. Raises ReplicaBehind where that does not
@@ -85,9 +93,12 @@ class Database:
         connection = _with_live_connection(partial(_open_snapshot, self._replica))
         try:
             # Once for each connection: a server that was restored or replaced ends them all.
-            if _IS_CURRENT not in connection.info:
-                _require_current(connection)
-                connection.info[_IS_CURRENT] = True
+            if _IS_CURRENT not in connection.info and not is_current(connection):
+                raise ReplicaBehind(
+                    "The read replica does not have this program's schema. After an upgrade, try again in "
+                    "a moment."
+                )
+            connection.info[_IS_CURRENT] = True
         except BaseException:
             connection.close()
             raise
@@ -110,17 +121,8 @@ class Database:
 
     def close(self) -> None:
         """Close the connections that wait for their next use."""
-        self._reader.dispose()
-        self._writer.dispose()
-        if self._replica is not None:
-            self._replica.dispose()
-
-    def _find(self, statement: Select[Any], values: Mapping[str, Any]) -> Row[Any] | None:
-        connection = self._reader.connect().execution_options(one_statement=True)
-        try:
-            return connection.execute(statement, values).one_or_none()
-        finally:
-            self.release(connection)
+        for engine in filter(None, (self._reader, self._writer, self._replica)):
+            engine.dispose()
 
 
 def _refuse_writes(connection: Any, _record: Any) -> None:
@@ -145,10 +147,3 @@ def _open_snapshot(engine: Engine) -> Connection:
         connection.close()
         raise
     return connection
-
-
-def _require_current(connection: Connection) -> None:
-    if not is_current(connection):
-        raise ReplicaBehind(
-            "The read replica does not have this program's schema. After an upgrade, try again in a moment."
-        )

@@ -1,13 +1,15 @@
 """How many requests are in progress at once, of one shop and in all, and how many of them work.
 
-Python runs one thread at a time, so many requests that work at once make each other slow: a few do, and
-the others wait. A shop that asks alone has several at work. Beside others it has one, so that a request of
-another shop waits for none of its queue. Writes wait for bodies and locks, and compute next to nothing: they
-have slots of their own.
+Python runs one thread at a time, so requests that work at once make each other slow (tests/bench/tenants.py
+shows it). So the reads of a shop take turns, and a request of another shop waits for none of them. A turn
+that takes long shows that the database works and not Python: then a few of the shop work side by side. Writes
+wait for bodies and locks, and compute next to nothing: they have slots of their own.
 
 Requests wait before anything is read for them: only what works has a connection to the database.
 """
 
+from collections.abc import Hashable
+from contextlib import suppress
 from typing import Final
 
 from flask import request
@@ -25,8 +27,10 @@ MAX_IN_PROGRESS: Final = THREADS - 2
 server's queue. Where no request ends for a while it is refused at once: then these threads are for what needs
 no warehouse (`/healthz`, `/readyz`), however long the warehouse does not answer."""
 
-# Reads of one shop at work while no other shop reads.
-_READS_ALONE: Final = 2
+# Where the read of a shop that has the turn takes longer, the next ones do not wait for it.
+_TURN_SECONDS: Final = 0.25
+# Reads of one shop at work, where they take long and no other shop reads.
+_READS_EACH: Final = 4
 # Sessions and keys whose shop is known.
 _MAX_KNOWN: Final = 10_000
 
@@ -36,7 +40,8 @@ class Admission:
 
     def __init__(self) -> None:
         self.threads = Slots(MAX_IN_PROGRESS, PER_SHOP, seconds=2.0, queued_each=2)
-        self._reads = Slots(READS, _READS_ALONE, seconds=5.0, shared=_READS_ALONE)
+        self._turns = Slots(THREADS, 1, seconds=_TURN_SECONDS)
+        self._reads = Slots(READS, _READS_EACH, seconds=5.0, shared=_READS_EACH)
         self._writes = Slots(WRITES, WRITES // 2, seconds=1.0)
         # The shop by the credential of a request: known before the credential is looked up, to queue by it.
         self._shops: dict[int, int] = {}
@@ -44,13 +49,13 @@ class Admission:
     def admit(self) -> None:
         """Let the request at hand go on; until it ends, it holds its slots. Raises the 429 and the 503."""
         sender = self._shops.get(_credential()) or client_network(request.remote_addr or "")
-        is_read = request.method in ("GET", "HEAD")
-        for slots in (self.threads, self._reads if is_read else self._writes):
-            try:
-                current_request().slots.enter_context(slots.hold(sender))
-            except NoSlot as refused:
-                status, message = (429, _TOO_MANY) if refused.is_own else (503, _BUSY)
-                raise Refusal(status, CODES[status], message, RETRY_SOON) from None
+        self._take(self.threads, sender)
+        if request.method in ("GET", "HEAD"):
+            with suppress(NoSlot):
+                current_request().slots.enter_context(self._turns.hold(sender))
+            self._take(self._reads, sender)
+        else:
+            self._take(self._writes, sender)
 
     def remember(self, shop_key: int) -> None:
         """The credential of the request at hand belongs to this shop. Its next request counts as the shop's;
@@ -60,6 +65,14 @@ class Admission:
             if len(self._shops) >= _MAX_KNOWN:
                 self._shops.clear()
             self._shops[credential] = shop_key
+
+    @staticmethod
+    def _take(slots: Slots, sender: Hashable) -> None:
+        try:
+            current_request().slots.enter_context(slots.hold(sender))
+        except NoSlot as refused:
+            status, message = (429, _TOO_MANY) if refused.is_own else (503, _BUSY)
+            raise Refusal(status, CODES[status], message, RETRY_SOON) from None
 
 
 def _credential() -> int:

@@ -6,16 +6,18 @@ asks with a `Probe`.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import orjson
 from flask import Flask, Response
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.connections.errors import Unavailable, is_damaged
 from warehouse.domain.time import MICROS_PER_SECOND, iso_millis
 from warehouse.migrations.migrate import is_current
+from warehouse.operations import conditions
+from warehouse.settings import REFRESH_MINUTES
 from warehouse.tables import (
     DAILY,
     DIMENSIONS,
@@ -31,7 +33,6 @@ from warehouse.tables import (
     sign_in,
 )
 from web.db.database import Database
-from web.db.operator_needs import count_needs
 from web.db.probe import Probe, settle
 from web.http.current_request import request_id
 from web.http.errors import CODES, RETRY_SOON, Refusal
@@ -60,13 +61,6 @@ _A_ROW_OF_EACH = select(
 _DAMAGED: Final = "The file of the warehouse is damaged. Restore the latest backup."
 
 
-class Readiness(NamedTuple):
-    """The instant of the last rollup (None before it), and whether the schema is this program's."""
-
-    rolled_up_at: int | None
-    is_current: bool
-
-
 class Health:
     """The two addresses of one process. `clock` gives the present instant in microseconds."""
 
@@ -76,7 +70,7 @@ class Health:
         servers = {"warehouse": database.read}
         if database.has_replica:
             servers["read replica"] = database.read_figures
-        self._servers = {name: Probe(partial(_ask, read)) for name, read in servers.items()}
+        self._servers = {name: Probe(partial(_ask, name, read)) for name, read in servers.items()}
         self._needs = Probe(partial(_count_needs, database.read, clock))
 
     def register(self, app: Flask) -> None:
@@ -104,22 +98,35 @@ class Health:
         # All are asked at once, so that they are also answered within a second.
         needs = self._needs.begin()
         asked = {name: probe.begin() for name, probe in self._servers.items()}
-        answers = [_answer(name, answer) for name, answer in asked.items()]
-        problems = [answer for answer in answers if isinstance(answer, str)]
+        rolled_up_at, problems = 0, []
+        for name, answer in asked.items():
+            try:
+                rolled_up_at = answer()
+            except Unavailable as error:
+                problems.append(str(error))
+            except (SQLAlchemyError, TimeoutError) as error:
+                log_failure(request_id(), error)
+                problems.append(_DAMAGED if is_damaged(error) else f"The {name} does not answer.")
         if problems:
             raise Refusal(503, CODES[503], " ".join(problems), RETRY_SOON)
-        of_figures = answers[-1]
-        assert not isinstance(of_figures, str)
-        at = of_figures.rolled_up_at
-        age = max(self._clock() - at, 0) // MICROS_PER_SECOND if at else None
+        age = max(self._clock() - rolled_up_at, 0) // MICROS_PER_SECOND
         return _json(
             {
                 "status": "ready",
-                "lastRollupAt": iso_millis(at) if at else None,
-                "lastRollupAgeSeconds": age,
+                "lastRollupAt": iso_millis(rolled_up_at) if rolled_up_at else None,
+                "lastRollupAgeSeconds": age if rolled_up_at else None,
                 "needs": _names(needs),
             }
         )
+
+
+def count_needs(connection: Connection, now: int) -> dict[str, int]:
+    """The number of findings of each condition that needs an operator."""
+
+    def query(sql: str) -> list[conditions.Row]:
+        return [dict(row) for row in connection.execute(text(sql)).mappings()]
+
+    return conditions.counts(conditions.find(query, now, REFRESH_MINUTES.get()))
 
 
 def _names(needs: Callable[[], dict[str, int]]) -> list[str] | None:
@@ -129,26 +136,15 @@ def _names(needs: Callable[[], dict[str, int]]) -> list[str] | None:
         return None
 
 
-def _answer(name: str, answer: Callable[[], Readiness]) -> Readiness | str:
-    """The answer of a server, or a sentence that says what is wrong with it."""
-    try:
-        readiness = answer()
-    except Unavailable as error:
-        return str(error)
-    except (SQLAlchemyError, TimeoutError) as error:
-        log_failure(request_id(), error)
-        return _DAMAGED if is_damaged(error) else f"The {name} does not answer."
-    if not readiness.is_current:
-        return f"The {name} is not migrated to this program's schema."
-    return readiness
-
-
-def _ask(read: Callable[[], Connection]) -> Readiness:
-    """Ask a server. Raises SQLAlchemyError where it does not answer."""
+def _ask(name: str, read: Callable[[], Connection]) -> int:
+    """The instant of the last rollup, 0 before it. Raises SQLAlchemyError where the server does not answer,
+    and Unavailable where it has another schema than this program."""
     with read() as connection:
         rolled_up_at = connection.execute(_ROLLED_UP_AT).scalar()
         connection.execute(_A_ROW_OF_EACH)
-        return Readiness(rolled_up_at, is_current(connection))
+        if not is_current(connection):
+            raise Unavailable(f"The {name} is not migrated to this program's schema.")
+        return rolled_up_at or 0
 
 
 def _count_needs(read: Callable[[], Connection], clock: Callable[[], int]) -> dict[str, int]:

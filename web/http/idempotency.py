@@ -9,11 +9,10 @@ from hashlib import sha256
 from typing import Final
 
 from flask import request
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, text
 
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.domain.vocabulary import IDEMPOTENCY_HOURS
-from warehouse.tables import form_creation
 from web.http.errors import Refusal, malformed
 from web.http.parameters import RequestHeader
 
@@ -37,6 +36,10 @@ _INSERT: Final = text(
     "ON CONFLICT (credential_id, idempotency_key) DO UPDATE SET content = excluded.content, "
     "form_id = excluded.form_id, created_at = excluded.created_at "
     "WHERE form_creation.created_at <= :expired RETURNING form_id"
+)
+_SELECT: Final = text(
+    "SELECT content, form_id, created_at FROM form_creation "
+    "WHERE credential_id = :credential_id AND idempotency_key = :key"
 )
 
 
@@ -67,24 +70,18 @@ def first_creation(
 
     `content` has the name and the schema. Raises the 422 if the key came with other content.
     """
-    digest = sha256("\0".join(content).encode()).hexdigest()
     row = {
         "credential_id": credential_id,
         "key": key,
-        "content": digest,
+        "content": sha256("\0".join(content).encode()).hexdigest(),
         "form_id": form_id,
         "now": now,
         "expired": now - _LIFETIME,
     }
     if connection.execute(_INSERT, row).first() is not None:
         return form_id, now
-    first = connection.execute(
-        select(form_creation).where(
-            form_creation.c.credential_id == credential_id,
-            form_creation.c.idempotency_key == key,
-        )
-    ).one()
-    if first.content != digest:
+    first = connection.execute(_SELECT, row).one()
+    if first.content != row["content"]:
         raise Refusal(
             422,
             "idempotency_key_reused",

@@ -16,7 +16,7 @@ from warehouse.operations.job_runs import DIED, RUNNING
 from warehouse.operations.process_id import LEASE_MICROS
 from warehouse.tables import edition, job_run, reject, shop
 from web.db.database import Database
-from web.db.operator_needs import count_needs
+from web.http.health import count_needs
 
 _PREFIX: Final = "formrevenue"
 

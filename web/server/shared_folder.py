@@ -27,7 +27,7 @@ def shared_folder() -> Iterator[Path]:
     were killed are removed first."""
     _remove_left_behind(Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-    lock = _locked(folder)
+    lock = _lock_or_none(folder)
     try:
         yield folder
     finally:
@@ -44,12 +44,12 @@ def _remove_left_behind(parent: Path) -> None:
             continue
         is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
         is_old = time.time() - found.st_mtime > _LEAST_AGE_SECONDS
-        if is_own and is_old and (lock := _locked(folder)) is not None:
+        if is_own and is_old and (lock := _lock_or_none(folder)) is not None:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
 
 
-def _locked(folder: Path) -> int | None:
+def _lock_or_none(folder: Path) -> int | None:
     """A descriptor that locks the folder until it is closed; None where another process locks it, or
     has removed it."""
     try:

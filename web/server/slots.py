@@ -5,7 +5,6 @@ requests hold slots, of which no sender has all. A request that finds none waits
 given back, the sender that has the fewest is next, and of its requests the one that came first.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -60,7 +59,8 @@ class Slots:
         self._queued, self._queued_each = queued, queued_each
         self._seconds = seconds
         self._lock = Lock()
-        self._held: Counter[Hashable] = Counter()
+        self._in_all = 0
+        self._held: dict[Hashable, int] = {}
         # When each sender that holds slots took or gave back one last.
         self._moved: dict[Hashable, float] = {}
         self._waiting: list[_Waiting] = []
@@ -95,30 +95,33 @@ class Slots:
                     raise self._none(sender)
 
     def _grant(self, sender: Hashable) -> None:
-        self._held[sender] += 1
+        self._in_all += 1
+        self._held[sender] = self._held.get(sender, 0) + 1
         self._moved[sender] = monotonic()
 
     def _give_back(self, sender: Hashable) -> None:
+        self._in_all -= 1
         self._held[sender] -= 1
         self._moved[sender] = monotonic()
         if not self._held[sender]:
             del self._held[sender], self._moved[sender]
         # One slot may let two in: one that it was taken from, and one that too many had kept out.
         while free := [one for one in self._waiting if self._is_free(one.sender)]:
-            next_one = min(free, key=lambda one: self._held[one.sender])
+            next_one = min(free, key=lambda one: self._held.get(one.sender, 0))
             self._waiting.remove(next_one)
             self._grant(next_one.sender)
             next_one.has_slot.set()
 
     def _is_free(self, sender: Hashable) -> bool:
-        held, in_all = self._held[sender], self._held.total()
-        return in_all < self._total and (not held or (held < self._each and in_all < self._shared))
+        held = self._held.get(sender, 0)
+        has_more = held < self._each and self._in_all < self._shared
+        return self._in_all < self._total and (not held or has_more)
 
     def _patience(self, sender: Hashable) -> float:
         """Seconds that a request of the sender may still wait."""
-        is_own = self._held[sender] >= self._each
+        is_own = self._held.get(sender, 0) >= self._each
         moved = self._moved[sender] if is_own else max(self._moved.values())
         return moved + self._seconds - monotonic()
 
     def _none(self, sender: Hashable) -> NoSlot:
-        return NoSlot(is_own=self._held[sender] >= self._each)
+        return NoSlot(is_own=self._held.get(sender, 0) >= self._each)

@@ -156,7 +156,7 @@ def test_a_flood_of_sign_ins_is_told_to_come_back(
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(passwords, "_WAIT_SECONDS", 0)
+    monkeypatch.setattr(passwords._hashing, "_seconds", 0)
     link = browser.form(SIGN_IN)
     with passwords.place_to_hash("a"), passwords.place_to_hash("b"):
         for _ in range(PER_BROWSER.times + PER_NETWORK.times):

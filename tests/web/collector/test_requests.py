@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,19 @@ def test_addresses_and_methods(collector: FlaskClient) -> None:
     wrong = collector.get("/v1/t")
     assert refusal(wrong) == (405, "method_not_allowed")
     assert wrong.headers["Allow"] == "POST"
+
+
+def test_an_answer_has_the_headers_of_every_answer(
+    collector: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path, status in (("/healthz", 200), ("/v1/track", 405), ("/nothing", 404)):
+        answer = collector.get(path)
+        assert answer.status_code == status
+        assert re.fullmatch(r"req_[0-9a-f-]{36}", answer.headers["X-Request-Id"])
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "Strict-Transport-Security" not in answer.headers
+    monkeypatch.setenv("PUBLIC_URL", "https://stats.example")
+    assert "Strict-Transport-Security" in collector.get("/healthz").headers
 
 
 @pytest.mark.parametrize("key", [None, "", "fwk_unknown", 1, ["a"], {"a": 1}])

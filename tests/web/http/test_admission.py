@@ -82,6 +82,17 @@ def test_beyond_its_share_a_shop_is_refused_and_another_is_not(
     assert (statuses.count(200), statuses.count(429)) == (PER_SHOP + 2, 3)
 
 
+def test_a_turn_that_takes_long_is_not_waited_for(
+    client: FlaskClient, shop: ShopBuilder, held: Held
+) -> None:
+    """But then, too, only a few of a shop are at work."""
+    key = known(client, shop.mint())
+    asked = [held.ask(key) for _ in range(PER_SHOP)]
+    wait_until(lambda: held.working == 4)
+    held.go_on.set()
+    assert {one.result(PATIENCE_SECONDS).status_code for one in asked} == {200}
+
+
 def test_the_last_threads_are_for_health(client: FlaskClient, engine: Engine, held: Held) -> None:
     shops = (MAX_IN_PROGRESS + PER_SHOP - 1) // PER_SHOP + 1
     keys = [

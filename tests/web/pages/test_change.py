@@ -143,7 +143,7 @@ def test_a_network_that_was_refused_takes_nothing_from_others(
 def test_a_sign_in_waits_for_a_place_to_hash(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passwords, "_WAIT_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr(passwords._hashing, "_seconds", PATIENCE_SECONDS)
     form = {**browser.form(SIGN_IN), "email": "ada@example.com", "password": PASSWORD}
     answers: list[str | None] = []
     with passwords.place_to_hash("a"), passwords.place_to_hash("b"):
@@ -151,7 +151,7 @@ def test_a_sign_in_waits_for_a_place_to_hash(
             target=lambda: answers.append(browser.client.post(SIGN_IN, data=form).location)
         )
         sign_in.start()
-        wait_until(lambda: passwords._ended._waiters)  # type: ignore[attr-defined]
+        wait_until(lambda: passwords._hashing._waiting)
         assert answers == []
     sign_in.join()
     assert answers == [HOME]
@@ -160,7 +160,7 @@ def test_a_sign_in_waits_for_a_place_to_hash(
 def test_one_network_takes_one_place_to_hash(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passwords, "_WAIT_SECONDS", 0)
+    monkeypatch.setattr(passwords._hashing, "_seconds", 0)
     with passwords.place_to_hash("192.0.2.1"):
         with pytest.raises(passwords.Busy), passwords.place_to_hash("192.0.2.1"):
             pass
