@@ -87,6 +87,13 @@ class View:
         """An instant in the shop's time."""
         return from_micros(instant).astimezone(ZoneInfo(self.shop.timezone))
 
+    @property
+    def note(self) -> str:
+        """Says which former figures stand below those of the days that are shown; "" where none do."""
+        if self.selection.before is None:
+            return ""
+        return f"Below a figure: {COMPARISONS[self.selection.compare]}, and the change."
+
     def how(self, path: str) -> list[str]:
         """How an endpoint counts, in the paragraphs of the OpenAPI document."""
         return self.answers.description(path)
