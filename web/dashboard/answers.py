@@ -77,12 +77,7 @@ class Answers:
         return _GET[path].read(parsed)
 
     def _parsed(
-        self,
-        path: str,
-        window: Window,
-        form_id: str,
-        parameters: Mapping[str, str],
-        format: str,
+        self, path: str, window: Window, form_id: str, parameters: Mapping[str, str], format: str
     ) -> ParsedRequest:
         endpoint = _GET[path]
         values = tuple(

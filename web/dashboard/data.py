@@ -202,12 +202,7 @@ def _unknown_forms(view: View) -> list[tuple[str, int]]:
     ids = [row["formId"] for row in view.data("/forms/funnel") if row["formName"] is None]
     window = view.selection.window
     events = reader.read(
-        view.member.connection,
-        "events",
-        view.shop.edition,
-        window.first,
-        window.last,
-        by=("form",),
+        view.member.connection, "events", view.shop.edition, window.first, window.last, by=("form",)
     )
     counts = dict(zip(events["form"].tolist(), events["events"].tolist(), strict=True))
     return sorted(((id, counts[text_id(id)]) for id in ids), key=lambda form: (-form[1], form[0]))

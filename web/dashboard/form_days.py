@@ -11,12 +11,25 @@ from typing import Any, Final
 
 from flask import request
 
-from web.dashboard.address import address
-from web.dashboard.charts.series import series
+from web.dashboard import formatting
+from web.dashboard.charts.days import series
+from web.dashboard.compare import Row
 from web.dashboard.page import View
+from web.dashboard.selection import address
+from web.dashboard.table import count, money, table, text
 
 CLOCKS: Final = ("order", "submission")
 _MOST_DAYS: Final = 92
+
+
+_COLUMNS: Final = (
+    text("day", "Day"),
+    count("views", "Views"),
+    count("starts", "Starts"),
+    count("submissions", "Submissions"),
+    count("orders", "Orders"),
+    money("netRevenueCents", "Net revenue"),
+)
 
 
 def form_days(view: View, form_id: str) -> dict[str, Any]:
@@ -35,8 +48,9 @@ def form_days(view: View, form_id: str) -> dict[str, Any]:
         for name, figure in (("Views", "views"), ("Submissions", "submissions"))
     }
     revenue = {"Net revenue": [row["netRevenueCents"] for row in rows]}
+    lines = [Row({**row, "day": formatting.day(day)}) for row, day in zip(rows, days, strict=True)]
     return {
-        "day_rows": [{**row, "date": day} for row, day in zip(rows, days, strict=True)],
+        "day_table": table(view, _COLUMNS, lines, most=len(lines)),
         "day_visits": series(days, visits),
         "day_revenue": series(days, revenue, view.shop.currency),
         "clock": clock,

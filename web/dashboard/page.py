@@ -9,23 +9,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from flask import render_template, request, url_for
 
+from warehouse import settings
 from warehouse.domain.time import from_micros, local_day
-from warehouse.operations.shop_state import ShopState, read_state
+from warehouse.operations import shop_state
+from warehouse.operations.shop_state import ShopState, needs, read_state
 from web.api.forms_table import form_names
 from web.dashboard.answers import Answers
-from web.dashboard.attention import attention
-from web.dashboard.day_links import day_links
-from web.dashboard.selection import COMPARISONS, RANGES, Selection, select
+from web.dashboard.selection import COMPARISONS, RANGES, Selection, day_links, select
 from web.http.api_key_auth import Shop
 from web.http.date_range import parse_range
 from web.http.parameters import UUID_TEXT
 from web.pages.page_request import MemberRequest, read_figures
+
+# What needs a person, by the name of the condition, which is also its place on the Data page.
+_ATTENTION: Final = {
+    shop_state.SET_ASIDE: "Some imports fail and are in no figure.",
+    shop_state.DIFFERENCES: "Some figures differ from the imported rows.",
+    shop_state.NO_REFRESH: "The figures are not refreshed any more.",
+    shop_state.BACKLOG: "Imported rows have waited too long to be in the figures.",
+    shop_state.REJECTS: "Some rows could not be imported.",
+    shop_state.PULLS: "Some data are not pulled any more.",
+}
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,11 @@ class View:
         """How an endpoint counts, in the paragraphs of the OpenAPI document."""
         return self.answers.description(path)
 
+    def _attention(self) -> list[tuple[str, str]]:
+        """(place on the Data page, sentence) of each condition."""
+        names = needs(self.state, self.member.now, settings.REFRESH_MINUTES.get())
+        return [(name, _ATTENTION[name]) for name in names]
+
     def render(self, template: str, **values: Any) -> str:
         return render_template(
             f"dashboard/{template}",
@@ -107,7 +122,7 @@ class View:
             ranges=RANGES,
             comparisons=COMPARISONS,
             links=day_links(self.selection, self.answers.today, self.shop.timezone),
-            attention=attention(self.state, self.member.now),
+            attention=self._attention(),
             **values,
         )
 

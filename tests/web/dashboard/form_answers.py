@@ -24,7 +24,6 @@ def answer_row(expected: Expected, row: Any, former: Any) -> Row:
         expected.rate(row, former, "convertedSubmissions", "submissions", "no submissions"),
         expected.money(row["netRevenueCents"]),
         per if row["submissions"] else "— (no submissions)",
-        "",
     ]
 
 
