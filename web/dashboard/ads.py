@@ -11,11 +11,12 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from warehouse.domain.currencies import minor_units
-from web.api.rounding import ratio
+from warehouse.domain.rounding import ratio
 from web.dashboard.charts.bars import pairs
-from web.dashboard.compare import Amount, Row, beside, total
+from web.dashboard.compare import Amount, ComparedRow, beside, total
 from web.dashboard.page import View
 from web.dashboard.table import Card, Column, Sum, card, count, money, shown, table, text
+from web.reports.ads import ad_spend
 
 # The advice about a provider whose figures are not complete.
 REASONS: Final = {
@@ -37,7 +38,7 @@ Line = dict[str, Any]
 
 
 def ads(view: View) -> str:
-    data, before = view.data("/ads/spend"), view.before("/ads/spend")
+    data, before = view.data(ad_spend), view.before(ad_spend)
     home = view.shop.currency
     totals = by_currency(data, before, home)
     by_provider = _ranked(_by(data, before, "currency", "provider"), home)
@@ -76,23 +77,23 @@ def ads(view: View) -> str:
     )
 
 
-def by_currency(data: Any, before: Any, home: str) -> list[Row]:
+def by_currency(data: Any, before: Any, home: str) -> list[ComparedRow]:
     """All campaigns of an answer, summed by the currency of their spend: the shop's first."""
     return _ranked(_by(data, before, "currency"), home)
 
 
-def _by(data: Any, before: Any, *keys: str) -> list[Row]:
+def _by(data: Any, before: Any, *keys: str) -> list[ComparedRow]:
     """The campaigns with the same keys summed, each line beside its former one."""
     former = None if before is None else _lines(before["rows"], keys)
     return beside(_lines(data["rows"], keys), former, *keys)
 
 
-def _ranked(rows: list[Row], home: str) -> list[Row]:
+def _ranked(rows: list[ComparedRow], home: str) -> list[ComparedRow]:
     """The shop's currency first, in each currency those with most spend."""
     return sorted(rows, key=lambda row: (row["currency"] != home, row["currency"], -row["spend"]))
 
 
-def _credited(data: Any, before: Any) -> Row:
+def _credited(data: Any, before: Any) -> ComparedRow:
     """Orders and net revenue of all campaigns."""
     former = None if before is None else _lines(before["rows"], ("currency",))
     return total(_lines(data["rows"], ("currency",)), former, "orders", "net")
@@ -149,7 +150,7 @@ def _converted(row: dict[str, Any], units: int) -> int | None:
 def _columns(home: str) -> tuple[Column, ...]:
     """Amounts in different currencies are not compared: the shop's come first where the most does."""
 
-    def in_currency(name: str) -> Callable[[Row], Any]:
+    def in_currency(name: str) -> Callable[[ComparedRow], Any]:
         return lambda row: (
             None if row[name] is None else (row["currency"] == home, row["currency"], row[name])
         )
@@ -192,7 +193,7 @@ def _columns(home: str) -> tuple[Column, ...]:
     )
 
 
-def _roas(row: Row) -> Amount:
+def _roas(row: ComparedRow) -> Amount:
     """In ten-thousandths. A return that was 0 is no measure of a change."""
 
     def scaled(line: Any) -> int | None:
@@ -203,11 +204,13 @@ def _roas(row: Row) -> Amount:
     return Amount(now, None if now is None else scaled(row.before) or None)
 
 
-def _no_return(row: Row, home: str) -> str:
+def _no_return(row: ComparedRow, home: str) -> str:
     return f"revenue in {home} is not converted" if row["spend"] > 0 else _NO_SPEND
 
 
-def _cards(totals: list[Row], credited: Row, columns: tuple[Column, ...], home: str) -> list[Card]:
+def _cards(
+    totals: list[ComparedRow], credited: ComparedRow, columns: tuple[Column, ...], home: str
+) -> list[Card]:
     """Spend and return for each currency of spend."""
     spend, roas = (
         [column.shown(each, home, is_exact=False) for each in totals] for column in columns
@@ -225,18 +228,22 @@ def _cards(totals: list[Row], credited: Row, columns: tuple[Column, ...], home: 
 def _other_orders(rows: list[dict[str, Any]]) -> list[Sum]:
     """The orders that belong to no campaign, and all."""
 
-    def sums(rows: list[dict[str, Any]]) -> Row:
+    def sums(rows: list[dict[str, Any]]) -> ComparedRow:
         both = total(rows, None, "attributedOrders", "attributedNetRevenueCents")
-        return Row({"orders": both["attributedOrders"], "net": both["attributedNetRevenueCents"]})
+        return ComparedRow(
+            {"orders": both["attributedOrders"], "net": both["attributedNetRevenueCents"]}
+        )
 
     others = [row for row in rows if not row["provider"]]
     unknown = [Sum("Orders from no known campaign", sums(others))] if others else []
     return [*unknown, Sum("All orders of the shop", sums(rows))]
 
 
-def _charts(rows: list[Row], most: int | None = None) -> dict[str, list[tuple[Row, Any]]]:
+def _charts(
+    rows: list[ComparedRow], most: int | None = None
+) -> dict[str, list[tuple[ComparedRow, Any]]]:
     """By currency of spend: the lines with most spend, and their bars on one scale."""
-    by_currency: dict[str, list[Row]] = {}
+    by_currency: dict[str, list[ComparedRow]] = {}
     for row in rows:
         by_currency.setdefault(row["currency"], []).append(row)
     charts = {}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from web.api.rounding import cents, percent
+from warehouse.domain.rounding import cents, percent
 from web.api.row_limit import OTHER
 from web.dashboard import statistics
 from web.dashboard.statistics import FEW, Interval
@@ -75,7 +75,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedRow:
     """A row of an answer, and the same row `before`: None where nothing is compared, or where the row can be
     in the sum of others. A row that an answer leaves out has only zeros: {}."""
 
@@ -104,19 +104,19 @@ class Row:
         return None if self.before is None else self.before.get(name, 0)
 
 
-def beside(rows: Rows, before: Rows | None, *keys: str) -> list[Row]:
+def beside(rows: Rows, before: Rows | None, *keys: str) -> list[ComparedRow]:
     """Each row beside the one before with the same values of `keys`, in the order of `rows`."""
     if before is None:
-        return [Row(row) for row in rows]
+        return [ComparedRow(row) for row in rows]
     former = {tuple(row[key] for key in keys): row for row in before}
     # A row that is not among the former ones can be in their sum of others.
     missing: Mapping[str, Any] | None = None if any(OTHER in key for key in former) else {}
-    return [Row(row, former.get(tuple(row[key] for key in keys), missing)) for row in rows]
+    return [ComparedRow(row, former.get(tuple(row[key] for key in keys), missing)) for row in rows]
 
 
-def total(rows: Rows, before: Rows | None, *names: str) -> Row:
+def total(rows: Rows, before: Rows | None, *names: str) -> ComparedRow:
     """The sums of some figures of all rows."""
-    return Row(_sums(rows, names), None if before is None else _sums(before, names))
+    return ComparedRow(_sums(rows, names), None if before is None else _sums(before, names))
 
 
 def _sums(rows: Rows, names: Iterable[str]) -> dict[str, Any]:

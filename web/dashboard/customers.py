@@ -13,13 +13,13 @@ from warehouse.domain.vocabulary import LTV_HORIZONS
 from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import curve
-from web.dashboard.compare import Amount, Rate, Row, beside
+from web.dashboard.compare import Amount, ComparedRow, Rate, beside
 from web.dashboard.page import View
 from web.dashboard.selection import address
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Column, count, money, percent, table, text
+from web.reports.customers import lifetime_value
 
-_PATH: Final = "/customers/ltv"
 # Rows of a table and curves of a chart; the CSV has all.
 _SHOWN: Final = 50
 _DRAWN: Final = 6
@@ -57,7 +57,10 @@ def _dimension(view: View, dimension: str, names: Names, empty: str) -> dict[str
     """All segments of a dimension as a table, and the curves of the first of them (none where no horizon
     counts a customer). `best` is the segment with most value of those with customers enough."""
     keys = ("formId",) if dimension == "form" else tuple(name for name, _ in names)
-    rows, before = view.data(_PATH, dimension=dimension), view.before(_PATH, dimension=dimension)
+    rows, before = (
+        view.data(lifetime_value, dimension=dimension),
+        view.before(lifetime_value, dimension=dimension),
+    )
     former = before and [_segment(row, keys[0]) for row in before["rows"]]
     segments = beside([_segment(row, keys[0]) for row in rows["rows"]], former, *keys)
     # By value, those with few customers last: one buyer can lift them above all others.
@@ -92,10 +95,10 @@ def _columns(view: View, greatest: int) -> list[Column]:
     """Bars are on the scale of the greatest value. A value of few customers has no place in an order by
     value."""
 
-    def ranked(name: str) -> Callable[[Row], Any]:
+    def ranked(name: str) -> Callable[[ComparedRow], Any]:
         return lambda row: row[name] if row["is_ranked"] else None
 
-    def share(row: Row) -> float | None:
+    def share(row: ComparedRow) -> float | None:
         return row["ltvCents"] / greatest if greatest and row["is_ranked"] else None
 
     opens, day = _opens(view, LTV_HORIZONS[0])
@@ -132,23 +135,25 @@ def _columns(view: View, greatest: int) -> list[Column]:
     ]
 
 
-def _few(condition: Callable[[Row], bool]) -> tuple[str, str, Callable[[Row], bool]]:
+def _few(
+    condition: Callable[[ComparedRow], bool],
+) -> tuple[str, str, Callable[[ComparedRow], bool]]:
     return "few", "few", condition
 
 
-def _first(row: Row) -> Amount:
+def _first(row: ComparedRow) -> Amount:
     former = (row.before or {}).get("first")
     return Amount(row["first"], None if row["first"] is None else former)
 
 
-def _again(row: Row) -> Rate:
+def _again(row: ComparedRow) -> Rate:
     """Buyers with a second order, of all buyers. The API's rate has two decimals, which are whole buyers up
     to ten thousand of them; beyond, the interval does not feel the difference."""
     purchasers = row["purchasers"]
     return Rate(round(row["repeatRate"] * purchasers / 100), purchasers)
 
 
-def _curves(segments: list[Row]) -> list[tuple[Row, Any]]:
+def _curves(segments: list[ComparedRow]) -> list[tuple[ComparedRow, Any]]:
     """The value of a customer over the horizons, on one scale for all segments."""
     values = [
         [each["ltvCents"] if each["customers"] else None for each in segment["horizons"]]

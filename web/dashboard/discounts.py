@@ -1,19 +1,18 @@
-"""`/discounts`: codes issued and used. They are live codes: the page asks for `discounts:view`.
+"""`/discounts`: codes issued and used. They are live codes: the report asks for a permission.
 
 Issued is on the submission clock, everything else on the order clock.
 """
 
 from typing import Any, Final
 
-from web.api import rounding
+from warehouse.domain import rounding
 from web.api.row_limit import OTHER
-from web.auth.permissions import require_discounts
-from web.dashboard.compare import Amount, Row, Rows, beside, total
+from web.dashboard.compare import Amount, ComparedRow, Rows, beside, total
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Card, Sum, card, count, money, percent, shown, table, text
+from web.reports.discounts import discount_performance
 
-_PATH: Final = "/discounts/performance"
 # Codes of the warning; the table has all.
 _WARNED: Final = 5
 _NONE_ISSUED: Final = "no code was issued in these days"
@@ -54,8 +53,7 @@ _SUMS: Final = ("issued", "orders", "discountCents", "netRevenueCents", "grossRe
 
 
 def discounts(view: View) -> str:
-    require_discounts(view.member.member.permissions)
-    rows, before = view.data(_PATH), view.before(_PATH)
+    rows, before = view.data(discount_performance), view.before(discount_performance)
     others = [row for row in rows if is_used_by_others(row)]
     sums = total(rows, before, *_SUMS)
     redeemed = Amount(_redemption(rows), _redemption(before or []))
@@ -97,13 +95,15 @@ def discounts(view: View) -> str:
     )
 
 
-def _all_codes(rows: Rows, sums: Row, redeemed: Amount) -> Sum:
+def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:
     """An order with two discounts is in both of them, each time whole. An order with a discount that was not
     issued in these days got it earlier, or elsewhere: the redemption of all is then no rate."""
     is_rate = all(row["issued"] for row in rows if row["orders"])
     reason = _NONE_ISSUED if redeemed.now is None else _ISSUED_EARLIER
     rate = redeemed.now if is_rate else None
-    return Sum("All codes", Row({**sums.now, "redemptionRate": rate}), {"redemptionRate": reason})
+    return Sum(
+        "All codes", ComparedRow({**sums.now, "redemptionRate": rate}), {"redemptionRate": reason}
+    )
 
 
 def _redemption(rows: Rows) -> float | None:

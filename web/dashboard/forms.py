@@ -8,9 +8,10 @@ from zoneinfo import ZoneInfo
 
 from flask import request
 
+from web.api.forms import all_forms_funnel, list_forms
 from web.dashboard import statistics
 from web.dashboard.charts.bars import reaches
-from web.dashboard.compare import Rate, Row
+from web.dashboard.compare import ComparedRow, Rate
 from web.dashboard.forms_table import COLUMNS, form_rows
 from web.dashboard.page import View
 from web.dashboard.statistics import Interval
@@ -94,7 +95,7 @@ def forms(view: View) -> str:
     )
     every = table(view, _COLUMNS, found, "forms.-views", is_exact=False, empty=empty)
     list_page = _list_page(len(found))
-    unknown = [Row(row) for row in view.data("/forms/funnel") if row["formName"] is None]
+    unknown = [ComparedRow(row) for row in view.data(all_forms_funnel) if row["formName"] is None]
     return view.render(
         "forms.html",
         statuses=statuses,
@@ -108,17 +109,19 @@ def forms(view: View) -> str:
     )
 
 
-def _listed(view: View) -> list[Row]:
+def _listed(view: View) -> list[ComparedRow]:
     """All forms of the shop, most views first, each with its status and the shop's day on which it last
     changed."""
     zone = ZoneInfo(view.shop.timezone)
-    known = {row["id"]: row for row in view.answers.whole_list("/forms", view.selection.window)}
+    known = {row["id"]: row for row in view.answers.whole_list(list_forms, view.selection.window)}
     rows = form_rows(view, {form_id: row["name"] for form_id, row in known.items()})
     listed = []
     for row in rows:
         form = known[row["formId"]]
         updated = datetime.fromisoformat(form["updatedAt"]).astimezone(zone).date()
-        listed.append(Row({**row.now, "status": form["status"], "updated": updated}, row.before))
+        listed.append(
+            ComparedRow({**row.now, "status": form["status"], "updated": updated}, row.before)
+        )
     return sorted(listed, key=lambda row: -row.now.get("views", 0))
 
 
@@ -134,7 +137,7 @@ def _list_page(rows: int) -> ListPage:
     )
 
 
-def _pair(listed: Sequence[Row], found: Sequence[Row]) -> dict[str, Any]:
+def _pair(listed: Sequence[ComparedRow], found: Sequence[ComparedRow]) -> dict[str, Any]:
     """The two forms that the address names, else the two with most views, and their comparison."""
     by_id = {form["formId"]: form for form in listed}
     asked = [request.args.get(name, "") for name in ("one", "other")]
@@ -157,7 +160,7 @@ def _pair(listed: Sequence[Row], found: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _compared(one: Row, other: Row) -> list[Comparison]:
+def _compared(one: ComparedRow, other: ComparedRow) -> list[Comparison]:
     compared = []
     for name, hits, trials in _RATES:
         rates = one.rate(hits, trials), other.rate(hits, trials)

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from web.dashboard.compare import Row, Rows
+from web.api.forms import all_funnels
+from web.dashboard.compare import ComparedRow, Rows
 from web.dashboard.page import View
 from web.dashboard.table import Column, count, money, percent
-
-_PATH: Final = "/forms/funnels"
 
 COLUMNS: Final = (
     Column("formName", "Form", "drawn", sort="name", key=lambda row: row["formName"].casefold()),
@@ -34,12 +33,12 @@ COLUMNS: Final = (
 )
 
 
-def form_rows(view: View, names: Mapping[str, str]) -> list[Row]:
+def form_rows(view: View, names: Mapping[str, str]) -> list[ComparedRow]:
     """The forms with these names by their id, in this order. A form without events has only zeros."""
-    now, before = _by_form(view.data(_PATH)), view.before(_PATH)
+    now, before = _by_form(view.data(all_funnels)), view.before(all_funnels)
     former = None if before is None else _by_form(before)
     return [
-        Row(
+        ComparedRow(
             {**now.get(form_id, {}), "formId": form_id, "formName": name},
             None if former is None else former.get(form_id, {}),
         )
@@ -50,7 +49,7 @@ def form_rows(view: View, names: Mapping[str, str]) -> list[Row]:
 def active_forms(view: View) -> dict[str, str]:
     """The names of the forms of the shop with an event in these days, by their id, most views first."""
     # Events can name forms that the shop's list does not have: those have no funnel of their own.
-    rows = view.data(_PATH)
+    rows = view.data(all_funnels)
     return {row["formId"]: row["formName"] for row in rows if row["formName"] is not None}
 
 

@@ -7,14 +7,17 @@ crossed each have a module of their own.
 from dataclasses import dataclass
 from typing import Any, Final
 
+from web.api.endpoint import Endpoint
 from web.dashboard.charts import bars
-from web.dashboard.compare import Rate, Row, beside
+from web.dashboard.compare import ComparedRow, Rate, beside
 from web.dashboard.form_days import form_days
 from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import times
 from web.dashboard.page import View
 from web.dashboard.table import Card, Column, card, count, money, percent, rate, table, text
 from web.http.errors import not_found
+from web.reports.form_analytics import form_devices, form_funnel, step_dropoff, visitor_conversion
+from web.reports.response_revenue import response_revenue
 
 # The stages of a funnel, each with its figure.
 _STAGES: Final = (
@@ -111,9 +114,8 @@ def one_form(view: View, form_id: str) -> str:
     form = view.form(form_id)
     if form is None:
         raise not_found()
-    path = "/forms/{id}/funnel"
-    funnel = Row(view.data(path, form_id), view.before(path, form_id))
-    devices = _named(view, "devices", form_id, "deviceType")
+    funnel = ComparedRow(view.data(form_funnel, form_id), view.before(form_funnel, form_id))
+    devices = _named(view, form_devices, form_id, "deviceType")
     return view.render(
         "one_form.html",
         form=form,
@@ -126,7 +128,7 @@ def one_form(view: View, form_id: str) -> str:
         devices=[(device, _stages(device)) for device in devices],
         device_table=table(view, _DEVICE_COLUMNS, devices),
         visitors=table(
-            view, _VISITOR_COLUMNS, _named(view, "visitor-conversion", form_id, "visitorType")
+            view, _VISITOR_COLUMNS, _named(view, visitor_conversion, form_id, "visitorType")
         ),
         **_answers(view, form_id),
         **crossed(view, form_id),
@@ -138,25 +140,24 @@ def risen_steps(view: View, form_id: str) -> list[RisenStep]:
     compared."""
     steps = [
         RisenStep(step["stepName"] or step["stepId"], step.rate("dropoffs", "views"))
-        for step in _compared(view, "steps/dropoff", form_id, "stepId")
+        for step in _compared(view, step_dropoff, form_id, "stepId")
     ]
     risen = [step for step in steps if (step.rate.change or 0) > 0 and not step.rate.is_chance]
     return sorted(risen, key=lambda step: -(step.rate.change or 0))
 
 
-def _compared(view: View, report: str, form_id: str, *keys: str) -> list[Row]:
+def _compared(view: View, report: Endpoint, form_id: str, *keys: str) -> list[ComparedRow]:
     """The rows of an answer about the form, each beside the one before with the same `keys`."""
-    path = f"/forms/{{id}}/{report}"
-    return beside(view.data(path, form_id), view.before(path, form_id), *keys)
+    return beside(view.data(report, form_id), view.before(report, form_id), *keys)
 
 
-def _named(view: View, report: str, form_id: str, key: str) -> list[Row]:
+def _named(view: View, report: Endpoint, form_id: str, key: str) -> list[ComparedRow]:
     """The same with a `name` in words: that of the key."""
     rows = _compared(view, report, form_id, key)
-    return [Row({**row.now, "name": row[key].capitalize()}, row.before) for row in rows]
+    return [ComparedRow({**row.now, "name": row[key].capitalize()}, row.before) for row in rows]
 
 
-def _cards(funnel: Row, currency: str) -> list[Card]:
+def _cards(funnel: ComparedRow, currency: str) -> list[Card]:
     """The note of the section says whose orders they are."""
     return [
         card("Submitted", funnel.rate("submissions", "views"), ""),
@@ -166,7 +167,7 @@ def _cards(funnel: Row, currency: str) -> list[Card]:
     ]
 
 
-def _stages(figures: Row) -> list[tuple[Row, tuple[float, float]]]:
+def _stages(figures: ComparedRow) -> list[tuple[ComparedRow, tuple[float, float]]]:
     """The stages of the funnel of a form, or of a device, each with its bar: its sessions, those of the
     `previous` one and of the first (`views`). The first stage has none to be compared with."""
     measures = [measure for _, measure in _STAGES]
@@ -179,7 +180,7 @@ def _stages(figures: Row) -> list[tuple[Row, tuple[float, float]]]:
 
     return [
         (
-            Row(
+            ComparedRow(
                 {"name": name, "is_first": not place, **stage(place, figures.now)},
                 None if figures.before is None else stage(place, figures.before),
             ),
@@ -191,10 +192,10 @@ def _stages(figures: Row) -> list[tuple[Row, tuple[float, float]]]:
 
 def _steps(view: View, form_id: str) -> dict[str, Any]:
     """The steps as bars and as a table, and those that lose more than before."""
-    rows = _compared(view, "steps/dropoff", form_id, "stepId")
+    rows = _compared(view, step_dropoff, form_id, "stepId")
     most = max((row["dropoffs"] for row in rows), default=0)
     steps = [
-        Row(
+        ComparedRow(
             {
                 **row.now,
                 "name": row["stepName"] or row["stepId"],
@@ -215,16 +216,16 @@ def _steps(view: View, form_id: str) -> dict[str, Any]:
 def _answers(view: View, form_id: str) -> dict[str, Any]:
     """The answers to the questions of the form, and the orders that followed from each. A value that is None
     stands for submissions without one."""
-    rows = _compared(view, "response-revenue", form_id, "fieldId", "value")
+    rows = _compared(view, response_revenue, form_id, "fieldId", "value")
     per = [row["revenuePerSubmissionCents"] for row in rows if row["submissions"]]
     best = max(per, default=0)
 
-    def share(row: Row) -> float | None:
+    def share(row: ComparedRow) -> float | None:
         if not row["submissions"] or best <= 0:
             return None
         return max(row["revenuePerSubmissionCents"] / best, 0)
 
-    answers = [Row({**row.now, "share": share(row)}, row.before) for row in rows]
+    answers = [ComparedRow({**row.now, "share": share(row)}, row.before) for row in rows]
     return {
         "answers": table(view, _ANSWER_COLUMNS, answers, "answers.question"),
         "has_several_choices": any(row["multiSelect"] for row in rows),

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from flask import request
 
-from web.api.cross_field import MAX_CELLS
 from web.api.row_limit import OTHER
 from web.dashboard import statistics
-from web.dashboard.compare import Row
+from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Column, count, percent, table, text
+from web.reports.cross_field import MAX_CELLS, cross_field
+from web.reports.response_revenue import response_revenue
 
 # Cramér's V, in words: J. Cohen, "Statistical Power Analysis for the Behavioral Sciences" (1988), for two
 # values; used here as a rule of thumb.
@@ -71,19 +72,21 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     `heat_rows` are the cells of the heat map by answer to the first question: None stands for a pair that
     the API left out as one of too many. `pairs` is their table.
     """
-    rows = view.data("/forms/{id}/response-revenue", form_id)
+    rows = view.data(response_revenue, form_id)
     fields = sorted({row["fieldId"] for row in rows} - {OTHER})
     chosen, problem = _chosen(fields)
     cells: Cells = []
     if chosen:
-        cells = view.data("/forms/{id}/cross-field", form_id, fieldA=chosen[0], fieldB=chosen[1])
+        cells = view.data(cross_field, form_id, fieldA=chosen[0], fieldB=chosen[1])
     totals_a, totals_b = _totals(cells, "valueA"), _totals(cells, "valueB")
     side_a, side_b = _side(totals_a), _side(totals_b)
     # The totals lack what was left out.
     is_cut = len(cells) >= MAX_CELLS
     by_pair = {(cell["valueA"], cell["valueB"]): cell for cell in cells}
 
-    drawn = [Row(cell) for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b]
+    drawn = [
+        ComparedRow(cell) for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b
+    ]
 
     def heat(value: str, other: str) -> Heat | None:
         if cell := by_pair.get((value, other)):

@@ -6,10 +6,11 @@ from flask import request
 
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import Histogram, histogram
-from web.dashboard.compare import Row
+from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
 from web.dashboard.selection import address
 from web.dashboard.table import Column, count, table, text
+from web.reports.time_to_complete import time_to_complete
 
 _ALL: Final = "all"
 # Where the axis may have a tick, in seconds.
@@ -39,11 +40,9 @@ _BUCKETS: Final = (
 
 def times(view: View, form_id: str) -> dict[str, Any]:
     """`time_of` is the distribution that is drawn, `time_before` the same in the days before."""
-    rows = view.data("/forms/{id}/time-to-complete", form_id)
+    rows = view.data(time_to_complete, form_id)
     by_device = {row["deviceType"]: row for row in rows}
-    before = {
-        row["deviceType"]: row for row in view.before("/forms/{id}/time-to-complete", form_id) or ()
-    }
+    before = {row["deviceType"]: row for row in view.before(time_to_complete, form_id) or ()}
     device = request.args.get("device", _ALL)
     problem = ""
     if rows and device not in by_device:
@@ -54,7 +53,9 @@ def times(view: View, form_id: str) -> dict[str, Any]:
         "time_of": shown,
         "time_before": before.get(device),
         "time_table": table(
-            view, _COLUMNS, [Row({**row, "name": row["deviceType"].capitalize()}) for row in rows]
+            view,
+            _COLUMNS,
+            [ComparedRow({**row, "name": row["deviceType"].capitalize()}) for row in rows],
         ),
         "bucket_table": table(view, _BUCKETS, _buckets(shown), most=len(_buckets(shown))),
         "device_links": [(name, address(device=name)) for name in by_device],
@@ -63,9 +64,11 @@ def times(view: View, form_id: str) -> dict[str, Any]:
     }
 
 
-def _buckets(row: dict[str, Any] | None) -> list[Row]:
+def _buckets(row: dict[str, Any] | None) -> list[ComparedRow]:
     buckets = row["buckets"] if row else []
-    return [Row({**bucket, "from": formatting.seconds(bucket["fromMs"])}) for bucket in buckets]
+    return [
+        ComparedRow({**bucket, "from": formatting.seconds(bucket["fromMs"])}) for bucket in buckets
+    ]
 
 
 def _histogram(row: dict[str, Any]) -> Histogram:

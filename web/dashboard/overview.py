@@ -2,15 +2,19 @@
 
 from typing import Any, Final
 
-from web.api.rounding import percent
+from warehouse.domain.rounding import percent
+from web.api.forms import all_forms_funnel
 from web.dashboard import formatting
 from web.dashboard.ads import by_currency
-from web.dashboard.compare import Row, Rows, total
+from web.dashboard.compare import ComparedRow, Rows, total
 from web.dashboard.forms_table import COLUMNS, active_forms, form_rows
 from web.dashboard.page import View
 from web.dashboard.revenue import CAMPAIGNS_AT_A_GLANCE, campaign_rows, days_of
 from web.dashboard.table import Card, card, table
 from web.dashboard.worth_a_look import worth_a_look
+from web.reports.ads import ad_spend
+from web.reports.attribution import attribution
+from web.reports.revenue_by_utm import revenue_by_utm
 
 # Forms and campaigns at a glance; their own pages have all.
 _FORMS: Final = 8
@@ -18,8 +22,8 @@ _CAMPAIGNS: Final = 6
 
 
 def overview(view: View) -> str:
-    ads, former_ads = view.data("/ads/spend"), view.before("/ads/spend")
-    revenue, campaigns = view.data("/attribution"), campaign_rows(view)
+    ads, former_ads = view.data(ad_spend), view.before(ad_spend)
+    revenue, campaigns = view.data(attribution), campaign_rows(view)
     forms = form_rows(view, active_forms(view))
     return view.render(
         "overview.html",
@@ -52,7 +56,7 @@ def overview(view: View) -> str:
         ),
         notes=worth_a_look(view, ads, forms[:_FORMS]),
         is_empty=not (
-            view.data("/forms/funnel")
+            view.data(all_forms_funnel)
             or campaigns
             or any(row["orders"] for row in revenue)
             or ads["rows"]
@@ -62,7 +66,7 @@ def overview(view: View) -> str:
 
 def _revenue_cards(view: View) -> list[Card]:
     """On the order clock."""
-    rows, before, money = view.data("/attribution"), view.before("/attribution"), view.shop.currency
+    rows, before, money = view.data(attribution), view.before(attribution), view.shop.currency
     sums = total(rows, before, "netRevenueCents", "orders")
     credited = total(_credited(rows), before and _credited(before), "netRevenueCents")
     clock, net = "orders in these days", "netRevenueCents"
@@ -80,7 +84,7 @@ def _revenue_cards(view: View) -> list[Card]:
 
 def _submission_cards(view: View) -> list[Card]:
     """On the submission clock: each submission has one campaign, or none, which is a row as well."""
-    utm: Any = {"path": "/revenue/by-utm", "dimension": "campaign"}
+    utm: Any = {"report": revenue_by_utm, "dimension": "campaign"}
     before = view.before(**utm)
     names = "submissionCount", "convertedSubmissions"
     sums = total(view.data(**utm)["rows"], before and before["rows"], *names)
@@ -94,7 +98,7 @@ def _submission_cards(view: View) -> list[Card]:
     ]
 
 
-def _share(credited: Row, sums: Row) -> str:
+def _share(credited: ComparedRow, sums: ComparedRow) -> str:
     """The credited share of the net revenue, and the one before; "" where there is no revenue."""
 
     def text(part: Any, whole: Any) -> str:

@@ -19,6 +19,8 @@ from warehouse import settings
 from warehouse.domain.time import from_micros, local_day
 from warehouse.operations import shop_state
 from warehouse.operations.shop_state import ShopState, needs, read_state
+from web.api.endpoint import Endpoint
+from web.api.forms import get_form
 from web.api.forms_table import form_names
 from web.dashboard.answers import Answers
 from web.dashboard.selection import COMPARISONS, RANGES, Selection, day_links, select
@@ -48,31 +50,40 @@ class View:
     selection: Selection
     answers: Answers
 
-    def data(self, path: str, form_id: str = "", **parameters: str) -> Any:
-        return self.answers.data(path, self.selection.window, form_id, **parameters)
+    def data(self, report: Endpoint, form_id: str = "", **parameters: str) -> Any:
+        """`data` of a report (a function of `web/reports/`). Raises NotAllowed where the member lacks the
+        permission that the report needs."""
+        return self.answers.data(report, self.selection.window, form_id, **parameters)
 
-    def before(self, path: str, form_id: str = "", **parameters: str) -> Any:
+    def before(self, report: Endpoint, form_id: str = "", **parameters: str) -> Any:
         """None where nothing is compared."""
         if self.selection.before is None:
             return None
-        return self.answers.data(path, self.selection.before, form_id, **parameters)
+        return self.answers.data(report, self.selection.before, form_id, **parameters)
 
-    def on(self, path: str, day: str, form_id: str = "", **parameters: str) -> Any:
+    def may_see(self, report: Endpoint) -> bool:
+        """Whether the member has the permission that the report needs."""
+        return not report.member_needs or report.member_needs[0] in self.answers.permissions
+
+    def on(self, report: Endpoint, day: str, form_id: str = "", **parameters: str) -> Any:
         """The same on one day (`2026-01-31`)."""
         window = parse_range(day, self.answers.today, self.shop.timezone)
-        return self.answers.data(path, window, form_id, **parameters)
+        return self.answers.data(report, window, form_id, **parameters)
 
     def form(self, form_id: str) -> dict[str, Any] | None:
         """A form of the shop; None where the id is none of them."""
         if not UUID_TEXT.fullmatch(form_id):
             return None
         known = form_names(self.answers.connection, self.shop.key, [form_id])
-        form: dict[str, Any] | None = self.data("/forms/{id}", form_id) if known else None
+        form: dict[str, Any] | None = self.data(get_form, form_id) if known else None
         return form
 
-    def csv_address(self, path: str, form_id: str, parameters: Mapping[str, str]) -> str:
+    def csv_address(self, report: Endpoint, form_id: str, parameters: Mapping[str, str]) -> str:
         """The address of an answer as CSV, over the days that are shown."""
-        asked = {"path": path, "range": f"{self.selection.first}..{self.selection.last}"}
+        asked = {
+            "path": report.path,
+            "range": f"{self.selection.first}..{self.selection.last}",
+        }
         if form_id:
             asked["form"] = form_id
         return f"{url_for('dashboard.csv')}?{urlencode(asked | dict(parameters))}"
@@ -104,10 +115,6 @@ class View:
             return ""
         return f"Below a figure: {COMPARISONS[self.selection.compare]}, and the change."
 
-    def how(self, path: str) -> list[str]:
-        """How an endpoint counts, in the paragraphs of the OpenAPI document."""
-        return self.answers.description(path)
-
     def _attention(self) -> list[tuple[str, str]]:
         """(place on the Data page, sentence) of each condition."""
         names = needs(self.state, self.member.now, settings.REFRESH_MINUTES.get())
@@ -135,5 +142,7 @@ def open_view(*, at_primary: bool = False) -> View:
         member=member,
         shop=shop,
         selection=select(request.args, today, shop.timezone),
-        answers=Answers(member.connection, shop, member.now, today),
+        answers=Answers(
+            member.connection, shop, frozenset(member.member.permissions), member.now, today
+        ),
     )

@@ -7,10 +7,12 @@ from warehouse.settings import ATTRIBUTION_WINDOW_DAYS
 from web.dashboard import formatting
 from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
-from web.dashboard.compare import Amount, Row, beside, total
+from web.dashboard.compare import Amount, ComparedRow, beside, total
 from web.dashboard.page import View
 from web.dashboard.table import Column, Sum, Table, count, money, percent, table, text
 from web.dashboard.utm_tree import utm_tree
+from web.reports.attribution import attribution, attribution_daily
+from web.reports.revenue_by_utm import revenue_by_utm
 
 # By attribution type, in the order of the API's rows: its name, and its rule in a sentence.
 CREDITS: Final = (
@@ -71,7 +73,7 @@ _CAMPAIGN_COLUMNS: Final = (
 
 
 def revenue(view: View) -> str:
-    rows, before = view.data("/attribution"), view.before("/attribution")
+    rows, before = view.data(attribution), view.before(attribution)
     sums = total(
         rows, before, "orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents"
     )
@@ -83,7 +85,9 @@ def revenue(view: View) -> str:
             view,
             _PARTS,
             [
-                Row({**part.now, "credit": place, "netOfAll": sums["netRevenueCents"]}, part.before)
+                ComparedRow(
+                    {**part.now, "credit": place, "netOfAll": sums["netRevenueCents"]}, part.before
+                )
                 for place, part in enumerate(beside(rows, before, "attributionType"))
             ],
             sums=[Sum("All orders", sums)],
@@ -106,20 +110,20 @@ def revenue(view: View) -> str:
     )
 
 
-def campaign_rows(view: View) -> list[Row]:
+def campaign_rows(view: View) -> list[ComparedRow]:
     """The campaigns by UTM, those with most net revenue first."""
     return beside(*_by_utm(view, "campaign"), "utmSource", "utmCampaign")
 
 
 def _by_utm(view: View, dimension: str) -> tuple[Any, Any]:
-    now, before = (ask("/revenue/by-utm", dimension=dimension) for ask in (view.data, view.before))
+    now, before = (ask(revenue_by_utm, dimension=dimension) for ask in (view.data, view.before))
     return now["rows"], before and before["rows"]
 
 
 def days_of(view: View) -> dict[str, Any]:
     """Net revenue by day and attribution type: `days` as a chart, `day_table` as a table."""
     by_day: dict[date, list[int]] = {}
-    for row in view.data("/attribution/daily"):
+    for row in view.data(attribution_daily):
         by_day.setdefault(date.fromisoformat(row["date"]), []).append(row["netRevenueCents"])
     return {
         "days": stacked_days(list(by_day), CREDIT_NAMES, list(by_day.values()), view.shop.currency),
@@ -130,7 +134,7 @@ def days_of(view: View) -> dict[str, Any]:
 def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
     parts = (money(name, name) for name in CREDIT_NAMES)
     rows = [
-        Row({"day": formatting.day(day), **dict(zip(CREDIT_NAMES, cents, strict=True))})
+        ComparedRow({"day": formatting.day(day), **dict(zip(CREDIT_NAMES, cents, strict=True))})
         for day, cents in by_day.items()
     ]
     return table(view, [text("day", "Day"), *parts], rows, most=len(rows))

@@ -12,7 +12,7 @@ from typing import Any, Final
 from flask import request
 
 from web.dashboard import formatting
-from web.dashboard.compare import Amount, Rate, Row
+from web.dashboard.compare import Amount, ComparedRow, Rate
 from web.dashboard.page import View
 from web.dashboard.selection import address
 
@@ -20,7 +20,7 @@ from web.dashboard.selection import address
 MOST_ROWS: Final = 100
 _DOWN: Final = "-"
 
-Reason = str | Callable[[Row], str]
+Reason = str | Callable[[ComparedRow], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Column:
     label: str
     unit: str = "count"
     over: tuple[str, str] | None = None
-    figure: Callable[[Row], Amount | Rate] | None = None
+    figure: Callable[[ComparedRow], Amount | Rate] | None = None
     of: str = ""
     without: Reason = ""
     absent: str = ""
@@ -119,10 +119,10 @@ class Column:
     has_interval: bool = True
     is_loss: bool = False
     currency: str = ""
-    mark: tuple[str, str, Callable[[Row], bool]] | None = None
-    bar: Callable[[Row], float | None] | None = None
+    mark: tuple[str, str, Callable[[ComparedRow], bool]] | None = None
+    bar: Callable[[ComparedRow], float | None] | None = None
     sort: str | None = ""
-    key: Callable[[Row], Any] | None = None
+    key: Callable[[ComparedRow], Any] | None = None
 
     @property
     def is_text(self) -> bool:
@@ -133,7 +133,7 @@ class Column:
         """Its name in addresses."""
         return self.name if self.sort == "" else self.sort
 
-    def of_row(self, row: Row) -> Amount | Rate:
+    def of_row(self, row: ComparedRow) -> Amount | Rate:
         if self.figure:
             figure = self.figure(row)
         elif self.over:
@@ -143,7 +143,7 @@ class Column:
         return figure if self.compared or isinstance(figure, Rate) else Amount(figure.now)
 
     def shown(
-        self, row: Row, currency: str, *, is_exact: bool = True, without: Reason = ""
+        self, row: ComparedRow, currency: str, *, is_exact: bool = True, without: Reason = ""
     ) -> Shown:
         reason = without or self.without
         return shown(
@@ -156,7 +156,7 @@ class Column:
             is_nothing=self._is_nothing(row),
         )
 
-    def sort_key(self, row: Row) -> Any:
+    def sort_key(self, row: ComparedRow) -> Any:
         """None where there is no value."""
         if self._is_nothing(row):
             return None
@@ -166,7 +166,7 @@ class Column:
             return row[self.name] and row[self.name].casefold()
         return self.of_row(row).now
 
-    def _is_nothing(self, row: Row) -> bool:
+    def _is_nothing(self, row: ComparedRow) -> bool:
         return bool(self.of) and not row.now.get(self.of)
 
 
@@ -197,7 +197,7 @@ class Sum:
     why there is no figure, if not for the column's reason."""
 
     label: str
-    row: Row
+    row: ComparedRow
     without: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -207,7 +207,7 @@ class Table:
     first `most`, and says so with the `noun`. `problem` says what could not be read."""
 
     columns: Sequence[Column]
-    rows: Sequence[Row]
+    rows: Sequence[ComparedRow]
     currency: str
     empty: str = ""
     sums: Sequence[Sum] = ()
@@ -220,7 +220,7 @@ class Table:
     is_descending: bool = False
     problem: str = ""
 
-    def cell(self, column: Column, row: Row) -> Shown:
+    def cell(self, column: Column, row: ComparedRow) -> Shown:
         return column.shown(row, self.currency, is_exact=self.is_exact)
 
     def line(self, line: Sum) -> tuple[int, list[Shown | None]]:
@@ -248,7 +248,7 @@ class Table:
 
 
 def table(
-    view: View, columns: Sequence[Column], rows: Sequence[Row], order: str = "", **more: Any
+    view: View, columns: Sequence[Column], rows: Sequence[ComparedRow], order: str = "", **more: Any
 ) -> Table:
     """A table that can be sorted has an `order`, as addresses write it: `codes.-orders`. Rows without a value
     come last either way, and rows with the same value keep the order in which they were given."""

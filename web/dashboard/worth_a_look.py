@@ -3,18 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from web.auth.permissions import VIEW_DISCOUNTS
 from web.dashboard.ads import LOW_COVERAGE, REASONS
-from web.dashboard.compare import Row
+from web.dashboard.compare import ComparedRow
 from web.dashboard.discounts import is_used_by_others
 from web.dashboard.one_form import risen_steps
 from web.dashboard.page import View
+from web.reports.discounts import discount_performance
 
 # Steps and codes that are named; the pages behind the links have all.
 _NAMED: Final = 3
 
 
-def worth_a_look(view: View, ads: Mapping[str, Any], forms: Sequence[Row]) -> dict[str, Any]:
+def worth_a_look(
+    view: View, ads: Mapping[str, Any], forms: Sequence[ComparedRow]
+) -> dict[str, Any]:
     """`providers`: (provider, the advice). `coverage`: (provider, per cent). `forms` are submitted less often
     than before, beyond chance. `steps` lose more than before, beyond chance, each with its form; the greatest
     rise first. `codes` have more orders than submissions that got them.
@@ -39,13 +41,13 @@ def worth_a_look(view: View, ads: Mapping[str, Any], forms: Sequence[Row]) -> di
     }
 
 
-def _is_worse(form: Row) -> bool:
+def _is_worse(form: ComparedRow) -> bool:
     rate = form.rate("submissions", "views")
     return rate.change is not None and rate.change < 0 and not rate.is_chance
 
 
 def _codes(view: View) -> list[dict[str, Any]]:
     """None of them for members who may not see live codes."""
-    if VIEW_DISCOUNTS not in view.member.member.permissions:
+    if not view.may_see(discount_performance):
         return []
-    return [row for row in view.data("/discounts/performance") if is_used_by_others(row)]
+    return [row for row in view.data(discount_performance) if is_used_by_others(row)]

@@ -1,26 +1,14 @@
 """START HERE: the OpenAPI document of an application, and the chapters at its beginning."""
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
-from flask import Flask
-
-from web.api.endpoint import Endpoint, Resource
-from web.api.schemas.envelope import Error
+from web.api.endpoint import Endpoint
+from web.api.meta import ERROR
+from web.api.rows import Row, Schema
 from web.openapi.operations import FORMAT_SCHEMA, PARAMETERS, SECURITY, envelope, operation, path
 from web.openapi.responses import HEADERS, error_responses
-from web.openapi.schemas import Schema, components
-
-# By the name of the resource's blueprint.
-_TAGS: Final = {
-    "forms": "The shop's forms: list, create, get, replace the draft; and the funnel of all forms.",
-    "form_analytics": "Analytics of one form, and the orders that followed from it.",
-    "attribution": "The shop's revenue, by how its orders are credited to forms.",
-    "discounts": "Discounts: how often they were issued and used, and the revenue of their orders.",
-    "revenue": "The shop's revenue by UTM values.",
-    "ads": "Ad spend and its return.",
-    "customers": "Customer lifetime value.",
-}
+from web.reports import CHAPTERS, ENDPOINTS
 
 _DESCRIPTION: Final = """\
 This API reports how the forms of a shop perform and how much revenue follows from them.
@@ -117,14 +105,12 @@ _SECURITY: Final = {
 }
 
 
-def document(app: Flask) -> Schema:
-    """The description of every endpoint of the application."""
-    resources = [each for each in app.blueprints.values() if isinstance(each, Resource)]
-    endpoints = [endpoint for resource in resources for endpoint in resource.endpoints]
+def document() -> Schema:
+    """The description of every endpoint."""
     paths: dict[str, Schema] = {}
-    for resource in resources:
-        for endpoint in resource.endpoints:
-            described = operation(endpoint, _title(resource.name))
+    for chapter in CHAPTERS:
+        for endpoint in chapter.endpoints:
+            described = operation(endpoint, chapter.title)
             paths.setdefault(path(endpoint), {})[endpoint.method.lower()] = described
     return {
         "openapi": "3.1.0",
@@ -137,31 +123,35 @@ def document(app: Flask) -> Schema:
         },
         "servers": [{"url": "/", "description": "This service."}],
         "tags": [
-            {"name": _title(resource.name), "description": _TAGS[resource.name]}
-            for resource in resources
+            {"name": chapter.title, "description": chapter.description} for chapter in CHAPTERS
         ],
         "paths": paths,
         "components": {
             "schemas": {
-                **components(_types(endpoints)),
-                **dict(map(envelope, endpoints)),
+                **_schemas(),
+                **dict(map(envelope, ENDPOINTS)),
                 "Format": FORMAT_SCHEMA,
             },
             "parameters": PARAMETERS,
-            "responses": error_responses(endpoints),
+            "responses": error_responses(ENDPOINTS),
             "headers": HEADERS,
             "securitySchemes": {SECURITY: _SECURITY},
         },
     }
 
 
-def _title(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+def _schemas() -> dict[str, Schema]:
+    """The schemas of all rows, those inside others too, by name."""
+    schemas = {
+        inner.name: inner.schema
+        for row in [ERROR, *(row for endpoint in ENDPOINTS for row in _rows(endpoint))]
+        for inner in row.inner_rows
+    }
+    return dict(sorted(schemas.items()))
 
 
-def _types(endpoints: Iterable[Endpoint]) -> list[Any]:
-    """The types of all bodies."""
-    types: list[Any] = [Error]
-    for endpoint in endpoints:
-        types += [endpoint.payload, endpoint.meta, *filter(None, [endpoint.body])]
-    return types
+def _rows(endpoint: Endpoint) -> Iterator[Row]:
+    yield from [endpoint.data] if isinstance(endpoint.data, Row) else endpoint.data.values()
+    yield endpoint.meta
+    if endpoint.body:
+        yield endpoint.body

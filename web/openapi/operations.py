@@ -5,12 +5,12 @@ from inspect import cleandoc
 from typing import Any, Final
 
 from web.api.endpoint import VERSION, Endpoint
+from web.api.rows import Row, Schema
 from web.http.content_type import FORMAT
 from web.http.date_range import RANGE_DESCRIPTION, RANGE_SCHEMA
 from web.http.etags import IF_NONE_MATCH
 from web.http.parameters import Parameter, RequestHeader
 from web.openapi.responses import EXAMPLES, answer_headers, errors_of, not_modified
-from web.openapi.schemas import Schema, reference, schema_of
 
 SECURITY: Final = "apiKey"
 
@@ -19,7 +19,7 @@ def operation(endpoint: Endpoint, tag: str) -> Schema:
     """The operation of an endpoint. The docstring of its answering function gives the summary and the
     description."""
     summary, description = _docstring(endpoint)
-    name = operation_id(endpoint.answer)
+    name = operation_id(endpoint.function)
     needs = f"the scope `{endpoint.scope}`" if endpoint.scope else "any valid key"
     operation: Schema = {
         "operationId": name,
@@ -35,14 +35,14 @@ def operation(endpoint: Endpoint, tag: str) -> Schema:
         },
     }
     if endpoint.body:
-        content = {"schema": reference(endpoint.body), "example": EXAMPLES["requests"][name]}
+        content = {"schema": endpoint.body.reference, "example": EXAMPLES["requests"][name]}
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
     return operation
 
 
-def operation_id(answer: Callable[..., Any]) -> str:
+def operation_id(function: Callable[..., Any]) -> str:
     """The name of a function, in camel case."""
-    first, *others = answer.__name__.split("_")
+    first, *others = function.__name__.split("_")
     return first + "".join(map(str.capitalize, others))
 
 
@@ -58,22 +58,34 @@ def envelope(endpoint: Endpoint) -> tuple[str, Schema]:
         "description": f"The answer of `{endpoint.method} {path(endpoint)}`.",
         "type": "object",
         "required": ["data", "meta"],
-        "properties": {"data": schema_of(endpoint.payload), "meta": reference(endpoint.meta)},
+        "properties": {"data": _data(endpoint), "meta": endpoint.meta.reference},
+    }
+
+
+def _data(endpoint: Endpoint) -> Schema:
+    """The schema of `data`: a row, a list of rows, or one of several objects by their `dimension`."""
+    data = endpoint.data
+    if isinstance(data, Row):
+        return data.reference if endpoint.single else {"type": "array", "items": data.reference}
+    mapping = {dimension: row.reference["$ref"] for dimension, row in data.items()}
+    return {
+        "oneOf": [row.reference for row in data.values()],
+        "discriminator": {"propertyName": "dimension", "mapping": mapping},
     }
 
 
 def _envelope_name(endpoint: Endpoint) -> str:
-    name = operation_id(endpoint.answer)
+    name = operation_id(endpoint.function)
     return f"{name[0].upper()}{name[1:]}Response"
 
 
 def _docstring(endpoint: Endpoint) -> tuple[str, str]:
-    summary, _, description = cleandoc(endpoint.answer.__doc__ or "").partition("\n\n")
+    summary, _, description = cleandoc(endpoint.function.__doc__ or "").partition("\n\n")
     return " ".join(summary.split()).rstrip("."), description
 
 
 def _answer(endpoint: Endpoint) -> Schema:
-    examples = EXAMPLES["answers"][operation_id(endpoint.answer)]
+    examples = EXAMPLES["answers"][operation_id(endpoint.function)]
     return {
         "description": "The form was created." if endpoint.status == 201 else "The answer.",
         "headers": answer_headers(endpoint),

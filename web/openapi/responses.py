@@ -7,10 +7,10 @@ from typing import Any, Final
 import orjson
 
 from web.api.endpoint import Endpoint
-from web.api.schemas.envelope import Error
+from web.api.meta import ERROR
+from web.api.rows import Schema
 from web.http.content_type import FORMAT
 from web.http.errors import CODES
-from web.openapi.schemas import Schema, reference
 
 EXAMPLES_FILE: Final = Path(__file__).with_name("examples.json")
 EXAMPLES: Final[dict[str, Any]] = orjson.loads(EXAMPLES_FILE.read_bytes())
@@ -179,7 +179,7 @@ def _response(
 ) -> Schema:
     recorded = EXAMPLES["errors"]
     examples = {code: {"value": recorded[code]} for code in codes if code in recorded}
-    content: Schema = {"schema": reference(Error)}
+    content: Schema = {"schema": ERROR.reference}
     if examples:
         content["examples"] = examples
     return {

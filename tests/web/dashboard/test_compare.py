@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 
 from web.api.row_limit import OTHER
-from web.dashboard.compare import Amount, Rate, Row, beside, total
+from web.dashboard.compare import Amount, ComparedRow, Rate, beside, total
 from web.dashboard.table import shown
 
 APP = Flask(__name__)
@@ -29,10 +29,12 @@ def test_nothing_is_compared_with_nothing() -> None:
 
 
 def test_a_quotient_has_a_value_where_its_divisor_has() -> None:
-    assert Row({"net": 10, "orders": 4}, {"net": 0, "orders": 0}).quotient("net", "orders") == (
-        Amount(3, None)
+    assert ComparedRow({"net": 10, "orders": 4}, {"net": 0, "orders": 0}).quotient(
+        "net", "orders"
+    ) == (Amount(3, None))
+    assert ComparedRow({"net": 10}, {"net": 9, "orders": 2}).quotient("net", "orders") == Amount(
+        None, 5
     )
-    assert Row({"net": 10}, {"net": 9, "orders": 2}).quotient("net", "orders") == Amount(None, 5)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def codes_of(endpoint: Endpoint) -> dict[str, int]:
 
 def refused(service: Described, endpoint: Endpoint, code: str) -> TestResponse:
     """The answer to a request of the endpoint with that wrong which `code` stands for."""
-    operation = operation_id(endpoint.answer)
+    operation = operation_id(endpoint.function)
     asked = next(one for one in QUESTIONS if one.operation == operation)
     headers = dict(_HEADERS.get(code, {}))
     if code == "insufficient_scope":
