@@ -5,7 +5,6 @@ spend in that of the ad account: the two meet only where the API has converted t
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -13,11 +12,11 @@ from zoneinfo import ZoneInfo
 
 from warehouse.domain.currencies import minor_units
 from warehouse.domain.rounding import ratio
-from web.api.row_limit import OTHER
-from web.dashboard.charts.pairs import Pair, pairs
-from web.dashboard.comparison import Amount
+from web.dashboard.charts.bars import pairs
+from web.dashboard.compare import Amount, ComparedRow, beside, total
 from web.dashboard.page import View
-from web.dashboard.sorting import SortedTable, sorted_table
+from web.dashboard.table import Card, Column, Sum, card, count, money, shown, table, text
+from web.reports.ads import ad_spend
 
 # The advice about a provider whose figures are not complete.
 REASONS: Final = {
@@ -30,73 +29,42 @@ LOW_COVERAGE: Final = 80
 # Campaigns of the chart, for each currency of spend; the table has more.
 _DRAWN: Final = 8
 _ROAS_DIGITS: Final = 4
+_NO_SPEND: Final = "no spend in these days"
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A campaign, or the sums of several whose spend is in one currency.
-
-    `spend` and the costs are in major units of `currency`. `net` is in minor units of the shop's currency,
-    `converted` the same in minor units of `currency`: None where the API has not converted all of it. The
-    costs and `roas` are None where there is nothing to divide, or to divide by.
-    """
-
-    provider: str
-    campaign_id: str
-    name: str
-    currency: str
-    spend: Decimal
-    submissions: int
-    orders: int
-    net: int
-    converted: int | None
-    cost_per_lead: float | None
-    cost_per_order: float | None
-    roas: float | None
-
-    @property
-    def spend_cents(self) -> int:
-        """In minor units of `currency`, half-up as all that the API divides."""
-        return int(ratio(self.spend * minor_units(self.currency), 1, 0))
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A line with its spend, net revenue and return beside those of the days before. `roas` is in
-    ten-thousandths, None where there is no return."""
-
-    line: Line
-    spend: Amount
-    net: Amount
-    roas: Amount | None
-
-
-Key = tuple[str, ...]
+# A campaign, or several whose spend is in one currency. `spend` is in minor units of `currency`, `net` of
+# the shop's; `converted` is `net` in minor units of `currency`, None where the API has not converted all of
+# it. The costs of a `lead` and of an `order`, in major units, and `roas` are None without a divisor.
+Line = dict[str, Any]
 
 
 def ads(view: View) -> str:
-    data, data_before = view.data("/ads/spend"), view.before("/ads/spend")
-    campaigns = _campaigns(data["rows"])
-    former = None if data_before is None else _campaigns(data_before["rows"])
+    data, before = view.data(ad_spend), view.before(ad_spend)
     home = view.shop.currency
-
-    def by(key: Callable[[Line], Key]) -> list[Compared]:
-        return _compared(_summed(campaigns, key), None if former is None else _summed(former, key))
-
-    by_provider = by(lambda line: (line.currency, line.provider))
-    by_campaign = by(lambda line: (line.currency, line.provider, line.campaign_id))
+    totals = by_currency(data, before, home)
+    by_provider = _ranked(_by(data, before, "currency", "provider"), home)
+    by_campaign = _by(data, before, "currency", "provider", "campaignId")
+    columns = _columns(home)
+    sums = [Sum(f"All with spend in {each['currency']}", each) for each in totals]
+    sums += _other_orders(data["rows"])
     return view.render(
         "ads.html",
-        totals=by_currency(data, data_before, home),
-        net=Amount(_net(campaigns), None if former is None else _net(former)),
-        orders=Amount(_orders(campaigns), None if former is None else _orders(former)),
-        unattributed=next((row for row in data["rows"] if not row["provider"]), None),
-        provider_charts=_charts(by_provider, home),
-        campaign_charts=_charts(by_campaign, home, _DRAWN),
+        cards=_cards(totals, _credited(data, before), (columns[2], columns[-1]), home)
+        if by_campaign
+        else [],
+        provider_charts=_charts(by_provider),
+        campaign_charts=_charts(_ranked(by_campaign, home), _DRAWN),
         drawn=_DRAWN,
-        compares=former is not None,
-        table=_sorted(by_campaign, home),
-        coverage=_coverage(data, data_before),
+        providers=table(view, (columns[0], *columns[2:]), by_provider, sums=sums),
+        campaigns=table(view, columns, by_campaign, "campaigns.-spend", sums=sums),
+        coverage=[
+            (
+                provider,
+                value,
+                shown(Amount(value, former), "percent", without="no submissions from it"),
+            )
+            for provider, value in sorted(data["attributionCoverage"].items())
+            for former in [before["attributionCoverage"].get(provider) if before else None]
+        ],
         low_coverage=LOW_COVERAGE,
         unavailable=[
             {
@@ -109,166 +77,181 @@ def ads(view: View) -> str:
     )
 
 
-def by_currency(
-    data: dict[str, Any], data_before: dict[str, Any] | None, home: str
-) -> list[Compared]:
+def by_currency(data: Any, before: Any, home: str) -> list[ComparedRow]:
     """All campaigns of an answer, summed by the currency of their spend: the shop's first."""
-
-    def sums(answer: dict[str, Any]) -> dict[Key, Line]:
-        return _summed(_campaigns(answer["rows"]), lambda line: (line.currency,))
-
-    totals = _compared(sums(data), None if data_before is None else sums(data_before))
-    return sorted(totals, key=lambda each: _rank(each.line, home))
+    return _ranked(_by(data, before, "currency"), home)
 
 
-def _campaigns(rows: list[dict[str, Any]]) -> list[Line]:
-    """The campaigns, without the row of the orders that belong to none."""
-    return [_campaign(row) for row in rows if row["provider"]]
+def _by(data: Any, before: Any, *keys: str) -> list[ComparedRow]:
+    """The campaigns with the same keys summed, each line beside its former one."""
+    former = None if before is None else _lines(before["rows"], keys)
+    return beside(_lines(data["rows"], keys), former, *keys)
 
 
-def _campaign(row: dict[str, Any]) -> Line:
-    net, has_spend = row["attributedNetRevenueCents"], row["spend"] > 0
-    converted = net if row["currency"] == row["revenueCurrency"] or not net else None
-    if converted is None and row["roas"]:
-        converted = round(row["roas"] * row["spend"] * minor_units(row["currency"]))
-    return Line(
-        provider=row["provider"],
-        campaign_id=row["campaignId"],
-        name=row["campaignName"] or row["campaignId"],
-        currency=row["currency"],
-        # The shortest decimal of the number is the one that the API rounded to.
-        spend=Decimal(str(row["spend"])),
-        submissions=row["attributedSubmissions"],
-        orders=row["attributedOrders"],
-        net=net,
-        converted=converted,
-        cost_per_lead=row["costPerLead"] if has_spend and row["attributedSubmissions"] else None,
-        cost_per_order=row["costPerAcquisition"] if has_spend and row["attributedOrders"] else None,
-        roas=row["roas"] if has_spend and converted is not None else None,
+def _ranked(rows: list[ComparedRow], home: str) -> list[ComparedRow]:
+    """The shop's currency first, in each currency those with most spend."""
+    return sorted(rows, key=lambda row: (row["currency"] != home, row["currency"], -row["spend"]))
+
+
+def _credited(data: Any, before: Any) -> ComparedRow:
+    """Orders and net revenue of all campaigns."""
+    former = None if before is None else _lines(before["rows"], ("currency",))
+    return total(_lines(data["rows"], ("currency",)), former, "orders", "net")
+
+
+def _lines(rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list[Line]:
+    """The campaigns with the same keys summed, without the row of the orders that belong to none."""
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["provider"]:
+            groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return [_line(members) for members in groups.values()]
+
+
+def _line(rows: list[dict[str, Any]]) -> Line:
+    """The API's rows of one currency, summed; a single one as the API has rounded it."""
+    first, units = rows[0], minor_units(rows[0]["currency"])
+    # The shortest decimal of the number is the one that the API rounded to.
+    spend = sum((Decimal(str(row["spend"])) for row in rows), Decimal(0))
+    sums = total(
+        rows, None, "attributedSubmissions", "attributedOrders", "attributedNetRevenueCents"
     )
+    submissions, orders, net = sums.now.values()
+    parts = [_converted(row, units) for row in rows]
+    converted = None if None in parts else sum(part or 0 for part in parts)
+    lead, order = ratio(spend, submissions, 2), ratio(spend, orders, 2)
+    roas = ratio(converted or 0, spend * units, _ROAS_DIGITS)
+    if len(rows) == 1:
+        lead, order, roas = first["costPerLead"], first["costPerAcquisition"], first["roas"]
+    return {
+        "provider": first["provider"],
+        "campaignId": first["campaignId"],
+        "name": first["campaignName"] or first["campaignId"],
+        "currency": first["currency"],
+        # Half-up, as all that the API divides.
+        "spend": int(ratio(spend * units, 1, 0)),
+        "submissions": submissions,
+        "orders": orders,
+        "net": net,
+        "converted": converted,
+        "lead": lead if spend > 0 and submissions else None,
+        "order": order if spend > 0 and orders else None,
+        "roas": roas if spend > 0 and converted is not None else None,
+    }
 
 
-def _summed(lines: list[Line], key: Callable[[Line], Key]) -> dict[Key, Line]:
-    """The sums of the lines with the same key, all of one currency; a single one as it is."""
-    groups: dict[Key, list[Line]] = {}
-    for line in lines:
-        groups.setdefault(key(line), []).append(line)
-    return {each: lines[0] if len(lines) == 1 else _sum(lines) for each, lines in groups.items()}
+def _converted(row: dict[str, Any], units: int) -> int | None:
+    net = row["attributedNetRevenueCents"]
+    if row["currency"] == row["revenueCurrency"] or not net:
+        return int(net)
+    return round(row["roas"] * row["spend"] * units) if row["roas"] else None
 
 
-def _sum(lines: list[Line]) -> Line:
-    spend = sum((line.spend for line in lines), Decimal(0))
-    submissions, orders = sum(line.submissions for line in lines), _orders(lines)
-    known = [line.converted for line in lines if line.converted is not None]
-    converted = sum(known) if len(known) == len(lines) else None
-    has_spend, currency = spend > 0, lines[0].currency
-    return Line(
-        provider=lines[0].provider,
-        campaign_id="",
-        name="",
-        currency=currency,
-        spend=spend,
-        submissions=submissions,
-        orders=orders,
-        net=_net(lines),
-        converted=converted,
-        cost_per_lead=ratio(spend, submissions, 2) if has_spend and submissions else None,
-        cost_per_order=ratio(spend, orders, 2) if has_spend and orders else None,
-        roas=ratio(converted, spend * minor_units(currency), _ROAS_DIGITS)
-        if has_spend and converted is not None
-        else None,
-    )
+def _columns(home: str) -> tuple[Column, ...]:
+    """Amounts in different currencies are not compared: the shop's come first where the most does."""
 
-
-def _compared(now: dict[Key, Line], before: dict[Key, Line] | None) -> list[Compared]:
-    # A line that is not among the former ones can be in their sum of others.
-    is_complete = before is not None and all(line.provider != OTHER for line in before.values())
-    missing = 0 if is_complete else None
-    compared = []
-    for key, line in now.items():
-        former = (before or {}).get(key)
-        roas, roas_before = _scaled(line.roas), _scaled(former.roas) if former else None
-        compared.append(
-            Compared(
-                line=line,
-                spend=Amount(line.spend_cents, former.spend_cents if former else missing),
-                net=Amount(line.net, former.net if former else missing),
-                roas=None if roas is None else Amount(roas, roas_before),
-            )
+    def in_currency(name: str) -> Callable[[ComparedRow], Any]:
+        return lambda row: (
+            None if row[name] is None else (row["currency"] == home, row["currency"], row[name])
         )
-    return compared
 
+    def cost(name: str, noun: str) -> Column:
+        return Column(
+            name,
+            "Cost each",
+            "amount",
+            currency="currency",
+            without=lambda row: f"no {noun}" if row["spend"] > 0 else _NO_SPEND,
+            key=in_currency(name),
+        )
 
-def _scaled(roas: float | None) -> int | None:
-    return None if roas is None else round(roas * 10**_ROAS_DIGITS)
-
-
-def _charts(
-    lines: list[Compared], home: str, most: int | None = None
-) -> list[tuple[str, list[tuple[Compared, Pair]]]]:
-    """By currency of spend, the shop's first: the lines with most spend, and their bars of spend and net
-    revenue on one scale."""
-    by_currency: dict[str, list[Compared]] = {}
-    for each in sorted(lines, key=lambda each: (_rank(each.line, home), -each.line.spend)):
-        by_currency.setdefault(each.line.currency, []).append(each)
-    charts = []
-    for currency, members in by_currency.items():
-        shown = members[:most]
-        values = [(each.line.spend_cents or None, each.line.converted) for each in shown]
-        charts.append((currency, list(zip(shown, pairs(values), strict=True))))
-    return charts
-
-
-def _sorted(lines: list[Compared], home: str) -> SortedTable:
-    """The campaigns. Amounts in different currencies are not compared: the shop's come first where the
-    most does."""
-
-    def in_currency(value: Callable[[Line], Any]) -> Callable[[Compared], Any]:
-        def key(each: Compared) -> tuple[bool, str, Any] | None:
-            line = each.line
-            number = value(line)
-            return None if number is None else (line.currency == home, line.currency, number)
-
-        return key
-
-    return sorted_table(
-        "campaigns",
-        lines,
-        {
-            "provider": lambda each: each.line.provider,
-            "campaign": lambda each: each.line.name,
-            "spend": in_currency(lambda line: line.spend or None),
-            "submissions": lambda each: each.line.submissions,
-            "lead": in_currency(lambda line: line.cost_per_lead),
-            "orders": lambda each: each.line.orders,
-            "order": in_currency(lambda line: line.cost_per_order),
-            "net": lambda each: each.line.net,
-            "roas": lambda each: each.line.roas,
-        },
-        "-spend",
+    return (
+        text("provider", "Provider"),
+        text("name", "Campaign", sort="campaign"),
+        money(
+            "spend",
+            "Spend",
+            of="spend",
+            without=_NO_SPEND,
+            compared=True,
+            currency="currency",
+            key=in_currency("spend"),
+        ),
+        count("submissions", "Submissions"),
+        cost("lead", "submissions"),
+        count("orders", "Orders"),
+        cost("order", "orders"),
+        money("net", "Net revenue", compared=True),
+        Column(
+            "roas",
+            "Return",
+            "return",
+            figure=_roas,
+            without=lambda row: _no_return(row, home),
+            compared=True,
+        ),
     )
 
 
-def _coverage(data: dict[str, Any], before: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """By provider, in per cent; None where it brought no submissions."""
-    former = before["attributionCoverage"] if before else {}
+def _roas(row: ComparedRow) -> Amount:
+    """In ten-thousandths. A return that was 0 is no measure of a change."""
+
+    def scaled(line: Any) -> int | None:
+        roas = (line or {}).get("roas")
+        return None if roas is None else round(roas * 10**_ROAS_DIGITS)
+
+    now = scaled(row.now)
+    return Amount(now, None if now is None else scaled(row.before) or None)
+
+
+def _no_return(row: ComparedRow, home: str) -> str:
+    return f"revenue in {home} is not converted" if row["spend"] > 0 else _NO_SPEND
+
+
+def _cards(
+    totals: list[ComparedRow], credited: ComparedRow, columns: tuple[Column, ...], home: str
+) -> list[Card]:
+    """Spend and return for each currency of spend."""
+    spend, roas = (
+        [column.shown(each, home, is_exact=False) for each in totals] for column in columns
+    )
+    clocks = [""] * (len(totals) - 1) + ["of these days, by the platforms’ date"]
+    returns = [f"net revenue per {each['currency']} of spend" for each in totals]
     return [
-        {"provider": provider, "value": value, "before": former.get(provider)}
-        for provider, value in sorted(data["attributionCoverage"].items())
+        Card("Spend", list(zip(spend, clocks, strict=True))),
+        card("Net revenue credited", credited.amount("net"), "orders of these days", home),
+        card("Orders credited", credited.amount("orders"), "orders of these days"),
+        Card("Return", list(zip(roas, returns, strict=True))),
     ]
 
 
-def _rank(line: Line, home: str) -> tuple[bool, str]:
-    """Orders currencies: the shop's own, then by code."""
-    return line.currency != home, line.currency
+def _other_orders(rows: list[dict[str, Any]]) -> list[Sum]:
+    """The orders that belong to no campaign, and all."""
+
+    def sums(rows: list[dict[str, Any]]) -> ComparedRow:
+        both = total(rows, None, "attributedOrders", "attributedNetRevenueCents")
+        return ComparedRow(
+            {"orders": both["attributedOrders"], "net": both["attributedNetRevenueCents"]}
+        )
+
+    others = [row for row in rows if not row["provider"]]
+    unknown = [Sum("Orders from no known campaign", sums(others))] if others else []
+    return [*unknown, Sum("All orders of the shop", sums(rows))]
 
 
-def _net(lines: list[Line]) -> int:
-    return sum(line.net for line in lines)
-
-
-def _orders(lines: list[Line]) -> int:
-    return sum(line.orders for line in lines)
+def _charts(
+    rows: list[ComparedRow], most: int | None = None
+) -> dict[str, list[tuple[ComparedRow, Any]]]:
+    """By currency of spend: the lines with most spend, and their bars on one scale."""
+    by_currency: dict[str, list[ComparedRow]] = {}
+    for row in rows:
+        by_currency.setdefault(row["currency"], []).append(row)
+    charts = {}
+    for currency, members in by_currency.items():
+        drawn = members[:most]
+        bars = pairs([(row["spend"] or None, row["converted"]) for row in drawn])
+        charts[currency] = list(zip(drawn, bars, strict=True))
+    return charts
 
 
 def _local(text: str | None, timezone: str) -> datetime | None:

@@ -8,7 +8,6 @@ from flask import Response
 from sqlalchemy import Connection
 
 from web.api.endpoint import Endpoint
-from web.api.forms import all_funnels
 from web.api.query import Query
 from web.auth.permissions import require
 from web.http.content_type import CSV, JSON
@@ -17,9 +16,6 @@ from web.http.date_range import Window
 from web.http.errors import not_found
 from web.http.parameters import MAX_LIMIT
 from web.reports import READABLE, attribution
-
-Report = Endpoint | str
-"""An endpoint, or its path."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +29,13 @@ class Answers:
     now: int
     today: int
 
-    def data(self, report: Report, window: Window, form_id: str = "", **parameters: str) -> Any:
+    def data(self, endpoint: Endpoint, window: Window, form_id: str = "", **parameters: str) -> Any:
         """`data` of a report over these days, as `GET /v1` has it. Raises NotAllowed."""
-        endpoint = report_of(report)
         return endpoint.read(self._query(endpoint, window, form_id, parameters))[0]
 
-    def whole_list(self, report: Report, window: Window) -> list[Any]:
+    def whole_list(self, endpoint: Endpoint, window: Window) -> list[Any]:
         """All rows of an answer that the API gives page by page."""
-        endpoint, parameters = report_of(report), {"limit": f"{MAX_LIMIT}"}
+        parameters = {"limit": f"{MAX_LIMIT}"}
         rows, meta = endpoint.read(self._query(endpoint, window, "", parameters))
         rows = list(rows)
         while cursor := meta.get("nextCursor"):
@@ -82,18 +77,3 @@ class Answers:
             form_id=form_id,
             format=format,
         )
-
-
-def report_of(report: Report) -> Endpoint:
-    if isinstance(report, Endpoint):
-        return report
-    return all_funnels if report == all_funnels.path else READABLE[report]
-
-
-def description(report: Report) -> list[str]:
-    """The paragraphs in which the OpenAPI document describes an endpoint."""
-    summary, text = report_of(report).described
-    return [
-        f"{summary}.",
-        *(" ".join(paragraph.split()) for paragraph in text.split("\n\n") if text),
-    ]

@@ -4,25 +4,22 @@ Figures are on the acquisition clock: customers won in these days, with their or
 counts the customers who are old enough for it.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from typing import Any, Final
 
 from warehouse.domain.time import day_date
 from warehouse.domain.vocabulary import LTV_HORIZONS
 from web.api.row_limit import OTHER
-from web.dashboard.address import address
-from web.dashboard.charts.curves import Curve, curve
-from web.dashboard.comparison import Amount, Rate
+from web.dashboard import formatting
+from web.dashboard.charts.histogram import curve
+from web.dashboard.compare import Amount, ComparedRow, Rate, beside
 from web.dashboard.page import View
-from web.dashboard.sorting import SortedTable, sorted_table
+from web.dashboard.selection import address
 from web.dashboard.statistics import FEW
+from web.dashboard.table import Column, count, money, percent, table, text
+from web.reports.customers import lifetime_value
 
-Row = dict[str, Any]
-Rows = list[Row]
-
-_PATH: Final = "/customers/ltv"
 # Rows of a table and curves of a chart; the CSV has all.
 _SHOWN: Final = 50
 _DRAWN: Final = 6
@@ -30,132 +27,136 @@ _DRAWN: Final = 6
 _OLDER_DAYS: Final = 90
 
 
-@dataclass(frozen=True, slots=True)
-class Acquired:
-    """A form or an answer with its customers. `names` are the texts of its columns; `first` is the value of
-    a customer in the shortest horizon, None where that counts nobody."""
-
-    names: tuple[str, ...]
-    row: Row
-    customers: Amount
-    first: Amount | None
-
-    @property
-    def is_few(self) -> bool:
-        return bool(self.row["customers"] < FEW)
-
-    @property
-    def is_first_few(self) -> bool:
-        return bool(self.row["horizons"][0]["customers"] < FEW)
-
-    @property
-    def is_ranked(self) -> bool:
-        """Whether it is compared by value: it has customers enough, and is not the sum of others."""
-        return not self.is_few and self.names[0] != OTHER
-
-    @property
-    def again(self) -> Rate:
-        """Buyers with a second order, of all buyers. The API's rate has two decimals, which are whole
-        buyers up to ten thousand of them; beyond, the interval does not feel the difference."""
-        purchasers = self.row["purchasers"]
-        return Rate(round(self.row["repeatRate"] * purchasers / 100), purchasers)
-
-
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """All segments of a dimension: as a table, and the curves of the first of them (none where no horizon
-    counts a customer). `greatest` is the scale of the bars of the table, `best` the segment with most value:
-    both look at those with customers enough."""
-
-    table: SortedTable
-    greatest: int
-    curves: list[tuple[Acquired, Curve]]
-    best: Acquired | None
-    has_few: bool
+Names = tuple[tuple[str, str], ...]
+"""The texts of a segment: their names in a row, and their headings."""
 
 
 def customers(view: View) -> str:
-    today = day_date(view.answers.today)
-    older = today - timedelta(LTV_HORIZONS[0])
+    older = day_date(view.answers.today) - timedelta(LTV_HORIZONS[0])
     return view.render(
         "customers.html",
-        answers=_dimension(view, "segment", ("fieldId", "value")),
-        forms=_dimension(view, "form", ("formName",)),
-        shown=_SHOWN,
+        answers=_dimension(
+            view,
+            "segment",
+            (("fieldId", "Question"), ("value", "Answer")),
+            "Nobody was won by an answer in these days.",
+        ),
+        forms=_dimension(
+            view, "form", (("formName", "Form"),), "No form won a customer in these days."
+        ),
         few=FEW,
         horizons=LTV_HORIZONS,
-        opens={days: _opens(view, days, today) for days in LTV_HORIZONS},
+        opens={days: _opens(view, days) for days in LTV_HORIZONS},
         older=address(
             **{"range": f"{older - timedelta(_OLDER_DAYS - 1)}..{older}", "from": "", "to": ""}
         ),
     )
 
 
-def _dimension(view: View, dimension: str, names: tuple[str, ...]) -> Dimension:
-    rows = view.data(_PATH, dimension=dimension)["rows"]
-    before = view.before(_PATH, dimension=dimension)
-    segments = _segments(rows, before and before["rows"], names)
-    # By value, those with few customers last: one buyer can lift them above all others.
-    segments.sort(key=lambda each: (not each.is_ranked, -each.row["ltvCents"]))
-    ranked = [each for each in segments if each.is_ranked]
-    return Dimension(
-        table=sorted_table(dimension, segments, _columns(names), "-ltv"),
-        greatest=max((each.row["ltvCents"] for each in ranked), default=0),
-        curves=_curves((ranked or segments)[:_DRAWN]),
-        best=ranked[0] if ranked and ranked[0].row["ltvCents"] else None,
-        has_few=len(ranked) < len(segments),
+def _dimension(view: View, dimension: str, names: Names, empty: str) -> dict[str, Any]:
+    """All segments of a dimension as a table, and the curves of the first of them (none where no horizon
+    counts a customer). `best` is the segment with most value of those with customers enough."""
+    keys = ("formId",) if dimension == "form" else tuple(name for name, _ in names)
+    rows, before = (
+        view.data(lifetime_value, dimension=dimension),
+        view.before(lifetime_value, dimension=dimension),
     )
-
-
-def _segments(rows: Rows, before: Rows | None, names: tuple[str, ...]) -> list[Acquired]:
-    def texts(row: Row) -> tuple[str, ...]:
-        return tuple(row[name] or row["formId"] for name in names)
-
-    def key(row: Row) -> tuple[str, ...]:
-        return (row["formId"],) if "formId" in row else texts(row)
-
-    former = {key(row): row for row in before or []}
-    # A segment that is not among the former rows can be in their sum of others.
-    missing = None if before is None or any(OTHER in each for each in former) else 0
-    segments = []
-    for row in rows:
-        known = former.get(key(row))
-        first, first_before = row["horizons"][0], known and known["horizons"][0]
-        value_before = (
-            first_before["ltvCents"] if first_before and first_before["customers"] else None
-        )
-        segments.append(
-            Acquired(
-                names=texts(row),
-                row=row,
-                customers=Amount(row["customers"], known["customers"] if known else missing),
-                first=Amount(first["ltvCents"], value_before) if first["customers"] else None,
-            )
-        )
-    return segments
-
-
-def _columns(names: tuple[str, ...]) -> dict[str, Callable[[Acquired], Any]]:
-    """The columns by which a table can be sorted. A value of few has no place in an order by value."""
+    former = before and [_segment(row, keys[0]) for row in before["rows"]]
+    segments = beside([_segment(row, keys[0]) for row in rows["rows"]], former, *keys)
+    # By value, those with few customers last: one buyer can lift them above all others.
+    segments.sort(key=lambda each: (not each["is_ranked"], -each["ltvCents"]))
+    ranked = [each for each in segments if each["is_ranked"]]
+    greatest = max((each["ltvCents"] for each in ranked), default=0)
+    columns = [*(text(name, heading) for name, heading in names), *_columns(view, greatest)]
     return {
-        **{name: _name(place) for place, name in enumerate(names)},
-        "customers": lambda each: each.row["customers"],
-        "bought": lambda each: each.row["purchasers"],
-        "orders": lambda each: each.row["ordersPerCustomer"] if each.is_ranked else None,
-        "ltv": lambda each: each.row["ltvCents"] if each.is_ranked else None,
-        "first": lambda each: each.first and (None if each.is_first_few else each.first.now),
-        "again": lambda each: None if each.again.is_few else each.row["repeatRate"],
+        "names": names,
+        "table": table(view, columns, segments, f"{dimension}.-ltv", most=_SHOWN, empty=empty),
+        "curves": _curves((ranked or segments)[:_DRAWN]),
+        "best": ranked[0] if greatest else None,
+        "has_few": len(ranked) < len(segments),
     }
 
 
-def _name(place: int) -> Callable[[Acquired], str]:
-    return lambda each: each.names[place]
+def _segment(row: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """A form or an answer with its customers. `first` is the value of a customer in the shortest horizon,
+    None where that counts nobody. It is ranked by value if it has customers enough and is not the sum of
+    others."""
+    first = row["horizons"][0]
+    return {
+        **row,
+        "formName": row.get("formName") or row.get("formId"),
+        "first": first["ltvCents"] if first["customers"] else None,
+        "is_first_few": 0 < first["customers"] < FEW,
+        "is_ranked": row["customers"] >= FEW and row[key] != OTHER,
+    }
 
 
-def _curves(segments: list[Acquired]) -> list[tuple[Acquired, Curve]]:
+def _columns(view: View, greatest: int) -> list[Column]:
+    """Bars are on the scale of the greatest value. A value of few customers has no place in an order by
+    value."""
+
+    def ranked(name: str) -> Callable[[ComparedRow], Any]:
+        return lambda row: row[name] if row["is_ranked"] else None
+
+    def share(row: ComparedRow) -> float | None:
+        return row["ltvCents"] / greatest if greatest and row["is_ranked"] else None
+
+    opens, day = _opens(view, LTV_HORIZONS[0])
+    return [
+        count(
+            "customers", "Customers", compared=True, mark=_few(lambda row: row["customers"] < FEW)
+        ),
+        count("purchasers", "Bought", sort="bought"),
+        Column(
+            "ordersPerCustomer",
+            "Orders each",
+            "number",
+            sort="orders",
+            key=ranked("ordersPerCustomer"),
+        ),
+        money("ltvCents", "Value to date", bar=share, sort="ltv", key=ranked("ltvCents")),
+        money(
+            "first",
+            f"In {LTV_HORIZONS[0]} days",
+            figure=_first,
+            without=f"counts {opens} {formatting.day(day)}",
+            compared=True,
+            mark=_few(lambda row: row["is_first_few"]),
+            key=lambda row: None if row["is_first_few"] else row["first"],
+        ),
+        percent(
+            "repeatRate",
+            "Buy again",
+            figure=_again,
+            without="nobody bought",
+            sort="again",
+            key=lambda row: row["repeatRate"] if row["purchasers"] >= FEW else None,
+        ),
+    ]
+
+
+def _few(
+    condition: Callable[[ComparedRow], bool],
+) -> tuple[str, str, Callable[[ComparedRow], bool]]:
+    return "few", "few", condition
+
+
+def _first(row: ComparedRow) -> Amount:
+    former = (row.before or {}).get("first")
+    return Amount(row["first"], None if row["first"] is None else former)
+
+
+def _again(row: ComparedRow) -> Rate:
+    """Buyers with a second order, of all buyers. The API's rate has two decimals, which are whole buyers up
+    to ten thousand of them; beyond, the interval does not feel the difference."""
+    purchasers = row["purchasers"]
+    return Rate(round(row["repeatRate"] * purchasers / 100), purchasers)
+
+
+def _curves(segments: list[ComparedRow]) -> list[tuple[ComparedRow, Any]]:
     """The value of a customer over the horizons, on one scale for all segments."""
     values = [
-        [each["ltvCents"] if each["customers"] else None for each in segment.row["horizons"]]
+        [each["ltvCents"] if each["customers"] else None for each in segment["horizons"]]
         for segment in segments
     ]
     known = [value for line in values for value in line if value is not None]
@@ -166,8 +167,10 @@ def _curves(segments: list[Acquired]) -> list[tuple[Acquired, Curve]]:
     ]
 
 
-def _opens(view: View, days: int, today: date) -> tuple[str, date]:
+def _opens(view: View, days: int) -> tuple[str, date]:
     """The day on which a horizon without customers counts its first: from the earliest day of these, or,
     where the customers were won later than that, at the latest by the last one."""
     due = view.selection.first + timedelta(days)
-    return ("from", due) if due > today else ("by", view.selection.last + timedelta(days))
+    if due > day_date(view.answers.today):
+        return "from", due
+    return "by", view.selection.last + timedelta(days)

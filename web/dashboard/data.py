@@ -24,6 +24,7 @@ from warehouse.operations import (
 )
 from warehouse.operations.reject_reasons import without_values
 from warehouse.operations.shop_inputs import RejectExample
+from web.api.forms import all_forms_funnel
 from web.dashboard import forget
 from web.dashboard.page import View
 from web.pages.page_request import change
@@ -196,15 +197,10 @@ def _runs(view: View) -> dict[str, dict[str, Any]]:
 
 def _unknown_forms(view: View) -> list[tuple[str, int]]:
     """(form id, events of these days) of the forms that the shop's list does not have."""
-    ids = [row["formId"] for row in view.data("/forms/funnel") if row["formName"] is None]
+    ids = [row["formId"] for row in view.data(all_forms_funnel) if row["formName"] is None]
     window = view.selection.window
     events = reader.read(
-        view.member.connection,
-        "events",
-        view.shop.edition,
-        window.first,
-        window.last,
-        by=("form",),
+        view.member.connection, "events", view.shop.edition, window.first, window.last, by=("form",)
     )
     counts = dict(zip(events["form"].tolist(), events["events"].tolist(), strict=True))
     return sorted(((id, counts[text_id(id)]) for id in ids), key=lambda form: (-form[1], form[0]))

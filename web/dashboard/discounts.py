@@ -1,121 +1,112 @@
-"""`/discounts`: codes issued and used. They are live codes: the page asks for `discounts:view`.
+"""`/discounts`: codes issued and used. They are live codes: the report asks for a permission.
 
 Issued is on the submission clock, everything else on the order clock.
 """
 
-from dataclasses import dataclass
 from typing import Any, Final
 
-from warehouse.domain.rounding import cents, percent
+from warehouse.domain import rounding
 from web.api.row_limit import OTHER
-from web.dashboard.comparison import Amount
+from web.dashboard.compare import Amount, ComparedRow, Rows, beside, total
 from web.dashboard.page import View
-from web.dashboard.sorting import sorted_table
 from web.dashboard.statistics import FEW
+from web.dashboard.table import Card, Sum, card, count, money, percent, shown, table, text
+from web.reports.discounts import discount_performance
 
-Rows = list[dict[str, Any]]
-
-_PATH: Final = "/discounts/performance"
 # Codes of the warning; the table has all.
 _WARNED: Final = 5
+_NONE_ISSUED: Final = "no code was issued in these days"
+_ISSUED_EARLIER: Final = "some orders used codes that were not issued in these days"
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """The sums of all rows. An order with two discounts is in both of them, each time whole.
+def is_used_by_others(row: Any) -> bool:
+    """True if more orders used the discount than submissions got it. Discounts that were not issued in these
+    days (perhaps the shop's own) and the row `(other)` are left out."""
+    return bool(0 < row["issued"] < row["orders"] and row["discountId"] != OTHER)
 
-    `redemption` is that of the discounts issued in these days, in per cent, None where there are none: an
-    order with another one was issued it earlier, or elsewhere. `all_issued` says whether there is no such
-    order. Money is in minor units.
-    """
 
-    issued: int
-    orders: int
-    cost: int
-    net: int
-    average: int
-    redemption: float | None
-    all_issued: bool
+_COLUMNS: Final = (
+    text("discountId", "Discount", sort="discount"),
+    text("code", "Code", without="several codes"),
+    count("issued", "Issued"),
+    count("orders", "Orders", compared=True),
+    percent(
+        "redemptionRate",
+        "Redeemed",
+        of="issued",
+        without="not issued in these days",
+        mark=("change worse", "used by others", is_used_by_others),
+        bar=lambda row: min(row["redemptionRate"] / 100, 1) if row["issued"] else None,
+        sort="rate",
+    ),
+    money("discountCents", "Cost", sort="cost"),
+    money("netRevenueCents", "Net revenue", compared=True, sort="net"),
+    money(
+        "averageOrderValueCents",
+        "Average order",
+        over=("grossRevenueCents", "orders"),
+        without="no orders",
+        sort="average",
+    ),
+)
+_SUMS: Final = ("issued", "orders", "discountCents", "netRevenueCents", "grossRevenueCents")
 
 
 def discounts(view: View) -> str:
-    rows, rows_before = view.data(_PATH), view.before(_PATH)
-    others = used_by_others(rows)
-    totals = _totals(rows)
-    before = _totals(rows_before) if rows_before is not None else None
+    rows, before = view.data(discount_performance), view.before(discount_performance)
+    others = [row for row in rows if is_used_by_others(row)]
+    sums = total(rows, before, *_SUMS)
+    redeemed = Amount(_redemption(rows), _redemption(before or []))
+    currency = view.shop.currency
     return view.render(
         "discounts.html",
-        totals=totals,
-        totals_before=before,
-        cards={
-            name: Amount(getattr(totals, name), getattr(before, name) if before else None)
-            for name in ("issued", "orders", "cost", "net")
-        },
+        cards=[
+            card("Issued", sums.amount("issued"), "to submissions of these days"),
+            card("Used", sums.amount("orders"), "in orders of these days"),
+            Card(
+                "Redeemed",
+                [
+                    (
+                        shown(redeemed, "percent", without=_NONE_ISSUED),
+                        "of the codes issued in these days",
+                    )
+                ],
+            ),
+            card("Cost", sums.amount("discountCents"), "taken off orders of these days", currency),
+            card(
+                "Net revenue",
+                sums.amount("netRevenueCents"),
+                "orders of these days that used a code",
+                currency,
+            ),
+        ],
         others=others[:_WARNED],
+        more_others=len(others[_WARNED:]),
         few=FEW,
-        more_others=len(others) - len(others[:_WARNED]),
-        table=sorted_table(
-            "codes",
-            _compared(rows, rows_before),
-            {
-                "discount": lambda row: row["discountId"],
-                "code": lambda row: row["code"],
-                "issued": lambda row: row["issued"],
-                "orders": lambda row: row["orders"],
-                "rate": lambda row: row["redemptionRate"] if row["issued"] else None,
-                "cost": lambda row: row["discountCents"],
-                "net": lambda row: row["netRevenueCents"],
-                "average": lambda row: row["averageOrderValueCents"] if row["orders"] else None,
-            },
-            "-orders",
+        codes=table(
+            view,
+            _COLUMNS,
+            beside(rows, before, "discountId"),
+            "codes.-orders",
+            empty="No code was issued or used in these days. A form that issues a code sends it with its "
+            "events (discount_code).",
+            sums=[_all_codes(rows, sums, redeemed)],
         ),
     )
 
 
-def used_by_others(rows: Rows) -> Rows:
-    """The discounts that more orders used than submissions got, in the order of the API's rows."""
-    return [row for row in rows if _is_used_by_others(row)]
-
-
-def _is_used_by_others(row: dict[str, Any]) -> bool:
-    """A discount that was not issued in these days can be one of the shop's own: it is none of them."""
-    return bool(0 < row["issued"] < row["orders"] and row["discountId"] != OTHER)
-
-
-def _totals(rows: Rows) -> Totals:
-    issued_rows = [row for row in rows if row["issued"]]
-    issued, orders = _sum(rows, "issued"), _sum(rows, "orders")
-    return Totals(
-        issued=issued,
-        orders=orders,
-        cost=_sum(rows, "discountCents"),
-        net=_sum(rows, "netRevenueCents"),
-        average=cents(_sum(rows, "grossRevenueCents"), orders),
-        redemption=percent(_sum(issued_rows, "orders"), issued) if issued else None,
-        all_issued=_sum(issued_rows, "orders") == orders,
+def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:
+    """An order with two discounts is in both of them, each time whole. An order with a discount that was not
+    issued in these days got it earlier, or elsewhere: the redemption of all is then no rate."""
+    is_rate = all(row["issued"] for row in rows if row["orders"])
+    reason = _NONE_ISSUED if redeemed.now is None else _ISSUED_EARLIER
+    rate = redeemed.now if is_rate else None
+    return Sum(
+        "All codes", ComparedRow({**sums.now, "redemptionRate": rate}), {"redemptionRate": reason}
     )
 
 
-def _compared(rows: Rows, before: Rows | None) -> Rows:
-    """Each row with its orders and net revenue as an `Amount`, and whether others use it."""
-    former = {row["discountId"]: row for row in before or []}
-    # A discount that is not among the former rows can be in their sum of others.
-    missing = None if before is None or OTHER in former else 0
-
-    def amount(row: dict[str, Any], name: str) -> Amount:
-        known = former.get(row["discountId"])
-        return Amount(row[name], known[name] if known else missing)
-
-    return [
-        {
-            **row,
-            "used": amount(row, "orders"),
-            "net": amount(row, "netRevenueCents"),
-            "is_used_by_others": _is_used_by_others(row),
-        }
-        for row in rows
-    ]
-
-
-def _sum(rows: Rows, name: str) -> int:
-    return sum(row[name] for row in rows)
+def _redemption(rows: Rows) -> float | None:
+    """Of the discounts issued in these days, in per cent; None where there are none."""
+    issued = total([row for row in rows if row["issued"]], None, "issued", "orders")
+    return rounding.percent(issued["orders"], issued["issued"]) if issued["issued"] else None

@@ -10,11 +10,7 @@ from warehouse.operations.hash_secret import hasher_of_pages
 from web.http.api_key_auth import find_shop
 from web.pages.page_request import change, member_request
 
-KINDS: Final = {
-    "email": "e-mail address",
-    "customer": "customer_id",
-    "visitor": "visitor_id",
-}
+KINDS: Final = {"email": "e-mail address", "customer": "customer_id", "visitor": "visitor_id"}
 LAST: Final = 10
 _LONGEST: Final = 255
 

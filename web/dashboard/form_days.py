@@ -11,12 +11,26 @@ from typing import Any, Final
 
 from flask import request
 
-from web.dashboard.address import address
-from web.dashboard.charts.series import series
+from web.dashboard import formatting
+from web.dashboard.charts.days import series
+from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
+from web.dashboard.selection import address
+from web.dashboard.table import count, money, table, text
+from web.reports.form_analytics import form_funnel, form_trends
 
 CLOCKS: Final = ("order", "submission")
 _MOST_DAYS: Final = 92
+
+
+_COLUMNS: Final = (
+    text("day", "Day"),
+    count("views", "Views"),
+    count("starts", "Starts"),
+    count("submissions", "Submissions"),
+    count("orders", "Orders"),
+    money("netRevenueCents", "Net revenue"),
+)
 
 
 def form_days(view: View, form_id: str) -> dict[str, Any]:
@@ -24,10 +38,10 @@ def form_days(view: View, form_id: str) -> dict[str, Any]:
     clock, problem = _clock(
         request.args, view.selection.window.last - view.selection.window.first + 1
     )
-    rows: list[dict[str, Any]] = [dict(row) for row in view.data("/forms/{id}/trends", form_id)]
+    rows: list[dict[str, Any]] = [dict(row) for row in view.data(form_trends, form_id)]
     if clock == "submission":
         for row in rows:
-            followed = view.on("/forms/{id}/funnel", row["date"], form_id)
+            followed = view.on(form_funnel, row["date"], form_id)
             row |= {name: followed[name] for name in ("orders", "netRevenueCents")}
     days = [date.fromisoformat(row["date"]) for row in rows]
     visits = {
@@ -35,8 +49,12 @@ def form_days(view: View, form_id: str) -> dict[str, Any]:
         for name, figure in (("Views", "views"), ("Submissions", "submissions"))
     }
     revenue = {"Net revenue": [row["netRevenueCents"] for row in rows]}
+    lines = [
+        ComparedRow({**row, "day": formatting.day(day)})
+        for row, day in zip(rows, days, strict=True)
+    ]
     return {
-        "day_rows": [{**row, "date": day} for row, day in zip(rows, days, strict=True)],
+        "day_table": table(view, _COLUMNS, lines, most=len(lines)),
         "day_visits": series(days, visits),
         "day_revenue": series(days, revenue, view.shop.currency),
         "clock": clock,

@@ -5,16 +5,10 @@ from copy import copy
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from babel import Locale, UnknownLocaleError
-from babel.dates import (
-    format_date,
-    format_datetime,
-    format_skeleton,
-    format_time,
-    format_timedelta,
-)
+from babel.dates import format_date, format_datetime, format_skeleton, format_time, format_timedelta
 from babel.numbers import (
     NumberPattern,
     format_compact_currency,
@@ -198,18 +192,31 @@ def duration(ms: float) -> str:
 
 
 FILTERS: Final[dict[str, Callable[..., str]]] = {
-    "count": count,
-    "duration": duration,
-    "money": money,
-    "amount": amount,
-    "percent": percent,
-    "decimal": decimal,
-    "times": times,
-    "signed_percent": signed_percent,
-    "signed_points": signed_points,
-    "interval": interval,
-    "day": day,
-    "instant": instant,
-    "moment": moment,
-    "ago": ago,
+    filter.__name__: filter
+    for filter in (
+        *(count, money, amount, percent, decimal, times, interval, duration),
+        *(signed_percent, signed_points, day, instant, moment, ago),
+    )
 }
+
+
+def seconds(ms: float) -> str:
+    return decimal(ms / 1000)
+
+
+_UNITS: Final[dict[str, Callable[[Any], str]]] = {
+    "count": count,
+    "percent": percent,
+    "number": decimal,
+    "tenths": lambda value: decimal(value, 1),
+    "seconds": seconds,
+    "return": lambda value: times(value / 10_000),
+}
+
+
+def figure(value: Any, unit: str, currency: str = "", is_exact: bool = False) -> str:
+    """A figure in its unit: money in minor units (at a glance, if not exact), an `amount` in major ones,
+    `seconds` in milliseconds, a `return` in ten-thousandths."""
+    if unit == "money":
+        return money(value, currency, exact=is_exact)
+    return amount(value, currency) if unit == "amount" else _UNITS[unit](value)

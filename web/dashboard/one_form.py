@@ -1,23 +1,23 @@
 """`/forms/<id>`: one form in full.
 
-Funnel, steps, devices and visitors are here; the days, the times to complete, the answers and two questions
+Funnel, steps, devices, visitors and answers are here; the days, the times to complete and two questions
 crossed each have a module of their own.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from web.dashboard.charts import losses
-from web.dashboard.compared_rows import ComparedRow, compared_rows
-from web.dashboard.comparison import Amount, Rate
+from web.api.endpoint import Endpoint
+from web.dashboard.charts import bars
+from web.dashboard.compare import ComparedRow, Rate, beside
 from web.dashboard.form_days import form_days
-from web.dashboard.one_form_answers import answers
 from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import times
 from web.dashboard.page import View
-from web.dashboard.step_changes import risen_steps
+from web.dashboard.table import Card, Column, card, count, money, percent, rate, table, text
 from web.http.errors import not_found
+from web.reports.form_analytics import form_devices, form_funnel, step_dropoff, visitor_conversion
+from web.reports.response_revenue import response_revenue
 
 # The stages of a funnel, each with its figure.
 _STAGES: Final = (
@@ -30,15 +30,83 @@ _STAGES: Final = (
 _STEPS_DRAWN: Final = 30
 
 
+def _count(name: str, label: str) -> Column:
+    return count(name, label, compared=True)
+
+
+def _name(label: str) -> Column:
+    return text("name", label)
+
+
+_STAGE_COLUMNS: Final = (
+    _name("Stage"),
+    _count("sessions", "Sessions"),
+    rate(
+        "of the stage before",
+        "sessions",
+        "previous",
+        lambda stage: "the first stage" if stage["is_first"] else "nobody in the stage before",
+    ),
+    rate(
+        "of views",
+        "sessions",
+        "views",
+        lambda stage: "the first stage" if stage["is_first"] else "no views",
+    ),
+)
+_STEP_COLUMNS: Final = (
+    text("name", "Step", mark=("worst", "loses most", lambda step: bool(step["is_worst"]))),
+    _count("views", "Seen"),
+    count("completions", "Completed"),
+    percent("completionRate", "of those who saw it", of="views", without="nobody saw it"),
+    _count("dropoffs", "Left here"),
+    rate("of those who saw it", "dropoffs", "views", "nobody saw it", is_loss=True),
+    percent("shareOfDropoffs", "of all who left"),
+)
+_DEVICE_COLUMNS: Final = (
+    _name("Device"),
+    _count("views", "Views"),
+    percent("shareOfViews", "Share"),
+    _count("starts", "Started"),
+    _count("submissions", "Submissions"),
+    rate("of views", "submissions", "views", "no views"),
+    _count("convertedSubmissions", "Bought"),
+    rate("of submissions", "convertedSubmissions", "submissions", "no submissions"),
+    money("netRevenueCents", "Net revenue", compared=True),
+)
+_VISITOR_COLUMNS: Final = (
+    _name("Visitors"),
+    _count("visitors", "Saw it"),
+    _count("submitters", "Submitted"),
+    rate("of those who saw it", "submitters", "visitors", "nobody saw it"),
+    _count("purchasers", "Bought"),
+    rate("of those who submitted", "purchasers", "submitters", "nobody submitted"),
+    rate("of those who saw it", "purchasers", "visitors", "nobody saw it"),
+)
+_ANSWER_COLUMNS: Final = (
+    text("fieldId", "Question", sort="question"),
+    text("value", "Answer", absent="no answer", sort="answer"),
+    count("submissions", "Submissions"),
+    rate("Bought", "convertedSubmissions", "submissions", "no submissions", sort="bought"),
+    money("netRevenueCents", "Net revenue", sort="net"),
+    money(
+        "revenuePerSubmissionCents",
+        "per submission",
+        over=("netRevenueCents", "submissions"),
+        without="no submissions",
+        compared=True,
+        bar=lambda answer: answer["share"],
+        sort="per",
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
-class FunnelStage:
-    """A stage of a funnel, with its rates of the stage before and of the first."""
+class RisenStep:
+    """`rate`: the sessions that dropped off at the step, of those that saw it, now and before."""
 
     name: str
-    sessions: Amount
-    of_previous: Rate
-    of_first: Rate
-    bar: losses.LossBar
+    rate: Rate
 
 
 def one_form(view: View, form_id: str) -> str:
@@ -46,60 +114,119 @@ def one_form(view: View, form_id: str) -> str:
     form = view.form(form_id)
     if form is None:
         raise not_found()
-    funnel = ComparedRow(
-        view.data("/forms/{id}/funnel", form_id), view.before("/forms/{id}/funnel", form_id)
-    )
+    funnel = ComparedRow(view.data(form_funnel, form_id), view.before(form_funnel, form_id))
+    devices = _named(view, form_devices, form_id, "deviceType")
     return view.render(
         "one_form.html",
         form=form,
-        funnel=funnel,
+        cards=_cards(funnel, view.shop.currency),
         stages=_stages(funnel),
+        stage_table=table(view, _STAGE_COLUMNS, [stage for stage, _ in _stages(funnel)]),
         **form_days(view, form_id),
         **_steps(view, form_id),
         **times(view, form_id),
-        devices=[
-            (device, _stages(device))
-            for device in compared_rows(view, "/forms/{id}/devices", form_id, "deviceType")
-        ],
-        visitors=compared_rows(view, "/forms/{id}/visitor-conversion", form_id, "visitorType"),
-        **answers(view, form_id),
+        devices=[(device, _stages(device)) for device in devices],
+        device_table=table(view, _DEVICE_COLUMNS, devices),
+        visitors=table(
+            view, _VISITOR_COLUMNS, _named(view, visitor_conversion, form_id, "visitorType")
+        ),
+        **_answers(view, form_id),
         **crossed(view, form_id),
     )
 
 
-def _stages(figures: ComparedRow) -> list[FunnelStage]:
-    """The funnel of a form, or of a device."""
-    measures = [measure for _, measure in _STAGES]
-    bars = losses.funnel([figures.row[measure] for measure in measures])
+def risen_steps(view: View, form_id: str) -> list[RisenStep]:
+    """The steps whose drop-off rose beyond chance, the greatest rise first; none where nothing is
+    compared."""
+    steps = [
+        RisenStep(step["stepName"] or step["stepId"], step.rate("dropoffs", "views"))
+        for step in _compared(view, step_dropoff, form_id, "stepId")
+    ]
+    risen = [step for step in steps if (step.rate.change or 0) > 0 and not step.rate.is_chance]
+    return sorted(risen, key=lambda step: -(step.rate.change or 0))
+
+
+def _compared(view: View, report: Endpoint, form_id: str, *keys: str) -> list[ComparedRow]:
+    """The rows of an answer about the form, each beside the one before with the same `keys`."""
+    return beside(view.data(report, form_id), view.before(report, form_id), *keys)
+
+
+def _named(view: View, report: Endpoint, form_id: str, key: str) -> list[ComparedRow]:
+    """The same with a `name` in words: that of the key."""
+    rows = _compared(view, report, form_id, key)
+    return [ComparedRow({**row.now, "name": row[key].capitalize()}, row.before) for row in rows]
+
+
+def _cards(funnel: ComparedRow, currency: str) -> list[Card]:
+    """The note of the section says whose orders they are."""
     return [
-        FunnelStage(
-            name,
-            figures.amount(measure),
-            figures.rate(measure, previous),
-            figures.rate(measure, measures[0]),
-            bar,
+        card("Submitted", funnel.rate("submissions", "views"), ""),
+        card("Bought after submitting", funnel.rate("convertedSubmissions", "submissions"), ""),
+        card("Orders", funnel.amount("orders"), ""),
+        card("Net revenue", funnel.amount("netRevenueCents"), "", currency),
+    ]
+
+
+def _stages(figures: ComparedRow) -> list[tuple[ComparedRow, tuple[float, float]]]:
+    """The stages of the funnel of a form, or of a device, each with its bar: its sessions, those of the
+    `previous` one and of the first (`views`). The first stage has none to be compared with."""
+    measures = [measure for _, measure in _STAGES]
+    widths = bars.funnel([figures[measure] for measure in measures])
+
+    def stage(place: int, sums: Any) -> dict[str, int]:
+        counts = [sums.get(measure, 0) for measure in measures]
+        first, previous = (counts[0], counts[place - 1]) if place else (0, 0)
+        return {"sessions": counts[place], "previous": previous, "views": first}
+
+    return [
+        (
+            ComparedRow(
+                {"name": name, "is_first": not place, **stage(place, figures.now)},
+                None if figures.before is None else stage(place, figures.before),
+            ),
+            widths[place],
         )
-        for (name, measure), previous, bar in zip(
-            _STAGES, [measures[0], *measures], bars, strict=False
-        )
+        for place, (name, _) in enumerate(_STAGES)
     ]
 
 
 def _steps(view: View, form_id: str) -> dict[str, Any]:
-    """The steps, the ids of those that lose most, and those that lose more than before."""
-    steps = compared_rows(view, "/forms/{id}/steps/dropoff", form_id, "stepId")
-    most = max((step.row["dropoffs"] for step in steps), default=0)
+    """The steps as bars and as a table, and those that lose more than before."""
+    rows = _compared(view, step_dropoff, form_id, "stepId")
+    most = max((row["dropoffs"] for row in rows), default=0)
+    steps = [
+        ComparedRow(
+            {
+                **row.now,
+                "name": row["stepName"] or row["stepId"],
+                "is_worst": most and row["dropoffs"] == most,
+            },
+            row.before,
+        )
+        for row in rows
+    ]
+    widths = bars.losses([(step["views"] - step["dropoffs"], step["dropoffs"]) for step in steps])
     return {
-        "steps": steps,
-        "step_bars": list(
-            zip(steps, losses.losses([_kept_and_lost(step.row) for step in steps]), strict=True)
-        )[:_STEPS_DRAWN],
-        "worst_steps": {
-            step.row["stepId"] for step in steps if most and step.row["dropoffs"] == most
-        },
+        "steps": table(view, _STEP_COLUMNS, steps),
+        "step_bars": list(zip(steps, widths, strict=True))[:_STEPS_DRAWN],
         "risen_steps": risen_steps(view, form_id),
     }
 
 
-def _kept_and_lost(step: Mapping[str, Any]) -> tuple[int, int]:
-    return step["views"] - step["dropoffs"], step["dropoffs"]
+def _answers(view: View, form_id: str) -> dict[str, Any]:
+    """The answers to the questions of the form, and the orders that followed from each. A value that is None
+    stands for submissions without one."""
+    rows = _compared(view, response_revenue, form_id, "fieldId", "value")
+    per = [row["revenuePerSubmissionCents"] for row in rows if row["submissions"]]
+    best = max(per, default=0)
+
+    def share(row: ComparedRow) -> float | None:
+        if not row["submissions"] or best <= 0:
+            return None
+        return max(row["revenuePerSubmissionCents"] / best, 0)
+
+    answers = [ComparedRow({**row.now, "share": share(row)}, row.before) for row in rows]
+    return {
+        "answers": table(view, _ANSWER_COLUMNS, answers, "answers.question"),
+        "has_several_choices": any(row["multiSelect"] for row in rows),
+    }

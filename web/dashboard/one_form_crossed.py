@@ -10,9 +10,12 @@ from flask import request
 
 from web.api.row_limit import OTHER
 from web.dashboard import statistics
+from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
-from web.reports.cross_field import MAX_CELLS
+from web.dashboard.table import Column, count, percent, table, text
+from web.reports.cross_field import MAX_CELLS, cross_field
+from web.reports.response_revenue import response_revenue
 
 # Cramér's V, in words: J. Cohen, "Statistical Power Analysis for the Behavioral Sciences" (1988), for two
 # values; used here as a rule of thumb.
@@ -28,6 +31,17 @@ _TONES: Final = (("least", 0.5), ("less", 0.8), ("even", 1.25), ("more", 2.0))
 _MOST_TONE: Final = "most"
 
 _NUMBER: Final = re.compile(r"-?\d{1,15}(\.\d{1,15})?", re.ASCII)
+
+_FIGURES: Final = (
+    count("count", "Together"),
+    Column("expectedCount", "Expected by chance", "tenths"),
+    Column("lift", "Times as often", "number"),
+    percent("rowPercent", "of the first"),
+    percent("columnPercent", "of the second"),
+    percent("totalPercent", "of all"),
+    count("convertedSubmissions", "Bought"),
+    percent("conversionRate", "of those together"),
+)
 
 Cells = Sequence[dict[str, Any]]
 
@@ -55,20 +69,24 @@ class Heat:
 def crossed(view: View, form_id: str) -> dict[str, Any]:
     """The fields `field` and `by` of the address against each other; the first two, where it names none.
 
-    `drawn` are the cells of the heat map, `heat_rows` the same by answer to the first question: None stands
-    for a pair that the API left out as one of too many.
+    `heat_rows` are the cells of the heat map by answer to the first question: None stands for a pair that
+    the API left out as one of too many. `pairs` is their table.
     """
-    rows = view.data("/forms/{id}/response-revenue", form_id)
+    rows = view.data(response_revenue, form_id)
     fields = sorted({row["fieldId"] for row in rows} - {OTHER})
     chosen, problem = _chosen(fields)
     cells: Cells = []
     if chosen:
-        cells = view.data("/forms/{id}/cross-field", form_id, fieldA=chosen[0], fieldB=chosen[1])
+        cells = view.data(cross_field, form_id, fieldA=chosen[0], fieldB=chosen[1])
     totals_a, totals_b = _totals(cells, "valueA"), _totals(cells, "valueB")
     side_a, side_b = _side(totals_a), _side(totals_b)
     # The totals lack what was left out.
     is_cut = len(cells) >= MAX_CELLS
     by_pair = {(cell["valueA"], cell["valueB"]): cell for cell in cells}
+
+    drawn = [
+        ComparedRow(cell) for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b
+    ]
 
     def heat(value: str, other: str) -> Heat | None:
         if cell := by_pair.get((value, other)):
@@ -81,8 +99,8 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
         "fields": sorted({*fields[:_OPTIONS], *chosen}),
         "chosen": chosen,
         "cross_problem": problem,
-        "cells": cells,
-        "drawn": [cell for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b],
+        "cramers_v": cells[0]["cramersV"] if cells else None,
+        "pairs": table(view, _columns(chosen), drawn, most=len(drawn)),
         "heat_columns": side_b,
         "heat_rows": [(value, [heat(value, other) for other in side_b]) for value in side_a],
         "is_whole": len(totals_a) <= _SIDE and len(totals_b) <= _SIDE,
@@ -91,6 +109,11 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
         "is_few": totals_a.total() < FEW,
         "strongest": [] if is_cut else _strongest(cells, totals_a, totals_b),
     }
+
+
+def _columns(chosen: Sequence[str]) -> list[Column]:
+    first, second = chosen or ("", "")
+    return [text("valueA", first), text("valueB", second), *_FIGURES]
 
 
 def _chosen(fields: Sequence[str]) -> tuple[list[str], str]:

@@ -5,9 +5,12 @@ from typing import Any, Final
 from flask import request
 
 from web.dashboard import formatting
-from web.dashboard.address import address
-from web.dashboard.charts.histogram import Histogram, HistogramBucket, histogram
+from web.dashboard.charts.histogram import Histogram, histogram
+from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
+from web.dashboard.selection import address
+from web.dashboard.table import Column, count, table, text
+from web.reports.time_to_complete import time_to_complete
 
 _ALL: Final = "all"
 # Where the axis may have a tick, in seconds.
@@ -20,13 +23,26 @@ _TICKS: Final = (
 )
 
 
+_COLUMNS: Final = (
+    text("name", "Device"),
+    count("completions", "Completed"),
+    Column("averageMs", "Average, s", "seconds"),
+    Column("minMs", "Shortest", "seconds"),
+    *(Column(f"p{part}Ms", f"{part} % within", "seconds") for part in (25, 50, 75, 90, 95, 99)),
+    Column("maxMs", "Longest", "seconds"),
+)
+_BUCKETS: Final = (
+    text("from", "From, s"),
+    Column("toMs", "up to, s", "seconds"),
+    count("count", "Completed"),
+)
+
+
 def times(view: View, form_id: str) -> dict[str, Any]:
-    """`times` are the distributions by device, `time_of` is the one that is drawn."""
-    rows = view.data("/forms/{id}/time-to-complete", form_id)
+    """`time_of` is the distribution that is drawn, `time_before` the same in the days before."""
+    rows = view.data(time_to_complete, form_id)
     by_device = {row["deviceType"]: row for row in rows}
-    before = {
-        row["deviceType"]: row for row in view.before("/forms/{id}/time-to-complete", form_id) or ()
-    }
+    before = {row["deviceType"]: row for row in view.before(time_to_complete, form_id) or ()}
     device = request.args.get("device", _ALL)
     problem = ""
     if rows and device not in by_device:
@@ -34,20 +50,32 @@ def times(view: View, form_id: str) -> dict[str, Any]:
         device = _ALL
     shown = by_device.get(device)
     return {
-        "times": rows,
-        "times_before": before,
         "time_of": shown,
+        "time_before": before.get(device),
+        "time_table": table(
+            view,
+            _COLUMNS,
+            [ComparedRow({**row, "name": row["deviceType"].capitalize()}) for row in rows],
+        ),
+        "bucket_table": table(view, _BUCKETS, _buckets(shown), most=len(_buckets(shown))),
         "device_links": [(name, address(device=name)) for name in by_device],
         "time_problem": problem,
         "histogram": _histogram(shown) if shown else None,
     }
 
 
+def _buckets(row: dict[str, Any] | None) -> list[ComparedRow]:
+    buckets = row["buckets"] if row else []
+    return [
+        ComparedRow({**bucket, "from": formatting.seconds(bucket["fromMs"])}) for bucket in buckets
+    ]
+
+
 def _histogram(row: dict[str, Any]) -> Histogram:
     duration = formatting.duration
     return histogram(
         [
-            HistogramBucket(
+            (
                 bucket["fromMs"],
                 bucket["toMs"],
                 bucket["count"],

@@ -3,83 +3,111 @@
 from typing import Any, Final
 
 from warehouse.domain.rounding import percent
+from web.api.forms import all_forms_funnel
+from web.dashboard import formatting
 from web.dashboard.ads import by_currency
-from web.dashboard.campaigns import campaign_rows, campaigns
-from web.dashboard.comparison import Amount, Rate, sum_of
+from web.dashboard.compare import ComparedRow, Rows, total
+from web.dashboard.forms_table import COLUMNS, active_forms, form_rows
 from web.dashboard.page import View
-from web.dashboard.revenue import days_of
-from web.dashboard.shop_forms import COLUMNS, active_forms, form_lines
-from web.dashboard.sorting import sorted_table
+from web.dashboard.revenue import CAMPAIGNS_AT_A_GLANCE, campaign_rows, days_of
+from web.dashboard.table import Card, card, table
 from web.dashboard.worth_a_look import worth_a_look
+from web.reports.ads import ad_spend
+from web.reports.attribution import attribution
+from web.reports.revenue_by_utm import revenue_by_utm
 
 # Forms and campaigns at a glance; their own pages have all.
 _FORMS: Final = 8
 _CAMPAIGNS: Final = 6
 
-Rows = list[dict[str, Any]]
-
 
 def overview(view: View) -> str:
-    revenue, former_revenue = view.data("/attribution"), view.before("/attribution")
-    by_campaign, former_by_campaign = campaign_rows(view)
-    ads, former_ads = view.data("/ads/spend"), view.before("/ads/spend")
-    lines = form_lines(view, active_forms(view))
-    forms = sorted_table("forms", lines, COLUMNS, "-views")
+    ads, former_ads = view.data(ad_spend), view.before(ad_spend)
+    revenue, campaigns = view.data(attribution), campaign_rows(view)
+    forms = form_rows(view, active_forms(view))
     return view.render(
         "overview.html",
-        cards=_revenue_cards(revenue, former_revenue)
-        | _submission_cards(by_campaign, former_by_campaign),
-        shares=[_credited_share(rows) for rows in (revenue, former_revenue) if rows],
+        cards=[*_revenue_cards(view), *_submission_cards(view)],
         spent=[
-            total
-            for total in by_currency(ads, former_ads, view.shop.currency)
-            if total.line.spend or total.spend.before
+            sums
+            for sums in by_currency(ads, former_ads, view.shop.currency)
+            if sums["spend"] or (sums.before and sums.before["spend"])
         ],
         **days_of(view),
-        forms=forms,
-        shown=forms.rows[:_FORMS],
-        more_forms=len(lines) - _FORMS,
-        campaigns=[
-            campaign
-            for campaign in campaigns(by_campaign, former_by_campaign)
-            if campaign.orders.now
-        ][:_CAMPAIGNS],
-        notes=worth_a_look(view, ads, lines[:_FORMS]),
+        forms=table(
+            view,
+            COLUMNS,
+            forms,
+            "forms.-views",
+            most=_FORMS,
+            noun="",
+            is_exact=False,
+            empty="No form was viewed in these days.",
+        ),
+        more_forms=len(forms) - _FORMS,
+        campaigns=table(
+            view,
+            CAMPAIGNS_AT_A_GLANCE,
+            [row for row in campaigns if row["attributedOrders"]],
+            most=_CAMPAIGNS,
+            noun="",
+            is_exact=False,
+            empty="No order in these days is credited to a submission.",
+        ),
+        notes=worth_a_look(view, ads, forms[:_FORMS]),
         is_empty=not (
-            view.data("/forms/funnel") or by_campaign or _sum(revenue, "orders") or ads["rows"]
+            view.data(all_forms_funnel)
+            or campaigns
+            or any(row["orders"] for row in revenue)
+            or ads["rows"]
         ),
     )
 
 
-def _revenue_cards(rows: Rows, before: Rows | None) -> dict[str, Amount]:
+def _revenue_cards(view: View) -> list[Card]:
     """On the order clock."""
-    credited = _credited(rows)
-    return {
-        "net": sum_of("netRevenueCents", rows, before),
-        "credited": sum_of("netRevenueCents", credited, before and _credited(before)),
-        "orders": sum_of("orders", rows, before),
-    }
+    rows, before, money = view.data(attribution), view.before(attribution), view.shop.currency
+    sums = total(rows, before, "netRevenueCents", "orders")
+    credited = total(_credited(rows), before and _credited(before), "netRevenueCents")
+    clock, net = "orders in these days", "netRevenueCents"
+    return [
+        card("Net revenue", sums.amount(net), clock, money),
+        card(
+            "Credited to forms",
+            credited.amount(net),
+            _share(credited, sums) or clock,
+            money,
+        ),
+        card("Orders", sums.amount("orders"), clock),
+    ]
 
 
-def _submission_cards(rows: Rows, before: Rows | None) -> dict[str, Amount | Rate]:
+def _submission_cards(view: View) -> list[Card]:
     """On the submission clock: each submission has one campaign, or none, which is a row as well."""
-    submissions = sum_of("submissionCount", rows, before)
-    converted = sum_of("convertedSubmissions", rows, before)
-    return {
-        "submissions": submissions,
-        "conversion": Rate(converted.now, submissions.now, converted.before, submissions.before),
-    }
+    utm: Any = {"report": revenue_by_utm, "dimension": "campaign"}
+    before = view.before(**utm)
+    names = "submissionCount", "convertedSubmissions"
+    sums = total(view.data(**utm)["rows"], before and before["rows"], *names)
+    return [
+        card("Submissions", sums.amount("submissionCount"), "submissions in these days"),
+        card(
+            "Conversion",
+            sums.rate("convertedSubmissions", "submissionCount"),
+            "submissions in these days that bought, to date",
+        ),
+    ]
 
 
-def _credited_share(rows: Rows) -> float | None:
-    """The credited share of the net revenue, in per cent; None where there is none."""
-    net = _sum(rows, "netRevenueCents")
-    return percent(_sum(_credited(rows), "netRevenueCents"), net) if net > 0 else None
+def _share(credited: ComparedRow, sums: ComparedRow) -> str:
+    """The credited share of the net revenue, and the one before; "" where there is no revenue."""
+
+    def text(part: Any, whole: Any) -> str:
+        net = whole["netRevenueCents"] if whole else 0
+        return formatting.percent(percent(part["netRevenueCents"], net)) if net > 0 else ""
+
+    now, before = text(credited.now, sums.now), text(credited.before, sums.before)
+    return now and f"{now} of net revenue" + (before and f", before {before}")
 
 
 def _credited(rows: Rows) -> Rows:
     return [row for row in rows if row["attributionType"] != "unattributed"]
-
-
-def _sum(rows: Rows, name: str) -> int:
-    return sum(row[name] for row in rows)

@@ -4,13 +4,15 @@ from datetime import date
 from typing import Any, Final
 
 from warehouse.settings import ATTRIBUTION_WINDOW_DAYS
-from web.dashboard.campaigns import campaign_rows, campaigns
-from web.dashboard.charts.stack import stack
-from web.dashboard.charts.stacked_days import stacked_days
-from web.dashboard.comparison import sum_of
+from web.dashboard import formatting
+from web.dashboard.charts.bars import stack
+from web.dashboard.charts.days import stacked_days
+from web.dashboard.compare import Amount, ComparedRow, beside, total
 from web.dashboard.page import View
-from web.dashboard.sorting import sorted_table
+from web.dashboard.table import Column, Sum, Table, count, money, percent, table, text
 from web.dashboard.utm_tree import utm_tree
+from web.reports.attribution import attribution, attribution_daily
+from web.reports.revenue_by_utm import revenue_by_utm
 
 # By attribution type, in the order of the API's rows: its name, and its rule in a sentence.
 CREDITS: Final = (
@@ -29,64 +31,110 @@ CREDIT_NAMES: Final = tuple(name for name, _ in CREDITS)
 # Campaigns on the page; the CSV has all.
 _CAMPAIGNS: Final = 50
 
-_TOTALS: Final = ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents")
-
-Rows = list[dict[str, Any]]
+_ORDERS: Final = count("orders", "Orders", compared=True)
+_NET: Final = money("netRevenueCents", "Net revenue", compared=True)
+_PARTS: Final = (
+    Column("credit", "Credited", "drawn"),
+    _NET,
+    percent("shareOfRevenue", "Share", of="netOfAll", without="no net revenue"),
+    _ORDERS,
+    money("grossRevenueCents", "Before refunds"),
+    money("totalRefundedCents", "Refunded", figure=lambda row: Amount(-row["totalRefundedCents"])),
+)
+# Submissions and how many of them bought are on the submission clock; orders and net revenue are those
+# credited on the order clock.
+_SOURCE: Final = text("utmSource", "Source", absent="no source", sort="source")
+_CAMPAIGN: Final = text("utmCampaign", "Campaign", absent="no campaign", sort="campaign")
+_SUBMISSIONS: Final = count("submissionCount", "Submissions", compared=True, sort="submissions")
+_CREDITED: Final = count("attributedOrders", "Orders", compared=True, sort="orders")
+CAMPAIGNS_AT_A_GLANCE: Final = (
+    _SOURCE,
+    _CAMPAIGN,
+    _SUBMISSIONS,
+    _CREDITED,
+    money("netRevenueCents", "Revenue credited", compared=True),
+)
+_CAMPAIGN_COLUMNS: Final = (
+    _SOURCE,
+    _CAMPAIGN,
+    _SUBMISSIONS,
+    percent(
+        "conversionRate",
+        "Bought after submitting",
+        over=("convertedSubmissions", "submissionCount"),
+        without="no submissions",
+        compared=True,
+        has_interval=False,
+        sort="bought",
+    ),
+    _CREDITED,
+    money("netRevenueCents", "Net revenue", compared=True, sort="net"),
+)
 
 
 def revenue(view: View) -> str:
-    rows, before = view.data("/attribution"), view.before("/attribution")
-    table = sorted_table("campaigns", campaigns(*campaign_rows(view)), _COLUMNS, "-net")
-    days = view.shop.window_days or ATTRIBUTION_WINDOW_DAYS.get()
+    rows, before = view.data(attribution), view.before(attribution)
+    sums = total(
+        rows, before, "orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents"
+    )
+    window = view.shop.window_days or ATTRIBUTION_WINDOW_DAYS.get()
+    days = f"{window} days" if window > 1 else "24 hours"
     return view.render(
         "revenue.html",
-        parts=_parts(rows, before, f"{days} days" if days > 1 else "24 hours"),
+        parts=table(
+            view,
+            _PARTS,
+            [
+                ComparedRow(
+                    {**part.now, "credit": place, "netOfAll": sums["netRevenueCents"]}, part.before
+                )
+                for place, part in enumerate(beside(rows, before, "attributionType"))
+            ],
+            sums=[Sum("All orders", sums)],
+        ),
+        credits=[(name, rule.format(days=days)) for name, rule in CREDITS],
         credit_names=CREDIT_NAMES,
         bar=stack([row["netRevenueCents"] for row in rows]),
-        total={name: sum_of(name, rows, before) for name in _TOTALS},
+        sums=sums,
         **days_of(view),
-        tree=utm_tree(*_hierarchy(view)),
-        campaigns=table,
-        shown=table.rows[:_CAMPAIGNS],
+        tree=utm_tree(*_by_utm(view, "hierarchy")),
+        campaigns=table(
+            view,
+            _CAMPAIGN_COLUMNS,
+            campaign_rows(view),
+            "campaigns.-net",
+            empty="No submission and no credited order in these days.",
+            most=_CAMPAIGNS,
+            noun="campaigns in this order",
+        ),
     )
 
 
-_COLUMNS: Final = {
-    "source": lambda row: row.source.casefold() or None,
-    "campaign": lambda row: row.name.casefold() or None,
-    "submissions": lambda row: row.submissions.now,
-    "bought": lambda row: row.bought.value if row.bought.trials else None,
-    "orders": lambda row: row.orders.now,
-    "net": lambda row: row.net.now,
-}
+def campaign_rows(view: View) -> list[ComparedRow]:
+    """The campaigns by UTM, those with most net revenue first."""
+    return beside(*_by_utm(view, "campaign"), "utmSource", "utmCampaign")
 
 
-def _parts(rows: Rows, before: Rows | None, days: str) -> Rows:
-    """By attribution type: its figures, its name, its rule, and its net revenue with the one before."""
-    return [
-        {
-            **row,
-            "name": name,
-            "rule": rule.format(days=days),
-            "net": sum_of("netRevenueCents", [row], before and [before[place]]),
-            "count": sum_of("orders", [row], before and [before[place]]),
-        }
-        for place, (row, (name, rule)) in enumerate(zip(rows, CREDITS, strict=True))
-    ]
-
-
-def _hierarchy(view: View) -> tuple[Rows, Rows | None]:
-    asked = {"report": "/revenue/by-utm", "dimension": "hierarchy"}
-    before = view.before(**asked)
-    return view.data(**asked)["rows"], before and before["rows"]
+def _by_utm(view: View, dimension: str) -> tuple[Any, Any]:
+    now, before = (ask(revenue_by_utm, dimension=dimension) for ask in (view.data, view.before))
+    return now["rows"], before and before["rows"]
 
 
 def days_of(view: View) -> dict[str, Any]:
-    """Net revenue by day and attribution type: `days` as a chart, `day_rows` as a table."""
+    """Net revenue by day and attribution type: `days` as a chart, `day_table` as a table."""
     by_day: dict[date, list[int]] = {}
-    for row in view.data("/attribution/daily"):
+    for row in view.data(attribution_daily):
         by_day.setdefault(date.fromisoformat(row["date"]), []).append(row["netRevenueCents"])
     return {
         "days": stacked_days(list(by_day), CREDIT_NAMES, list(by_day.values()), view.shop.currency),
-        "day_rows": by_day.items(),
+        "day_table": _day_table(view, by_day),
     }
+
+
+def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
+    parts = (money(name, name) for name in CREDIT_NAMES)
+    rows = [
+        ComparedRow({"day": formatting.day(day), **dict(zip(CREDIT_NAMES, cents, strict=True))})
+        for day, cents in by_day.items()
+    ]
+    return table(view, [text("day", "Day"), *parts], rows, most=len(rows))

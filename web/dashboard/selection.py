@@ -1,4 +1,4 @@
-"""The days that a page shows and those that it compares them with, as its address says.
+"""The address of a page: the days that it shows, those that it compares them with, and the links to others.
 
 `range`: `today`, `yesterday`, `7d`, `30d` (the default), `90d`, `month`, `last-month`, or what the API
 takes (`2026-01-01..2026-01-31`). `compare`: `previous` (the same number of days before; the default),
@@ -10,8 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
+from urllib.parse import urlencode
+
+from flask import request
 
 from warehouse.domain.time import day_date
+from web.dashboard import formatting
 from web.http.date_range import Window, parse_range
 from web.http.errors import Refusal
 
@@ -24,12 +28,13 @@ RANGES: Final = {
     "month": "This month",
     "last-month": "Last month",
 }
-COMPARISONS: Final = {
-    "previous": "the days before",
-    "year": "a year earlier",
-    "none": "nothing",
-}
+COMPARISONS: Final = {"previous": "the days before", "year": "a year earlier", "none": "nothing"}
 _DEFAULT_RANGE: Final = "30d"
+# The longest query, in bytes, that the links of a page carry along. They are many, and each repeats it.
+_MOST_BYTES: Final = 4_096
+# The keys of Plausible, which people know.
+_KEYS: Final = {"today": "D", "yesterday": "E", "7d": "W", "30d": "T", "month": "M"}
+_OWN_DAYS: Final = ("range", "from", "to", "page")
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,44 @@ class Selection:
     def query(self) -> dict[str, str]:
         """The part of the address that links to other pages carry along."""
         return {"range": self.range, "compare": self.compare}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a menu; `key` is empty where it has none."""
+
+    name: str
+    address: str
+    is_current: bool = False
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class DayLinks:
+    """`earlier` and `later` lead to as many days before and after; None where there are none. `toggle` is
+    the address with a comparison, or without one. `kept` is what the form of own days carries along."""
+
+    ranges: list[Link]
+    earlier: Link | None
+    later: Link | None
+    comparisons: list[Link]
+    toggle: str
+    kept: dict[str, str]
+
+
+def carried() -> dict[str, str]:
+    """The parameters of the page at hand; none of an address that is longer than any that pages lead to."""
+    return request.args.to_dict() if len(request.query_string) <= _MOST_BYTES else {}
+
+
+def address(**changes: str) -> str:
+    """The page at hand with other values of some parameters; an empty one goes away.
+
+    A list that is cut into pages begins again at its first one.
+    """
+    values = carried() | {"page": ""} | changes
+    query = urlencode({name: value for name, value in values.items() if value})
+    return f"{request.path}?{query}" if query else request.path
 
 
 def select(asked: Mapping[str, str], today: int, timezone: str) -> Selection:
@@ -85,6 +128,28 @@ def window_of(text: str, today: int, timezone: str) -> Window:
     return parse_range(_as_days(text, day_date(today)), today, timezone)
 
 
+def day_links(selection: Selection, today: int, timezone: str) -> DayLinks:
+    """The links of the frame: other days, and other days to compare them with. Each keeps the rest of the
+    address, and most have a key, which `static/dashboard.js` reads from them."""
+    first, last = selection.window.first, selection.window.last
+    count = last - first + 1
+    end = min(last + count, today)
+    return DayLinks(
+        ranges=[
+            Link(name, _range_address(text), text == selection.range, _KEYS.get(text, ""))
+            for text, name in RANGES.items()
+        ],
+        earlier=_days(first - count, first - 1, today, timezone),
+        later=_days(end - count + 1, end, today, timezone) if last < today else None,
+        comparisons=[
+            Link(name, address(compare=text), text == selection.compare)
+            for text, name in COMPARISONS.items()
+        ],
+        toggle=address(compare="previous" if selection.compare == "none" else "none"),
+        kept={name: text for name, text in carried().items() if name not in _OWN_DAYS},
+    )
+
+
 def _as_days(text: str, today: date) -> str:
     if text == "today":
         return f"{today}"
@@ -109,3 +174,22 @@ def _earlier(first: date, last: date, compare: str) -> tuple[date, date]:
 def _year_before(day: date) -> date:
     # The 29th of February has the 28th.
     return day.replace(year=day.year - 1, day=28 if (day.month, day.day) == (2, 29) else day.day)
+
+
+def _days(first: int, last: int, today: int, timezone: str) -> Link | None:
+    """Days by their numbers, under the name that they have in the list of ranges, if any."""
+    try:
+        one, other = day_date(first), day_date(last)
+    except OverflowError:
+        # The calendar has no such days.
+        return None
+    for text, name in RANGES.items():
+        window = window_of(text, today, timezone)
+        if (window.first, window.last) == (first, last):
+            return Link(name, _range_address(text))
+    name = f"{formatting.day(one)} to {formatting.day(other)}"
+    return Link(name, _range_address(f"{one}..{other}"))
+
+
+def _range_address(text: str) -> str:
+    return address(**{"range": text, "from": "", "to": ""})

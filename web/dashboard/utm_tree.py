@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from web.api.row_limit import OTHER
-from web.dashboard.comparison import Amount
+from web.dashboard.compare import Amount
 
 _LEVELS: Final = ("source", "campaign", "medium", "term", "content")
 # Branches on the page; the others are summed where they grow.

@@ -6,10 +6,11 @@ from typing import Any, Final
 from flask import Response, request
 from flask.blueprints import BlueprintSetupState
 
+from web import reports
 from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
-from web.dashboard.address import address, carried
 from web.dashboard.ads import ads
+from web.dashboard.charts.histogram import sparkline
 from web.dashboard.customers import customers
 from web.dashboard.data import data, retry
 from web.dashboard.discounts import discounts
@@ -19,6 +20,8 @@ from web.dashboard.one_form import one_form
 from web.dashboard.overview import overview
 from web.dashboard.page import View, open_view
 from web.dashboard.revenue import revenue
+from web.dashboard.selection import address, carried
+from web.dashboard.table import shown
 from web.http.errors import asks_for_page, malformed, not_found
 from web.pages import page_request
 from web.reports.discounts import discount_performance
@@ -33,6 +36,7 @@ blueprint: Final = page_request.members_blueprint(
 )
 for name, filter in formatting.FILTERS.items():
     blueprint.add_app_template_filter(filter, name)
+blueprint.add_app_template_filter(sparkline, "sparkline")
 
 # In the order of the navigation.
 PAGES: Final = (
@@ -46,14 +50,12 @@ PAGES: Final = (
 
 
 _DATA: Final = MANAGE_CONNECTIONS, "see the Data page"
-# Rows of a table; a page stays light however many campaigns there are.
-_MOST_ROWS: Final = 100
 
 
 @blueprint.record_once
 def _share_with_templates(state: BlueprintSetupState) -> None:
     state.app.jinja_env.globals.update(
-        dashboard_pages=PAGES, most_rows=_MOST_ROWS, address=address, parameters=carried
+        dashboard_pages=PAGES, reports=reports, shown=shown, address=address, parameters=carried
     )
 
 

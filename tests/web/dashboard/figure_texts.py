@@ -133,8 +133,7 @@ def joined(section: Section) -> Section:
 
 
 def _with(text: str, now: int, before: int | None, write: Write) -> str:
-    """Nothing before is said only of something."""
-    return cell(text, former(now, before, write) if now or before else [])
+    return cell(text, former(now, before, write))
 
 
 def now_and_before(

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from tests.web.dashboard.form_page import FEW, Expected, Rows, percent_change, rate_cell
+from tests.web.dashboard.form_page import FEW, Expected, Rows
 from tests.web.dashboard.page_text import Row, Section
 from web.dashboard import statistics
 from web.dashboard.formatting import count, decimal, percent
@@ -15,18 +15,15 @@ MOST_ROWS, SIDE = 100, 10
 def answer_row(expected: Expected, row: Any, former: Any) -> Row:
     per = expected.money(row["revenuePerSubmissionCents"])
     if former and former["submissions"]:
-        old = former["revenuePerSubmissionCents"]
-        per += f" {expected.money(old)} before"
-        per += percent_change(row["revenuePerSubmissionCents"], old)
+        name = "revenuePerSubmissionCents"
+        per = expected.amount(row, former, name, is_money=True)
     return [
         row["fieldId"],
         "no answer" if row["value"] is None else row["value"],
         count(row["submissions"]),
-        rate_cell(row, "convertedSubmissions", "submissions", "no submissions"),
-        expected.change(row, former, "convertedSubmissions", "submissions"),
+        expected.rate(row, former, "convertedSubmissions", "submissions", "no submissions"),
         expected.money(row["netRevenueCents"]),
         per if row["submissions"] else "— (no submissions)",
-        "",
     ]
 
 

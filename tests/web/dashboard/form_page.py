@@ -4,9 +4,11 @@ from datetime import date, timedelta
 from typing import Any
 
 from tests.web.dashboard.conftest import Seen
+from tests.web.dashboard.figure_texts import joined, rate
 from tests.web.dashboard.page_text import Section, sections
+from tests.web.dashboard.written import cell, former, money, nothing
 from web.dashboard import statistics
-from web.dashboard.formatting import count, decimal, duration, interval, percent
+from web.dashboard.formatting import count, decimal, duration, percent
 from web.dashboard.formatting import money as formatted_money
 
 FEW = 30
@@ -47,23 +49,16 @@ class Expected:
 
     def amount(self, row: Any, before: Any, name: str, *, is_money: bool = False) -> str:
         """A cell with an amount: now, before, and the change in per cent."""
-        show = self.money if is_money else count
-        if not self.compared:
-            return show(row[name])
-        former = (before or {}).get(name, 0)
-        return f"{show(row[name])} {show(former)} before{percent_change(row[name], former)}"
+        then = (before or {}).get(name, 0) if self.compared else None
+        text = self.money(row[name]) if is_money else count(row[name])
+        return cell(text, former(row[name], then, money(self.currency) if is_money else count))
 
-    def change(self, row: Any, before: Any, hits: str, trials: str) -> str:
-        """A cell with the change of a rate."""
-        words = []
-        former = (before or {}).get(trials, 0)
-        if former and row[trials]:
-            words.append(points(row[hits], row[trials], before[hits], former))
-        if row[trials] < FEW:
-            words.append("few")
-        if former:
-            words.append(f"{percent(rate_of(before[hits], former))} before")
-        return " ".join(words)
+    def rate(self, row: Any, before: Any, hits: str, trials: str, reason: str) -> str:
+        """A cell with a rate: its interval, its value before and the change."""
+        if not row[trials]:
+            return nothing(reason)
+        then = (before or {}).get(trials, 0)
+        return rate(row[hits], row[trials], (before[hits], then) if then else None, interval=True)
 
     def section(self, page: str, heading: str) -> Section:
         return sections(page)[heading]
@@ -72,30 +67,6 @@ class Expected:
 def rate_of(hits: int, trials: int) -> float:
     """As the API rounds it: half up, to two decimals."""
     return (2 * 10_000 * hits + trials) // (2 * trials) / 100
-
-
-def points(hits: int, trials: int, hits_before: int, trials_before: int) -> str:
-    change = round(rate_of(hits, trials) - rate_of(hits_before, trials_before), 2)
-    text = f"{'+' if change > 0 else ''}{decimal(change, 1)} points"
-    between = statistics.of_difference(hits, trials, hits_before, trials_before)
-    return f"{text} within chance" if between.low <= 0 <= between.high else text
-
-
-def percent_change(now: int, before: int) -> str:
-    if not before:
-        return ""
-    change = abs(now - before) * 10_000
-    rounded = (2 * change + abs(before)) // (2 * abs(before)) / 100
-    if (now < before) != (before < 0):
-        rounded = -rounded
-    return f" {'+' if rounded > 0 else ''}{percent(rounded)}"
-
-
-def rate_cell(row: Any, hits: str, trials: str, reason: str) -> str:
-    if not row[trials]:
-        return f"— ({reason})"
-    reach = interval(statistics.of_rate(row[hits], row[trials]))
-    return f"{percent(rate_of(row[hits], row[trials]))} {reach}"
 
 
 STAGES = (
@@ -115,13 +86,11 @@ def check_funnel(page: str, expected: Expected) -> None:
         row = [name, expected.amount(funnel, before, measure)]
         texts.append(count(stage["count"]))
         if measure == "views":
-            row += ["— (the first stage)", "", "— (the first stage)", ""]
+            row += ["— (the first stage)"] * 2
         else:
             row += [
-                rate_cell(funnel, measure, previous, "nobody in the stage before"),
-                expected.change(funnel, before, measure, previous),
-                rate_cell(funnel, measure, "views", "no views"),
-                expected.change(funnel, before, measure, "views"),
+                expected.rate(funnel, before, measure, previous, "nobody in the stage before"),
+                expected.rate(funnel, before, measure, "views", "no views"),
             ]
             if funnel[previous]:
                 texts.append(f"{percent(stage['rateFromPrevious'])} of the stage before")
@@ -142,33 +111,15 @@ def check_funnel(page: str, expected: Expected) -> None:
             lambda cents: formatted_money(cents, expected.currency),
         ),
     }
-    expected.section(page, "From view to order").check(table, cards=cards, others=texts)
+    joined(expected.section(page, "From view to order")).check(table, cards=cards, others=texts)
 
 
 def rate_card(expected: Expected, row: Any, before: Any, hits: str, trials: str) -> list[str]:
-    words = [percent(rate_of(row[hits], row[trials]))] if row[trials] else ["—", "(no one yet)"]
-    former = before[trials] if before else 0
-    if former and row[trials]:
-        change = points(row[hits], row[trials], before[hits], former)
-        value, chance, _ = change.partition(" within chance")
-        words += [value, chance.strip()] if chance else [value]
-    if row[trials] < FEW:
-        words.append("few")
-    reach = interval(statistics.of_rate(row[hits], row[trials]))
-    return [
-        *words,
-        f"{reach}, before {percent(rate_of(before[hits], former))}" if former else reach,
-    ]
+    return [expected.rate(row, before, hits, trials, "no one yet")]
 
 
 def amount_card(row: Any, before: Any, name: str, show: Any) -> list[str]:
-    if before is None:
-        return [show(row[name])]
-    if before[name]:
-        change = percent_change(row[name], before[name]).strip()
-    else:
-        change = "none before" if row[name] else "none before either"
-    return [show(row[name]), change, f"before {show(before[name])}"]
+    return [cell(show(row[name]), former(row[name], before and before[name], show))]
 
 
 def check_steps(page: str, expected: Expected) -> list[str]:
@@ -177,18 +128,17 @@ def check_steps(page: str, expected: Expected) -> list[str]:
     most = max((row["dropoffs"] for row in rows), default=0)
     table, texts, risen = [], [], []
     for row in rows:
-        former = before.get((row["stepId"],))
+        then = before.get((row["stepId"],))
         name = row["stepName"] or row["stepId"]
         mark = " loses most" if row["dropoffs"] == most and most else ""
         table.append(
             [
                 name + mark,
-                expected.amount(row, former, "views"),
+                expected.amount(row, then, "views"),
                 count(row["completions"]),
                 percent(row["completionRate"]) if row["views"] else "— (nobody saw it)",
-                expected.amount(row, former, "dropoffs"),
-                rate_cell(row, "dropoffs", "views", "nobody saw it"),
-                expected.change(row, former, "dropoffs", "views"),
+                expected.amount(row, then, "dropoffs"),
+                expected.rate(row, then, "dropoffs", "views", "nobody saw it"),
                 percent(row["shareOfDropoffs"]),
             ]
         )
@@ -197,15 +147,15 @@ def check_steps(page: str, expected: Expected) -> list[str]:
             f"{count(row['dropoffs'])} left, {percent(row['dropoffRate'])}",
             *([name] if any(map(str.isdigit, name)) else []),
         ]
-        if former:
+        if then:
             between = statistics.of_difference(
-                row["dropoffs"], row["views"], former["dropoffs"], former["views"]
+                row["dropoffs"], row["views"], then["dropoffs"], then["views"]
             )
             if between.low > 0:
                 risen.append(name)
                 texts.append(
                     f"loses more than before: {percent(row['dropoffRate'])} of those who saw it left "
-                    f"there, {percent(former['dropoffRate'])} before. Chance alone does not explain it."
+                    f"there, {percent(then['dropoffRate'])} before. Chance alone does not explain it."
                 )
                 texts += [name] if any(map(str.isdigit, name)) else []
     expected.section(page, "Steps").check(*([table] if table else []), others=texts)
@@ -269,20 +219,18 @@ def check_devices(page: str, expected: Expected) -> None:
     rows, before = expected.rows("devices"), expected.before("devices", "deviceType")
     table, texts = [], []
     for row in rows:
-        former = before.get((row["deviceType"],))
+        then = before.get((row["deviceType"],))
         table.append(
             [
                 row["deviceType"].capitalize(),
-                expected.amount(row, former, "views"),
+                expected.amount(row, then, "views"),
                 percent(row["shareOfViews"]),
-                expected.amount(row, former, "starts"),
-                expected.amount(row, former, "submissions"),
-                rate_cell(row, "submissions", "views", "no views"),
-                expected.change(row, former, "submissions", "views"),
-                expected.amount(row, former, "convertedSubmissions"),
-                rate_cell(row, "convertedSubmissions", "submissions", "no submissions"),
-                expected.change(row, former, "convertedSubmissions", "submissions"),
-                expected.amount(row, former, "netRevenueCents", is_money=True),
+                expected.amount(row, then, "starts"),
+                expected.amount(row, then, "submissions"),
+                expected.rate(row, then, "submissions", "views", "no views"),
+                expected.amount(row, then, "convertedSubmissions"),
+                expected.rate(row, then, "convertedSubmissions", "submissions", "no submissions"),
+                expected.amount(row, then, "netRevenueCents", is_money=True),
             ]
         )
         texts += [f"{percent(row['shareOfViews'])} of all views", count(row["views"])]
@@ -296,18 +244,16 @@ def check_visitors(page: str, expected: Expected) -> None:
     before = expected.before("visitor-conversion", "visitorType")
     table = []
     for row in expected.rows("visitor-conversion"):
-        former = before.get((row["visitorType"],))
+        then = before.get((row["visitorType"],))
         table.append(
             [
                 row["visitorType"].capitalize(),
-                expected.amount(row, former, "visitors"),
-                expected.amount(row, former, "submitters"),
-                rate_cell(row, "submitters", "visitors", "nobody saw it"),
-                expected.change(row, former, "submitters", "visitors"),
-                expected.amount(row, former, "purchasers"),
-                rate_cell(row, "purchasers", "submitters", "nobody submitted"),
-                expected.change(row, former, "purchasers", "submitters"),
-                rate_cell(row, "purchasers", "visitors", "nobody saw it"),
+                expected.amount(row, then, "visitors"),
+                expected.amount(row, then, "submitters"),
+                expected.rate(row, then, "submitters", "visitors", "nobody saw it"),
+                expected.amount(row, then, "purchasers"),
+                expected.rate(row, then, "purchasers", "submitters", "nobody submitted"),
+                expected.rate(row, then, "purchasers", "visitors", "nobody saw it"),
             ]
         )
     expected.section(page, "Visitors").check(table)

@@ -108,8 +108,8 @@ class Expected:
             repeaters = round(row["repeatRate"] * row["purchasers"] / 100)
             again = cell(
                 formatting.percent(row["repeatRate"]),
-                few(row["purchasers"]),
                 formatting.interval(statistics.of_rate(repeaters, row["purchasers"])),
+                few(row["purchasers"]),
             )
         return [
             *(row[name] or row["formId"] for name in names),

@@ -6,8 +6,7 @@ import pytest
 from flask import Flask
 
 from warehouse.domain.time import day_number
-from web.dashboard.day_links import DayLinks, Link, day_links
-from web.dashboard.selection import select
+from web.dashboard.selection import DayLinks, Link, day_links, select
 
 APP = Flask(__name__)
 TODAY = day_number(date(2024, 3, 31))

@@ -29,7 +29,7 @@ from warehouse.domain.currencies import minor_units
 from warehouse.domain.rounding import percent
 from web.dashboard import formatting
 from web.dashboard.ads import REASONS
-from web.dashboard.charts.columns import line
+from web.dashboard.charts.histogram import sparkline
 
 QUERIES = (
     {"range": "30d", "compare": "previous"},
@@ -202,7 +202,7 @@ def test_sparklines(seen: Seen) -> None:
         if row["formName"] is not None:
             days = asked.now(f"/forms/{row['formId']}/trends")
             if any(day["submissions"] for day in days):
-                expected.append(line([day["submissions"] for day in days]))
+                expected.append(sparkline([day["submissions"] for day in days]))
     assert drawn == expected
 
 

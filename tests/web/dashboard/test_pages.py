@@ -74,6 +74,21 @@ def test_bad_values_leave_the_page(seen: Seen) -> None:
         assert "Last 30 days" in page
 
 
+@pytest.mark.parametrize(
+    ("compare", "note"),
+    [
+        ("previous", "Below a figure: the days before, and the change."),
+        ("year", "Below a figure: a year earlier, and the change."),
+        ("none", ""),
+    ],
+)
+def test_tables_say_what_stands_below_a_figure(seen: Seen, compare: str, note: str) -> None:
+    for path in all_pages(seen):
+        page = seen.page(path, range="90d", compare=compare)
+        assert ("Below a figure" in page) == bool(note), path
+        assert note in page, path
+
+
 def test_a_csv_is_never_of_other_days(seen: Seen) -> None:
     answer = seen.browser.get("/data/csv?path=/attribution&range=soon")
     assert answer.status_code == 400

@@ -30,11 +30,12 @@ def money(currency: str, *, exact: bool = False) -> Write:
 
 
 def former(now: int, before: int | None, write: Write) -> list[str]:
-    """The texts of a figure of the days before, below the one of these days."""
+    """The texts of a figure of the days before, below the one of these days. Nothing before is said only of
+    something."""
     if before is None:
         return []
     if not before:
-        return ["none before"]
+        return ["none before"] if now else []
     return ["before", f"{write(before)}, {signed(round(100 * (now - before) / before, 2))}"]
 
 

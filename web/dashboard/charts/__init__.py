@@ -1,1 +1,1 @@
-"""The geometry of the charts, a module each; `templates/dashboard/charts/` draws them as SVG."""
+"""The geometry of the charts; `templates/dashboard/charts.html` draws them as SVG."""

@@ -1,9 +1,4 @@
-"""The geometry of a histogram over adjoining buckets, with marks and ticks on its axis.
-
-All places are in per cent of the chart's width and height, so that it can be stretched while its texts keep
-their size. Each bucket is equally wide: on buckets that are equally wide on a logarithmic scale, the axis
-is logarithmic.
-"""
+"""A histogram over adjoining buckets, a curve over a few named steps, and the small line in a table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,38 +10,25 @@ _BOTTOM: Final = 88
 # Between two ticks, so that their labels have room on a telephone.
 _TICK_GAP: Final = 14
 
+STEP: Final = 60
+"""The width of a step of a curve."""
+TOP: Final = 22
+"""The greatest value of a curve; the text of a value stands above it."""
+BOTTOM: Final = 130
+"""The line of 0 of a curve; the names of the steps stand below it."""
 
-@dataclass(frozen=True, slots=True)
-class HistogramBar:
-    title: str
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A text at a place of the axis, on its side (`start`, `middle` or `end`) with room."""
-
-    text: str
-    x: float
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class HistogramBucket:
-    """From `low` to `high`, excluded; `title` is shown to a pointer."""
-
-    low: float
-    high: float
-    count: int
-    title: str
+# From low to high (excluded), how many, and the text that a pointer shows.
+Bucket = tuple[float, float, int, str]
+# A text, its place on the axis, and the side on which it has room (`start`, `middle` or `end`).
+Label = tuple[str, float, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    bars: list[HistogramBar]
+    """`bars`: (title, x, y, width, height). All places are in per cent of the chart's width and height, so
+    that it can be stretched while its texts keep their size."""
+
+    bars: list[tuple[str, float, float, float, float]]
     marks: list[Label]
     ticks: list[Label]
     top: int = _TOP
@@ -54,55 +36,68 @@ class Histogram:
 
 
 def histogram(
-    buckets: Sequence[HistogramBucket],
+    buckets: Sequence[Bucket],
     marks: Iterable[tuple[float, str]],
     ticks: Iterable[tuple[float, str]],
 ) -> Histogram:
-    """`marks` and `ticks` are values with their texts; ticks outside the buckets, or without room, are left
-    out."""
-    most = max((bucket.count for bucket in buckets), default=0) or 1
+    """Each bucket is equally wide: on buckets that are equally wide on a logarithmic scale, the axis is
+    logarithmic. `marks` and `ticks` are values with their texts; ticks outside the buckets, or without room,
+    are left out."""
+    most = max((count for _, _, count, _ in buckets), default=0) or 1
     width = 100 / max(len(buckets), 1)
     bars = []
-    for place, bucket in enumerate(buckets):
-        height = (_BOTTOM - _TOP) * bucket.count / most
-        bars.append(
-            HistogramBar(
-                bucket.title,
-                round(width * (place + 0.08), 2),
-                round(_BOTTOM - height, 2),
-                round(width * 0.84, 2),
-                round(height, 2),
-            )
-        )
+    for place, (_, _, count, title) in enumerate(buckets):
+        height = (_BOTTOM - _TOP) * count / most
+        x, y = round(width * (place + 0.08), 2), round(_BOTTOM - height, 2)
+        bars.append((title, x, y, round(width * 0.84, 2), round(height, 2)))
+    inside = [
+        (_place(buckets, value), text)
+        for value, text in ticks
+        if buckets and buckets[0][0] <= value <= buckets[-1][1]
+    ]
     return Histogram(
-        bars,
-        [_mark(_place(buckets, value), text) for value, text in marks],
-        _thinned((_place(buckets, value), text) for value, text in ticks if _has(buckets, value)),
+        bars, [_mark(_place(buckets, value), text) for value, text in marks], _thinned(inside)
     )
 
 
-def _place(buckets: Sequence[HistogramBucket], value: float) -> float:
+def curve(
+    values: Sequence[int | None], greatest: int
+) -> tuple[list[tuple[float, float] | None], str]:
+    """The place of each value, and the line through them, on the scale of the greatest value of several
+    curves. The steps are equally wide, whatever lies between them; one without a value is left open."""
+    scale = (BOTTOM - TOP) / (greatest or 1)
+    points = [
+        None if value is None else (STEP * (index + 0.5), round(BOTTOM - scale * value, 1))
+        for index, value in enumerate(values)
+    ]
+    return points, " ".join(f"{point[0]:g},{point[1]:g}" for point in points if point)
+
+
+def sparkline(values: Sequence[int]) -> str:
+    """The points of a line through the values, one a column; 100 high."""
+    top = max(values, default=0) or 1
+    return " ".join(
+        f"{place},{round(100 - 100 * value / top, 2):g}" for place, value in enumerate(values)
+    )
+
+
+def _place(buckets: Sequence[Bucket], value: float) -> float:
     """A value on the axis; at its end where it lies outside."""
-    for index, bucket in enumerate(buckets):
-        if value < bucket.high:
-            share = (value - bucket.low) / (bucket.high - bucket.low)
+    for index, (low, high, _, _) in enumerate(buckets):
+        if value < high:
+            share = (value - low) / (high - low)
             return round(100 * (index + max(share, 0.0)) / len(buckets), 2)
     return 100.0
 
 
-def _has(buckets: Sequence[HistogramBucket], value: float) -> bool:
-    return bool(buckets) and buckets[0].low <= value <= buckets[-1].high
-
-
 def _mark(x: float, text: str) -> Label:
-    return Label(text, x, "start" if x < 50 else "end")
+    return text, x, "start" if x < 50 else "end"
 
 
 def _thinned(ticks: Iterable[tuple[float, str]]) -> list[Label]:
     shown: list[Label] = []
     for x, text in ticks:
-        if not shown or x - shown[-1].x >= _TICK_GAP:
+        if not shown or x - shown[-1][1] >= _TICK_GAP:
             # A label in the middle would be cut off at the ends.
-            anchor = "start" if x < 5 else "end" if x > 95 else "middle"
-            shown.append(Label(text, x, anchor))
+            shown.append((text, x, "start" if x < 5 else "end" if x > 95 else "middle"))
     return shown

@@ -1,0 +1,225 @@
+"""Charts of days: lines, and parts that stand on each other, between labelled axes.
+
+All places are in per cent of the plot, from its top left corner: it is stretched to the width of its place,
+while its texts keep their size. With a currency, values are its minor units.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import ceil, floor
+from typing import Any, Final
+
+from warehouse.domain.currencies import DECIMALS
+from web.dashboard import formatting
+
+# Gridlines between the lowest and the highest, at most and about.
+_INTERVALS: Final = 4
+# Days named below a chart, at most; and days from one name to the next: days, weeks, then about months and
+# years.
+_NAMED_DAYS: Final = 6
+_STRIDES: Final = (1, 2, 3, 7, 14, 21, 28, 56, 91, 182, 364, 728)
+# From here on a month says more than a day.
+_MONTHS_FROM: Final = 300
+# Names nearer to an end of the axis begin or end there.
+_EDGE: Final = 5
+# The least distance between the names of two lines.
+_NAME_HEIGHT: Final = 10
+# The bar of a day, as a share of the day's width.
+_BAR: Final = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From `low`, at or below 0, to `high`, at or above it, with a gridline each `step`."""
+
+    low: int
+    high: int
+    step: int
+
+    @property
+    def ticks(self) -> range:
+        """The values of the gridlines, from the lowest. They are evenly spaced."""
+        return range(self.low, self.high + 1, self.step)
+
+    def y(self, value: int) -> float:
+        if self.low == self.high:
+            return 100.0
+        return round(100 * (self.high - value) / (self.high - self.low), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """`heights` are the labels of the gridlines `lines`, from the lowest; `zero` is the line of 0. `days` are
+    the names of some days: (text, x, the `anchor` of SVG)."""
+
+    heights: list[str]
+    lines: list[float]
+    zero: float
+    days: list[tuple[str, float, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """`lines`: (name, the points of an SVG polyline, the height of the name at its end). The points are one
+    apart, in a plot that is `width` wide and 100 high. `data` is what the script needs to draw the same lines
+    and to say the value of each day."""
+
+    width: int
+    lines: list[tuple[str, str, float]]
+    axes: Axes
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DayStack:
+    """The bars of a day, (part, y, height), with the text that a pointer shows."""
+
+    title: str
+    left: float
+    bar_left: float
+    bars: list[tuple[int, float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class StackedDays:
+    names: Sequence[str]
+    days: list[DayStack]
+    day_width: float
+    bar_width: float
+    axes: Axes
+
+
+def scale(values: Iterable[int]) -> Scale:
+    """A scale that has 0 and all of the values, with steps of 1, 2 or 5 times a power of ten."""
+    ends = [0, *values]
+    low, high = min(ends), max(ends)
+    step = _round_up((high - low) / _INTERVALS)
+    return Scale(step * floor(low / step), step * ceil(high / step), step)
+
+
+def named_days(count: int) -> range:
+    """The places, from 0, of the days that are named below a chart of `count` days."""
+    fewest = ceil(count / _NAMED_DAYS)
+    return range(0, count, next((stride for stride in _STRIDES if stride >= fewest), fewest))
+
+
+def series(days: Sequence[date], values: Mapping[str, Sequence[int]], currency: str = "") -> Series:
+    """The values of each line by its name, one a day."""
+    span = scale(value for line in values.values() for value in line)
+    heights = _apart({name: span.y(line[-1]) for name, line in values.items()})
+    return Series(
+        width=len(days),
+        lines=[(name, _points(line, span), heights[name]) for name, line in values.items()],
+        axes=_axes(days, span, currency),
+        data={
+            "locale": formatting.language_tag(),
+            "currency": currency,
+            "decimals": DECIMALS.get(currency, 2) if currency else 0,
+            "first": f"{days[0]}",
+            "low": span.low,
+            "high": span.high,
+            "lines": [{"name": name, "values": list(line)} for name, line in values.items()],
+        },
+    )
+
+
+def stacked_days(
+    days: Sequence[date], names: Sequence[str], amounts: Sequence[Sequence[int]], currency: str
+) -> StackedDays:
+    """The amounts of each day, one for each name. Parts above 0 stand on each other, parts below 0 hang
+    below the line of 0."""
+    span = scale(
+        end
+        for parts in amounts
+        for end in (sum(max(part, 0) for part in parts), sum(min(part, 0) for part in parts))
+    )
+    width = 100 / len(days)
+    return StackedDays(
+        names=names,
+        days=[
+            DayStack(
+                title=_title(day, names, parts, currency),
+                left=round(place * width, 2),
+                bar_left=round((place + (1 - _BAR) / 2) * width, 2),
+                bars=_bars(parts, span),
+            )
+            for place, (day, parts) in enumerate(zip(days, amounts, strict=True))
+        ],
+        day_width=round(width, 2),
+        bar_width=round(_BAR * width, 2),
+        axes=_axes(days, span, currency),
+    )
+
+
+def _round_up(number: float) -> int:
+    power = 1
+    while power * 5 < number:
+        power *= 10
+    return next(step for step in (power, 2 * power, 5 * power) if step >= number)
+
+
+def _axes(days: Sequence[date], span: Scale, currency: str) -> Axes:
+    return Axes(
+        heights=[
+            formatting.short_money(tick, currency) if currency else formatting.short_count(tick)
+            for tick in span.ticks
+        ],
+        lines=[span.y(tick) for tick in span.ticks],
+        zero=span.y(0),
+        days=[_named(days, place) for place in named_days(len(days))],
+    )
+
+
+def _named(days: Sequence[date], place: int) -> tuple[str, float, str]:
+    name = formatting.month if len(days) >= _MONTHS_FROM else formatting.short_day
+    x = round(100 * (place + 0.5) / len(days), 2)
+    if x < _EDGE:
+        return name(days[place]), 0, "start"
+    if x > 100 - _EDGE:
+        return name(days[place]), 100, "end"
+    return name(days[place]), x, "middle"
+
+
+def _points(values: Sequence[int], span: Scale) -> str:
+    points = [f"{place + 0.5},{span.y(value):g}" for place, value in enumerate(values)]
+    # A line of one point has no length: drawn twice, it is a dot.
+    return " ".join(points if len(points) > 1 else points * 2)
+
+
+def _apart(heights: Mapping[str, float]) -> dict[str, float]:
+    """The same heights, those that are too near to the one above moved down; all within the plot."""
+    moved: dict[str, float] = {}
+    above = -float(_NAME_HEIGHT)
+    for name, height in sorted(heights.items(), key=lambda item: item[1]):
+        above = moved[name] = max(height, above + _NAME_HEIGHT)
+    # A name that would lie below the chart pushes the others up.
+    below = 100.0 + _NAME_HEIGHT
+    for name in reversed(moved):
+        below = moved[name] = min(moved[name], below - _NAME_HEIGHT)
+    return moved
+
+
+def _title(day: date, names: Sequence[str], parts: Sequence[int], currency: str) -> str:
+    texts = [
+        f"{name} {formatting.money(part, currency, exact=True)}"
+        for name, part in zip(names, parts, strict=True)
+        if part
+    ]
+    return f"{formatting.day(day)}: {', '.join(texts) or formatting.money(0, currency, exact=True)}"
+
+
+def _bars(parts: Sequence[int], span: Scale) -> list[tuple[int, float, float]]:
+    bars = []
+    above = below = 0
+    for part, amount in enumerate(parts):
+        if amount > 0:
+            above += amount
+            top, foot = span.y(above), span.y(above - amount)
+        elif amount < 0:
+            below += amount
+            top, foot = span.y(below - amount), span.y(below)
+        else:
+            continue
+        bars.append((part, top, round(foot - top, 2)))
+    return bars

@@ -1,0 +1,57 @@
+"""The forms of a shop, each with its funnel: the table on the overview and on the page of all forms."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from web.api.forms import all_funnels
+from web.dashboard.compare import ComparedRow, Rows
+from web.dashboard.page import View
+from web.dashboard.table import Column, count, money, percent
+
+COLUMNS: Final = (
+    Column("formName", "Form", "drawn", sort="name", key=lambda row: row["formName"].casefold()),
+    count("views", "Views", compared=True),
+    count("submissions", "Submissions", compared=True),
+    percent(
+        "submissionRate",
+        "Submitted",
+        over=("submissions", "views"),
+        without="no one yet",
+        compared=True,
+        sort="rate",
+    ),
+    money("netRevenueCents", "Revenue credited", compared=True, sort="revenue"),
+    money(
+        "revenuePerSubmissionCents",
+        "per submission",
+        over=("netRevenueCents", "submissions"),
+        without="no submissions",
+        compared=True,
+        sort="each",
+    ),
+    Column("submissionsByDay", "by day", "drawn", sort=None),
+)
+
+
+def form_rows(view: View, names: Mapping[str, str]) -> list[ComparedRow]:
+    """The forms with these names by their id, in this order. A form without events has only zeros."""
+    now, before = _by_form(view.data(all_funnels)), view.before(all_funnels)
+    former = None if before is None else _by_form(before)
+    return [
+        ComparedRow(
+            {**now.get(form_id, {}), "formId": form_id, "formName": name},
+            None if former is None else former.get(form_id, {}),
+        )
+        for form_id, name in names.items()
+    ]
+
+
+def active_forms(view: View) -> dict[str, str]:
+    """The names of the forms of the shop with an event in these days, by their id, most views first."""
+    # Events can name forms that the shop's list does not have: those have no funnel of their own.
+    rows = view.data(all_funnels)
+    return {row["formId"]: row["formName"] for row in rows if row["formName"] is not None}
+
+
+def _by_form(rows: Rows) -> dict[str, Mapping[str, Any]]:
+    return {row["formId"]: row for row in rows}
