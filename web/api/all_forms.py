@@ -23,7 +23,8 @@ def all_funnels(query: Query) -> list[FormFunnel]:
 
     Orders and revenue are on the submission clock.
     """
-    window, days = query.window, query.sums("funnel", by=("form", "day")).columns
+    window = query.window
+    days = query.outcomes("funnel", within=None, by=("form", "day")).columns
     forms, index = np.unique(days["form"], return_inverse=True)
     submissions = np.zeros((len(forms), window.last - window.first + 1), dtype=np.int64)
     submissions[index, days["day"] - window.first] = days["submissions"]
@@ -37,7 +38,7 @@ def all_funnels(query: Query) -> list[FormFunnel]:
             {
                 "formId": known["formId"],
                 "formName": known["formName"],
-                **figures(FunnelFigures, sums.get(form) or zeros("funnel")),
+                **figures(FunnelFigures, sums.get(form) or zeros("funnel", "outcome")),
                 "submissionsByDay": by_day.get(form, []),
             }
         )

@@ -43,7 +43,7 @@ def form_funnel(query: Query) -> Funnel:
 
     One object for the whole window. Orders and revenue are on the submission clock.
     """
-    sums = query.form_sums("funnel").total()
+    sums = query.form_outcomes("funnel", within=None).total()
     stages: list[Stage] = []
     previous = sums["views"]
     for stage, measure in _STAGES:
@@ -71,7 +71,7 @@ def form_devices(query: Query) -> list[DeviceRow]:
     A row per device type with any figure, by views descending, then name. Orders and revenue are on the
     submission clock.
     """
-    sums = query.form_sums("device", by=("device",))
+    sums = query.form_outcomes("device", within=None, by=("device",))
     views = int(sums["views"].sum())
     rows: list[DeviceRow] = [
         {
@@ -91,7 +91,7 @@ def visitor_conversion(query: Query) -> list[VisitorRow]:
     Three rows, `all`, `new` and `returning`: distinct visitors with a view, a submission and a converted
     submission in the window.
     """
-    by_kind = query.visitors()
+    by_kind = query.visitors(within=None)
     rows: list[VisitorRow] = []
     for index, name in enumerate(VISITOR_TYPES):
         visitors, submitters, purchasers = (
@@ -117,9 +117,10 @@ def form_trends(query: Query) -> list[TrendRow]:
     A row per day of the window. Milestones and submissions are dated by their own day. Orders and revenue
     are those credited to the form, by the day of the order.
     """
-    funnels = {line["day"]: line for line in query.form_sums("funnel", by=("day",)).rows()}
+    submitted = query.form_outcomes("funnel", within=None, by=("day",))
+    funnels = {line["day"]: line for line in submitted.rows()}
     orders = {line["day"]: line for line in query.form_sums("form_orders", by=("day",)).rows()}
-    no_funnel, no_orders = zeros("funnel"), zeros("form_orders")
+    no_funnel, no_orders = zeros("funnel", "outcome"), zeros("form_orders")
     rows: list[TrendRow] = []
     for day, date in query.window.dates():
         sums = funnels.get(day, no_funnel) | orders.get(day, no_orders)

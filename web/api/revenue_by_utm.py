@@ -39,7 +39,9 @@ def revenue_by_utm(query: Query, dimension: str) -> Answer[RevenueByUtm]:
 
 def _campaigns(query: Query) -> Answer[RevenueByUtm]:
     """Source x campaign: submissions on the submission clock, attributed orders on the order clock."""
-    submissions = query.cells("utm_submission", ("utm",))
+    outcomes = query.outcomes("utm_submission", within=None, by=("utm",))
+    # Orders and revenue are on the order clock.
+    submissions = {name: outcomes[name] for name in ("utm", "submissions", "converted")}
     orders = query.cells("utm_order", ("type", "utm"))
     is_attributed = orders.pop("type") != UNATTRIBUTED
     # All orders here are attributed.
