@@ -16,7 +16,6 @@ from werkzeug.routing import BaseConverter
 from warehouse.settings import TRUSTED_PROXIES, WAREHOUSE_URL, replica_url
 from web import pages
 from web.api.endpoint import ROW_LIMITS, VERSION
-from web.api.resources import RESOURCES
 from web.api.row_limit import RowLimits
 from web.auth.sign_in_limits import KnownRefusals
 from web.clock import wall_clock
@@ -40,6 +39,7 @@ from web.http.state import RequestState, Services, install, services, services_o
 from web.openapi import views as openapi
 from web.pages import page_request
 from web.pages.rendering import error_page
+from web.reports import ENDPOINTS
 
 
 class FormIdConverter(BaseConverter):
@@ -92,8 +92,8 @@ def create_app(
     cors.register(app)
     compression.register(app)
     app.teardown_request(_end)
-    for resource in RESOURCES:
-        app.register_blueprint(resource.blueprint)
+    for endpoint in ENDPOINTS:
+        endpoint.register(app)
     app.register_blueprint(health.blueprint)
     app.register_blueprint(openapi.blueprint)
     pages.register(app)

@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from warehouse.daily.group_sum import Column, add_up, distinct
+from warehouse.domain.rounding import percent
 from warehouse.domain.vocabulary import UTM_FIELDS
 from web.api.ad_campaigns import Campaign, Campaigns, sources_of
 from web.api.query import Query
-from web.api.rounding import percent
 
 _SOURCE: Final = UTM_FIELDS.index("utm_source")
 _CAMPAIGN: Final = UTM_FIELDS.index("utm_campaign")

@@ -8,14 +8,34 @@ from sqlalchemy import Select, bindparam, select
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER, iso_millis
 from warehouse.tables import ad_account
 from web.api.query import Query
-from web.api.schemas.ads import Reason, UnavailableProvider
+from web.api.rows import Row, column, text
 
+UNAVAILABLE_PROVIDER: Final = Row(
+    "UnavailableProvider",
+    "A provider whose figures are incomplete, and the reason.",
+    text("provider", "Provider", "The ad provider."),
+    column(
+        "reason",
+        "Reason",
+        "`sync_failed`: the last pull of an account failed. `stale`: the last pull of an account is "
+        "older than the end of the window, or older than 48 hours if that end is in the future. "
+        "`no_exchange_rate`: the day of an order has no rate into the currency of the spend.",
+        {"enum": ["no_exchange_rate", "stale", "sync_failed"]},
+    ),
+    text(
+        "lastSyncedAt",
+        "Last pull",
+        "The last pull of the affected account, the earliest of several; null if there is no account.",
+        null=True,
+        format="date-time",
+    ),
+)
 # The status of an account whose last pull failed.
 FAILED: Final = "error"
 STALE_AFTER: Final = 48 * 3600 * MICROS_PER_SECOND
 
 
-def unavailable_providers(query: Query, without_rate: set[str]) -> list[UnavailableProvider]:
+def unavailable_providers(query: Query, without_rate: set[str]) -> list[dict[str, Any]]:
     """One entry per provider and reason, sorted by them.
 
     A pull is stale if it is older than the end of the window, or older than 48 hours if that end is in the
@@ -23,7 +43,7 @@ def unavailable_providers(query: Query, without_rate: set[str]) -> list[Unavaila
     converted. `lastSyncedAt` is the earliest of the affected accounts, null without accounts.
     """
     deadline = _deadline(query)
-    affected: dict[tuple[str, Reason], list[int]] = {
+    affected: dict[tuple[str, str], list[int]] = {
         (provider, "no_exchange_rate"): [] for provider in without_rate
     }
     accounts = query.connection.execute(_accounts(), {"shop_key": query.shop.key})

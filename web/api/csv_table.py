@@ -12,97 +12,57 @@ that matches `FORMULA` and begins with one.
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from io import StringIO
-from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from typing import Any, Final
 
 import orjson
 
-from warehouse.domain.vocabulary import LTV_HORIZONS
-from web.api.schemas.forms import StageName
-from web.openapi.schemas import dimension_of
+from web.api.rows import PlainColumn, Row
 
 FORMULA: Final = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 
-# Lists whose elements have names: the member with the name, and all names.
-_NAMED_BY: Final = {
-    "stages": ("stage", get_args(StageName)),
-    "horizons": ("days", LTV_HORIZONS),
-}
 
-
-def columns_of(payload: Any, data: Any) -> tuple[str, ...]:
-    """The columns of an answer's `data`, whose type is `payload` (see `schemas/`)."""
-    if isinstance(payload, UnionType):
-        types = {dimension_of(each): each for each in get_args(payload)}
-        payload = types[data["dimension"]]
-    if is_typeddict(payload):
-        payload = get_type_hints(payload).get("rows", payload)
-    return _columns(payload if is_typeddict(payload) else get_args(payload)[0])
-
-
-@cache
-def _columns(row: type) -> tuple[str, ...]:
-    columns: list[str] = []
-    for name, kind in get_type_hints(row, include_extras=True).items():
-        shape, *more = get_args(kind) if get_origin(kind) is Annotated else (kind,)
-        if get_origin(shape) is list:
-            (element,) = get_args(shape)
-            label, names = _NAMED_BY.get(name) or ("", range(more[0].max_length))
-            inner = [column for column in _columns(element) if column != label]
-            columns += [f"{name}.{each}.{column}" for each in names for column in inner]
-        else:
-            columns.append(name)
-    return tuple(columns)
-
-
-def rows_of(data: Any) -> list[dict[str, Any]]:
-    """The rows of an answer's `data`: a list itself, an object's `rows`, or the object as the only row."""
-    if isinstance(data, list):
-        return data
-    rows: list[dict[str, Any]] = data.get("rows", [data])
-    return rows
-
-
-def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row's cells by column name."""
-    cells: dict[str, Any] = {}
-    _add_cells(cells, "", row)
-    return cells
-
-
-def write_table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """The rows under these columns. The cell is empty if a row lacks the column."""
+def write_table(row: Row, lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """A table of rows of this kind. A cell is empty if the row lacks its column."""
     text = StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
+    columns = _columns(row)
     writer.writerow(columns)
-    for row in rows:
-        cells = flat(row)
+    for line in lines:
+        cells = dict(_cells(row, line))
         writer.writerow([_written(cells.get(column)) for column in columns])
     return text.getvalue().encode()
 
 
-def _add_cells(cells: dict[str, Any], prefix: str, members: Mapping[str, Any]) -> None:
-    for name, value in members.items():
-        if isinstance(value, dict):
-            _add_cells(cells, f"{prefix}{name}.", value)
-        elif isinstance(value, list):
-            label, _ = _NAMED_BY.get(name, ("", ()))
-            for index, element in enumerate(value):
-                inner = {member: each for member, each in element.items() if member != label}
-                _add_cells(cells, f"{prefix}{name}.{element.get(label, index)}.", inner)
+@cache
+def _columns(row: Row) -> tuple[str, ...]:
+    columns: list[str] = []
+    for name, column in row.columns.items():
+        if not isinstance(column, PlainColumn) or not column.row:
+            columns.append(name)
+        elif not column.many:
+            columns += [f"{name}.{inner}" for inner in _columns(column.row)]
         else:
-            cells[prefix + name] = value
+            elements = column.names or range(column.schema["maxItems"])
+            inner_columns = _columns(column.row)[1 if column.names else 0 :]
+            columns += [f"{name}.{each}.{inner}" for each in elements for inner in inner_columns]
+    return tuple(columns)
+
+
+def _cells(row: Row, line: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in line.items():
+        column = row.columns[name]
+        if not isinstance(column, PlainColumn) or not column.row:
+            yield name, value
+            continue
+        elements = {name: value} if value is not None else {}
+        if column.many:
+            label = next(iter(column.row.columns)) if column.names else ""
+            elements = {f"{name}.{each.get(label, at)}": each for at, each in enumerate(value)}
+        for prefix, element in elements.items():
+            yield from ((f"{prefix}.{inner}", cell) for inner, cell in _cells(column.row, element))
 
 
 def _written(cell: Any) -> str | int:

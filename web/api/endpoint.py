@@ -1,30 +1,32 @@
-"""The declaration of an endpoint: method, path, scope, parameters, and the function that answers.
+"""The declaration of an endpoint, and the one way from a request, or from a page, to its answer.
 
+An endpoint is a function from a `Query` to rows, decorated with its path, scope and row (`get`, `write`).
 The OpenAPI document and the CSV columns follow from the declaration. This module does what all endpoints
 share. Its checks run in the contract's order: 403, 404, then the request; the 401 comes before routing.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
+from inspect import cleandoc
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import orjson
-from flask import Blueprint, Response, current_app, request
+from flask import Flask, Response, current_app, request
+from sqlalchemy import Connection
 
 from warehouse.domain.time import NEVER, day_date, local_day
-from web.api.csv_table import columns_of, rows_of, write_table
+from web.api.csv_table import write_table
+from web.api.meta import LIMITED_META, META
 from web.api.query import Query
-from web.api.schemas.envelope import AnswerMeta
-from web.http.api_key_auth import Shop, open_snapshot, require_scope
-from web.http.content_type import csv_response, requested_format
+from web.api.rows import Answer, Row
+from web.http.api_key_auth import Caller, Shop, open_snapshot, require_scope
+from web.http.content_type import JSON, csv_response, requested_format
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
-from web.http.envelope import envelope
 from web.http.errors import not_found
-from web.http.etags import NotModified, State, client_has, entity_tag, shop_state, validators
-from web.http.parameters import Parameter, RequestHeader, one_text
-from web.http.parsed_request import JSON, ParsedRequest
+from web.http.etags import NotModified, State, client_has, digest, entity_tag, validators
+from web.http.parameters import Parameter, RequestHeader, dimension, one_text
+from web.http.request_id import request_id
 from web.http.response_cache import CachedResponse
 from web.http.state import services, state
 
@@ -32,24 +34,10 @@ VERSION: Final = "/v1"
 # Where the configuration of the application has its `RowLimits`.
 ROW_LIMITS: Final = "ROW_LIMITS"
 
-Data = TypeVar("Data")
-
-
 Clock = tuple[int, int]
 """(time component of the ETag, instant at which it next changes even if the data does not).
 
 The change of day counts by itself, through the window."""
-
-
-@dataclass(frozen=True)
-class Answer(Generic[Data]):
-    """The `data` of an answer, with further headers and `meta`. `state` is that of the form which the
-    request has written; the form's ETag is made from it."""
-
-    data: Data
-    headers: dict[str, str] = field(default_factory=dict)
-    meta: Mapping[str, Any] = field(default_factory=dict)
-    state: State | None = None
 
 
 def no_clock(_query: Query) -> Clock:
@@ -57,23 +45,26 @@ def no_clock(_query: Query) -> Clock:
     return 0, NEVER
 
 
-def no_rule(*_values: Any) -> None:
+def no_rule(**_values: Any) -> None:
     """Any values of the parameters go together."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`path` has `{id}` for a form's id. With `scope` None, any valid key will do.
+    """`path` has `{id}` for a form's id. With `scope` None, any valid key will do. `member_needs` is the
+    permission without which a member does not see the answer on a page, and what it is needed for, as in
+    "see live codes".
 
-    `answer(query, **parameters)` returns `data` or an `Answer`. Its return type is the type of `data`, and
-    its docstring becomes the summary and the description of the operation (`web/openapi/`). `body` is the
-    type of the request's body. `refusals` are codes that only this endpoint answers with, by status.
-    `request_headers` are headers that only this endpoint reads, and
-    `response_headers` describes headers that only its answer has. `rule` raises the 400 for values that do
-    not go together; it also runs for answers from the cache.
+    `function(query, **parameters)` returns `data` or an `Answer`. Its name is that of the operation, and its
+    docstring becomes the summary and the description (`web/openapi/`). `data` is a list of rows of one kind,
+    a `single` row, or an object for each value of `dimension` (`by_dimension`). `body` is the row of the
+    request's body. `refusals` are codes that only this endpoint answers with, by status. `request_headers`
+    are headers that only this endpoint reads, and `response_headers` the names of those that only its answer
+    has (`web/http/response_headers.py`). `rule` raises the 400 for values that do not go together; it also
+    runs for answers from the cache.
 
-    A GET whose ETag the client already has is a 304. The ETag follows the state of one form (`state`) or of
-    the whole shop; in the second case `clock` adds how the answer depends on the present instant, and the
+    A GET whose ETag the client already has is a 304. The ETag follows the state of one form (`form_state`) or
+    of the whole shop; in the second case `clock` adds how the answer depends on the present instant, and the
     answer is cached (`web/http/response_cache.py`).
 
     Figures are read from the read replica, where there is one; an endpoint `at_primary` reads what requests
@@ -83,58 +74,123 @@ class Endpoint:
     method: str
     path: str
     scope: str | None
-    answer: Callable[..., Any]
+    function: Callable[..., Any]
+    data: Row | Mapping[str, Row]
     parameters: tuple[Parameter, ...] = ()
+    single: bool = False
     ranged: bool = True
     status: int = 200
-    meta: type = AnswerMeta
-    body: type | None = None
+    meta: Row = META
+    member_needs: tuple[str, str] | None = None
+    body: Row | None = None
     refusals: Mapping[int, str] = field(default_factory=dict)
     request_headers: tuple[RequestHeader, ...] = ()
-    response_headers: Mapping[str, str] = field(default_factory=dict)
+    response_headers: tuple[str, ...] = ()
     rule: Callable[..., None] = no_rule
     clock: Callable[[Query], Clock] = no_clock
-    state: Callable[[Query], State] | None = None
+    form_state: Callable[[Query], State] | None = None
     at_primary: bool = False
 
-    def register(self, blueprint: Blueprint) -> None:
-        blueprint.add_url_rule(
-            self.path.replace("{id}", "<form_id:form_id>"),
+    @property
+    def address(self) -> str:
+        return VERSION + self.path
+
+    @property
+    def operation(self) -> str:
+        """The name of its function, in camel case."""
+        first, *others = self.function.__name__.split("_")
+        return first + "".join(map(str.capitalize, others))
+
+    @property
+    def described(self) -> tuple[str, str]:
+        """Summary and description: the docstring of its function."""
+        summary, _, description = cleandoc(self.function.__doc__ or "").partition("\n\n")
+        return " ".join(summary.split()).rstrip("."), description
+
+    def register(self, app: Flask) -> None:
+        app.add_url_rule(
+            self.address.replace("{id}", "<form_id:form_id>"),
             endpoint=f"{self.method} {self.path}".replace(".", "_"),
             view_func=self._serve,
             methods=[self.method],
             provide_automatic_options=False,
         )
 
-    def read(self, parsed: ParsedRequest) -> tuple[Any, Mapping[str, Any]]:
+    def row(self, dimension: str = "") -> Row:
+        """The rows of its tables."""
+        data = self.data if isinstance(self.data, Row) else self.data[dimension]
+        return data.inner("rows") or data
+
+    def query(
+        self,
+        connection: Connection,
+        shop: Shop,
+        values: Mapping[str, Any],
+        window: Window,
+        *,
+        now: int,
+        today: int,
+        form_id: str = "",
+        credential_id: str = "",
+        format: str = JSON,
+    ) -> Query:
+        """A question to this endpoint."""
+        shared = services()
+        return Query(
+            connection=connection,
+            dimensions=shared.dimensions,
+            cache=shared.shop_cache,
+            limits=current_app.config[ROW_LIMITS],
+            shop=shop,
+            credential_id=credential_id,
+            path=self.path,
+            form_id=form_id,
+            values=values,
+            window=window,
+            today=today,
+            now=now,
+            format=format,
+        )
+
+    def parse(self, texts_of: Callable[[str], list[str]]) -> dict[str, Any]:
+        """The values of the parameters from their texts. Raises the 400s."""
+        values = {each.argument: each.parse(texts_of(each.name)) for each in self.parameters}
+        self.rule(**values)
+        return values
+
+    def read(self, query: Query) -> tuple[Any, Mapping[str, Any]]:
         """`data` and `meta` of the answer to a GET, for a page: from the cache of answers, or from the
         warehouse and then kept."""
-        cache = services().response_cache
-        cached = cache.get(parsed) if self.state is None else None
-        if cached and cached.data is not None:
+        cached = self._cached(query)
+        if cached:
             return orjson.loads(cached.data), cached.meta
-        query = self._query(parsed)
-        answer = self._answer(query, parsed)
-        if self.state is None:
-            clock, until = self.clock(query)
-            data, version = orjson.dumps(answer.data), shop_state(parsed, clock)
-            cache.put(parsed, CachedResponse(version, until, data, answer.meta))
+        answer = self._answer(query)
+        self._keep(query, answer, *self._version(query))
         return answer.data, answer.meta
 
-    def table(self, parsed: ParsedRequest) -> Response:
+    def table(self, query: Query) -> Response:
         """The same answer as CSV."""
-        data, meta = self.read(parsed)
-        return self._respond(parsed, {}, meta, b"", data)
+        data, meta = self.read(query)
+        return self._respond(query, {}, meta, b"", data)
 
     def _serve(self, form_id: str = "") -> Response:
-        state().template = VERSION + self.path
-        parsed = self._parse(form_id)
+        state().template = self.address
+        query = self._parse_request(form_id)
         if self.method != "GET":
-            return self._write(parsed)
-        cached = services().response_cache.get(parsed) if self.state is None else None
-        return (cached and self._from_cache(parsed, cached)) or self._read(parsed)
+            return self._write(query)
+        cached = self._cached(query)
+        version, until = (cached.state, cached.until) if cached else self._version(query)
+        tag = _tag(query, version)
+        headers = validators(tag, version.since, query.now)
+        if client_has(tag):
+            return NotModified(headers=headers)
+        if cached:
+            return self._respond(query, headers, cached.meta, cached.data)
+        answer = self._answer(query)
+        data = self._keep(query, answer, version, until)
+        return self._respond(query, headers, answer.meta, data, answer.data)
 
-    def _parse(self, form_id: str) -> ParsedRequest:
+    def _parse_request(self, form_id: str) -> Query:
         """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""
         current = state()
         caller, now = current.caller, current.now
@@ -143,19 +199,22 @@ class Endpoint:
         if form_id and not current.form_exists:
             raise not_found()
         format = requested_format() if self.method == "GET" else JSON
-        values = tuple(
-            parameter.parse(request.args.getlist(parameter.name)) for parameter in self.parameters
-        )
-        self.rule(*values)
-        shop = caller.shop
-        if services().database.has_replica:
-            shop = open_snapshot(
-                shop.key, shop.shop_id, form_id.lower(), at_primary=self.at_primary
-            )
-            caller = replace(caller, shop=shop)
+        values = self.parse(request.args.getlist)
+        form_id = form_id.lower()
+        shop = _figures_of(caller, form_id, at_primary=self.at_primary)
         today = local_day(now, shop.timezone)
-        window = self._window(shop, today)
-        return ParsedRequest(caller, self.path, form_id.lower(), values, window, today, now, format)
+        assert current.connection is not None
+        return self.query(
+            current.connection,
+            shop,
+            values,
+            self._window(shop, today),
+            now=now,
+            today=today,
+            form_id=form_id,
+            credential_id=caller.credential_id,
+            format=format,
+        )
 
     def _window(self, shop: Shop, today: int) -> Window:
         text = None
@@ -165,65 +224,45 @@ class Endpoint:
             return last_days(DEFAULT_DAYS, today, shop.timezone)
         return parse_range(text, today, shop.timezone)
 
-    def _from_cache(self, parsed: ParsedRequest, cached: CachedResponse) -> Response | None:
-        """The cached answer. None if only its state is cached, and the client has another one."""
-        headers = validators(parsed, cached.state)
-        if client_has(headers["ETag"]):
-            return NotModified(headers=headers)
-        if cached.data is None:
+    def _cached(self, query: Query) -> CachedResponse | None:
+        if self.form_state:
             return None
-        return self._respond(parsed, headers, cached.meta, cached.data)
+        return services().response_cache.get(query.key, query.now)
 
-    def _read(self, parsed: ParsedRequest) -> Response:
-        """The answer from the warehouse. If the client has it, only its state is read."""
-        query = self._query(parsed)
-        if self.state:
-            version, until = self.state(query), parsed.now
-        else:
-            clock, until = self.clock(query)
-            version = shop_state(parsed, clock)
-        headers = validators(parsed, version)
-        answer = None if client_has(headers["ETag"]) else self._answer(query, parsed)
-        data = orjson.dumps(answer.data) if answer else None
-        if until > parsed.now:
-            meta = answer.meta if answer else {}
-            services().response_cache.put(parsed, CachedResponse(version, until, data, meta))
-        if answer is None or data is None:
-            return NotModified(headers=headers)
-        return self._respond(parsed, headers, answer.meta, data, answer.data)
+    def _version(self, query: Query) -> tuple[State, int]:
+        """The state that the answer tells of, and the first instant at which it is another although the data
+        version is the same."""
+        if self.form_state:
+            return self.form_state(query), query.now
+        clock, until = self.clock(query)
+        return State(digest(*query.state, clock), query.shop.data_changed_at), until
 
-    def _write(self, parsed: ParsedRequest) -> Response:
-        answer = self._answer(self._query(parsed), parsed)
-        headers = dict(answer.headers)
-        if answer.state:
-            headers["ETag"] = entity_tag(parsed, answer.state)
-        return envelope(parsed, orjson.dumps(answer.data), self.status, headers, answer.meta)
-
-    def _answer(self, query: Query, parsed: ParsedRequest) -> Answer[Any]:
-        arguments = (parameter.argument for parameter in self.parameters)
-        answer = self.answer(query, **dict(zip(arguments, parsed.values, strict=True)))
+    def _answer(self, query: Query) -> Answer:
+        answer = self.function(query, **query.values)
         answer = answer if isinstance(answer, Answer) else Answer(answer)
         return replace(answer, meta={"dataThrough": query.data_through(), **answer.meta})
 
-    def _query(self, parsed: ParsedRequest) -> Query:
-        connection = state().connection
-        assert connection is not None
-        return Query(
-            connection=connection,
-            dimensions=services().dimensions,
-            cache=services().shop_cache,
-            shop=parsed.caller.shop,
-            credential_id=parsed.caller.credential_id,
-            window=parsed.window,
-            now=parsed.now,
-            today=parsed.today,
-            form_id=parsed.form_id,
-            limits=current_app.config[ROW_LIMITS],
-        )
+    def _keep(self, query: Query, answer: Answer, version: State, until: int) -> bytes:
+        """The answer's `data` as JSON, kept as long as it is the answer."""
+        data = orjson.dumps(answer.data)
+        if until > query.now:
+            kept, key_size = (
+                CachedResponse(version, until, data, answer.meta),
+                len(repr(query.values)),
+            )
+            services().response_cache.put(query.key, kept, key_size)
+        return data
+
+    def _write(self, query: Query) -> Response:
+        answer = self._answer(query)
+        headers = dict(answer.headers)
+        if answer.state:
+            headers["ETag"] = _tag(query, answer.state)
+        return _envelope(query, orjson.dumps(answer.data), self.status, headers, answer.meta)
 
     def _respond(
         self,
-        parsed: ParsedRequest,
+        query: Query,
         headers: dict[str, str],
         meta: Mapping[str, Any],
         data: bytes,
@@ -233,40 +272,79 @@ class Endpoint:
         values, if they are at hand."""
         if meta.get("nextCursor"):
             headers["Link"] = _next_link(meta["nextCursor"])
-        if parsed.format == JSON:
-            return envelope(parsed, data, 200, headers, meta)
+        if query.format == JSON:
+            return _envelope(query, data, 200, headers, meta)
         values = orjson.loads(data) if values is None else values
-        name = self.path.strip("/").replace("/", "-").replace("{id}", parsed.form_id)
-        if "dimension" in values:
-            name += f"-{values['dimension']}"
+        name = self.path.strip("/").replace("/", "-").replace("{id}", query.form_id)
+        dimension = query.values.get("dimension", "")
+        if dimension:
+            name += f"-{dimension}"
         if self.ranged:
-            name += f"_{day_date(parsed.window.first)}_{day_date(parsed.window.last)}"
-        table = write_table(columns_of(self.payload, values), rows_of(values))
-        return csv_response(parsed, table, headers, meta, name)
+            name += f"_{day_date(query.window.first)}_{day_date(query.window.last)}"
+        # A table has the rows of an object that has rows; another object is its only row.
+        lines = values if isinstance(values, list) else values.get("rows", [values])
+        table = write_table(self.row(dimension), lines)
+        return csv_response(table, headers, {**query.meta, **meta}, name)
 
-    @cached_property
-    def payload(self) -> Any:
-        """The type of the answer's `data`."""
-        returned = get_type_hints(self.answer)["return"]
-        return get_args(returned)[0] if get_origin(returned) is Answer else returned
+
+def get(
+    path: str,
+    scope: str | None,
+    data: Row | Mapping[str, Row],
+    *parameters: Parameter,
+    limited: bool = False,
+    **more: Any,
+) -> Callable[[Callable[..., Any]], Endpoint]:
+    """Decorates the function that answers. `limited`: rows after the first ones are summed in the row
+    `(other)`. `more` are further members of `Endpoint`."""
+    if limited:
+        more["meta"] = LIMITED_META
+    if not isinstance(data, Row):
+        parameters = (dimension(*data), *parameters)
+    return lambda function: Endpoint("GET", path, scope, function, data, parameters, **more)
+
+
+def write(
+    method: str, path: str, scope: str, body: Row, data: Row, **more: Any
+) -> Callable[[Callable[..., Any]], Endpoint]:
+    """Decorates the function that writes what a body says."""
+    return lambda function: Endpoint(
+        method,
+        path,
+        scope,
+        function,
+        data,
+        single=True,
+        ranged=False,
+        body=body,
+        at_primary=True,
+        **more,
+    )
+
+
+def _figures_of(caller: Caller, form_id: str, *, at_primary: bool) -> Shop:
+    """The caller's shop as it is in the snapshot that figures are read from. Where there is a read replica,
+    the snapshot is opened now."""
+    shop = caller.shop
+    if services().database.has_replica:
+        return open_snapshot(shop.key, shop.shop_id, form_id, at_primary=at_primary)
+    return shop
+
+
+def _tag(query: Query, version: State) -> str:
+    return entity_tag(version, query.shop, query.credential_id, query.window, query.format)
+
+
+def _envelope(
+    query: Query, data: bytes, status: int, headers: Mapping[str, str], meta: Mapping[str, Any]
+) -> Response:
+    """A successful answer, `{data, meta}`; `data` is JSON."""
+    all_meta = orjson.dumps({"requestId": request_id(), **query.meta, **meta})
+    body = b'{"data":%b,"meta":%b}' % (data, all_meta)
+    return Response(body, status, dict(headers), mimetype="application/json")
 
 
 def _next_link(cursor: str) -> str:
     """The value of `Link` for the next page: the address of the request at hand with another cursor."""
     query = [(name, text) for name, text in request.args.items(multi=True) if name != "cursor"]
     return f'<{request.path}?{urlencode([*query, ("cursor", cursor)])}>; rel="next"'
-
-
-class Resource(Blueprint):
-    """The endpoints of one resource."""
-
-    endpoints: tuple[Endpoint, ...] = ()
-
-
-def blueprint(name: str, *endpoints: Endpoint) -> Resource:
-    """A resource with these endpoints."""
-    resource = Resource(name, __name__, url_prefix=VERSION)
-    resource.endpoints = endpoints
-    for endpoint in endpoints:
-        endpoint.register(resource)
-    return resource

@@ -1,17 +1,21 @@
 """Forms: the funnel of all of them (endpoint 3); list, create, get, replace the draft (1, 2, 4, 5)."""
 
-from typing import Any, cast
+from typing import Any, Final
 
+import numpy as np
 import orjson
 
+from warehouse.daily.group_sum import total
+from warehouse.daily.reader import Sums
+from warehouse.domain.figures import FUNNEL
+from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import iso_millis
 from web.api import form_quota, forms_table
-from web.api.endpoint import VERSION, Answer, Endpoint
-from web.api.endpoint import blueprint as resource
+from web.api.endpoint import VERSION, get, write
 from web.api.forms_table import FormRow, FormVersion, read_cursor, write_cursor
+from web.api.meta import LIST_META
 from web.api.query import Query
-from web.api.schemas.envelope import ListMeta
-from web.api.schemas.forms import AllFormsRow, DraftReplacement, Form, FormSummary, NewForm
+from web.api.rows import FORM_COLUMNS, Answer, PlainColumn, Row, column, text, zeros
 from web.http.etags import (
     IF_MATCH,
     State,
@@ -26,8 +30,88 @@ from web.http.parameters import CURSOR, FORM_IDS, LIMIT
 from web.http.request_id import uuid7
 from web.http.state import services
 
+# `web/http/json_body.py` accepts the same: 1 to 255 characters after trimming, and no NUL.
+_BLANK: Final = r"\s\u001c-\u001f"
+_NAME: Final = rf"^[{_BLANK}]*[^{_BLANK}\u0000]([^\u0000]{{0,253}}[^{_BLANK}\u0000])?[{_BLANK}]*$"
 
-def all_forms_funnel(query: Query, form_ids: frozenset[str] | None) -> list[AllFormsRow]:
+
+def _object(name: str, words: str, *, null: bool = False) -> PlainColumn:
+    """A JSON object that is kept as it was written."""
+    kind = {"additionalProperties": True, "type": "object"}
+    if null:
+        return column(name, "", words, {"anyOf": [kind, {"type": "null"}]})
+    return PlainColumn(
+        name, "", {"additionalProperties": True, "description": words, "type": "object"}
+    )
+
+
+_SUMMARY: Final = (
+    text("id", "Form", "The form's id.", format="uuid"),
+    text("name", "Name", "The form's name."),
+    text(
+        "status",
+        "Status",
+        "`draft` for a form that was created here. An imported form has the status of its platform.",
+    ),
+    text("updatedAt", "Updated", "When the form or its draft last changed.", format="date-time"),
+)
+SUMMARY: Final = Row("FormSummary", "A form.", *_SUMMARY)
+FORM: Final = Row(
+    "Form",
+    "A form with its schema and its draft.",
+    *_SUMMARY,
+    _object(
+        "schema", "The form's schema, exactly as it was written; null if it has none.", null=True
+    ),
+    _object(
+        "draftSchema",
+        "The form's draft, exactly as it was written; null if it has none.",
+        null=True,
+    ),
+)
+NEW_FORM: Final = Row(
+    "NewForm",
+    "A form to create. Unknown fields are ignored.",
+    text(
+        "name",
+        "",
+        "The form's name: 1 to 255 characters. Blanks around it are removed.",
+        pattern=_NAME,
+    ),
+    _object("schema", "The form's schema: any JSON object. It is kept exactly as written."),
+)
+DRAFT: Final = Row(
+    "DraftReplacement",
+    "A form's new draft. Unknown fields are ignored.",
+    _object(
+        "draft_schema", "The form's new draft: any JSON object. It is kept exactly as written."
+    ),
+)
+FORM_FUNNEL: Final = Row(
+    "FormFunnel",
+    "A form over the whole window, among all forms: for pages.",
+    *FORM_COLUMNS,
+    column(
+        "submissionsByDay",
+        "Submissions a day",
+        "Submissions on each day; empty if the form has no figures.",
+        {"type": "array", "items": {"type": "integer"}},
+    ),
+    FUNNEL,
+    owner="A form is here if it was shown in these days. The orders are those of its submissions, up "
+    "to today.",
+)
+ALL_FORMS_ROW: Final = Row(
+    "AllFormsRow",
+    "One form in the window. Order: views descending, then formId.",
+    *FORM_COLUMNS,
+    "views subscriptions completions",
+    owner="Every form that was shown in these days, also those that the shop's list does not have.",
+)
+
+
+@get("/forms/funnel", "analytics:read", ALL_FORMS_ROW, FORM_IDS)
+def all_forms_funnel(query: Query, form_ids: frozenset[str] | None) -> list[dict[str, Any]]:
     """The funnel of every form of the shop, by views descending.
 
     Without `form_ids`: a row for every form with an event in the window, even if the shop's list of
@@ -42,22 +126,50 @@ def all_forms_funnel(query: Query, form_ids: frozenset[str] | None) -> list[AllF
     if form_ids is not None:
         forms = {id: forms.get(id, 0) for id in form_ids if id in names or id in forms}
     funnels = {row["form"]: row for row in query.sums("all_forms", by=("form",)).rows()}
-    rows: list[AllFormsRow] = []
-    for form_id, form in forms.items():
-        funnel = funnels.get(form, {})
-        rows.append(
-            {
-                "formId": form_id,
-                "formName": names.get(form_id),
-                "views": funnel.get("views", 0),
-                "subscriptions": funnel.get("subscriptions", 0),
-                "completions": funnel.get("completions", 0),
-            }
-        )
+    none = zeros("all_forms")
+    rows = [
+        ALL_FORMS_ROW.filled((form_id, names.get(form_id)), funnels.get(form, none))
+        for form_id, form in forms.items()
+    ]
     return sorted(rows, key=lambda row: (-row["views"], row["formId"]))
 
 
-def list_forms(query: Query, limit: int, cursor: str | None) -> Answer[list[FormSummary]]:
+@get("/forms/funnels", "analytics:read", FORM_FUNNEL)
+def all_funnels(query: Query) -> list[dict[str, Any]]:
+    """The funnel of every form with an event in the window, by views descending.
+
+    Orders and revenue are on the submission clock. The API gives them form by form, and this endpoint has no
+    address (`web/reports/__init__.py`): a page that sorts two hundred forms cannot ask as often.
+    """
+    window = query.window
+    days = query.outcomes("funnel", within=None, by=("form", "day")).columns
+    forms, index = np.unique(days["form"], return_inverse=True)
+    submissions = np.zeros((len(forms), window.last - window.first + 1), dtype=np.int64)
+    submissions[index, days["day"] - window.first] = days["submissions"]
+    by_day = dict(zip(forms.tolist(), submissions.tolist(), strict=True))
+    columns = {name: column for name, column in days.items() if name != "day"}
+    sums = {line["form"]: line for line in Sums(total(columns, ("form",))).rows()}
+    none = dict.fromkeys(days, 0)
+    rows = []
+    for known in all_forms_funnel.function(query, None):
+        form = text_id(known["formId"])
+        parts = known["formId"], known["formName"], by_day.get(form, [])
+        rows.append(FORM_FUNNEL.filled(parts, sums.get(form, none)))
+    return rows
+
+
+@get(
+    "/forms",
+    None,
+    SUMMARY,
+    LIMIT,
+    CURSOR,
+    ranged=False,
+    meta=LIST_META,
+    at_primary=True,
+    response_headers=("Link",),
+)
+def list_forms(query: Query, limit: int, cursor: str | None) -> Answer:
     """All forms, page by page.
 
     Form summaries, newest first. `meta.nextCursor` is null on the last page. The header `Link` has the
@@ -75,7 +187,18 @@ def list_forms(query: Query, limit: int, cursor: str | None) -> Answer[list[Form
     return Answer([_summary(row) for row in page], meta={"nextCursor": next_cursor})
 
 
-def create_form(query: Query) -> Answer[FormSummary]:
+@write(
+    "POST",
+    "/forms",
+    "forms:write",
+    NEW_FORM,
+    SUMMARY,
+    refusals={409: form_quota.CODE},
+    status=201,
+    request_headers=(IDEMPOTENCY_KEY,),
+    response_headers=("Location",),
+)
+def create_form(query: Query) -> Answer:
     """Creates a form.
 
     The new form has the status `draft`.
@@ -105,17 +228,27 @@ def form_state(query: Query) -> State:
     return _state(_version(query))
 
 
-def get_form(query: Query) -> Form:
+@get("/forms/{id}", None, FORM, single=True, ranged=False, form_state=form_state, at_primary=True)
+def get_form(query: Query) -> dict[str, Any]:
     """One form, with its schema and its draft."""
     version = _version(query)
     return {
         **_summary(version.form),
-        "schema": _object(version.schema),
-        "draftSchema": _object(version.draft_schema),
+        "schema": _as_written(version.schema),
+        "draftSchema": _as_written(version.draft_schema),
     }
 
 
-def replace_draft(query: Query) -> Answer[FormSummary]:
+@write(
+    "PUT",
+    "/forms/{id}",
+    "forms:write",
+    DRAFT,
+    SUMMARY,
+    refusals={409: form_quota.CODE},
+    request_headers=(IF_MATCH,),
+)
+def replace_draft(query: Query) -> Answer:
     """Replaces a form's draft.
 
     With `If-Match`, only the version that the client has seen is replaced. The form's status stays what
@@ -146,7 +279,7 @@ def _state(version: FormVersion) -> State:
     return State(digest(*parts, version.schema, version.draft_schema), form.updated_at)
 
 
-def _summary(form: FormRow) -> FormSummary:
+def _summary(form: FormRow) -> dict[str, Any]:
     return {
         "id": form.form_id,
         "name": form.name,
@@ -155,58 +288,6 @@ def _summary(form: FormRow) -> FormSummary:
     }
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _as_written(text: str) -> orjson.Fragment | None:
     """A JSON object that the answer repeats as it was written: Python has no number for `1e400`."""
-    return cast(dict[str, Any], orjson.Fragment(text)) if text else None
-
-
-blueprint = resource(
-    "forms",
-    Endpoint(
-        "GET",
-        "/forms",
-        None,
-        list_forms,
-        (LIMIT, CURSOR),
-        ranged=False,
-        meta=ListMeta,
-        at_primary=True,
-        response_headers={
-            "Link": 'The address of the next page, with `rel="next"`. The last page has none.'
-        },
-    ),
-    Endpoint(
-        "POST",
-        "/forms",
-        "forms:write",
-        create_form,
-        ranged=False,
-        body=NewForm,
-        refusals={409: form_quota.CODE},
-        status=201,
-        request_headers=(IDEMPOTENCY_KEY,),
-        response_headers={"Location": "The address of the new form."},
-        at_primary=True,
-    ),
-    Endpoint("GET", "/forms/funnel", "analytics:read", all_forms_funnel, (FORM_IDS,)),
-    Endpoint(
-        "GET",
-        "/forms/{id}",
-        None,
-        get_form,
-        ranged=False,
-        state=form_state,
-        at_primary=True,
-    ),
-    Endpoint(
-        "PUT",
-        "/forms/{id}",
-        "forms:write",
-        replace_draft,
-        ranged=False,
-        body=DraftReplacement,
-        refusals={409: form_quota.CODE},
-        request_headers=(IF_MATCH,),
-        at_primary=True,
-    ),
-)
+    return orjson.Fragment(text) if text else None

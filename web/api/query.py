@@ -1,12 +1,12 @@
-"""All that an endpoint may read to answer one request.
+"""One request, from its key or its member to its answer: what is asked, and all that a report may read.
 
 Figures come through `sums` (daily rows) and `texts` (dimension tables). The shop and its edition are those
 of the key; an endpoint cannot choose others.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
@@ -22,7 +22,6 @@ from warehouse.daily.reader import (
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import iso_millis
 from warehouse.editions.pending_batches import OLDEST_PENDING
-from web.api.ad_campaigns import Campaigns
 from web.api.forms_table import form_names
 from web.api.row_limit import RowLimits, TextsOf
 from web.db.dimensions import Dimensions, Utm
@@ -35,20 +34,52 @@ _OLDEST_PENDING: Final = text(OLDEST_PENDING)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One request's snapshot, shop, window and form. `now` is an instant, `today` the shop's day at that
-    instant. `form_id` is an existing form of the shop in lower case; "" if the path has no form. `limits`:
-    how many rows an answer has at most."""
+    """`path` is that of the endpoint, with `{id}` for `form_id`, an existing form of the shop in lower case
+    ("" if the path has no form). `values` are those of the endpoint's parameters. `window` are days as they
+    are on the shop's day `today`, and `now` is the present instant. A page asks with no `credential_id`.
+    `limits`: how many rows an answer has at most. Figures are read from the snapshot of `connection`."""
 
     connection: Connection
     dimensions: Dimensions
     cache: ShopCache
+    limits: RowLimits
     shop: Shop
     credential_id: str
-    window: Window
-    now: int
-    today: int
+    path: str
     form_id: str
-    limits: RowLimits
+    values: Mapping[str, Hashable]
+    window: Window
+    today: int
+    now: int
+    format: str
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Requests with one key have the same `data`, whichever key of the shop and format they have."""
+        shop, window = self.shop, self.window
+        version = shop.key, shop.data_version, shop.data_changed_at
+        values = tuple(self.values.values())
+        return version, self.path, self.form_id, values, window.first, window.last, self.today
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that the answer follows from, but the window and the present instant."""
+        shop, values = self.shop, self.values.values()
+        version = shop.key, shop.data_version, shop.data_changed_at
+        sorted_values = [sorted(v) if isinstance(v, frozenset) else v for v in values]
+        return version, self.path, self.form_id, sorted_values
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What every answer says besides its data."""
+        shop, window = self.shop, self.window
+        return {
+            "shopId": shop.shop_id,
+            "credentialId": self.credential_id,
+            "range": {"from": window.start_text, "to": window.end_text},
+            "currency": shop.currency,
+            "timezone": shop.timezone,
+        }
 
     def sums(
         self,
@@ -153,10 +184,3 @@ class Query:
         oldest = self.connection.execute(_OLDEST_PENDING, {"edition": self.shop.edition}).scalar()
         instant = self.shop.data_changed_at if oldest is None else oldest
         return iso_millis(min(instant, self.now))
-
-    def known_campaigns(self) -> Campaigns:
-        """Every ad campaign of the shop."""
-        shop = self.shop
-        return self.cache.get(
-            "campaigns", shop.key, shop.data_version, lambda: Campaigns(self.connection, shop.key)
-        )

@@ -38,6 +38,15 @@ def grant_refusal(permissions: Collection[str], scope: str) -> str:
     return f"Only a member with the {PERMISSION_NAMES[needed]} permission can grant it."
 
 
+def require(permissions: Collection[str], needed: str, doing: str) -> None:
+    """Raises NotAllowed where a member with these permissions lacks the one that is needed for `doing`, as
+    in "see live codes"."""
+    if needed not in permissions:
+        raise NotAllowed(
+            f"Only a member with the {PERMISSION_NAMES[needed]} permission can {doing}."
+        )
+
+
 def require_manage(permissions: Collection[str]) -> None:
     """Raises NotAllowed where a member with these permissions can neither see nor change keys."""
     if MANAGE_CONNECTIONS not in permissions:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from warehouse.domain.currencies import minor_units
-from web.api.rounding import ratio
+from warehouse.domain.rounding import ratio
 from web.api.row_limit import OTHER
 from web.dashboard.charts.pairs import Pair, pairs
 from web.dashboard.comparison import Amount

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from web.api.rounding import percent
+from warehouse.domain.rounding import percent
 from web.dashboard import statistics
 from web.dashboard.statistics import FEW, Interval
 

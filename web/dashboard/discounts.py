@@ -6,7 +6,7 @@ Issued is on the submission clock, everything else on the order clock.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from web.api.rounding import cents, percent
+from warehouse.domain.rounding import cents, percent
 from web.api.row_limit import OTHER
 from web.auth.permissions import require_discounts
 from web.dashboard.comparison import Amount

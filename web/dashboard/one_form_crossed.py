@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from flask import request
 
-from web.api.cross_field import MAX_CELLS
 from web.api.row_limit import OTHER
 from web.dashboard import statistics
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
+from web.reports.cross_field import MAX_CELLS
 
 # Cramér's V, in words: J. Cohen, "Statistical Power Analysis for the Behavioral Sciences" (1988), for two
 # values; used here as a rule of thumb.

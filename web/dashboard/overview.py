@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from web.api.rounding import percent
+from warehouse.domain.rounding import percent
 from web.dashboard.ads import by_currency
 from web.dashboard.campaigns import campaign_rows, campaigns
 from web.dashboard.comparison import Amount, Rate, sum_of

@@ -17,8 +17,9 @@ from flask import render_template, request, url_for
 
 from warehouse.domain.time import from_micros, local_day
 from warehouse.operations.shop_state import ShopState, read_state
+from web.api.forms import get_form
 from web.api.forms_table import form_names
-from web.dashboard.answers import Answers
+from web.dashboard.answers import Answers, Report, description, report_of
 from web.dashboard.attention import attention
 from web.dashboard.day_links import day_links
 from web.dashboard.selection import COMPARISONS, RANGES, Selection, select
@@ -38,31 +39,36 @@ class View:
     selection: Selection
     answers: Answers
 
-    def data(self, path: str, form_id: str = "", **parameters: str) -> Any:
-        return self.answers.data(path, self.selection.window, form_id, **parameters)
+    def data(self, report: Report, form_id: str = "", **parameters: str) -> Any:
+        """`data` of a report (a function of `web/reports/`). Raises NotAllowed where the member lacks the
+        permission that the report needs."""
+        return self.answers.data(report, self.selection.window, form_id, **parameters)
 
-    def before(self, path: str, form_id: str = "", **parameters: str) -> Any:
+    def before(self, report: Report, form_id: str = "", **parameters: str) -> Any:
         """None where nothing is compared."""
         if self.selection.before is None:
             return None
-        return self.answers.data(path, self.selection.before, form_id, **parameters)
+        return self.answers.data(report, self.selection.before, form_id, **parameters)
 
-    def on(self, path: str, day: str, form_id: str = "", **parameters: str) -> Any:
+    def on(self, report: Report, day: str, form_id: str = "", **parameters: str) -> Any:
         """The same on one day (`2026-01-31`)."""
         window = parse_range(day, self.answers.today, self.shop.timezone)
-        return self.answers.data(path, window, form_id, **parameters)
+        return self.answers.data(report, window, form_id, **parameters)
 
     def form(self, form_id: str) -> dict[str, Any] | None:
         """A form of the shop; None where the id is none of them."""
         if not UUID_TEXT.fullmatch(form_id):
             return None
         known = form_names(self.answers.connection, self.shop.key, [form_id])
-        form: dict[str, Any] | None = self.data("/forms/{id}", form_id) if known else None
+        form: dict[str, Any] | None = self.data(get_form, form_id) if known else None
         return form
 
-    def csv_address(self, path: str, form_id: str, parameters: Mapping[str, str]) -> str:
+    def csv_address(self, report: Report, form_id: str, parameters: Mapping[str, str]) -> str:
         """The address of an answer as CSV, over the days that are shown."""
-        asked = {"path": path, "range": f"{self.selection.first}..{self.selection.last}"}
+        asked = {
+            "path": report_of(report).path,
+            "range": f"{self.selection.first}..{self.selection.last}",
+        }
         if form_id:
             asked["form"] = form_id
         return f"{url_for('dashboard.csv')}?{urlencode(asked | dict(parameters))}"
@@ -87,9 +93,9 @@ class View:
         """An instant in the shop's time."""
         return from_micros(instant).astimezone(ZoneInfo(self.shop.timezone))
 
-    def how(self, path: str) -> list[str]:
+    def how(self, report: Report) -> list[str]:
         """How an endpoint counts, in the paragraphs of the OpenAPI document."""
-        return self.answers.description(path)
+        return description(report)
 
     def render(self, template: str, **values: Any) -> str:
         return render_template(
@@ -113,5 +119,7 @@ def open_view(*, at_primary: bool = False) -> View:
         member=member,
         shop=shop,
         selection=select(request.args, today, shop.timezone),
-        answers=Answers(member.connection, shop, member.now, today),
+        answers=Answers(
+            member.connection, shop, frozenset(member.member.permissions), member.now, today
+        ),
     )

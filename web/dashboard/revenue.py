@@ -76,7 +76,7 @@ def _parts(rows: Rows, before: Rows | None, days: str) -> Rows:
 
 
 def _hierarchy(view: View) -> tuple[Rows, Rows | None]:
-    asked = {"path": "/revenue/by-utm", "dimension": "hierarchy"}
+    asked = {"report": "/revenue/by-utm", "dimension": "hierarchy"}
     before = view.before(**asked)
     return view.data(**asked)["rows"], before and before["rows"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from web.api.rounding import cents
+from warehouse.domain.rounding import cents
 from web.dashboard.charts.columns import line
 from web.dashboard.comparison import Amount, Rate
 from web.dashboard.page import View

@@ -1,4 +1,4 @@
-"""The format of an answer: JSON (`envelope.py`), or CSV where a request prefers it.
+"""The format of an answer: JSON, or CSV where a request prefers it.
 
 A table has no place for `meta`; it stands in headers: `X-Request-Id` (as on every answer), `X-Shop-Id`
 (percent-encoded, should it not be ASCII), `X-Credential-Id`, `X-Range-From`, `X-Range-To`,
@@ -17,8 +17,9 @@ from werkzeug.http import parse_accept_header
 
 from web.http.errors import malformed
 from web.http.parameters import Parameter, one_text
-from web.http.parsed_request import CSV, JSON, ParsedRequest
 
+JSON: Final = "json"
+CSV: Final = "csv"
 _JSON: Final = "application/json"
 CSV_TYPE: Final = "text/csv"
 # A client may name the charset; what it names with a parameter matches nothing without.
@@ -60,23 +61,18 @@ def _preferred(accept: str) -> str:
 
 
 def csv_response(
-    parsed: ParsedRequest,
-    table: bytes,
-    headers: Mapping[str, str],
-    meta: Mapping[str, Any],
-    filename: str,
+    table: bytes, headers: Mapping[str, str], meta: Mapping[str, Any], filename: str
 ) -> Response:
     """An answer as CSV, to be saved under a name (of ASCII letters and digits, `-_.`)."""
-    shop = parsed.caller.shop
     headers = {
         **headers,
         "Content-Disposition": f'attachment; filename="{filename}.csv"',
-        "X-Shop-Id": quote(shop.shop_id),
-        "X-Credential-Id": parsed.caller.credential_id,
-        "X-Range-From": parsed.window.start_text,
-        "X-Range-To": parsed.window.end_text,
-        "X-Currency": shop.currency,
-        "X-Timezone": shop.timezone,
+        "X-Shop-Id": quote(meta["shopId"]),
+        "X-Credential-Id": meta["credentialId"],
+        "X-Range-From": meta["range"]["from"],
+        "X-Range-To": meta["range"]["to"],
+        "X-Currency": meta["currency"],
+        "X-Timezone": meta["timezone"],
     }
     if meta.get("dataThrough"):
         headers["X-Data-Through"] = meta["dataThrough"]

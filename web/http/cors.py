@@ -12,6 +12,7 @@ from flask_cors import CORS
 
 from warehouse.settings import CORS_ORIGINS
 from web.http.errors import PAGES
+from web.http.response_headers import EXPOSED
 
 _METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT")
 _REQUEST_HEADERS: Final = (
@@ -20,24 +21,6 @@ _REQUEST_HEADERS: Final = (
     "Idempotency-Key",
     "If-Match",
     "If-None-Match",
-)
-_RESPONSE_HEADERS: Final = (
-    "Content-Disposition",
-    "ETag",
-    "Link",
-    "Location",
-    "RateLimit",
-    "RateLimit-Policy",
-    "Retry-After",
-    "X-Credential-Id",
-    "X-Currency",
-    "X-Data-Through",
-    "X-Other-Rows",
-    "X-Range-From",
-    "X-Range-To",
-    "X-Request-Id",
-    "X-Shop-Id",
-    "X-Timezone",
 )
 # For how long a browser remembers what it may send.
 _MAX_AGE_SECONDS: Final = 7_200
@@ -56,7 +39,7 @@ def register(app: Flask) -> None:
         origins="*" if "*" in origins else [re.compile(f"{re.escape(o)}$") for o in origins],
         methods=_METHODS,
         allow_headers=_REQUEST_HEADERS,
-        expose_headers=_RESPONSE_HEADERS,
+        expose_headers=EXPOSED,
         max_age=_MAX_AGE_SECONDS,
         send_wildcard=True,
         intercept_exceptions=False,

@@ -15,10 +15,10 @@ from flask import Response, request
 from werkzeug.http import http_date, parse_etags
 
 from warehouse.domain.time import MICROS_PER_SECOND
+from web.http.api_key_auth import Shop
 from web.http.date_range import Window
 from web.http.errors import Refusal
 from web.http.parameters import RequestHeader
-from web.http.parsed_request import ParsedRequest
 
 # Raise it whenever the same data are answered in another way.
 REPRESENTATION: Final = 2
@@ -54,20 +54,8 @@ def digest(*parts: Any) -> str:
     return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def shop_state(parsed: ParsedRequest, clock: int) -> State:
-    """The state of all that an endpoint tells of a shop. It follows the shop's data version, since
-    that moves with every change; `clock` is what follows from the present instant alone."""
-    shop = parsed.caller.shop
-    values = [sorted(v) if isinstance(v, frozenset) else v for v in parsed.values]
-    version = shop.key, shop.data_version, shop.data_changed_at
-    return State(digest(version, parsed.path, parsed.form_id, values, clock), shop.data_changed_at)
-
-
-def entity_tag(parsed: ParsedRequest, state: State) -> str:
-    shop = parsed.caller.shop
-    frame = _frame(
-        parsed.caller.credential_id, shop.currency, shop.timezone, parsed.window, parsed.format
-    )
+def entity_tag(state: State, shop: Shop, credential_id: str, window: Window, format: str) -> str:
+    frame = _frame(credential_id, shop.currency, shop.timezone, window, format)
     return f'W/"{state.name}.{frame}"'
 
 
@@ -79,12 +67,12 @@ def _frame(credential_id: str, currency: str, timezone: str, window: Window, for
     )
 
 
-def validators(parsed: ParsedRequest, state: State) -> dict[str, str]:
-    """The headers of a GET: the client alone keeps the answer, and asks before every use whether it is
-    still the same."""
+def validators(tag: str, since: int, now: int) -> dict[str, str]:
+    """The headers of a GET whose answer is as it has been `since`: the client alone keeps the answer, and
+    asks before every use whether it is still the same."""
     return {
-        "ETag": entity_tag(parsed, state),
-        "Last-Modified": _date(min(state.since, parsed.now) // MICROS_PER_SECOND),
+        "ETag": tag,
+        "Last-Modified": _date(min(since, now) // MICROS_PER_SECOND),
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization, Accept, Accept-Encoding",
     }

@@ -2,7 +2,8 @@
 
 An answer is kept under what was asked, with the data version of the snapshot that it was read in. As
 long as the key of a request opens a shop of that version, and the passing of time alone has not changed
-the answer, no figure is read again: neither for the answer nor for its tag.
+the answer, no figure is read again: neither for the answer nor for its tag. What is kept of an older version
+is never asked for again, and gives way to answers that are.
 """
 
 from collections.abc import Hashable, Mapping
@@ -12,9 +13,7 @@ from typing import Any, Final
 
 from cachetools import LRUCache
 
-from web.http.api_key_auth import Shop
 from web.http.etags import State
-from web.http.parsed_request import ParsedRequest
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 # An answer's key, its state and its entry.
@@ -25,50 +24,33 @@ _LARGEST_SHARE: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """`data` is JSON; None as long as only the state was needed. `until` is the first instant at which
-    the state is another although the data version is the same."""
+    """`data` is JSON. `until` is the first instant at which the state is another although the data version
+    is the same."""
 
     state: State
     until: int
-    data: bytes | None
+    data: bytes
     meta: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """`version` is that of the data that the response was read from."""
-
-    version: tuple[int, int]
-    response: CachedResponse
-    size: int
 
 
 class ResponseCache:
     """One per process: the answers that were used last, up to so many bytes."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._entries: LRUCache[Hashable, _Entry] = LRUCache(
-            max_bytes, getsizeof=lambda entry: entry.size
+        self._entries: LRUCache[Hashable, tuple[int, CachedResponse]] = LRUCache(
+            max_bytes, getsizeof=lambda entry: entry[0]
         )
         self._lock = Lock()
 
-    def get(self, parsed: ParsedRequest) -> CachedResponse | None:
-        """The answer to the request, if it is still the answer."""
+    def get(self, key: Hashable, now: int) -> CachedResponse | None:
+        """The answer to what was asked, if it is still the answer. The key has the data version."""
         with self._lock:
-            entry = self._entries.get(parsed.key)
-        if entry is None or entry.version != _version(parsed.caller.shop):
-            return None
-        return entry.response if parsed.now < entry.response.until else None
+            _, response = self._entries.get(key, (0, None))
+        return response if response and now < response.until else None
 
-    def put(self, parsed: ParsedRequest, response: CachedResponse) -> None:
-        """Keep an answer that was read in the request's snapshot. A large one is not kept: it would take
-        the place of many others, of all shops."""
-        size = _OVERHEAD_BYTES + len(repr(parsed.values)) + len(response.data or b"")
-        entry = _Entry(_version(parsed.caller.shop), response, size)
+    def put(self, key: Hashable, response: CachedResponse, key_size: int) -> None:
+        """Keep an answer. A large one is not kept: it would take the place of many others, of all shops."""
+        size = _OVERHEAD_BYTES + key_size + len(response.data)
         with self._lock:
             if size <= self._entries.maxsize * _LARGEST_SHARE:
-                self._entries[parsed.key] = entry
-
-
-def _version(shop: Shop) -> tuple[int, int]:
-    return shop.data_version, shop.data_changed_at
+                self._entries[key] = size, response

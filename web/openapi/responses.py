@@ -7,59 +7,24 @@ from typing import Any, Final
 import orjson
 
 from web.api.endpoint import Endpoint
-from web.api.schemas.envelope import Error
+from web.api.meta import ERROR
+from web.api.rows import Schema
 from web.http.content_type import FORMAT
 from web.http.errors import CODES
-from web.openapi.schemas import Schema, reference
+from web.http.response_headers import ALL, GET, HTTPS, LIMITED, RESPONSE_HEADERS, SOME, TABLE
 
 EXAMPLES_FILE: Final = Path(__file__).with_name("examples.json")
 EXAMPLES: Final[dict[str, Any]] = orjson.loads(EXAMPLES_FILE.read_bytes())
 """`answers` by operation and name, the bodies of `requests` by operation, `errors` by code."""
 
-# On every response.
-_ALL: Final = {
-    "X-Request-Id": "The id of the request. It is also in `meta`, in errors and in the service's log.",
-    "X-Content-Type-Options": "Always `nosniff`: the content is of the type that `Content-Type` names.",
-    "Vary": "The request headers on which the answer depends.",
-}
-_VALIDATORS: Final = {
-    "ETag": "The version of the answer, for `If-None-Match`. The one of a form also works in `If-Match`.",
-    "Last-Modified": "When the data last changed.",
-    "Cache-Control": "Only the client may keep the answer, and it must ask before every use whether the "
-    "answer is still the same.",
-}
-_LIMITS: Final = {
-    "RateLimit-Policy": "If the service limits requests: the keys of the shop together may send `q` "
-    "requests in `w` seconds.",
-    "RateLimit": "If the service limits requests: `r` requests are left, and in `t` seconds there are more.",
-}
-_TRANSPORT: Final = {
-    "Strict-Transport-Security": "If the service is reached over HTTPS: browsers use nothing else.",
-}
-_TABLE: Final = {
-    "Content-Disposition": "CSV only: the name of the file.",
-    "X-Shop-Id": "CSV only: `meta.shopId`, percent-encoded.",
-    "X-Credential-Id": "CSV only: `meta.credentialId`.",
-    "X-Range-From": "CSV only: `meta.range.from`.",
-    "X-Range-To": "CSV only: `meta.range.to`.",
-    "X-Currency": "CSV only: `meta.currency`.",
-    "X-Timezone": "CSV only: `meta.timezone`.",
-    "X-Data-Through": "CSV only: `meta.dataThrough`. Absent if that is null.",
-    "X-Other-Rows": "CSV only: `meta.otherRows`. Absent if the table has all rows.",
-}
-_SCHEMAS: Final = {
-    "X-Request-Id": {"type": "string", "pattern": "^req_[0-9a-f-]{36}$"},
-    "X-Content-Type-Options": {"type": "string", "const": "nosniff"},
-    "ETag": {"type": "string", "pattern": '^W/"[^"]+"$'},
-}
-
 HEADERS: Final[dict[str, Schema]] = {
     name: {
-        "description": description,
-        "required": name in _ALL or name in _VALIDATORS,
-        "schema": _SCHEMAS.get(name, {"type": "string"}),
+        "description": header.sentence,
+        "required": header.group in (ALL, GET),
+        "schema": {"type": "string", **header.schema},
     }
-    for name, description in (_ALL | _TRANSPORT | _VALIDATORS | _LIMITS | _TABLE).items()
+    for name, header in RESPONSE_HEADERS.items()
+    if header.group != SOME
 }
 
 # Errors that any endpoint can answer with; those of `_REQUEST` are about the request itself.
@@ -80,42 +45,20 @@ _REQUEST: Final = {
     412: "The form is no longer the version that `If-Match` names",
     422: "The `Idempotency-Key` was already used with another body",
 }
-_RETRY_AFTER: Final[dict[str, Schema]] = {
-    "Retry-After": {
-        "description": "Wait this many seconds before the next request.",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 1},
-    }
-}
-_OWN_HEADERS: Final[dict[int, dict[str, Schema]]] = {
-    401: {
-        "WWW-Authenticate": {
-            "description": "How to send a key.",
-            "required": True,
-            "schema": {"type": "string", "const": "Bearer"},
-        }
-    },
-    429: _RETRY_AFTER,
-    503: _RETRY_AFTER,
-}
+# The headers that an error has besides those of all answers.
+_OF_ERRORS: Final = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 
 
 def answer_headers(endpoint: Endpoint) -> dict[str, Schema]:
     """The headers of an endpoint's answer."""
-    own: dict[str, Schema] = {
-        name: {"description": description, "schema": {"type": "string"}}
-        for name, description in endpoint.response_headers.items()
-    }
-    names = [*_ALL, *_TRANSPORT, *_LIMITS]
-    names += [*_VALIDATORS, *_TABLE] if endpoint.method == "GET" else ["ETag"]
-    return own | _headers(names)
+    own = {name: _own_header(name) for name in endpoint.response_headers}
+    of_get = _headers(GET, TABLE) if endpoint.method == "GET" else _refer("ETag")
+    return own | _headers(ALL, HTTPS, LIMITED) | of_get
 
 
 def not_modified() -> Schema:
-    return {
-        "description": "The client already has this answer.",
-        "headers": _headers([*_ALL, *_TRANSPORT, "ETag", "Cache-Control", *_LIMITS]),
-    }
+    headers = _headers(ALL, HTTPS) | _refer("ETag", "Cache-Control") | _headers(LIMITED)
+    return {"description": "The client already has this answer.", "headers": headers}
 
 
 def errors_of(endpoint: Endpoint) -> dict[str, Schema]:
@@ -165,13 +108,39 @@ def _name(codes: Iterable[str]) -> str:
     return "-or-".join(codes)
 
 
-def _headers(names: Iterable[str]) -> dict[str, Schema]:
+def _headers(*groups: str) -> dict[str, Schema]:
+    """The headers of these groups, each group in its turn."""
+    return _refer(
+        *(
+            name
+            for group in groups
+            for name, header in RESPONSE_HEADERS.items()
+            if header.group == group
+        )
+    )
+
+
+def _refer(*names: str) -> dict[str, Schema]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
+def _own_header(name: str) -> Schema:
+    header = RESPONSE_HEADERS[name]
+    return {"description": header.sentence, "schema": {"type": "string", **header.schema}}
+
+
 def _general(status: int, meaning: str) -> Schema:
-    code = CODES[status]
-    return _response(f"{meaning} The code is `{code}`.", [code], _OWN_HEADERS.get(status, {}))
+    own = {}
+    if name := _OF_ERRORS.get(status):
+        described = _own_header(name)
+        own = {
+            name: {
+                "description": described["description"],
+                "required": True,
+                "schema": described["schema"],
+            }
+        }
+    return _response(f"{meaning} The code is `{CODES[status]}`.", [CODES[status]], own)
 
 
 def _response(
@@ -179,11 +148,11 @@ def _response(
 ) -> Schema:
     recorded = EXAMPLES["errors"]
     examples = {code: {"value": recorded[code]} for code in codes if code in recorded}
-    content: Schema = {"schema": reference(Error)}
+    content: Schema = {"schema": ERROR.reference}
     if examples:
         content["examples"] = examples
     return {
         "description": description,
-        "headers": {**_headers([*_ALL, *_TRANSPORT, *_LIMITS]), **own_headers},
+        "headers": {**_headers(ALL, HTTPS, LIMITED), **own_headers},
         "content": {"application/json": content},
     }

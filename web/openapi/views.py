@@ -44,7 +44,7 @@ def openapi() -> Response:
     """The document. It is built once per process."""
     kept = current_app.extensions
     if "openapi" not in kept:
-        kept["openapi"] = orjson.dumps(document(current_app))
+        kept["openapi"] = orjson.dumps(document())
     return _revalidated(Response(kept["openapi"], mimetype="application/json"))
 
 

@@ -13,10 +13,10 @@ from sqlalchemy import Engine, insert
 from tests.support.clients import Client, statements
 from tests.support.depth import examples
 from tests.support.shop_builder import ShopBuilder, day, writing
-from warehouse.daily.group_sum import Column
-from warehouse.daily.reader import Sums
 from warehouse.catalogue import SUMMARY
+from warehouse.daily.group_sum import Column
 from warehouse.daily.packed_rows import layout
+from warehouse.daily.reader import Sums
 from warehouse.domain.hash_ids import text_ids
 from warehouse.tables import DAILY, dim_text
 from web.api.endpoint import ROW_LIMITS

@@ -8,8 +8,8 @@ from typing import Any
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.page_text import Section
 from tests.web.dashboard.written import Write, cell, former, money, nothing, points
+from warehouse.domain.rounding import cents, percent
 from warehouse.domain.time import local_day
-from web.api.rounding import cents, percent
 from web.dashboard import formatting, statistics
 from web.dashboard.selection import select
 

@@ -14,7 +14,7 @@ from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.figure_texts import Asked, form_row, rate
 from tests.web.dashboard.page_text import Section, sections
 from tests.web.dashboard.written import english, nothing, points
-from web.api.rounding import cents, percent
+from warehouse.domain.rounding import cents, percent
 from web.dashboard import formatting, statistics
 
 QUERIES = (

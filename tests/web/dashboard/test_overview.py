@@ -26,7 +26,7 @@ from tests.web.dashboard.page_text import sections
 from tests.web.dashboard.written import cell, english, money, nothing
 from tests.web.dashboard.written import former as was
 from warehouse.domain.currencies import minor_units
-from web.api.rounding import percent
+from warehouse.domain.rounding import percent
 from web.dashboard import formatting
 from web.dashboard.ads import REASONS
 from web.dashboard.charts.columns import line

@@ -20,8 +20,8 @@ from tests.web.dashboard.figure_texts import (
 )
 from tests.web.dashboard.page_text import sections
 from tests.web.dashboard.written import english, nothing, with_digit
+from warehouse.domain.rounding import percent
 from warehouse.tables import edition
-from web.api.rounding import percent
 from web.dashboard import formatting
 
 QUERIES = (

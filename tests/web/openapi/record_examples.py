@@ -7,8 +7,8 @@ import orjson
 
 from tests.web.openapi.described import QUESTIONS, described, shown
 from tests.web.openapi.refused import codes_of, example, refused
-from web.api.resources import RESOURCES
 from web.openapi.responses import EXAMPLES_FILE
+from web.reports import ENDPOINTS
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
             named[asked.name] = shown(service.ask(asked))
             if asked.body:
                 examples["requests"][asked.operation] = asked.body
-        for endpoint in (each for resource in RESOURCES for each in resource.blueprint.endpoints):
+        for endpoint in ENDPOINTS:
             for code in codes_of(endpoint):
                 if code not in examples["errors"]:
                     examples["errors"][code] = example(refused(service, endpoint, code))

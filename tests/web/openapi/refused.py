@@ -11,7 +11,6 @@ from tests.web.openapi.described import QUESTIONS, REQUEST, Described
 from web.api.endpoint import Endpoint
 from web.http.errors import CODES
 from web.http.request_bodies import MAX_BYTES
-from web.openapi.operations import operation_id
 from web.openapi.responses import errors_of, request_errors
 
 # The fault of each code: in the address, in headers, or in the body's place.
@@ -52,8 +51,7 @@ def codes_of(endpoint: Endpoint) -> dict[str, int]:
 
 def refused(service: Described, endpoint: Endpoint, code: str) -> TestResponse:
     """The answer to a request of the endpoint with that wrong which `code` stands for."""
-    operation = operation_id(endpoint.answer)
-    asked = next(one for one in QUESTIONS if one.operation == operation)
+    asked = next(one for one in QUESTIONS if one.operation == endpoint.operation)
     headers = dict(_HEADERS.get(code, {}))
     if code == "insufficient_scope":
         headers["Authorization"] = f"Bearer {service.keys_without[endpoint.scope or '']}"

@@ -58,6 +58,7 @@ def test_the_examples_are_true_answers(answers: ResponseCache) -> None:
     }
     for (operation, name), body in answers.items():
         assert EXAMPLES["answers"][operation][name] == shown(body), (operation, name)
+    assert set(EXAMPLES["requests"]) == {asked.operation for asked in QUESTIONS if asked.body}
 
 
 def test_every_header_is_described(

@@ -6,10 +6,7 @@ from tests.web.openapi.conftest import ResponseCache
 from tests.web.openapi.described import Described
 from tests.web.openapi.reading import complaints, operations, referenced
 from tests.web.openapi.refused import codes_of, example, refused
-from web.api.resources import RESOURCES
-from web.openapi.operations import operation_id
-
-ENDPOINTS = [endpoint for resource in RESOURCES for endpoint in resource.blueprint.endpoints]
+from web.reports import ENDPOINTS
 
 
 def test_every_error_that_is_described_is_the_one_that_comes(
@@ -19,7 +16,7 @@ def test_every_error_that_is_described_is_the_one_that_comes(
     examples: dict[str, Any] = {}
     bodies: dict[str, list[Any]] = {}
     for endpoint in ENDPOINTS:
-        operation = operations(openapi)[operation_id(endpoint.answer)]
+        operation = operations(openapi)[endpoint.operation]
         for code, status in codes_of(endpoint).items():
             response = referenced(openapi, operation["responses"][str(status)])
             content = response["content"]["application/json"]

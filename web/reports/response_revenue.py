@@ -1,15 +1,37 @@
 """Response revenue (12): the orders that followed from each answer."""
 
+from typing import Final
+
 import numpy as np
 
 from warehouse.catalogue import OUTCOMES
 from warehouse.daily.group_sum import Column, total
 from warehouse.daily.reader import Sums
-from web.api.endpoint import Answer
-from web.api.figures import figures, with_figures
+from warehouse.domain.figures import OUTCOME
+from web.api.endpoint import get
 from web.api.query import Query
 from web.api.row_limit import OTHER, first_rows, limit_rows, other_rows
-from web.api.schemas.fields import ResponseFigures, ResponseRow
+from web.api.rows import FIELD_ID, Answer, Row, column, text, with_figures
+
+# fmt: off
+ROW: Final = Row(
+    "ResponseRow",
+    """An answer to a field. Orders and revenue followed from the window's submissions with this answer, to
+    date (submission clock). Order: fieldId, netRevenueCents descending, value (null last).""",
+    FIELD_ID,
+    text("value", "Answer",
+        "The answer, as text; null for submissions without an answer.", null=True),
+    f"submissions convertedSubmissions {OUTCOME} conversionRate revenuePerSubmissionCents "
+    "averageOrderValueCents",
+    column("multiSelect", "Several choices",
+        "true if a submission of the window answered the field with a list. Such rows overlap, so they "
+        "add up to more than the submissions.",
+        {"type": "boolean"}, made=lambda sums: sums["lists"] > 0),
+    owner="Each submission of these days counts for the answers that it gave. The orders are those "
+    "that were credited to it, up to today. Where several answers may be chosen, a submission counts "
+    "for each of them.",
+)
+# fmt: on
 
 Columns = dict[str, Column]
 """Rows of the answer: `field` is an index of the fields, `kind` one of those below, `value` an id (0 if the
@@ -19,7 +41,8 @@ kind is another than value). `stands_for`: how many rows it has the sums of."""
 _VALUE, _OTHER_VALUES, _NO_ANSWER = range(3)
 
 
-def response_revenue(query: Query) -> Answer[list[ResponseRow]]:
+@get("/forms/{id}/response-revenue", "analytics:read", ROW, limited=True)
+def response_revenue(query: Query) -> Answer:
     """Revenue by answer.
 
     A row per field and value, and a row with `value: null` for submissions without an answer to the field.
@@ -74,7 +97,7 @@ def _without_answer(query: Query, answered: Columns) -> Columns:
     return _of_kind(_NO_ANSWER, rows)
 
 
-def _answer(query: Query, fields: Column, rows: Columns) -> Answer[list[ResponseRow]]:
+def _answer(query: Query, fields: Column, rows: Columns) -> Answer:
     """The first rows and the sums of the others."""
     limit = query.limits.rows
     # Each field has a row, so no field after these has room.
@@ -91,21 +114,14 @@ def _answer(query: Query, fields: Column, rows: Columns) -> Answer[list[Response
         -kind,
     )
     found = limit_rows(Sums(rows), order, query.texts_of(value), limit)
-    data: list[ResponseRow] = []
-    others = 0
+    data, others = [], 0
     names.append((OTHER,))
     labels = [*zip(place[field[found.shown]], kind[found.shown], strict=True), (-1, _OTHER_VALUES)]
-    for ((text,), line), (index, of_kind) in zip(found.rows(), labels, strict=False):
+    for ((text_of_value,), line), (index, of_kind) in zip(found.rows(), labels, strict=False):
         if of_kind == _OTHER_VALUES:
             others += line["stands_for"]
-        data.append(
-            {
-                "fieldId": names[index][0],
-                "value": {_VALUE: text, _OTHER_VALUES: OTHER}.get(of_kind),
-                **figures(ResponseFigures, line),
-                "multiSelect": line["lists"] > 0,
-            }
-        )
+        value_text = {_VALUE: text_of_value, _OTHER_VALUES: OTHER}.get(of_kind)
+        data.append(ROW.filled((names[index][0], value_text), line))
     return Answer(data, meta=other_rows(others))
 
 

@@ -4,21 +4,80 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from warehouse.domain.currencies import minor_units
+from warehouse.domain.figures import count, money, number
+from warehouse.domain.rounding import ratio
 from web.api.ad_campaigns import Campaign, Campaigns, Spend, spend_between, spend_ever
 from web.api.ad_outcomes import Outcome, Outcomes, outcomes_of
-from web.api.ad_providers import staleness, unavailable_providers
-from web.api.endpoint import Answer, Endpoint
-from web.api.endpoint import blueprint as resource
+from web.api.ad_providers import UNAVAILABLE_PROVIDER, staleness, unavailable_providers
+from web.api.endpoint import get
 from web.api.exchange_rates import WORKING
 from web.api.query import Query
-from web.api.rounding import ratio
 from web.api.row_limit import OTHER, other_rows
-from web.api.schemas.ads import AdSpend, AdSpendRow
-from web.api.schemas.envelope import LimitedMeta
+from web.api.rows import Answer, Row, column, rows, text
 
+# fmt: off
+ROW: Final = Row(
+    "AdSpendRow",
+    """A campaign and a currency of its spend. Spend is dated by the platform's date, which is taken as the
+    shop's day; submissions and orders are dated by their own day. Orders that belong to no campaign are in
+    the last row: its `campaignName` is `unattributed`, its other texts are empty. Order: spend descending,
+    provider, campaignId.""",
+    text("provider", "Provider", "The ad provider: `meta`, `google`, `tiktok`, ..."),
+    text("campaignId", "Campaign", "The provider's id of the campaign."),
+    text("campaignName", "Name", "The campaign's latest name."),
+    text("currency", "Currency", "The currency of `spend` (ISO 4217)."),
+    number("spend", "Spend",
+        "Spend in major units of `currency`; negative if credits exceed the cost.",
+        "What the ads cost, as the provider reports it.",
+        bounds={}),
+    count("impressions", "Impressions",
+        "Impressions that the provider reports.",
+        "How often the ads were shown, as the provider reports it."),
+    count("clicks", "Clicks",
+        "Clicks that the provider reports.",
+        "How often the ads were clicked, as the provider reports it."),
+    count("attributedSubmissions", "Submissions",
+        "Submissions whose UTM values belong to the campaign. If a campaign has spend in two "
+        "currencies, its submissions and orders are in the row with more spend.",
+        "Submissions of these days that the campaign brought."),
+    count("attributedOrders", "Orders",
+        "Orders whose UTM values, or those of their submission, belong to the campaign.",
+        "Orders of these days that the campaign brought, by a form or without one."),
+    money("attributedNetRevenueCents", "Net revenue",
+        "Net revenue of these orders, in minor units of `revenueCurrency`.",
+        "What these orders came to, less what was paid back."),
+    text("revenueCurrency", "Currency of revenue", "The shop's currency (ISO 4217)."),
+    number("costPerLead", "Cost per submission",
+        "`spend` / `attributedSubmissions`, in `currency`, to 2 decimals.",
+        "What a submission cost in ads.",
+        bounds={}, without="no submissions"),
+    number("costPerAcquisition", "Cost per order",
+        "`spend` / `attributedOrders`, in `currency`, to 2 decimals.",
+        "What an order cost in ads.",
+        bounds={}, without="no orders"),
+    number("roas", "Return",
+        "Net revenue / spend, a plain ratio to 4 decimals. The revenue is converted into `currency` at "
+        "the exchange rate of each order's day; without a rate, `roas` is 0.",
+        "How much net revenue came back for each unit of money that the ads cost. Above 1, it is more.",
+        bounds={}, without="no spend"),
+    owner="What the ads cost in these days, and the submissions and orders of the same days that they "
+    "brought. The last row has the orders that no campaign brought, so the rows add up to the shop.",
+)
+SPEND: Final = Row(
+    "AdSpend",
+    "Ad spend and its return. The rows add up to the shop's orders.",
+    rows("rows", "", "", ROW),
+    column("attributionCoverage", "Coverage",
+        "By provider: the percentage of the window's submissions from this provider (by `utm_source`) "
+        "whose campaign is known; null if there are no such submissions.",
+        {"type": "object", "additionalProperties": {"anyOf": [{"type": "number"}, {"type": "null"}]}}),
+    rows("unavailableProviders", "Incomplete",
+        "One entry per provider and reason. Order: provider, reason.", UNAVAILABLE_PROVIDER),
+)
+# fmt: on
 _NO_SPEND: Final = Spend(Decimal(0), 0, 0)
 
 
@@ -33,14 +92,15 @@ class _Entry:
     outcome: Outcome
 
 
-def ad_spend(query: Query) -> Answer[AdSpend]:
+@get("/ads/spend", "analytics:read", SPEND, single=True, limited=True, clock=staleness)
+def ad_spend(query: Query) -> Answer:
     """Ad spend with its leads, orders and return.
 
     `{rows, attributionCoverage, unavailableProviders}`. Submissions are on the submission clock and orders on
     the order clock. Spend is dated by the platform's date, which is taken as the shop's day. At most 10,000
     rows; the others are summed in one row `(other)` for each currency, before the unattributed row.
     """
-    campaigns = query.known_campaigns()
+    campaigns = _campaigns(query)
     outcomes, coverage = outcomes_of(query, campaigns)
     unattributed = outcomes.pop(None)
     window = query.window
@@ -60,12 +120,20 @@ def ad_spend(query: Query) -> Answer[AdSpend]:
     entries.sort(key=_order)
     others = entries[query.limits.rows :]
     entries = entries[: query.limits.rows] + _summed(others)
-    data: AdSpend = {
+    data = {
         "rows": [_row(query, campaigns, entry) for entry in entries] + _unattributed(unattributed),
         "attributionCoverage": coverage,
         "unavailableProviders": unavailable_providers(query, without_rate),
     }
     return Answer(data, meta=other_rows(len(others)))
+
+
+def _campaigns(query: Query) -> Campaigns:
+    """Every ad campaign of the shop."""
+    shop = query.shop
+    return query.cache.get(
+        "campaigns", shop.key, shop.data_version, lambda: Campaigns(query.connection, shop.key)
+    )
 
 
 def _order(entry: _Entry) -> tuple[Decimal, Campaign, str]:
@@ -122,7 +190,7 @@ def _carriers(
     }
 
 
-def _row(query: Query, campaigns: Campaigns, entry: _Entry) -> AdSpendRow:
+def _row(query: Query, campaigns: Campaigns, entry: _Entry) -> dict[str, Any]:
     cost, outcome, shop_currency = entry.cost, entry.outcome, query.shop.currency
     revenue = _revenue(query, campaigns, entry)
     return {
@@ -143,7 +211,7 @@ def _row(query: Query, campaigns: Campaigns, entry: _Entry) -> AdSpendRow:
     }
 
 
-def _unattributed(outcome: Outcome) -> list[AdSpendRow]:
+def _unattributed(outcome: Outcome) -> list[dict[str, Any]]:
     """The row of the orders that belong to no campaign; none without such orders."""
     if not outcome.orders:
         return []
@@ -165,9 +233,3 @@ def _unattributed(outcome: Outcome) -> list[AdSpendRow]:
             "roas": 0,
         }
     ]
-
-
-blueprint = resource(
-    "ads",
-    Endpoint("GET", "/ads/spend", "analytics:read", ad_spend, meta=LimitedMeta, clock=staleness),
-)

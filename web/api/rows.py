@@ -1,0 +1,328 @@
+"""START HERE: the declaration of a row, and the two ways to make rows of sums: `ranked` and `grid`.
+
+A row is declared once (`web/reports/`). From the declaration come its JSON, its schema in the API's document,
+its columns in CSV, its totals, and what pages say about it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from inspect import cleandoc
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+
+from warehouse.catalogue import SUMMARY
+from warehouse.daily.group_sum import Column
+from warehouse.daily.reader import Sums
+from warehouse.domain import rounding
+from warehouse.domain.figures import COUNT, FIGURES, MONEY, Figure, Formula
+from web.api.row_limit import OTHER, TextsOf, limit_rows, other_rows
+from web.http.etags import State
+
+Schema = dict[str, Any]
+
+REFERENCE: Final = "#/components/schemas/{name}"
+_NULL: Final[Schema] = {"type": "null"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The `data` of an answer, with further headers and `meta`. `state` is that of the form which the
+    request has written; the form's ETag is made from it."""
+
+    data: Any
+    headers: dict[str, str] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    state: State | None = None
+
+
+@dataclass(frozen=True)
+class PlainColumn:
+    """A column that is no figure: a text, a flag, or rows inside the row (`row`, `many` of them). `schema`
+    is its JSON Schema. `made` gives its value from the sums of measures; without it, the report does.
+    `names` are the values of the first column of the rows inside, where there is always one of each."""
+
+    name: str
+    heading: str
+    schema: Schema
+    row: "Row | None" = None
+    many: bool = False
+    required: bool = True
+    made: Callable[[Mapping[str, int]], Any] | None = None
+    names: tuple[Any, ...] = ()
+
+
+def text(
+    name: str, heading: str, words: str, *, null: bool = False, pattern: str = "", **more: Any
+) -> PlainColumn:
+    """`more` are further keywords of the schema, such as `format` and `enum`."""
+    kind: Schema = {"anyOf": [{"type": "string"}, _NULL]} if null else {"type": "string"}
+    return PlainColumn(
+        name,
+        heading,
+        {"description": words, **more, **kind, **({"pattern": pattern} if pattern else {})},
+    )
+
+
+def column(name: str, heading: str, words: str, schema: Schema, **more: Any) -> PlainColumn:
+    """A column with a schema of its own."""
+    return PlainColumn(name, heading, {"description": words, **schema}, **more)
+
+
+def rows(
+    name: str, heading: str, words: str, row: "Row", made: Any = None, names: Any = (), **more: Any
+) -> PlainColumn:
+    """A list of rows inside the row: one for each of `names`, or at most `maxItems`."""
+    described = {"description": words} if words else {}
+    schema = {**described, "type": "array", "items": row.reference, **more}
+    return PlainColumn(name, heading, schema, row, many=True, made=made, names=tuple(names))
+
+
+def inside(name: str, heading: str, words: str, row: "Row", *, null: bool = False) -> PlainColumn:
+    """One row inside the row; null, if it may be missing."""
+    described = {"description": words} if words else {}
+    kind = {"anyOf": [row.reference, _NULL]} if null else row.reference
+    return PlainColumn(name, heading, {**described, **kind}, row)
+
+
+class Row:
+    """A kind of row: its name and its description in the API's document, and its columns in the order of
+    the answer. A text among the columns is a list of names of shared figures (`warehouse/domain/figures.py`).
+
+    `says` has, by the name of a shared figure, the API's and the owner's words where this row means
+    something else by it. `owner` tells an owner what the rows are.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        *columns: PlainColumn | Figure | str,
+        says: Mapping[str, tuple[str, str]] | None = None,
+        owner: str = "",
+    ) -> None:
+        self.name, self.description, self.owner = name, cleandoc(description), owner
+        own_words = says or {}
+        self.columns: dict[str, PlainColumn | Figure] = {}
+        for column in columns:
+            of_column = (
+                map(FIGURES.__getitem__, column.split()) if isinstance(column, str) else [column]
+            )
+            for each in of_column:
+                if isinstance(each, Figure) and each.name in own_words:
+                    words, owners = own_words[each.name]
+                    each = replace(each, words=words, owner=owners)
+                self.columns[each.name] = each
+        plain = {name: each for name, each in self.columns.items() if isinstance(each, PlainColumn)}
+        self.given = [name for name, each in plain.items() if not each.made]
+        self._made = [(name, each.made) for name, each in plain.items() if each.made]
+        self.figures = {
+            name: each for name, each in self.columns.items() if isinstance(each, Figure)
+        }
+
+    def formula(self, name: str) -> Formula:
+        """The formula of a figure over measures. A figure that the row lacks is the shared one; another
+        name is that of a measure."""
+        figure = self.figures.get(name) or FIGURES.get(name) or Figure(name, "", COUNT, "", "")
+        return figure.formula(self.formula)
+
+    def filled(
+        self, given: Iterable[Any], sums: Mapping[str, int], total: Mapping[str, int] | None = None
+    ) -> dict[str, Any]:
+        """The row with these values of its plain columns, and everything else from the sums of measures.
+        `total` has the figures of which its shares are."""
+        row = dict(zip(self.given, given, strict=True))
+        for name, formula in self._formulas:
+            row[name] = formula(sums)
+        for name, whole in self._shares:
+            row[name] = rounding.percent(row[whole], (total or row)[whole])
+        for name, made in self._made:
+            row[name] = made(sums)
+        return row
+
+    def total(self, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """The figures of several rows together: sums, and the quotients of the sums. A quotient of
+        something that the rows do not show is left out."""
+        rows = list(rows)
+        values = {
+            name: sum(row[name] for row in rows)
+            for name, figure in self.figures.items()
+            if figure.adds_up
+        }
+        for name, figure in self.figures.items():
+            if figure.over and set(figure.over) <= values.keys():
+                values[name] = figure.formula()(values)
+        return values
+
+    def total_of_shares(self, lines: Iterable[Mapping[str, int]]) -> dict[str, int]:
+        """The sums of the figures of which the row states shares, over rows of measures."""
+        return {whole: sum(map(self.formula(whole), lines)) for _, whole in self._shares}
+
+    def inner(self, name: str) -> "Row | None":
+        """The rows in one of its columns."""
+        column = self.columns.get(name)
+        return column.row if isinstance(column, PlainColumn) else None
+
+    @property
+    def reference(self) -> Schema:
+        return {"$ref": REFERENCE.format(name=self.name)}
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Its JSON Schema (2020-12, the dialect of OpenAPI 3.1)."""
+        return {
+            "title": self.name,
+            "description": self.description,
+            "type": "object",
+            "properties": {
+                name: each.schema if isinstance(each, PlainColumn) else _schema_of(each)
+                for name, each in self.columns.items()
+            },
+            "required": [
+                name
+                for name, each in self.columns.items()
+                if isinstance(each, Figure) or each.required
+            ],
+        }
+
+    @property
+    def inner_rows(self) -> Iterator["Row"]:
+        """Itself, and all rows inside it."""
+        yield self
+        for each in self.columns.values():
+            if isinstance(each, PlainColumn) and each.row:
+                yield from each.row.inner_rows
+
+    @cached_property
+    def _formulas(self) -> list[tuple[str, Formula]]:
+        return [
+            (name, self.formula(name))
+            for name, figure in self.figures.items()
+            if not figure.share_of
+        ]
+
+    @cached_property
+    def _shares(self) -> list[tuple[str, str]]:
+        return [(name, each.share_of) for name, each in self.figures.items() if each.share_of]
+
+
+def by_dimension(name: str, **by: Row) -> dict[str, Row]:
+    """The objects `{dimension, rows}` of an answer whose parameter `dimension` chooses the row."""
+    return {
+        dimension: Row(
+            f"{name}By{dimension.capitalize()}",
+            f"`dimension={dimension}`.",
+            column("dimension", "", "The requested dimension.", {"enum": [dimension]}),
+            rows("rows", "", "", row),
+        )
+        for dimension, row in by.items()
+    }
+
+
+def _schema_of(figure: Figure) -> Schema:
+    kind = "integer" if figure.unit in (COUNT, MONEY) else "number"
+    return {"description": figure.words, "type": kind, **figure.bounds}
+
+
+# The columns that say which form a row is about.
+FORM_COLUMNS: Final = (
+    text("formId", "Form", "The form's id.", format="uuid"),
+    text(
+        "formName",
+        "Name",
+        "The form's name; null if the shop's forms do not include it.",
+        null=True,
+    ),
+)
+FIELD_ID: Final = text("fieldId", "Question", "The id of a field of the form.")
+DATE: Final = text("date", "Day", "A day of the shop's calendar.", format="date")
+
+
+def zeros(summary: str) -> dict[str, int]:
+    """All measures of a summary, each 0."""
+    return dict.fromkeys(SUMMARY[summary].measures, 0)
+
+
+def any_figure(sums: Mapping[str, int], *keys: str) -> bool:
+    """Whether a column other than `keys` is not 0. A row can become all zeros when its facts move."""
+    return any(value for name, value in sums.items() if name not in keys)
+
+
+def with_figures(columns: Mapping[str, Column], keys: Sequence[str]) -> tuple[list[Column], Sums]:
+    """The key columns, and the measures (all other columns), of the rows with any figure."""
+    measures = {name: column for name, column in columns.items() if name not in keys}
+    has_figure = np.logical_or.reduce([column != 0 for column in measures.values()])
+    return [columns[name][has_figure] for name in keys], Sums(measures).at(has_figure)
+
+
+def names_of(names: Sequence[str]) -> Callable[[Column], TextsOf]:
+    """The texts behind a column of codes, which are indices of a closed list of names."""
+    return lambda codes: lambda rows: ((names[code],) for code in codes[rows].tolist())
+
+
+def ranked(
+    row: Row,
+    sums: Sums,
+    keys: Sequence[str],
+    texts_of: Callable[..., TextsOf],
+    descending: str,
+    limit: int | None = None,
+    more: Callable[..., Iterable[tuple[Any, ...]]] | None = None,
+) -> Answer:
+    """A row for each combination of `keys` with any figure, sorted by these figures, descending, then by
+    its texts. Rows after the first `limit` are summed in the row `(other)`.
+
+    `texts_of` gives the texts behind the columns of keys. `more` gives further plain columns of the rows that
+    are shown, from their texts and the columns of their keys.
+    """
+    ids, measures = with_figures(sums.columns, keys)
+    order = [row.formula(name)(measures.columns) for name in descending.split()]
+    found = limit_rows(measures, order, texts_of(*ids), limit or len(measures))
+    lines = list(found.rows())
+    further: list[tuple[Any, ...]] = [()] * len(lines)
+    if more:
+        further = [*more(found.texts, *(column[found.shown] for column in ids))]
+        further += [(OTHER,) * len(further[0])] if found.others else []
+    total = row.total_of_shares([line for _, line in lines])
+    data = [
+        row.filled((*texts, *each), line, total)
+        for (texts, line), each in zip(lines, further, strict=True)
+    ]
+    return Answer(data, meta=other_rows(found.others))
+
+
+def grid(
+    row: Row, sums: Sequence[Sums], *keys: tuple[str, Sequence[tuple[int, str]]]
+) -> list[dict[str, Any]]:
+    """A row for every combination of the keys' values, in their order: (column, pairs of value and text).
+    Several sums stand beside each other; a measure that two of them have is that of the later one. A share
+    is one of the rows that differ in the last key alone."""
+    names = [name for name, _ in keys]
+    parts = [
+        ({tuple(line[name] for name in names): line for line in each.rows()}, _none(each))
+        for each in sums
+    ]
+
+    def line_of(*ids: int) -> dict[str, int]:
+        line: dict[str, int] = {}
+        for lines, none in parts:
+            line |= lines.get(ids, none)
+        return line
+
+    *outer, (_, last) = keys
+    filled = []
+    for block in product(*(values for _, values in outer)):
+        ids, texts = [id for id, _ in block], [text for _, text in block]
+        lines = [line_of(*ids, id) for id, _ in last]
+        total = row.total_of_shares(lines)
+        filled += [
+            row.filled((*texts, text), line, total)
+            for (_, text), line in zip(last, lines, strict=True)
+        ]
+    return filled
+
+
+def _none(sums: Sums) -> dict[str, int]:
+    return dict.fromkeys(sums.columns, 0)
