@@ -46,6 +46,19 @@ LIMITED_META: Final = Row(
         required=False,
     ),
 )
+AGE_META: Final = Row(
+    "AgeMeta",
+    "The context of an answer at equal age.",
+    *_COMMON,
+    text(
+        "matureThrough",
+        "",
+        "With `within`, the last day whose submissions are old enough to count; null if the window has none.",
+        null=True,
+        format="date",
+        required=False,
+    ),
+)
 LIST_META: Final = Row(
     "ListMeta",
     "The context of one page of a list.",

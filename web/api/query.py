@@ -15,12 +15,13 @@ from warehouse.daily.reader import (
     Sums,
     last_mature_day,
     read,
+    read_by_age,
     read_cells,
     read_outcomes,
     read_visitors,
 )
 from warehouse.domain.hash_ids import text_id
-from warehouse.domain.time import iso_millis
+from warehouse.domain.time import day_date, iso_millis
 from warehouse.editions.pending_batches import OLDEST_PENDING
 from web.api.forms_table import form_names
 from web.api.row_limit import RowLimits, TextsOf
@@ -136,6 +137,25 @@ class Query:
     def form_outcomes(self, summary: str, *, within: int | None, by: Sequence[str] = ()) -> Sums:
         """The outcomes of the form in the path."""
         return self.outcomes(summary, within=within, by=by, where={"form": self.form})
+
+    def form_outcomes_by_age(self, summary: str, most: int) -> Sums:
+        """The outcomes of the form in the path within 1, 2, ... up to `most` days, a row each."""
+        window, where = self.window, {"form": self.form}
+        return read_by_age(
+            self.connection,
+            summary,
+            self.shop.edition,
+            window.first,
+            window.last,
+            today=self.today,
+            most=most,
+            where=where,
+        )
+
+    def mature_through(self, within: int) -> str | None:
+        """The last day of the window that counts `within` so many days; None if it has none."""
+        last = self._last_day(within)
+        return day_date(last).isoformat() if last >= self.window.first else None
 
     def visitors(self, *, within: int | None) -> dict[int, int]:
         """Distinct visitors of the form in the path, by kind; `within` as in `outcomes`."""

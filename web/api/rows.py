@@ -55,7 +55,14 @@ class PlainColumn:
 
 
 def text(
-    name: str, heading: str, words: str, *, null: bool = False, pattern: str = "", **more: Any
+    name: str,
+    heading: str,
+    words: str,
+    *,
+    null: bool = False,
+    required: bool = True,
+    pattern: str = "",
+    **more: Any,
 ) -> PlainColumn:
     """`more` are further keywords of the schema, such as `format` and `enum`."""
     kind: Schema = {"anyOf": [{"type": "string"}, _NULL]} if null else {"type": "string"}
@@ -63,6 +70,7 @@ def text(
         name,
         heading,
         {"description": words, **more, **kind, **({"pattern": pattern} if pattern else {})},
+        required=required,
     )
 
 
@@ -80,11 +88,13 @@ def rows(
     return PlainColumn(name, heading, schema, row, many=True, made=made, names=tuple(names))
 
 
-def inside(name: str, heading: str, words: str, row: "Row", *, null: bool = False) -> PlainColumn:
+def inside(
+    name: str, heading: str, words: str, row: "Row", *, null: bool = False, made: Any = None
+) -> PlainColumn:
     """One row inside the row; null, if it may be missing."""
     described = {"description": words} if words else {}
     kind = {"anyOf": [row.reference, _NULL]} if null else row.reference
-    return PlainColumn(name, heading, {**described, **kind}, row)
+    return PlainColumn(name, heading, {**described, **kind}, row, made=made)
 
 
 class Row:
