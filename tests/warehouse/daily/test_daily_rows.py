@@ -1,13 +1,15 @@
 """Daily rows written by the writer and summed by the reader, on both databases."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from sqlalchemy import Connection
 
-from warehouse.catalogue import SUMMARY
+from warehouse.catalogue import SUMMARIES, SUMMARY
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.daily import reader, writer
@@ -194,3 +196,12 @@ def test_outcomes_by_age_over_the_days_that_are_old_enough(submitted: Connection
         {"submissions": 4, "converted": 2, "orders": 3, "gross": 210, "refunded": 5},
         {"submissions": 0, "converted": 0, "orders": 0, "gross": 0, "refunded": 0},
     ]
+
+
+def test_outcomes_are_read_at_an_age_everywhere() -> None:
+    """No room of the API reads them but through `Query.outcomes` and `Query.visitors`, which ask for it."""
+    summaries = "|".join({one.outcomes for one in SUMMARIES if one.outcomes} | {"visitor"})
+    reads = re.compile(rf'(sums|cells|read)\((\w+,\s*)?"({summaries})"|daily_({summaries})')
+    root = Path(__file__).parents[3]
+    found = [path.name for path in root.glob("web/**/*.py") if reads.search(path.read_text())]
+    assert found == []
