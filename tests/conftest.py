@@ -74,6 +74,7 @@ BOTH_DATABASES = (
     "contract/test_forgetting.py",
     "contract/test_removal.py",
     "contract/test_credits.py",
+    "contract/test_equal_age.py",
     "contract/test_undo.py",
     "contract/test_versions.py",
     "contract/by_hand/test_exports.py",

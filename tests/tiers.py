@@ -15,6 +15,7 @@ import pytest
 THOROUGH: Final = (
     # random worlds
     "contract/test_credits.py",
+    "contract/test_equal_age.py::test_random_worlds_at_any_age",
     "contract/test_forgetting.py",
     "contract/test_life.py::test_random_worlds_keep_their_answers",
     "contract/test_raw_days.py",

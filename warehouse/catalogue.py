@@ -9,7 +9,12 @@ are counts of their smallest unit. Every measure adds up, over days and over any
 minimum or distinct count is stored.
 
 `packed_dims` are further dimensions that have too many combinations a day for a row each: all rows of
-one (day, dims) are packed into one binary column (`daily/packed_rows.py`).
+one (day, dims) are packed into one binary column (`daily/packed_rows.py`), in which the columns of
+`NARROW` take half the space.
+
+Submissions and their outcomes, the orders that followed, are apart: a submission is counted on its day for
+good, and its outcomes grow with its age. So they are kept by `delay`, and only
+`daily/reader.py::read_outcomes` adds them to their submissions: it asks at which age.
 
 Raise `LOGIC_VERSION` when a rollup returns other figures than before: editions that were built with
 older logic are then rebuilt. A changed declaration needs a revision as well (`make migration`); a new
@@ -32,9 +37,12 @@ class Summary:
     dims: tuple[str, ...]
     measures: tuple[str, ...]
     packed_dims: tuple[str, ...] = ()
-    # The rows that a rollup must see together: single "facts" (sessions and orders, each with its derived
-    # columns), all "visits" of a visitor to a form, all facts of "customers", or raw "events".
+    # The rows that a rollup must see together: "facts" (a session with all orders that are credited to it,
+    # an order that is credited to none), all "visits" of a visitor to a form, with their orders, all facts of
+    # "customers", or raw "events".
     unit: str = "facts"
+    # The summary with the outcomes of the submissions that this one counts, by the same dimensions.
+    outcomes: str = ""
 
     @property
     def table(self) -> str:
@@ -74,8 +82,8 @@ MILESTONE_MEASURES: Final = tuple(milestone.measure for milestone in MILESTONES)
 # Orders and their money, in minor units: of an order, of a submission (all orders credited to it), or
 # of a customer.
 REVENUE: Final = ("orders", "gross", "refunded")
-# The outcomes of submissions. `converted`: those with an order.
-OUTCOMES: Final = ("submissions", "converted", *REVENUE)
+# The outcomes of submissions. `converted`: 1 with the first order of a submission.
+OUTCOMES: Final = ("converted", *REVENUE)
 # The outcomes of acquired customers. `net_H`: gross less refunded of the first H days.
 LIFETIME: Final = ("purchasers", "repeaters", *REVENUE) + tuple(
     f"net_{days}" for days in LTV_HORIZONS
@@ -84,8 +92,8 @@ LIFETIME: Final = ("purchasers", "repeaters", *REVENUE) + tuple(
 SUMMARIES: Final = (
     # Every event counts, milestone or not: it shows on which days a form was in use.
     Summary("events", (), ("events",), ("form",), "events"),
-    # Milestones on their own days, outcomes on the submission's.
-    Summary("funnel", ("form",), MILESTONE_MEASURES + OUTCOMES),
+    # Milestones and submissions, each on its own day.
+    Summary("funnel", ("form",), (*MILESTONE_MEASURES, "submissions"), outcomes="outcome"),
     # All forms of a shop in one packed row a day, so that a list of forms reads few rows.
     Summary(
         "all_forms",
@@ -93,9 +101,16 @@ SUMMARIES: Final = (
         ("views", "subscriptions", "completions"),
         packed_dims=("form",),
     ),
-    Summary("device", ("form", "device"), MILESTONE_MEASURES + OUTCOMES),
-    # On the order's day.
-    Summary("form_orders", ("form",), REVENUE),
+    Summary(
+        "device",
+        ("form", "device"),
+        (*MILESTONE_MEASURES, "submissions"),
+        outcomes="outcome",
+    ),
+    # On the submission's day. `delay`: whole days of 24 h from the submission to the order.
+    Summary("outcome", ("form",), OUTCOMES, packed_dims=("device", "delay")),
+    # On the order's day. `submitted`: the day of the submission that the order is credited to.
+    Summary("form_orders", ("form", "submitted"), REVENUE),
     # On the day of the session's first view of the step.
     Summary("step", ("form", "step"), ("views", "completions", "dropoffs")),
     # On the day of completion; duration in microseconds.
@@ -106,8 +121,9 @@ SUMMARIES: Final = (
         packed_dims=("device", "bucket"),
     ),
     # Distinct visitors over any range: those whose previous active day (of the same kind) lies
-    # before the range. `previous` is -1 where there is none. `kind` is vocabulary.visitor_kind.
-    Summary("visitor", ("form", "kind", "previous"), ("visitors",), unit="visits"),
+    # before the range. `previous` is -1 where there is none. `kind` is vocabulary.visitor_kind. Purchasers of
+    # fewer than k days of 24 h are the sum over `delay` < k; other kinds have delay 0.
+    Summary("visitor", ("form", "kind", "previous", "delay"), ("visitors",), unit="visits"),
     # On the submission's day. field_a < field_b by id; the reader swaps a pair that is requested the other
     # way round.
     Summary(
@@ -118,10 +134,19 @@ SUMMARIES: Final = (
     ),
     # On the submission's day. value 0: submissions that answered the field at all, whatever the type.
     # `lists` counts those whose answer is a list.
-    Summary("response", ("form",), (*OUTCOMES, "lists"), packed_dims=("field", "value")),
+    Summary(
+        "response",
+        ("form",),
+        ("submissions", "lists"),
+        packed_dims=("field", "value"),
+        outcomes="response_outcome",
+    ),
+    Summary("response_outcome", ("form",), OUTCOMES, packed_dims=("field", "value", "delay")),
     # On the order's day.
     Summary("attribution", ("type",), REVENUE),
-    Summary("utm_submission", (), ("submissions", "converted"), packed_dims=("utm",)),
+    # On the submission's day.
+    Summary("utm_submission", (), ("submissions",), packed_dims=("utm",), outcomes="utm_outcome"),
+    Summary("utm_outcome", (), OUTCOMES, packed_dims=("utm", "delay")),
     Summary("utm_order", (), REVENUE, packed_dims=("type", "utm")),
     # `issued` on the submission's day, the rest on the order's.
     Summary(
@@ -137,5 +162,15 @@ SUMMARIES: Final = (
 
 SUMMARY: Final = {summary.name: summary for summary in SUMMARIES}
 
+# The columns that take 32 bits in packed rows: codes from small lists, and counts of things that happened on
+# one day. All others take 64: ids, which are hashes, and sums of money and of time.
+NARROW: Final = frozenset(
+    {
+        *("device", "bucket", "type", "delay"),
+        *("events", *MILESTONE_MEASURES, "submissions", "converted", "orders", "lists"),
+        *("issued", "attributed", "customers", "purchasers", "repeaters"),
+    }
+)
+
 # The version of the logic behind all facts and summaries.
-LOGIC_VERSION: Final = 1
+LOGIC_VERSION: Final = 2

@@ -103,10 +103,19 @@ class Changes:
         return sorted_unique(self.order_ids.index.to_numpy(), gone)
 
     @property
+    def changed_outcomes(self) -> Column:
+        """Ids of the sessions that changed, or to which a changed order is or was credited: an order may
+        come at another instant with the same money."""
+        orders = self.orders.of(self.changed_orders)
+        credited = (orders.old["session"].to_numpy(), orders.new["session"].to_numpy())
+        ids = sorted_unique(self.changed_sessions, *credited)
+        return ids[ids != 0]
+
+    @property
     def summed_sessions(self) -> Column:
-        """Ids of the sessions that changed, or whose discounts did."""
+        """Ids of the sessions that changed, or whose outcomes or discounts did."""
         issues = (self.issues.old["session"].to_numpy(), self.issues.new["session"].to_numpy())
-        return sorted_unique(self.changed_sessions, *issues)
+        return sorted_unique(self.changed_outcomes, *issues)
 
     @property
     def summed_orders(self) -> Column:
@@ -120,8 +129,9 @@ class Neighbours:
     """Unchanged facts that rollups sum together with the changed ones.
 
     - `sessions`: columns SESSION by session id: the sessions of every visitor with a form, and the
-      submissions of every customer, of whom a session changed; `orders`: columns ORDER by order id, the
-      orders of these customers. Changed facts may be among them in their stored version.
+      submissions of every customer, of whom a session or its outcome changed; `orders`: columns ORDER by
+      order id, the orders of these customers, those that are credited to these sessions of visitors, and to
+      all sessions that rollups sum. Changed facts may be among them in their stored version.
     - `answers`: rows of fact_answer of all submissions that have no events in the batches
     """
 

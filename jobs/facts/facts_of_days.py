@@ -33,22 +33,23 @@ def stored_facts(
     session, answer = tables.fact_form_session, tables.fact_answer
     steps = load(connection, tables.fact_step, span, within("viewed_at"))
     reached = within(*(milestone.instant for milestone in MILESTONES))
-    sessions = pd.concat(
-        [
-            load(connection, session, span, reached),
-            load(connection, session, steps[_SESSION].drop_duplicates()),
-        ],
-        ignore_index=True,
-    ).drop_duplicates("session")
+    sessions = _together(
+        load(connection, session, span, reached),
+        load(connection, session, steps[_SESSION].drop_duplicates()),
+        "session",
+    )
     orders = load(connection, tables.fact_order, span, within("created_at"))
     submitted = sessions[sessions["submitted_at"] != NEVER]
+    # An order stands on its own day with the day of its submission, and on that one.
+    ordered_from = load(connection, session, _credited(orders))
+    ordered = load(connection, tables.fact_order, submitted[_SESSION])
     facts = Facts(
-        sessions=calendar.sessions(sessions),
+        sessions=calendar.sessions(_together(sessions, ordered_from, "session")),
         # All steps: a session's last one decides where it dropped off, on whatever day.
         steps=calendar.steps(load(connection, tables.fact_step, sessions[_SESSION])),
         answers=chosen_values(load(connection, answer, submitted[_SESSION])),
         issues=load(connection, tables.fact_code_issued, submitted[_SESSION]),
-        orders=calendar.orders(orders),
+        orders=calendar.orders(_together(orders, ordered, "order")),
         order_codes=load(connection, tables.fact_order_code, orders[["edition", "order"]]),
     )
     visits = load(connection, session, sessions[PAIR].drop_duplicates())
@@ -56,13 +57,26 @@ def stored_facts(
     submissions = load(connection, session, known, f"f.submitted_at <> {NEVER}")
     return {
         "facts": facts,
-        "visits": facts.only(sessions=calendar.sessions(visits)),
+        "visits": facts.only(
+            sessions=calendar.sessions(visits),
+            orders=calendar.orders(load(connection, tables.fact_order, visits[_SESSION])),
+        ),
         "customers": facts.only(
             sessions=calendar.sessions(submissions),
             answers=chosen_values(load(connection, answer, submissions[_SESSION])),
             orders=calendar.orders(load(connection, tables.fact_order, known)),
         ),
     }
+
+
+def _together(rows: pd.DataFrame, more: pd.DataFrame, id: str) -> pd.DataFrame:
+    """Both, each id once."""
+    return pd.concat([rows, more], ignore_index=True).drop_duplicates(id)
+
+
+def _credited(orders: pd.DataFrame) -> pd.DataFrame:
+    """The sessions that these orders are credited to: edition, session; each once."""
+    return orders.loc[orders["session"] != 0, _SESSION].drop_duplicates()
 
 
 def events_by_day(

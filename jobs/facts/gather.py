@@ -48,7 +48,7 @@ from jobs.facts.customers import (
     touched_emails,
     with_customers,
 )
-from jobs.facts.first_sessions import pairs_of
+from jobs.facts.first_sessions import in_pairs, pairs_of
 from jobs.facts.orders import batch_orders, replaced
 from jobs.facts.partials import NOTHING_REMOVED, Partials, Removed
 from jobs.facts.sessions import BatchSessions, StoredSessions, merge_batch
@@ -346,18 +346,25 @@ def _named_by_moved_codes(
 def gather_neighbours(connection: ArrowConnection, changes: Changes) -> Neighbours:
     """Read the facts that share a unit of a rollup (`Summary.unit`) with changed ones. Leaves a
     transaction open."""
-    batch = changes.batch_sessions
+    batch, summed = changes.batch_sessions, changes.sessions.of(changes.summed_sessions)
     # The sessions of the batch's own visitors were gathered to derive their first sessions.
-    others = changes.sessions.of(except_ids(changes.changed_sessions, batch))
+    others = changes.sessions.of(except_ids(changes.changed_outcomes, batch))
     customers = changed_customers(changes)
     visits = _load_sessions(connection, pairs_of(others.old, others.new))
     submissions = _load_sessions(connection, customers, f"f.submitted_at <> {NEVER}")
-    changed = changes.sessions.of(changes.summed_sessions).new
-    answered = unique_ids(submissions, changed[changed["submitted_at"] != NEVER])
+    answered = unique_ids(submissions, summed.new[summed.new["submitted_at"] != NEVER])
     answered = answered[~answered.index.isin(batch)]
+    changed = changes.sessions.of(changes.changed_outcomes)
+    stored = changes.sessions.old
+    of_visitors = stored[in_pairs(stored, pairs_of(changed.old, changed.new))]
+    credited = unique_ids(summed.old, of_visitors, visits)
+    credited = credited[credited["submitted_at"] != NEVER]
     return Neighbours(
         sessions=unique_ids(visits, submissions),
-        orders=_load_orders(connection, customers),
+        orders=unique_ids(
+            _load_orders(connection, customers),
+            _load_orders(connection, key_columns(credited, "session")),
+        ),
         answers=fact_table_io.load(
             connection, tables.fact_answer, key_columns(answered, "session")
         ),

@@ -1,15 +1,20 @@
 """The facts that rollups sum, before and after a change, by the unit that a rollup must see whole."""
 
 from dataclasses import dataclass
+from typing import Final
 
+import numpy as np
 import pandas as pd
 
+from jobs.arrays.group_keys import Column
 from jobs.facts.calendar import Calendar, chosen_values
-from jobs.facts.changes import Changes, Neighbours
+from jobs.facts.changes import Changes, Neighbours, Versions
 from jobs.facts.customers import changed_customers
 from jobs.facts.facts import Facts
 from jobs.facts.first_sessions import in_pairs, pairs_of
 from warehouse.domain.time import NEVER
+
+NO_IDS: Final = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -33,9 +38,10 @@ def facts_by_unit(
 
 
 def _single_facts(changes: Changes, neighbours: Neighbours, calendar: Calendar) -> UnitFacts:
-    """The sessions and orders that changed, or whose discounts did."""
+    """The sessions that changed, or whose outcomes or discounts did, with all orders that are credited to
+    them; the orders that changed, or whose discounts did."""
     sessions = changes.sessions.of(changes.summed_sessions)
-    orders = changes.orders.of(changes.summed_orders)
+    orders = _orders_of(changes, neighbours, sessions, changes.summed_orders)
     others = neighbours.answers[neighbours.answers["session"].isin(sessions.new.index)]
     # Answers of sessions without new events are the same in both versions.
     unchanged = chosen_values(others)
@@ -57,14 +63,30 @@ def _single_facts(changes: Changes, neighbours: Neighbours, calendar: Calendar) 
 def _visits(
     changes: Changes, neighbours: Neighbours, calendar: Calendar, template: Facts
 ) -> UnitFacts:
-    """All sessions of every (visitor, form) that a changed session belongs or belonged to."""
-    changed = changes.sessions.of(changes.changed_sessions)
+    """All sessions, with their orders, of every (visitor, form) that a session belongs or belonged to which
+    changed, or whose outcome did."""
+    changed = changes.sessions.of(changes.changed_outcomes)
     pairs = pairs_of(changed.old, changed.new)
-    sessions = changes.sessions.plus(neighbours.sessions)
+    visits = changes.sessions.plus(neighbours.sessions)
+    visits = Versions(*(rows[in_pairs(rows, pairs)] for rows in (visits.old, visits.new)))
+    orders = _orders_of(changes, neighbours, visits)
     return UnitFacts(
         *(
-            template.only(sessions=calendar.sessions(rows[in_pairs(rows, pairs)]))
-            for rows in (sessions.old, sessions.new)
+            template.only(sessions=calendar.sessions(sessions), orders=calendar.orders(credited))
+            for sessions, credited in ((visits.old, orders.old), (visits.new, orders.new))
+        )
+    )
+
+
+def _orders_of(
+    changes: Changes, neighbours: Neighbours, sessions: Versions, ids: Column = NO_IDS
+) -> Versions:
+    """The orders that are credited to one of the sessions, and those with these ids."""
+    orders = changes.orders.plus(neighbours.orders)
+    return Versions(
+        *(
+            rows[rows["session"].isin(of.index) | rows.index.isin(ids)]
+            for rows, of in ((orders.old, sessions.old), (orders.new, sessions.new))
         )
     )
 

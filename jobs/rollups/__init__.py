@@ -19,11 +19,17 @@ from jobs.arrays.columns import int_columns
 from jobs.facts.facts import Facts
 from jobs.rollups.cross_field import cross_field
 from jobs.rollups.discount import discount
-from jobs.rollups.funnel import all_forms, device, funnel
+from jobs.rollups.funnel import all_forms, device, funnel, outcome
 from jobs.rollups.group_sum import part, sums
 from jobs.rollups.lifetime import ltv_form, ltv_segment
-from jobs.rollups.orders import attribution, form_orders, utm_order, utm_submission
-from jobs.rollups.response import response
+from jobs.rollups.orders import (
+    attribution,
+    form_orders,
+    utm_order,
+    utm_outcome,
+    utm_submission,
+)
+from jobs.rollups.response import response, response_outcome
 from jobs.rollups.step import step
 from jobs.rollups.time_to_complete import time_to_complete
 from jobs.rollups.visitor import visitor
@@ -36,14 +42,17 @@ ROLLUPS: Final[dict[str, Callable[[Facts], pd.DataFrame]]] = {
         funnel,
         all_forms,
         device,
+        outcome,
         form_orders,
         step,
         time_to_complete,
         visitor,
         cross_field,
         response,
+        response_outcome,
         attribution,
         utm_submission,
+        utm_outcome,
         utm_order,
         discount,
         ltv_form,

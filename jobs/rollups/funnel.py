@@ -1,26 +1,33 @@
-"""The funnel: milestones and outcomes of form sessions, by form, by device, and of all forms."""
+"""The funnel: milestones, submissions and outcomes of form sessions, by form, by device, and of all forms."""
 
 import pandas as pd
 
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import part, total
-from jobs.rollups.submissions import milestone_parts, outcome_part
+from jobs.rollups.group_sum import Part, part, total
+from jobs.rollups.submissions import (
+    OUTCOME_VALUES,
+    milestone_parts,
+    outcomes,
+    submission_part,
+)
 from warehouse.catalogue import MILESTONE_MEASURES, SUMMARY
 
 
 def funnel(facts: Facts) -> pd.DataFrame:
-    """Form sessions by form: each milestone counts once, on the day on which it first happened.
-
-    Submissions, those that converted, and all their orders to date are on the submission's day.
-    """
+    """Form sessions by form: each milestone and the submission once, on the day of its first event."""
     milestones = milestone_parts(facts.sessions, MILESTONE_MEASURES)
-    return total("funnel", *milestones, outcome_part(facts.sessions))
+    return total("funnel", *milestones, submission_part(facts.sessions))
 
 
 def device(facts: Facts) -> pd.DataFrame:
     """As `funnel`, by form and device."""
     milestones = milestone_parts(facts.sessions, MILESTONE_MEASURES)
-    return total("device", *milestones, outcome_part(facts.sessions))
+    return total("device", *milestones, submission_part(facts.sessions))
+
+
+def outcome(facts: Facts) -> pd.DataFrame:
+    """The orders credited to submissions, by form, device and delay, on the submission's day."""
+    return total("outcome", Part(outcomes(facts), OUTCOME_VALUES))
 
 
 def all_forms(facts: Facts) -> pd.DataFrame:

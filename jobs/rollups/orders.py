@@ -3,16 +3,21 @@
 import pandas as pd
 
 from jobs.arrays.columns import Columns, int_column, take_rows
+from jobs.arrays.group_keys import Column, index_of
 from jobs.facts.facts import Facts
 from jobs.rollups.group_sum import Part, part, total
-from jobs.rollups.submissions import submissions
-from warehouse.domain.vocabulary import UNATTRIBUTED
+from jobs.rollups.submissions import OUTCOME_VALUES, outcomes, submission_part, submissions
 
 
 def form_orders(facts: Facts) -> pd.DataFrame:
-    """Orders credited to a submission, by the submission's form, on the day of the order."""
-    credited = int_column(facts.orders, "type") != UNATTRIBUTED
-    return total("form_orders", _revenue(take_rows(facts.orders, credited)))
+    """Orders credited to a submission, by its form and its day, on the day of the order.
+
+    An order whose submission is not among the facts is left out: neither of them has changed.
+    """
+    submitted = submissions(facts.sessions)
+    index = index_of(submitted["session"], int_column(facts.orders, "session"))
+    orders = take_rows(facts.orders, index >= 0)
+    return total("form_orders", _revenue(orders, submitted=submitted["day"][index[index >= 0]]))
 
 
 def attribution(facts: Facts) -> pd.DataFrame:
@@ -26,10 +31,14 @@ def utm_order(facts: Facts) -> pd.DataFrame:
 
 
 def utm_submission(facts: Facts) -> pd.DataFrame:
-    """Submissions, and those that converted, by UTM (0: none), on the submission's day."""
-    rows = submissions(facts.sessions)
-    return total("utm_submission", part(rows, submissions=1, converted="converted"))
+    """Submissions by UTM (0: none), on their day."""
+    return total("utm_submission", submission_part(facts.sessions))
 
 
-def _revenue(orders: Columns) -> Part:
-    return part(orders, orders=1, gross="gross", refunded="refunded")
+def utm_outcome(facts: Facts) -> pd.DataFrame:
+    """The orders credited to submissions, by the submission's UTM (0: none) and delay, on its day."""
+    return total("utm_outcome", Part(outcomes(facts), OUTCOME_VALUES))
+
+
+def _revenue(orders: Columns, **dims: Column) -> Part:
+    return part(orders, orders=1, gross="gross", refunded="refunded", **dims)

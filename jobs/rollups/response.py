@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 
 from jobs.arrays.columns import int_column, take
-from jobs.arrays.group_keys import index_of
+from jobs.arrays.group_keys import index_of, join
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import Part, total
-from jobs.rollups.submissions import OUTCOME_VALUES, submissions
+from jobs.rollups.group_sum import Part, part, total
+from jobs.rollups.submissions import OUTCOME_VALUES, outcomes, submissions
 
 
 def response(facts: Facts) -> pd.DataFrame:
@@ -19,7 +19,17 @@ def response(facts: Facts) -> pd.DataFrame:
     submitted = submissions(facts.sessions)
     index = index_of(submitted["session"], int_column(facts.answers, "session"))
     answers = take(facts.answers, index >= 0, ["edition", "field", "value", "listed"])
-    measures = [name for name in OUTCOME_VALUES if name != "submissions"]
-    answers |= take(submitted, index[index >= 0], ["day", "form", *measures])
+    answers |= take(submitted, index[index >= 0], ["day", "form"])
     lists = np.where(answers["value"] == 0, answers["listed"], 0)
-    return total("response", Part(answers, {**OUTCOME_VALUES, "lists": lists}))
+    return total("response", part(answers, submissions=1, lists=lists))
+
+
+def response_outcome(facts: Facts) -> pd.DataFrame:
+    """The orders credited to submissions, by form, field, value and delay, on the submission's day.
+
+    An order counts under each value under which its submission does in `response`.
+    """
+    credited = outcomes(facts)
+    order, answer = join([credited["session"]], [int_column(facts.answers, "session")])
+    rows = take(credited, order, list(credited)) | take(facts.answers, answer, ["field", "value"])
+    return total("response_outcome", Part(rows, OUTCOME_VALUES))

@@ -1,4 +1,4 @@
-"""Submissions: form sessions that subscribed or completed, and the parts of a summary that they fill."""
+"""Submissions (form sessions that subscribed or completed), their outcomes, and parts of summaries."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,15 +6,14 @@ from typing import Final
 import numpy as np
 
 from jobs.arrays.columns import Columns, int_column, take
-from jobs.arrays.group_keys import Column
+from jobs.arrays.group_keys import Column, earliest, group_keys, index_of
+from jobs.facts.facts import Facts
 from jobs.rollups.group_sum import Part, Value
 from warehouse.catalogue import MILESTONES, OUTCOMES, REVENUE
-from warehouse.domain.time import NO_DAY
+from warehouse.domain.time import MICROS_PER_DAY, NO_DAY
 
-# The measures of `submissions`, all on the submission's day.
-OUTCOME_VALUES: Final[dict[str, Value]] = {
-    name: 1 if name == "submissions" else name for name in OUTCOMES
-}
+# The measures of `outcomes`.
+OUTCOME_VALUES: Final[dict[str, Value]] = {name: name for name in OUTCOMES}
 
 _KEPT: Final = ["edition", "session", "form", "device", "utm", "customer", "submitted_at", *REVENUE]
 
@@ -31,6 +30,29 @@ def submissions(sessions: Columns) -> dict[str, Column]:
     }
 
 
+def outcomes(facts: Facts) -> dict[str, Column]:
+    """The orders that are credited to submissions: edition, session, day, form, device, utm of the
+    submission; `delay`, in whole days of 24 h after it; `converted` (1: its first order); orders (1), gross,
+    refunded.
+
+    Of orders at the same instant, which one is the first makes no difference: their delay is the same.
+    """
+    submitted = submissions(facts.sessions)
+    index = index_of(submitted["session"], int_column(facts.orders, "session"))
+    orders = take(facts.orders, index >= 0, ["created_at", "gross", "refunded"])
+    index = index[index >= 0]
+    created_at = orders.pop("created_at")
+    converted = np.zeros(len(index), np.int64)
+    converted[earliest(group_keys(index).dense(), created_at)] = 1
+    return {
+        **take(submitted, index, ["edition", "session", "day", "form", "device", "utm"]),
+        "delay": (created_at - submitted["submitted_at"][index]) // MICROS_PER_DAY,
+        "converted": converted,
+        "orders": np.ones(len(index), np.int64),
+        **orders,
+    }
+
+
 def milestone_parts(sessions: Columns, measures: Iterable[str]) -> list[Part]:
     """The milestones among the measures, each on the day on which it first happened."""
     return [
@@ -40,6 +62,6 @@ def milestone_parts(sessions: Columns, measures: Iterable[str]) -> list[Part]:
     ]
 
 
-def outcome_part(sessions: Columns) -> Part:
-    """The outcomes of the submissions, on the submission's day."""
-    return Part(submissions(sessions), OUTCOME_VALUES)
+def submission_part(sessions: Columns) -> Part:
+    """The submissions, on their day."""
+    return Part(submissions(sessions), {"submissions": 1})

@@ -25,6 +25,9 @@ ADDITIVE = {
     "time-to-complete": Additive(("deviceType",), ("completions",)),
     "devices": Additive(("deviceType",), FIGURES),
     "trends": Additive(("date",), FIGURES),
+    "/v1/revenue/by-form": Additive(
+        ("formId",), ("views", "submissions", "convertedSubmissions", *MONEY)
+    ),
     "cross-field": Additive(("valueA", "valueB"), ("count", "convertedSubmissions")),
     "/v1/attribution": Additive(("attributionType",), MONEY),
     "/v1/attribution/daily": Additive(("date", "attributionType"), MONEY),

@@ -42,7 +42,9 @@ def wrong_answers(
             found.append(f"{shop_id} {path} {query}: status {status} {body}")
             continue
         window = oracle.window(query, shop_id, today)
-        if body["meta"]["range"] != window or not oracle.describes(shop_id, body["meta"]):
+        if body["meta"]["range"] != window or not oracle.describes(
+            shop_id, body["meta"], query, today
+        ):
             found.append(f"{shop_id} {path} {query}: expected {window}, got {body['meta']}")
         expected = oracle.limited(path, query, shop_id, today, now)
         if body["meta"].get("otherRows", 0) != expected.other_rows:

@@ -25,7 +25,9 @@ def _customer(edition: int) -> st.SearchStrategy[int]:
 def some_facts(draw: st.DrawFn) -> Facts:
     """Facts that respect what `Facts` promises: unique ids, children of known parents."""
     sessions = [_session(draw, number) for number in range(1, draw(st.integers(0, 10)) + 1)]
-    orders = [_order(draw, number) for number in range(1, draw(st.integers(0, 8)) + 1)]
+    orders = [_order(draw, number, sessions) for number in range(1, draw(st.integers(0, 8)) + 1)]
+    for row in sessions:
+        row["orders"] = sum(order["session"] == row["session"] for order in orders)
     return facts(
         sessions=sessions,
         steps=_children(
@@ -83,17 +85,23 @@ def _session(draw: st.DrawFn, number: int) -> dict[str, int]:
         "started_at": draw(_MAYBE),
         "subscribed_at": draw(_MAYBE),
         "completed_at": draw(_MAYBE),
-        "orders": draw(st.integers(0, 2)),
         "gross": draw(_MONEY),
         "refunded": draw(_MONEY),
     }
 
 
-def _order(draw: st.DrawFn, number: int) -> dict[str, int]:
+def _order(draw: st.DrawFn, number: int, sessions: list[dict[str, int]]) -> dict[str, int]:
+    """An order, perhaps credited to a submission, which has the order's shop."""
     edition = draw(st.integers(1, 2))
     # Some at the very edges of the horizons.
     later = draw(st.sampled_from([0, 30, 60, 365])) * at(1)
+    submitted = [
+        row["session"]
+        for row in sessions
+        if row["edition"] == edition and min(row["subscribed_at"], row["completed_at"]) != NEVER
+    ]
     return {
+        "session": draw(st.sampled_from([0, *submitted])),
         "edition": edition,
         "order": number,
         "created_at": draw(_INSTANTS) + later,

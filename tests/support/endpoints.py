@@ -3,7 +3,7 @@
 FORM = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"
 
-# The nineteen endpoints by their number in the interface: method, address, scope (None: any valid key).
+# The endpoints by their number in the contract: method, address, scope (None: any valid key).
 ENDPOINTS = {
     1: ("GET", "/v1/forms", None),
     2: ("POST", "/v1/forms", "forms:write"),
@@ -24,6 +24,8 @@ ENDPOINTS = {
     17: ("GET", "/v1/revenue/by-utm?dimension=campaign", "analytics:read"),
     18: ("GET", "/v1/ads/spend", "analytics:read"),
     19: ("GET", "/v1/customers/ltv?dimension=form", "customers:read"),
+    25: ("GET", f"/v1/forms/{FORM}/time-to-order", "analytics:read"),
+    26: ("GET", "/v1/revenue/by-form", "analytics:read"),
 }
 
 GETS = [path for method, path, _ in ENDPOINTS.values() if method == "GET"]

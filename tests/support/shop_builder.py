@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
-from warehouse.catalogue import SUMMARY
+from warehouse.catalogue import OUTCOMES, SUMMARY, Summary
+from warehouse.daily.packed_rows import layout
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_number, to_micros
 from warehouse.domain.vocabulary import ATTRIBUTION_TYPES, DEVICES, SCOPES, UTM_FIELDS
@@ -106,35 +107,52 @@ class ShopBuilder:
         return form_id
 
     def daily(self, name: str, on: str, **values: Any) -> None:
-        """One line of a summary; measures left out are 0.
+        """One line of a summary; measures left out are 0. Without `delay`, orders came at once; without
+        `submitted`, on the day of their submission. Outcomes of submissions go to the summary that has them,
+        of no device where none is given.
 
         Where a day's lines lie packed as cells, one is given by name like any other, or several as
-        tuples in `cells`, with the dimensions that they share (the first ones) by name.
+        tuples in `cells`, with the dimensions that they share (the first ones) by name, and with outcomes
+        behind the first measure, which is `submissions`.
         """
-        summary, table = SUMMARY[name], DAILY[name]
-        row: dict[str, Any] = {"edition": self.edition, "day": day(on)}
-        for dim in summary.dims:
-            row[dim] = self._id(dim, values.pop(dim))
-        shared = [self._id(dim, values.pop(dim)) for dim in summary.packed_dims if dim in values]
-        cells = values.pop("cells", None)
-        measures = {measure: values.pop(measure, 0) for measure in summary.measures}
+        summary = SUMMARY[name]
+        days = {"delay": 0, "submitted": day(on)}
+        dims = (*summary.dims, *summary.packed_dims)
+        key = {dim: self._id(dim, values.pop(dim)) for dim in dims if dim in values}
+        cells = values.pop("cells", [()])
+        first, *others = summary.measures
+        measures = (first, *(OUTCOMES if summary.outcomes else ()), *others)
+        figures = {measure: values.pop(measure, 0) for measure in measures}
         assert not values, values
-        if not summary.packed_dims:
-            with writing(self.engine) as connection:
-                connection.execute(insert(table), row | measures)
+        free = [dim for dim in dims if dim not in key and dim not in days]
+        shared = {"edition": self.edition, "day": day(on), **days, **key, **figures}
+        lines = [
+            shared
+            | {dim: self._id(dim, value) for dim, value in zip(free, cell, strict=False)}
+            | dict(zip(measures, cell[len(free) :], strict=False))
+            for cell in cells
+        ]
+        self._add(summary, lines)
+        if summary.outcomes:
+            bought = [{"device": 0, **line} for line in lines if any(line[m] for m in OUTCOMES)]
+            self._add(SUMMARY[summary.outcomes], bought)
+
+    def _add(self, summary: Summary, lines: list[dict[str, int]]) -> None:
+        """Lines of one key."""
+        if not lines:
             return
-        lines = []
-        for cell in cells or [tuple(measures.values())]:
-            dims = summary.packed_dims[len(shared) :]
-            ids = [self._id(dim, cell[place]) for place, dim in enumerate(dims)]
-            figures = cell[len(dims) :]
-            missing = len(summary.measures) - len(figures)
-            lines.append([*shared, *ids, *figures, *[0] * missing])
-        same = [table.c[part] == value for part, value in row.items()]
+        table = DAILY[summary.name]
+        row: dict[str, Any] = {name: lines[0][name] for name in summary.key}
         with writing(self.engine) as connection:
-            before = connection.execute(select(table.c.packed_dims).where(*same)).scalar() or b""
-            connection.execute(delete(table).where(*same))
-            row["packed_dims"] = before + np.array(lines, dtype="<i8").tobytes()
+            if summary.packed_dims:
+                same = [table.c[name] == value for name, value in row.items()]
+                before = connection.execute(select(table.c.packed_dims).where(*same)).scalar()
+                connection.execute(delete(table).where(*same))
+                columns = layout(summary)
+                packed = [tuple(line[name] for name in columns.names or ()) for line in lines]
+                row["packed_dims"] = (before or b"") + np.array(packed, dtype=columns).tobytes()
+            else:
+                row |= {name: lines[0][name] for name in summary.measures}
             connection.execute(insert(table), row)
 
     def step(self, form_id: str, step_id: str, index: int, name: str = "") -> None:

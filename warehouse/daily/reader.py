@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import BigInteger, Connection, Select, bindparam, cast, func, select
 
-from warehouse.catalogue import SUMMARY
+from warehouse.catalogue import OUTCOMES, SUMMARY
 from warehouse.daily.group_sum import Column, total
-from warehouse.daily.packed_rows import unpack_bytes, width
+from warehouse.daily.packed_rows import unpack_bytes
 from warehouse.tables import DAILY
 
 
@@ -85,17 +85,96 @@ def read_cells(
     plain = tuple(dim for dim in by if dim not in summary.packed_dims)
     values = {"edition": edition, "first": first, "last": last, **where}
     rows = connection.execute(_packed(name, plain, tuple(where)), values).all()
-    lines, row_of_line = unpack_bytes([row[-1] for row in rows], width(summary))
+    lines, row_of_line = unpack_bytes(summary, [row[-1] for row in rows])
     columns: dict[str, Column] = {}
     for dim in by:
         if dim in plain:
             index = plain.index(dim)
             columns[dim] = np.array([row[index] for row in rows], dtype=np.int64)[row_of_line]
         else:
-            columns[dim] = np.ascontiguousarray(lines[:, summary.packed_dims.index(dim)])
-    for index, measure in enumerate(summary.measures, len(summary.packed_dims)):
-        columns[measure] = np.ascontiguousarray(lines[:, index])
+            columns[dim] = lines[dim].astype(np.int64)
+    for measure in summary.measures:
+        columns[measure] = lines[measure].astype(np.int64)
     return columns
+
+
+def read_outcomes(
+    connection: Connection,
+    name: str,
+    edition: int,
+    first: int,
+    last: int,
+    *,
+    within: int | None,
+    by: Sequence[str] = (),
+    where: Mapping[str, int] | None = None,
+) -> Sums:
+    """As `read`, of a summary of submissions (`Summary.outcomes`), with their OUTCOMES.
+
+    `within`: only orders less than so many days of 24 h after their submission count; `last` is then at most
+    `last_mature_day`, so that every submission is that old. None: all orders, to date; older submissions have
+    had more time then, and days of different age cannot be compared.
+    """
+    summary = SUMMARY[name]
+    counts = read(connection, name, edition, first, last, by=by, where=where)
+    dims = by if within is None else (*by, "delay")
+    cells = read_cells(connection, summary.outcomes, edition, first, last, dims, where)
+    if within is not None:
+        is_within = cells.pop("delay") < within
+        cells = {column: values[is_within] for column, values in cells.items()}
+    names = (*by, *summary.measures, *OUTCOMES)
+    columns = _stacked(names, counts.columns, cells)
+    if by:
+        return Sums(total(columns, by))
+    sums = {name: column.sum(keepdims=True) for name, column in columns.items()}
+    return Sums(sums if len(columns[names[0]]) else columns)
+
+
+def last_mature_day(last: int, today: int, within: int) -> int:
+    """The last day up to `last` whose submissions are all `within` days of 24 h old: with one whole day more,
+    which a change of clocks cannot take away."""
+    return min(last, today - within - 1)
+
+
+def read_by_age(
+    connection: Connection,
+    name: str,
+    edition: int,
+    first: int,
+    last: int,
+    *,
+    today: int,
+    most: int,
+    where: Mapping[str, int],
+) -> Sums:
+    """`submissions` and OUTCOMES as `read_outcomes` has them within 1, 2, ... up to `most` days: a row for
+    each number of days, over the days of submission that are old enough for it."""
+    counts = read(connection, name, edition, first, last, by=("day",), where=where)
+    cells = read_cells(
+        connection, SUMMARY[name].outcomes, edition, first, last, ("day", "delay"), where
+    )
+    rows = []
+    for within in range(1, most + 1):
+        until = last_mature_day(last, today, within)
+        is_counted = (cells["day"] <= until) & (cells["delay"] < within)
+        submissions = counts["submissions"][counts["day"] <= until].sum()
+        rows.append([submissions, *(cells[outcome][is_counted].sum() for outcome in OUTCOMES)])
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 1 + len(OUTCOMES)).T
+    return Sums(dict(zip(("submissions", *OUTCOMES), columns, strict=True)))
+
+
+def _stacked(names: Sequence[str], *parts: Mapping[str, Column]) -> dict[str, Column]:
+    """The rows of all parts, with 0 where one lacks a column."""
+    lengths = [len(next(iter(part.values()))) for part in parts]
+    return {
+        name: np.concatenate(
+            [
+                part[name] if name in part else np.zeros(length, dtype=np.int64)
+                for part, length in zip(parts, lengths, strict=True)
+            ]
+        )
+        for name in names
+    }
 
 
 @cache
@@ -128,21 +207,25 @@ def _restricted(statement: Select[Any], name: str, where: tuple[str, ...]) -> Se
 
 
 def read_visitors(
-    connection: Connection, edition: int, first: int, last: int, form: int
+    connection: Connection, edition: int, first: int, last: int, form: int, *, within: int | None
 ) -> dict[int, int]:
-    """The exact number of distinct visitors of a form over a range, by kind (`visitor_kind`).
+    """The exact number of distinct visitors of a form over a range, by kind (`visitor_kind`). `within`: as
+    in `read_outcomes`.
 
     A visitor who was active in the range has exactly one first active day in it: the day whose
     previous active day lies before the range, or does not exist.
     """
     values = {"edition": edition, "first": first, "last": last, "form": form}
-    return {row[0]: row[1] for row in connection.execute(_visitors(), values)}
+    if within is not None:
+        values["within"] = within
+    rows = connection.execute(_visitors(within is not None), values)
+    return {row[0]: row[1] for row in rows}
 
 
 @cache
-def _visitors() -> Select[Any]:
+def _visitors(is_limited: bool) -> Select[Any]:
     table = DAILY["visitor"]
-    return (
+    statement = (
         select(table.c.kind, cast(func.sum(table.c.visitors), BigInteger))
         .where(
             table.c.edition == bindparam("edition"),
@@ -152,3 +235,4 @@ def _visitors() -> Select[Any]:
         )
         .group_by(table.c.kind)
     )
+    return statement.where(table.c.delay < bindparam("within")) if is_limited else statement

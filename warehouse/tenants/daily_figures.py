@@ -24,7 +24,9 @@ from warehouse.tables import DAILY, dim_text, dim_utm
 _DAYS: Final = 7
 # Ids that one statement looks up.
 _IDS: Final = 2_000
-_NUMBERS: Final = ("bucket", "previous")
+# Dimensions that are days.
+_CALENDAR: Final = ("day", "submitted")
+_NUMBERS: Final = ("bucket", "previous", "delay")
 
 
 def write_figures(connection: Connection, summary: Summary, edition: int, file: Path) -> None:
@@ -55,7 +57,7 @@ def _labelled(
     connection: Connection, edition: int, name: str, numbers: np.ndarray
 ) -> dict[str, pa.Array]:
     """The column of a dimension as people read it, or the several columns that it stands for."""
-    if name == "day":
+    if name in _CALENDAR:
         return {name: pa.array(numbers.astype(np.int32)).cast(pa.date32())}
     if name == "device":
         return {name: pa.array(DEVICES).take(pa.array(numbers))}

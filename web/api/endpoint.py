@@ -45,7 +45,7 @@ def no_clock(_query: Query) -> Clock:
     return 0, NEVER
 
 
-def no_rule(**_values: Any) -> None:
+def no_rule(_shop: Shop, **_values: Any) -> None:
     """Any values of the parameters go together."""
 
 
@@ -60,8 +60,8 @@ class Endpoint:
     a `single` row, or an object for each value of `dimension` (`by_dimension`). `body` is the row of the
     request's body. `refusals` are codes that only this endpoint answers with, by status. `request_headers`
     are headers that only this endpoint reads, and `response_headers` the names of those that only its answer
-    has (`web/http/response_headers.py`). `rule` raises the 400 for values that do not go together; it also
-    runs for answers from the cache.
+    has (`web/http/response_headers.py`). `rule` raises the 400 for values that do not go together, or
+    not with the shop; it also runs for answers from the cache.
 
     A GET whose ETag the client already has is a 304. The ETag follows the state of one form (`form_state`) or
     of the whole shop; in the second case `clock` adds how the answer depends on the present instant, and the
@@ -152,10 +152,10 @@ class Endpoint:
             format=format,
         )
 
-    def parse(self, texts_of: Callable[[str], list[str]]) -> dict[str, Any]:
+    def parse(self, texts_of: Callable[[str], list[str]], shop: Shop) -> dict[str, Any]:
         """The values of the parameters from their texts. Raises the 400s."""
         values = {each.argument: each.parse(texts_of(each.name)) for each in self.parameters}
-        self.rule(**values)
+        self.rule(shop, **values)
         return values
 
     def read(self, query: Query) -> tuple[Any, Mapping[str, Any]]:
@@ -199,7 +199,7 @@ class Endpoint:
         if form_id and not current.form_exists:
             raise not_found()
         format = requested_format() if self.method == "GET" else JSON
-        values = self.parse(request.args.getlist)
+        values = self.parse(request.args.getlist, caller.shop)
         form_id = form_id.lower()
         shop = _figures_of(caller, form_id, at_primary=self.at_primary)
         today = local_day(now, shop.timezone)

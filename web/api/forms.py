@@ -124,14 +124,15 @@ def all_funnels(query: Query) -> list[dict[str, Any]]:
     Orders and revenue are on the submission clock. The API gives them form by form, and this endpoint has no
     address (`web/reports/__init__.py`): a page that sorts two hundred forms cannot ask as often.
     """
-    window, days = query.window, query.sums("funnel", by=("form", "day")).columns
+    window = query.window
+    days = query.outcomes("funnel", within=None, by=("form", "day")).columns
     forms, index = np.unique(days["form"], return_inverse=True)
     submissions = np.zeros((len(forms), window.last - window.first + 1), dtype=np.int64)
     submissions[index, days["day"] - window.first] = days["submissions"]
     by_day = dict(zip(forms.tolist(), submissions.tolist(), strict=True))
     columns = {name: column for name, column in days.items() if name != "day"}
     sums = {line["form"]: line for line in Sums(total(columns, ("form",))).rows()}
-    none = zeros("funnel")
+    none = dict.fromkeys(days, 0)
     rows = []
     for known in all_forms_funnel.function(query, None):
         form = text_id(known["formId"])

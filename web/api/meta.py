@@ -35,6 +35,19 @@ LIMITED_META: Final = Row(
         "The number of rows that are summed in `(other)`. Absent if the answer has all rows.",
         {"type": "integer", "minimum": 1}, required=False),
 )
+AGE_META: Final = Row(
+    "AgeMeta",
+    "The context of an answer at equal age.",
+    *_COMMON,
+    text(
+        "matureThrough",
+        "",
+        "With `within`, the last day whose submissions are old enough to count; null if the window has none.",
+        null=True,
+        format="date",
+        required=False,
+    ),
+)
 LIST_META: Final = Row(
     "ListMeta",
     "The context of one page of a list.",

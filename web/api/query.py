@@ -11,9 +11,17 @@ from typing import Any, Final
 from sqlalchemy import Connection, text
 
 from warehouse.daily.group_sum import Column
-from warehouse.daily.reader import Sums, read, read_cells, read_visitors
+from warehouse.daily.reader import (
+    Sums,
+    last_mature_day,
+    read,
+    read_by_age,
+    read_cells,
+    read_outcomes,
+    read_visitors,
+)
 from warehouse.domain.hash_ids import text_id
-from warehouse.domain.time import iso_millis
+from warehouse.domain.time import day_date, iso_millis
 from warehouse.editions.pending_batches import OLDEST_PENDING
 from web.api.forms_table import form_names
 from web.api.row_limit import RowLimits, TextsOf
@@ -101,12 +109,64 @@ class Query:
         """The sums of the form in the path."""
         return self.sums(summary, by=by, where={"form": self.form, **(where or {})})
 
-    def visitors(self) -> dict[int, int]:
-        """Distinct visitors of the form in the path, by kind."""
-        window = self.window
-        return read_visitors(
-            self.connection, self.shop.edition, window.first, window.last, self.form
+    def outcomes(
+        self,
+        summary: str,
+        *,
+        within: int | None,
+        by: Sequence[str] = (),
+        where: Mapping[str, int] | None = None,
+    ) -> Sums:
+        """The same of a summary of submissions, with their outcomes: the orders that followed.
+
+        `within`: at equal age, over the days of the window that are so many whole days old, with the orders
+        less than so many days of 24 h after their submission. None: over the window, to date; such figures of
+        two windows cannot be compared.
+        """
+        return read_outcomes(
+            self.connection,
+            summary,
+            self.shop.edition,
+            self.window.first,
+            self._last_day(within),
+            within=within,
+            by=by,
+            where=where,
         )
+
+    def form_outcomes(self, summary: str, *, within: int | None, by: Sequence[str] = ()) -> Sums:
+        """The outcomes of the form in the path."""
+        return self.outcomes(summary, within=within, by=by, where={"form": self.form})
+
+    def form_outcomes_by_age(self, summary: str, most: int) -> Sums:
+        """The outcomes of the form in the path within 1, 2, ... up to `most` days, a row each."""
+        window, where = self.window, {"form": self.form}
+        return read_by_age(
+            self.connection,
+            summary,
+            self.shop.edition,
+            window.first,
+            window.last,
+            today=self.today,
+            most=most,
+            where=where,
+        )
+
+    def mature_through(self, within: int) -> str | None:
+        """The last day of the window that counts `within` so many days; None if it has none."""
+        last = self._last_day(within)
+        return day_date(last).isoformat() if last >= self.window.first else None
+
+    def visitors(self, *, within: int | None) -> dict[int, int]:
+        """Distinct visitors of the form in the path, by kind; `within` as in `outcomes`."""
+        first, last = self.window.first, self._last_day(within)
+        return read_visitors(
+            self.connection, self.shop.edition, first, last, self.form, within=within
+        )
+
+    def _last_day(self, within: int | None) -> int:
+        last = self.window.last
+        return last if within is None else last_mature_day(last, self.today, within)
 
     @property
     def form(self) -> int:

@@ -55,12 +55,19 @@ class PlainColumn:
 
 
 def text(
-    name: str, heading: str, words: str, *, null: bool = False, pattern: str = "", **more: Any
+    name: str,
+    heading: str,
+    words: str,
+    *,
+    null: bool = False,
+    required: bool = True,
+    pattern: str = "",
+    **more: Any,
 ) -> PlainColumn:
     """`more` are further keywords of the schema, such as `format` and `enum`."""
     kind: Schema = {"anyOf": [{"type": "string"}, _NULL]} if null else {"type": "string"}
     schema = {**_described(words), **more, **kind, **({"pattern": pattern} if pattern else {})}
-    return PlainColumn(name, heading, schema)
+    return PlainColumn(name, heading, schema, required=required)
 
 
 def column(name: str, heading: str, words: str, schema: Schema, **more: Any) -> PlainColumn:
@@ -76,10 +83,12 @@ def rows(
     return PlainColumn(name, heading, schema, row, many=True, made=made, names=tuple(names))
 
 
-def inside(name: str, heading: str, words: str, row: "Row", *, null: bool = False) -> PlainColumn:
+def inside(
+    name: str, heading: str, words: str, row: "Row", *, null: bool = False, made: Any = None
+) -> PlainColumn:
     """One row inside the row; null, if it may be missing."""
     kind = {"anyOf": [row.reference, _NULL]} if null else row.reference
-    return PlainColumn(name, heading, _described(words) | kind, row)
+    return PlainColumn(name, heading, _described(words) | kind, row, made=made)
 
 
 def _described(words: str) -> Schema:

@@ -70,7 +70,9 @@ class Answers:
         return endpoint.query(
             self.connection,
             self.shop,
-            endpoint.parse(lambda name: [parameters[name]] if name in parameters else []),
+            endpoint.parse(
+                lambda name: [parameters[name]] if name in parameters else [], self.shop
+            ),
             window,
             now=self.now,
             today=self.today,

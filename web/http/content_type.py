@@ -76,6 +76,8 @@ def csv_response(
     }
     if meta.get("dataThrough"):
         headers["X-Data-Through"] = meta["dataThrough"]
+    if meta.get("matureThrough"):
+        headers["X-Mature-Through"] = meta["matureThrough"]
     if "otherRows" in meta:
         headers["X-Other-Rows"] = str(meta["otherRows"])
     return Response(table, 200, headers, content_type=f"{CSV_TYPE}; charset=utf-8; header=present")

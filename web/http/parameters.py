@@ -19,6 +19,7 @@ DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 200
 MAX_FORM_IDS: Final = 100
 _MAX_QUOTED: Final = 80
+_MAX_DIGITS: Final = 6
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,51 @@ def dimension(*words: str) -> Parameter:
         "invalid_dimension",
         required=True,
     )
+
+
+SUBMISSION_CLOCK: Final = "submission"
+ORDER_CLOCK: Final = "order"
+
+
+def clock_of(default: str) -> Parameter:
+    """`clock`, by which orders and revenue are dated."""
+
+    def parse(texts: list[str]) -> str:
+        text = one_text(texts, "clock", "invalid_clock")
+        if text not in (None, SUBMISSION_CLOCK, ORDER_CLOCK):
+            message = (
+                f"`clock` is {quoted(text or '')}. Give `{SUBMISSION_CLOCK}` or `{ORDER_CLOCK}`."
+            )
+            raise malformed("invalid_clock", message)
+        return text or default
+
+    return Parameter(
+        "clock",
+        "clock",
+        parse,
+        "The clock of orders and revenue. `submission`: all that followed from the window's submissions, to "
+        "date. `order`: the orders of the window.",
+        {"type": "string", "enum": [ORDER_CLOCK, SUBMISSION_CLOCK], "default": default},
+        "invalid_clock",
+    )
+
+
+def days_of(name: str, code: str) -> Callable[[list[str]], int | None]:
+    """The parser of a number of days, at least 1."""
+
+    def parse(texts: list[str]) -> int | None:
+        text = one_text(texts, name, code)
+        if text is None:
+            return None
+        digits = text.lstrip("0")
+        # A number of a million digits is not converted.
+        if not _DIGITS.fullmatch(text) or not 1 <= len(digits) <= _MAX_DIGITS:
+            raise malformed(
+                code, f"`{name}` is {quoted(text)}. Give a whole number of days, from 1."
+            )
+        return int(digits)
+
+    return parse
 
 
 def field(name: str, argument: str) -> Parameter:

@@ -73,6 +73,8 @@ RESPONSE_HEADERS: Final = {header.name: header for header in (
     ResponseHeader("X-Data-Through", TABLE, "CSV only: `meta.dataThrough`. Absent if that is null."),
     ResponseHeader("X-Other-Rows", TABLE,
         "CSV only: `meta.otherRows`. Absent if the table has all rows."),
+    ResponseHeader("X-Mature-Through", TABLE,
+        "CSV only: `meta.matureThrough`. Absent without `within`, and if it is null."),
     ResponseHeader("Link", SOME,
         'The address of the next page, with `rel="next"`. The last page has none.'),
     ResponseHeader("Location", SOME, "The address of the new form."),

@@ -21,8 +21,10 @@ from web.reports.form_analytics import (
     visitor_conversion,
 )
 from web.reports.response_revenue import response_revenue
+from web.reports.revenue_by_form import revenue_by_form
 from web.reports.revenue_by_utm import revenue_by_utm
 from web.reports.time_to_complete import time_to_complete
+from web.reports.time_to_order import time_to_order
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ CHAPTERS: Final = (
     Chapter("Revenue", "The shop's revenue by UTM values.", (revenue_by_utm,)),
     Chapter("Ads", "Ad spend and its return.", (ad_spend,)),
     Chapter("Customers", "Customer lifetime value.", (lifetime_value,)),
+    Chapter(
+        "Further reports",
+        "Reports beyond the nineteen above, by the same rules.",
+        (time_to_order, revenue_by_form),
+    ),
 )
 ENDPOINTS: Final = tuple(each for chapter in CHAPTERS for each in chapter.endpoints)
 # What can be read, by path.

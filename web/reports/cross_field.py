@@ -14,6 +14,7 @@ from web.api.endpoint import get
 from web.api.query import Query
 from web.api.row_limit import first_rows
 from web.api.rows import Row, text
+from web.http.current_request import Shop
 from web.http.errors import malformed
 from web.http.parameters import field, quoted
 
@@ -68,7 +69,7 @@ ROW: Final = Row(
 # fmt: on
 
 
-def require_two_fields(field_a: str, field_b: str) -> None:
+def require_two_fields(_shop: Shop, field_a: str, field_b: str) -> None:
     """Raises the 400 if both are the same field."""
     if field_a == field_b:
         raise malformed(

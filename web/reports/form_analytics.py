@@ -9,10 +9,13 @@ from warehouse.domain.figures import FUNNEL, MILESTONES, OUTCOME, RATES, count, 
 from warehouse.domain.vocabulary import DEVICES, VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 from warehouse.tables import dim_step
 from web.api.endpoint import get
+from web.api.equal_age import WITHIN, age_clock, require_within_window
+from web.api.meta import AGE_META
 from web.api.query import Query
 from web.api.rows import (
     DATE,
     FORM_COLUMNS,
+    Answer,
     Row,
     any_figure,
     column,
@@ -20,6 +23,7 @@ from web.api.rows import (
     rows,
     text,
 )
+from web.http.parameters import ORDER_CLOCK, clock_of
 
 # Each stage of the funnel with its figure.
 _STAGES: Final = {
@@ -31,6 +35,10 @@ _STAGES: Final = {
 
 _STEPS: Final = select(dim_step.c.step, dim_step.c.step_index, dim_step.c.step_name).where(
     dim_step.c.edition == bindparam("edition"), dim_step.c.form == bindparam("form")
+)
+# The figures of a funnel that are of the whole window at any age.
+_OF_ALL_DAYS: Final = (
+    "views starts subscriptions completions startRate subscriptionRate completionRate"
 )
 
 # fmt: off
@@ -68,7 +76,8 @@ def _stages(sums: Mapping[str, int]) -> list[dict[str, Any]]:
 FUNNEL_ROW: Final = Row(
     "Funnel",
     """A form over the whole window. Orders and revenue followed from the window's submissions, to date
-    (submission clock).""",
+    (submission clock). With `within`, submissions, orders, revenue, their rates and the stages `submit` and
+    `convert` are those at equal age, over the views and starts of the days that are old enough.""",
     *FORM_COLUMNS,
     FUNNEL,
     rows("stages", "Stages", "The four stages, from view to order.", STAGE, _stages, names=_STAGES),
@@ -159,24 +168,44 @@ VISITOR: Final = Row(
 TREND: Final = Row(
     "TrendRow",
     """One day of the window. Orders and revenue are those credited to the form, by the day of the order
-    (order clock). Everything else is dated by its own day. Order: date. No day is left out.""",
+    (order clock), or with `clock=submission` by the day of the submission, to date. Everything else is dated
+    by its own day. Order: date. No day is left out.""",
     DATE,
     f"{MILESTONES} {OUTCOME} {RATES}",
-    owner="Views and submissions count on their own day. Orders and revenue are those that were "
-    "credited to the form, on the day of the order.",
+    owner="Views and submissions count on their own day. By order day, orders and revenue are those that "
+    "were credited to the form, on the day of the order. By sign-up day, they count on the day of the "
+    "submission that they followed.",
 )
 # fmt: on
 
 
-@get("/forms/{id}/funnel", "analytics:read", FUNNEL_ROW, single=True)
-def form_funnel(query: Query) -> dict[str, Any]:
+@get(
+    "/forms/{id}/funnel",
+    "analytics:read",
+    FUNNEL_ROW,
+    WITHIN,
+    single=True,
+    meta=AGE_META,
+    rule=require_within_window,
+    clock=age_clock,
+)
+def form_funnel(query: Query, within: int | None) -> Answer:
     """A form's funnel: from view to start, submission and order, with rates and revenue.
 
-    One object for the whole window. Orders and revenue are on the submission clock.
+    One object for the whole window. Orders and revenue are on the submission clock. With `within`, so many
+    days to buy, what followed a view or a start is counted at equal age, and `meta.matureThrough` is the last
+    day that is old enough.
     """
     names = query.form_names([query.form_id])
     parts = query.form_id, names[query.form_id]
-    return FUNNEL_ROW.filled(parts, query.form_sums("funnel").total())
+    funnel = FUNNEL_ROW.filled(parts, query.form_outcomes("funnel", within=None).total())
+    if within is None:
+        return Answer(funnel)
+    mature = FUNNEL_ROW.filled(parts, query.form_outcomes("funnel", within=within).total())
+    of_all_days = {name: funnel[name] for name in _OF_ALL_DAYS.split()}
+    stages = [*funnel["stages"][:2], *mature["stages"][2:]]
+    data = {**mature, **of_all_days, "stages": stages}
+    return Answer(data, meta={"matureThrough": query.mature_through(within)})
 
 
 @get("/forms/{id}/steps/dropoff", "analytics:read", STEP)
@@ -211,7 +240,7 @@ def form_devices(query: Query) -> list[dict[str, Any]]:
     A row per device type with any figure, by views descending, then name. Orders and revenue are on the
     submission clock.
     """
-    sums = query.form_sums("device", by=("device",))
+    sums = query.form_outcomes("device", within=None, by=("device",))
     lines = [line for line in sums.rows() if any_figure(line, "device")]
     total = DEVICE.total_of_shares(lines)
     filled = [DEVICE.filled((DEVICES[line["device"]],), line, total) for line in lines]
@@ -225,7 +254,7 @@ def visitor_conversion(query: Query) -> list[dict[str, Any]]:
     Three rows, `all`, `new` and `returning`: distinct visitors with a view, a submission and a converted
     submission in the window.
     """
-    by_kind = query.visitors()
+    by_kind = query.visitors(within=None)
     return [
         VISITOR.filled(
             (name,),
@@ -238,12 +267,17 @@ def visitor_conversion(query: Query) -> list[dict[str, Any]]:
     ]
 
 
-@get("/forms/{id}/trends", "analytics:read", TREND)
-def form_trends(query: Query) -> list[dict[str, Any]]:
+@get("/forms/{id}/trends", "analytics:read", TREND, clock_of(ORDER_CLOCK))
+def form_trends(query: Query, clock: str) -> list[dict[str, Any]]:
     """A form day by day.
 
     A row per day of the window. Milestones and submissions are dated by their own day. Orders and revenue
-    are those credited to the form, by the day of the order.
+    are those credited to the form, by the day of the order; with `clock=submission`, by the day of the
+    submission, to date.
     """
-    sums = [query.form_sums(name, by=("day",)) for name in ("funnel", "form_orders")]
+    by = ("day",)
+    submitted = query.form_outcomes("funnel", within=None, by=by)
+    sums = [submitted]
+    if clock == ORDER_CLOCK:
+        sums.append(query.form_sums("form_orders", by=by))
     return grid(TREND, sums, ("day", list(query.window.dates())))

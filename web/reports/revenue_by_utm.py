@@ -82,7 +82,8 @@ _FIELDS: Final = {
 
 def _campaign_cells(query: Query) -> Columns:
     """Submissions on the submission clock, attributed orders on the order clock."""
-    submissions = query.cells("utm_submission", ("utm",))
+    outcomes = query.outcomes("utm_submission", within=None, by=("utm",))
+    submissions = {name: outcomes[name] for name in ("utm", "submissions", "converted")}
     orders = query.cells("utm_order", ("type", "utm"))
     is_attributed = orders.pop("type") != UNATTRIBUTED
     # All orders here are attributed.

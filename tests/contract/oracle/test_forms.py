@@ -1,4 +1,6 @@
-"""Hand-computed answers of endpoints 3, 6, 7, 8, 9, 10 and 13."""
+"""Hand-computed answers of endpoints 3, 6, 7, 8, 9, 10, 13 and 25."""
+
+from datetime import date
 
 import pytest
 
@@ -222,3 +224,70 @@ def test_trends() -> None:
         ("2024-03-09", 0, 0, 0, 0, 0, 1, 500, 500, 0),
     ]
     assert table(busy[:2], "submissionRate", "conversionRate") == [(25.0, 100.0), (0.0, 0.0)]
+
+
+def test_trends_on_the_submission_clock() -> None:
+    asked = {"range": "2024-03-01..2024-03-09", "clock": "submission"}
+    rows = ask("/v1/forms/{form}/trends", STORY, asked)
+    assert table(rows[:2], "date", "submissions", "convertedSubmissions", *MONEY) == [
+        ("2024-03-01", 1, 1, 2, 1500, 500, 1000),
+        ("2024-03-02", 1, 0, 0, 0, 0, 0),
+    ]
+    assert not any(row["orders"] for row in rows[2:])
+
+
+# Submitted on days 1, 2 and 3, each with an order exactly 24 h later; the first also buys just before.
+AGES = [
+    *(event(f"view {day}", "view", f"{day} 12:00", f"s{day}") for day in (1, 2, 3)),
+    *(submission(f"s{day}", f"{day} 12:00") for day in (1, 2, 3)),
+    order("o0", "2 11:59:59.999999", 5, visitor_id="visitor of s1"),
+    *(
+        order(f"o{day}", f"{day + 1} 12:00", 10**day, visitor_id=f"visitor of s{day}")
+        for day in (1, 2, 3)
+    ),
+]
+
+
+def test_funnel_at_equal_age() -> None:
+    def funnel(within: int, today: int, **asked: str) -> tuple[object, ...]:
+        query = {"within": str(within), **asked}
+        data = ask("/v1/forms/{form}/funnel", AGES, query, today=date(2024, 3, today))
+        names = ("views", "submissions", "convertedSubmissions", "orders", "netRevenueCents")
+        return (*(data[name] for name in names), data["submissionRate"], data["conversionRate"])
+
+    assert funnel(1, 5) == (3, 3, 1, 1, 5, 100.0, 33.33)
+    assert funnel(2, 6) == (3, 3, 3, 4, 1115, 100.0, 100.0)
+    # The third day is not two whole days old: its views are still the range's.
+    assert funnel(2, 5) == (3, 2, 2, 3, 115, 100.0, 100.0)
+    assert funnel(2, 5, range="2024-03-03") == (1, 0, 0, 0, 0, 0.0, 0.0)
+    # An order exactly 30 x 24 h after its submission is credited to it, and no day too early.
+    late = [*AGES[:6], order("o", "31 12:00", 7, visitor_id="visitor of s1")]
+    data = ask("/v1/forms/{form}/funnel", late, {"within": "30"}, today=date(2024, 5, 1))
+    assert (data["submissions"], data["orders"]) == (3, 0)
+
+
+def test_stages_at_equal_age() -> None:
+    query = {"within": "2"}
+    data = ask("/v1/forms/{form}/funnel", AGES, query, today=date(2024, 3, 5))
+    assert table(data["stages"], "stage", "count", "rateFromPrevious", "rateFromFirst") == [
+        ("view", 3, 100.0, 100.0),
+        ("start", 0, 0.0, 0.0),
+        ("submit", 2, 0.0, 100.0),
+        ("convert", 2, 100.0, 100.0),
+    ]
+
+
+def test_time_to_order() -> None:
+    rows = [*AGES, order("late", "31 12:00", 7, visitor_id="visitor of s1")]
+    found = ask("/v1/forms/{form}/time-to-order", rows, today=date(2024, 4, 2))
+    columns = ("days", "submissions", "convertedSubmissions", "conversionRate", *MONEY)
+    assert len(found) == 31
+    assert table([found[0], found[1], found[29], found[30]], *columns) == [
+        (0, 3, 1, 33.33, 1, 5, 0, 5),
+        (1, 3, 3, 100.0, 4, 1115, 0, 1115),
+        (29, 2, 2, 100.0, 3, 115, 0, 115),
+        # day + 30 + 1 < today: the first day alone, with the order exactly 30 x 24 h after it.
+        (30, 1, 1, 100.0, 3, 22, 0, 22),
+    ]
+    young = ask("/v1/forms/{form}/time-to-order", rows, today=date(2024, 3, 4))
+    assert table(young[:3], "submissions", "orders") == [(2, 1), (1, 2), (0, 0)]

@@ -1,6 +1,15 @@
-"""Hand-computed answers of endpoints 14 to 17."""
+"""Hand-computed answers of endpoints 14 to 17, and 26."""
 
-from tests.support.oracle.making import FORM, ask, event, march, order, submission, table
+from tests.support.oracle.making import (
+    FORM,
+    OTHER_FORM,
+    ask,
+    event,
+    march,
+    order,
+    submission,
+    table,
+)
 
 MONEY = ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents")
 
@@ -170,4 +179,42 @@ def test_revenue_by_hierarchy() -> None:
         ("", "", "", "", "", 1, 1000, 0, 1000),
         ("a", "x", "", "", "", 1, 1000, 0, 1000),
         ("a", "", "", "", "", 1, 2000, 2000, 0),
+    ]
+
+
+def test_revenue_by_form() -> None:
+    rows = [
+        event("v1", "view", "1", "s1"),
+        event("v2", "view", "1", "s2"),
+        submission("s1", "1 10:00"),
+        submission("s3", "4 10:00", form_id=OTHER_FORM),
+        order("o1", "2", 900, visitor_id="visitor of s1"),
+        order("o2", "5", 100, visitor_id="visitor of s1", cancelled_at=march("6")),
+        order("o3", "5", 2000, visitor_id="visitor of s3"),
+        order("o4", "5", 77),
+    ]
+    columns = ("formId", "formName", "views", "submissions", "convertedSubmissions", *MONEY)
+    whole = ask("/v1/revenue/by-form", rows)
+    assert table(whole, *columns) == [
+        (OTHER_FORM, None, 0, 1, 1, 1, 2000, 0, 2000),
+        (FORM, "Form", 2, 1, 1, 2, 1000, 100, 900),
+    ]
+    rates = ("submissionRate", "conversionRate", "revenuePerSubmissionCents")
+    assert table(whole, *rates, "fromEarlierSubmissions") == [
+        (0.0, 100.0, 2000, None),
+        (50.0, 100.0, 900, None),
+    ]
+    ordered = ask(
+        "/v1/revenue/by-form", rows, {"clock": "order", "range": "2024-03-04..2024-03-05"}
+    )
+    assert table(ordered, *columns) == [
+        (OTHER_FORM, None, 0, 1, 1, 1, 2000, 0, 2000),
+        (FORM, "Form", 0, 0, 0, 1, 100, 100, 0),
+        (None, None, 0, 0, 0, 1, 77, 0, 77),
+    ]
+    earlier = [(row["fromEarlierSubmissions"], row["revenuePerSubmissionCents"]) for row in ordered]
+    assert earlier == [
+        ({"orders": 0, "netRevenueCents": 0}, 2000),
+        ({"orders": 1, "netRevenueCents": 0}, 0),
+        ({"orders": 0, "netRevenueCents": 0}, 0),
     ]

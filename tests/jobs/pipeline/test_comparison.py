@@ -20,8 +20,9 @@ from jobs.pipeline.comparison import NOT_DERIVED
 from jobs.run.job_run import JobRun
 from tests.support.import_files import Row, event, order
 from tests.support.job_commands import SHOP, Commands
-from warehouse.catalogue import SUMMARIES
+from warehouse.catalogue import SUMMARIES, SUMMARY
 from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.daily.packed_rows import layout
 from warehouse.domain.vocabulary import UTM_FIELDS
 from warehouse.editions import editions
 from warehouse.editions.editions import CURRENT, Edition
@@ -128,9 +129,10 @@ def make_wrong(connection: ArrowConnection, edition: Edition, table: Table, name
     if name in table.c:
         connection.execute(f'UPDATE {table.name} SET "{name}" = {another(table.c[name])} {where}')
         return
-    numbers = np.frombuffer(connection.value(f"SELECT packed_dims {one}"), "<i8").copy()
-    numbers[columns(table).index(name) - len(key_names(table))] += 7919
-    cells = connection.stage("test_cells", pa.table({"cells": [numbers.tobytes()]}))
+    summary = SUMMARY[table.name.removeprefix("daily_")]
+    lines = np.frombuffer(connection.value(f"SELECT packed_dims {one}"), layout(summary)).copy()
+    lines[name][0] += 7919
+    cells = connection.stage("test_cells", pa.table({"cells": [lines.tobytes()]}))
     connection.execute(f"UPDATE {table.name} SET packed_dims = (SELECT cells FROM {cells}) {where}")
 
 

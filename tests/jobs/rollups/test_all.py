@@ -77,10 +77,12 @@ def test_money_is_exact_beyond_what_a_float_holds() -> None:
 
 def test_a_difference_leaves_out_what_stays() -> None:
     columns = list(SUMMARY["form_orders"].columns)
-    old = pd.DataFrame([[1, 5, 7, 1, 100, 0], [1, 6, 7, 2, 30, 0]], columns=columns)
-    new = pd.DataFrame([[1, 5, 7, 1, 100, 40], [1, 6, 7, 2, 30, 0]], columns=columns)
+    old = pd.DataFrame([[1, 5, 7, 4, 1, 100, 0], [1, 6, 7, 4, 2, 30, 0]], columns=columns)
+    new = pd.DataFrame([[1, 5, 7, 4, 1, 100, 40], [1, 6, 7, 4, 2, 30, 0]], columns=columns)
     delta = difference("form_orders", new, old).to_pandas()
-    assert rows("form_orders", delta) == [{"edition": 1, "day": 5, "form": 7, "refunded": 40}]
+    assert rows("form_orders", delta) == [
+        {"edition": 1, "day": 5, "form": 7, "submitted": 4, "refunded": 40}
+    ]
 
 
 def _sum(name: str, *parts: pd.DataFrame) -> list[dict[str, int]]:
@@ -99,7 +101,12 @@ def _split(whole: Facts, unit: str, ours: set[int]) -> tuple[Facts, Facts]:
         in_first = (sessions["visitor"] + sessions["form"] % 3).isin(ours)
         orders_in_first = orders["order"] < 0
     else:
-        in_first, orders_in_first = sessions["session"].isin(ours), orders["order"].isin(ours)
+        in_first = sessions["session"].isin(ours)
+        orders_in_first = orders["order"].isin(ours)
+    if unit != "customers":
+        # An order goes with the session that it is credited to.
+        of_first = orders["session"].isin(sessions["session"][in_first])
+        orders_in_first = orders_in_first.where(orders["session"] == 0, of_first)
     return _only(whole, in_first, orders_in_first), _only(whole, ~in_first, ~orders_in_first)
 
 

@@ -60,15 +60,38 @@ def test_visitors_with_equal_links_are_counted_together() -> None:
 def test_submitters_and_purchasers_go_by_the_submissions_day() -> None:
     sessions = [
         {"session": 1, "viewed_at": at(10), "subscribed_at": at(11)},
-        {"session": 2, "subscribed_at": at(13), "orders": 1, "is_first_session": 0},
+        {"session": 2, "subscribed_at": at(13), "is_first_session": 0},
         {"session": 3, "viewed_at": at(14), "is_first_session": 0},
     ]
-    of = facts(sessions=sessions)
+    of = facts(sessions=sessions, orders=[{"order": 1, "session": 2, "created_at": at(13)}])
     assert links(of, "all", "visitors") == [(10, -1, 1), (14, 10, 1)]
     assert links(of, "all", "submitters") == [(11, -1, 1), (13, 11, 1)]
     assert links(of, "all", "purchasers") == [(13, -1, 1)]
     assert links(of, "new", "purchasers") == []
     assert links(of, "returning", "purchasers") == [(13, -1, 1)]
+
+
+def test_a_day_that_converts_later_comes_between_those_that_converted_before() -> None:
+    sessions = [{"session": day, "subscribed_at": at(day)} for day in (10, 11, 12)]
+    bought = [(10, 10, 0), (11, 14, 0), (11, 15, 0), (12, 13, 3)]
+    orders = [
+        {"order": number, "session": session, "created_at": at(day, seconds)}
+        for number, (session, day, seconds) in enumerate(bought)
+    ]
+    rows = rolled("visitor", facts(sessions=sessions, orders=orders))
+    wanted = kind("all", "purchasers")
+    found = [
+        (row.get("delay", 0), row["day"], row["previous"], row["visitors"])
+        for row in rows
+        if row["kind"] == wanted and "visitors" in row
+    ]
+    assert sorted(found) == [
+        (0, 10, -1, 1),
+        (1, 12, 10, 1),
+        (3, 11, 10, 1),
+        (3, 12, 10, -1),
+        (3, 12, 11, 1),
+    ]
 
 
 def test_forms_and_shops_are_apart() -> None:
@@ -89,9 +112,11 @@ def test_no_visitor_is_nobody() -> None:
 @given(some_facts())
 def test_links_give_the_distinct_visitors_of_every_range(some: Facts) -> None:
     result = [*ROLLUPS["visitor"](some).itertuples()]
-    for visitor_type, level in product(VISITOR_TYPES, VISITOR_LEVELS):
-        ours = [row for row in result if row.kind == kind(visitor_type, level)]
-        active = [*_active(some, visitor_type, level)]
+    for visitor_type, level, within in product(VISITOR_TYPES, VISITOR_LEVELS, (1, 2, 31, 400)):
+        ours = [
+            row for row in result if row.kind == kind(visitor_type, level) and row.delay < within
+        ]
+        active = [*_active(some, visitor_type, level, within)]
         for first, last in combinations_with_replacement(range(19_999, 20_006), 2):
             distinct = {visitor for day, visitor in active if first <= day <= last}
             counted = [
@@ -100,9 +125,14 @@ def test_links_give_the_distinct_visitors_of_every_range(some: Facts) -> None:
             assert sum(counted) == len(distinct)
 
 
-def _active(some: Facts, visitor_type: str, level: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _active(
+    some: Facts, visitor_type: str, level: str, within: int
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    orders = pd.DataFrame(some.orders)
     for row in pd.DataFrame(some.sessions).itertuples():
         day = row.view_day if level == "visitors" else row.submit_day
         of_type = visitor_type == "all" or (visitor_type == "new") == (row.is_first_session == 1)
-        if of_type and (level != "purchasers" or row.orders > 0):
+        bought_at = orders["created_at"][orders["session"] == row.session]
+        has_bought = (bought_at < row.submitted_at + at(within)).any()
+        if of_type and (level != "purchasers" or has_bought):
             yield day, (row.edition, row.form, row.visitor)

@@ -37,6 +37,7 @@ FORM_ANSWERS: dict[str, Answer] = {
     "cross-field": answers_fields.cross_field,
     "response-revenue": answers_fields.response_revenue,
     "trends": answers_forms.trends,
+    "time-to-order": answers_forms.time_to_order,
 }
 """The part of the path behind `/v1/forms/{id}/`."""
 
@@ -46,6 +47,7 @@ SHOP_ANSWERS: dict[str, Answer] = {
     "/v1/attribution/daily": answers_shop.attribution_daily,
     "/v1/discounts/performance": answers_shop.discounts,
     "/v1/revenue/by-utm": answers_shop.by_utm,
+    "/v1/revenue/by-form": answers_shop.by_form,
     "/v1/ads/spend": answers_ads.ads,
     "/v1/customers/ltv": answers_customers.ltv,
 }
@@ -84,11 +86,20 @@ class Oracle:
         first, last = resolve_range(query.get("range"), today)
         return {"from": iso(day_start(first, timezone)), "to": iso(day_end(last, timezone))}
 
-    def describes(self, shop_id: str, meta: dict[str, Any]) -> bool:
-        """Whether `meta` has the shop's currency and timezone, and says that figures are there."""
+    def describes(
+        self, shop_id: str, meta: dict[str, Any], query: dict[str, str], today: date
+    ) -> bool:
+        """Whether `meta` has the shop's currency and timezone, says that figures are there, and with
+        `within` (only then) up to which day they count."""
         state = self.state(shop_id)
-        shown = meta["currency"], meta["timezone"]
-        return shown == (state.currency, state.timezone.key) and bool(meta["dataThrough"])
+        expected: dict[str, Any] = {"currency": state.currency, "timezone": state.timezone.key}
+        if "within" in query:
+            first, last = resolve_range(query.get("range"), today)
+            until = answers_forms.mature_through(first, last, today, int(query["within"]))
+            expected["matureThrough"] = until and until.isoformat()
+        names = ("currency", "timezone", "matureThrough")
+        shown = {name: meta[name] for name in names if name in meta}
+        return shown == expected and bool(meta["dataThrough"])
 
     def answer(
         self,

@@ -1,6 +1,8 @@
-"""Answers about forms as wholes: contract section 4, endpoints 3, 6, 9, 10 and 13."""
+"""Answers about forms as wholes: contract section 4, endpoints 3, 6, 9, 10, 13 and 25."""
 
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date, timedelta
 from typing import Any
 
 from tests.support.oracle.sessions import Session
@@ -9,6 +11,9 @@ from tests.support.oracle.times import days_between
 from tests.support.oracle.values import money, rate
 
 Data = Any
+
+MILESTONES = ("views", "starts", "subscriptions", "completions")
+MONEY = ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents")
 
 
 def all_forms_funnel(state: State, question: Question) -> Data:
@@ -37,25 +42,28 @@ def all_forms_funnel(state: State, question: Question) -> Data:
 def funnel(state: State, question: Question) -> Data:
     """6: "Orders and revenue on the submission clock."; "the first stage's rates are 100, or 0
     where its count is 0"."""
-    figures = on_submission_clock(state, state.of_form(question.form_id), question)
+    sessions = state.of_form(question.form_id)
+    figures = on_submission_clock(state, sessions, question)
+    mature = figures
+    if "within" in question.params:
+        mature = at_equal_age(state, sessions, question, int(question.params["within"]))
     stages = []
-    previous = first = figures["views"]
-    for stage, name in (
-        ("view", "views"),
-        ("start", "starts"),
-        ("submit", "submissions"),
-        ("convert", "convertedSubmissions"),
+    for stage, name, before in (
+        ("view", "views", "views"),
+        ("start", "starts", "views"),
+        ("submit", "submissions", "starts"),
+        ("convert", "convertedSubmissions", "submissions"),
     ):
-        count = figures[name]
+        of = figures if name in MILESTONES else mature
         stages.append(
             {
                 "stage": stage,
-                "count": count,
-                "rateFromPrevious": rate(count, previous),
-                "rateFromFirst": rate(count, first),
+                "count": of[name],
+                "rateFromPrevious": rate(of[name], of[before]),
+                "rateFromFirst": rate(of[name], of["views"]),
             }
         )
-        previous = count
+    figures = {**mature, **{name: figures[name] for name in MILESTONES}}
     return {
         "formId": question.form_id,
         "formName": state.form_names[question.form_id],
@@ -63,10 +71,55 @@ def funnel(state: State, question: Question) -> Data:
         "startRate": rate(figures["starts"], figures["views"]),
         "subscriptionRate": rate(figures["subscriptions"], figures["views"]),
         "completionRate": rate(figures["completions"], figures["views"]),
-        "submissionRate": rate(figures["submissions"], figures["views"]),
-        "conversionRate": rate(figures["convertedSubmissions"], figures["submissions"]),
+        "submissionRate": rate(mature["submissions"], mature["views"]),
+        "conversionRate": rate(mature["convertedSubmissions"], mature["submissions"]),
         "stages": stages,
     }
+
+
+def at_equal_age(
+    state: State, sessions: Iterable[Session], question: Question, within: int
+) -> dict[str, int]:
+    """6 with `within`: "only submissions of days that are at least that many whole days before today
+    (day + within < today), and only orders less than `within` x 24 h after the submission"; the
+    milestones are "of the same days"."""
+    sessions = list(sessions)
+    until = mature_through(question.first, question.last, question.today, within)
+    if until is None:
+        return dict.fromkeys(on_submission_clock(state, [], question), 0)
+    question = replace(question, last=until)
+    submissions = state.submitted(sessions, question)
+    return {
+        **on_submission_clock(state, sessions, question),
+        "convertedSubmissions": len(state.converted(submissions, within)),
+        **money(state.outcome(submissions, within)),
+    }
+
+
+def mature_through(first: date, last: date, today: date, within: int) -> date | None:
+    """6: "the earlier of the range's last day and today - within - 1, `null` if that is before its first
+    day"."""
+    until = min(last, today - timedelta(days=within + 1))
+    return until if until >= first else None
+
+
+def time_to_order(state: State, question: Question) -> Data:
+    """25: "a row for each whole day from 0 to the attribution window"."""
+    sessions = state.of_form(question.form_id)
+    rows = []
+    for days in range(state.window_days + 1):
+        figures = at_equal_age(state, sessions, question, days + 1)
+        converted, submissions = figures["convertedSubmissions"], figures["submissions"]
+        rows.append(
+            {
+                "days": days,
+                "submissions": submissions,
+                "convertedSubmissions": converted,
+                "conversionRate": rate(converted, submissions),
+                **{name: figures[name] for name in MONEY},
+            }
+        )
+    return rows
 
 
 def on_submission_clock(
@@ -136,19 +189,20 @@ def visitor_conversion(state: State, question: Question) -> Data:
 
 
 def trends(state: State, question: Question) -> Data:
-    """13: "every day of the range"; "Orders and revenue attributed to the form, on the order
-    clock." """
+    """13: "every day of the range"; "Orders and revenue attributed to the form, on the order clock; with
+    `clock=submission` on the submission clock"."""
     sessions = state.of_form(question.form_id)
     rows = []
     for day in days_between(question.first, question.last):
         of_day = Question(day, day, question.today, question.now, {}, question.form_id)
         figures = on_submission_clock(state, sessions, of_day)
-        credited = [
-            order
-            for order in state.ordered(of_day)
-            if (to := state.credits[order.id].session) and to.form_id == question.form_id
-        ]
-        figures.update(money(credited))
+        if question.params.get("clock", "order") == "order":
+            credited = [
+                order
+                for order in state.ordered(of_day)
+                if (to := state.credits[order.id].session) and to.form_id == question.form_id
+            ]
+            figures.update(money(credited))
         rows.append(
             {
                 "date": day.isoformat(),

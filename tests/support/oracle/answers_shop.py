@@ -1,4 +1,4 @@
-"""Shop-wide revenue: contract section 4, endpoints 14 to 17."""
+"""Shop-wide revenue: contract section 4, endpoints 14 to 17, and 26."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +39,71 @@ def attribution_daily(state: State, question: Question) -> Any:
         of_day = Question(day, day, question.today, question.now, {})
         rows += [{"date": day.isoformat(), **row} for row in attribution(state, of_day)]
     return rows
+
+
+def by_form(state: State, question: Question) -> Any:
+    """26: "Order: netRevenueCents descending, formId; the unattributed row last." """
+    on_order_clock = question.params.get("clock", "submission") == "order"
+    rows = []
+    for form_id in {session.form_id for session in state.sessions}:
+        sessions = state.of_form(form_id)
+        submissions = state.submitted(sessions, question)
+        orders, earlier = state.outcome(submissions), None
+        if on_order_clock:
+            orders = [order for order in state.ordered(question) if _form(state, order) == form_id]
+            earlier = _from_earlier(state, question, orders)
+        views = len(state.reached(sessions, "view", question))
+        if views or submissions or orders:
+            converted = len(state.converted(submissions))
+            name = state.form_names.get(form_id)
+            counts = (views, len(submissions), converted)
+            rows.append(_of_form(form_id, name, counts, orders, earlier))
+    rows.sort(key=lambda row: (-row["netRevenueCents"], row["formId"]))
+    unattributed = [order for order in state.ordered(question) if not _form(state, order)]
+    if on_order_clock and unattributed:
+        rows.append(
+            _of_form(None, None, (0, 0, 0), unattributed, _from_earlier(state, question, []))
+        )
+    return rows
+
+
+def _form(state: State, order: Order) -> str | None:
+    session = state.credits[order.id].session
+    return session.form_id if session else None
+
+
+def _from_earlier(state: State, question: Question, orders: list[Order]) -> dict[str, int]:
+    """ "how much of them comes from submissions before the range"."""
+    earlier = []
+    for order in orders:
+        session = state.credits[order.id].session
+        if session and session.submitted_at and state.day(session.submitted_at) < question.first:
+            earlier.append(order)
+    figures = money(earlier)
+    return {name: figures[name] for name in ("orders", "netRevenueCents")}
+
+
+def _of_form(
+    form_id: str | None,
+    name: str | None,
+    counts: tuple[int, int, int],
+    orders: list[Order],
+    earlier: dict[str, int] | None,
+) -> dict[str, Any]:
+    views, submissions, converted = counts
+    revenue = money(orders)
+    return {
+        "formId": form_id,
+        "formName": name,
+        "views": views,
+        "submissions": submissions,
+        "convertedSubmissions": converted,
+        **revenue,
+        "submissionRate": rate(submissions, views),
+        "conversionRate": rate(converted, submissions),
+        "revenuePerSubmissionCents": cents(revenue["netRevenueCents"], submissions),
+        "fromEarlierSubmissions": earlier,
+    }
 
 
 def discounts(state: State, question: Question) -> Limited:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
@@ -91,13 +91,21 @@ class State:
                 outcome.setdefault(session, []).append(order)
         return outcome
 
-    def outcome(self, submissions: Iterable[Session]) -> list[Order]:
-        """The submission clock: all orders credited to these, whenever they came."""
-        return [order for s in submissions for order in self._orders_by_session.get(s, [])]
+    def outcome(self, submissions: Iterable[Session], days: int | None = None) -> list[Order]:
+        """The submission clock: all orders credited to these, whenever they came; or those "less than" so
+        many days "x 24 h after the submission"."""
+        return [order for session in submissions for order in self._ordered(session, days)]
 
-    def converted(self, submissions: Iterable[Session]) -> list[Session]:
-        """Section 1: "to which at least one order is attributed, ever"."""
-        return [session for session in submissions if session in self._orders_by_session]
+    def converted(self, submissions: Iterable[Session], days: int | None = None) -> list[Session]:
+        """Section 1: "to which at least one order is attributed, ever"; or so many days after it."""
+        return [session for session in submissions if self._ordered(session, days)]
+
+    def _ordered(self, session: Session, days: int | None) -> list[Order]:
+        orders = self._orders_by_session.get(session, [])
+        if days is None or session.submitted_at is None:
+            return orders
+        end = session.submitted_at + timedelta(hours=24 * days)
+        return [order for order in orders if order.at < end]
 
     def utm(self, order: Order) -> tuple[str, ...]:
         """The order's effective UTM."""

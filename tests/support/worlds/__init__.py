@@ -35,6 +35,8 @@ SHOPS = (
     ("America/New_York", "JPY"),
 )
 DAYS_AGO = (0, 1, 6, 29, 30, 31, 36, 61)
+CLOCKS: tuple[dict[str, str], ...] = ({}, {"clock": "order"}, {"clock": "submission"})
+WITHIN = ("1", "3", "5", "30")
 EDGES = (
     timedelta(),
     timedelta(microseconds=-1),
@@ -118,13 +120,16 @@ class World:
             asked.append(("/v1/revenue/by-utm", {"dimension": dimension}))
         for dimension in ("form", "segment"):
             asked.append(("/v1/customers/ltv", {"dimension": dimension}))
+        asked += [("/v1/revenue/by-form", clock) for clock in CLOCKS]
         fields = list(FIELDS)
         for form_id in cast.forms:
             base = f"/v1/forms/{form_id}/"
             for name in ("funnel", "steps/dropoff", "time-to-complete", "devices", "trends"):
                 asked.append((base + name, {}))
-            for name in ("visitor-conversion", "response-revenue"):
+            for name in ("visitor-conversion", "response-revenue", "time-to-order"):
                 asked.append((base + name, {}))
+            asked += [(base + "funnel", {"within": days}) for days in WITHIN]
+            asked += [(base + "trends", clock) for clock in CLOCKS[1:]]
             for a, b in zip(fields, [*fields[1:], fields[0]], strict=True):
                 asked.append((base + "cross-field", {"fieldA": a, "fieldB": b}))
         return asked

@@ -1,12 +1,15 @@
 """Daily rows written by the writer and summed by the reader, on both databases."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from sqlalchemy import Connection
 
-from warehouse.catalogue import SUMMARY
+from warehouse.catalogue import SUMMARIES, SUMMARY
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.daily import reader, writer
@@ -104,18 +107,101 @@ def test_days_are_replaced(warehouse_url: str) -> None:
 
 
 def test_visitors_are_counted_once_in_any_range(warehouse_url: str) -> None:
-    # edition, day, form, kind, previous, visitors: one visitor on days 3, 5 and 9, another on 5.
+    # edition, day, form, kind, previous, delay, visitors: one visitor on days 3, 5 and 9, another on 5.
     add(
         warehouse_url,
         "visitor",
-        (1, 3, 1, 0, -1, 1),
-        (1, 5, 1, 0, 3, 1),
-        (1, 9, 1, 0, 5, 1),
-        (1, 5, 1, 0, -1, 1),
+        (1, 3, 1, 0, -1, 0, 1),
+        (1, 5, 1, 0, 3, 0, 1),
+        (1, 9, 1, 0, 5, 0, 1),
+        (1, 5, 1, 0, -1, 0, 1),
     )
     with open_engine(warehouse_url).connect() as connection:
         counted = {
-            days: reader.read_visitors(connection, 1, *days, 1).get(0, 0)
+            days: reader.read_visitors(connection, 1, *days, 1, within=None).get(0, 0)
             for days in [(1, 9), (4, 9), (5, 5), (6, 9), (6, 8)]
         }
     assert counted == {(1, 9): 2, (4, 9): 2, (5, 5): 2, (6, 9): 1, (6, 8): 0}
+
+
+def test_visitors_who_bought_within_some_days(warehouse_url: str) -> None:
+    # Bought from day 3 after 4 days, and from day 5 at once: then day 3 comes before it.
+    add(
+        warehouse_url,
+        "visitor",
+        (1, 5, 1, 8, -1, 0, 1),
+        (1, 3, 1, 8, -1, 4, 1),
+        (1, 5, 1, 8, -1, 4, -1),
+        (1, 5, 1, 8, 3, 4, 1),
+    )
+    with open_engine(warehouse_url).connect() as connection:
+        counted = {
+            (days, within): reader.read_visitors(connection, 1, *days, 1, within=within).get(8, 0)
+            for days in [(1, 9), (1, 4), (4, 9)]
+            for within in (4, 5)
+        }
+    assert counted == {
+        ((1, 9), 4): 1,
+        ((1, 9), 5): 1,
+        ((1, 4), 4): 0,
+        ((1, 4), 5): 1,
+        ((4, 9), 4): 1,
+        ((4, 9), 5): 1,
+    }
+
+
+@pytest.fixture
+def submitted(warehouse_url: str) -> Iterator[Connection]:
+    # edition, day, form, views, starts, subscriptions, completions, submissions
+    add(warehouse_url, "funnel", (1, 7, 5, 9, 0, 0, 0, 4), (1, 8, 5, 1, 0, 0, 0, 1))
+    # edition, day, form, device, delay, converted, orders, gross, refunded
+    add(
+        warehouse_url,
+        "outcome",
+        (1, 7, 5, 1, 0, 1, 1, 10, 0),
+        (1, 7, 5, 2, 1, 1, 2, 200, 5),
+        (1, 8, 5, 2, 30, 1, 1, 3000, 0),
+        (2, 8, 5, 2, 0, 1, 1, 9, 0),
+    )
+    with open_engine(warehouse_url).connect() as connection:
+        yield connection
+
+
+def test_outcomes_to_date_and_within_some_days(submitted: Connection) -> None:
+    def outcomes(within: int | None, **options: Any) -> list[dict[str, int]]:
+        sums = reader.read_outcomes(submitted, "funnel", 1, 7, 8, within=within, **options)
+        names = (*options.get("by", ()), "views", "submissions", "converted", "orders", "gross")
+        return [{name: row[name] for name in names} for row in sums.rows()]
+
+    base = {"views": 10, "submissions": 5}
+    assert outcomes(None) == [{**base, "converted": 3, "orders": 4, "gross": 3210}]
+    assert outcomes(31) == [{**base, "converted": 3, "orders": 4, "gross": 3210}]
+    assert outcomes(30) == [{**base, "converted": 2, "orders": 3, "gross": 210}]
+    assert outcomes(1, by=["day"], where={"form": 5}) == [
+        {"day": 7, "views": 9, "submissions": 4, "converted": 1, "orders": 1, "gross": 10},
+        {"day": 8, "views": 1, "submissions": 1, "converted": 0, "orders": 0, "gross": 0},
+    ]
+    assert outcomes(None, where={"form": 6}) == []
+
+
+def test_the_last_day_that_is_old_enough() -> None:
+    days = [reader.last_mature_day(8, today, 1) for today in (8, 9, 10, 11)]
+    assert days == [6, 7, 8, 8]
+
+
+def test_outcomes_by_age_over_the_days_that_are_old_enough(submitted: Connection) -> None:
+    sums = reader.read_by_age(submitted, "funnel", 1, 7, 8, today=10, most=3, where={"form": 5})
+    assert list(sums.rows()) == [
+        {"submissions": 5, "converted": 1, "orders": 1, "gross": 10, "refunded": 0},
+        {"submissions": 4, "converted": 2, "orders": 3, "gross": 210, "refunded": 5},
+        {"submissions": 0, "converted": 0, "orders": 0, "gross": 0, "refunded": 0},
+    ]
+
+
+def test_outcomes_are_read_at_an_age_everywhere() -> None:
+    """No room of the API reads them but through `Query.outcomes` and `Query.visitors`, which ask for it."""
+    summaries = "|".join({one.outcomes for one in SUMMARIES if one.outcomes} | {"visitor"})
+    reads = re.compile(rf'(sums|cells|read)\((\w+,\s*)?"({summaries})"|daily_({summaries})')
+    root = Path(__file__).parents[3]
+    found = [path.name for path in root.glob("web/**/*.py") if reads.search(path.read_text())]
+    assert found == []

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warehouse.catalogue import SUMMARIES, Summary
-from warehouse.daily.packed_rows import pack, unpack, unpack_bytes, width
+from warehouse.catalogue import NARROW, SUMMARIES, SUMMARY, Summary
+from warehouse.daily.packed_rows import layout, pack, unpack, unpack_bytes
 
 PACKED = [summary for summary in SUMMARIES if summary.packed_dims]
 # Few values, so that rows share a key.
-number = st.sampled_from([-(2**63), -1, 0, 1, 2**63 - 1])
+WIDE_NUMBER = st.sampled_from([-(2**63), -1, 0, 1, 2**63 - 1])
+NARROW_NUMBER = st.sampled_from([-(2**31), -1, 0, 1, 2**31 - 1])
 
 
 def rows_of(summary: Summary, values: Sequence[tuple[int, ...]]) -> pa.Table:
@@ -30,7 +31,9 @@ def rows_of(summary: Summary, values: Sequence[tuple[int, ...]]) -> pa.Table:
 @given(data=st.data())
 def test_packing_loses_nothing(summary: Summary, data: st.DataObject) -> None:
     dims = len(summary.columns) - len(summary.measures)
-    rows = st.tuples(*[number] * len(summary.columns))
+    rows = st.tuples(
+        *(NARROW_NUMBER if name in NARROW else WIDE_NUMBER for name in summary.columns)
+    )
     values = data.draw(st.lists(rows, max_size=12, unique_by=lambda row: row[:dims]))
     packed = pack(summary, rows_of(summary, values))
     assert sorted(zip(*unpack(summary, packed).to_pydict().values(), strict=True)) == sorted(values)
@@ -42,8 +45,8 @@ def test_packing_loses_nothing(summary: Summary, data: st.DataObject) -> None:
 def test_bytes_are_unpacked_with_the_row_of_each_line(summary: Summary) -> None:
     rows = [(1, 8, 5, 2), (1, 7, 6, 3), (1, 7, 5, 4)]
     blobs = pack(summary, rows_of(summary, rows))["packed_dims"].to_pylist()
-    lines, row_of_line = unpack_bytes(blobs, width(summary))
-    assert lines.tolist() == [[5, 4], [6, 3], [5, 2]]
+    lines, row_of_line = unpack_bytes(summary, blobs)
+    assert lines.tolist() == [(5, 4), (6, 3), (5, 2)]
     assert row_of_line.tolist() == [0, 0, 1]
 
 
@@ -56,3 +59,16 @@ def test_a_slice_of_packed_rows_is_unpacked_alone(summary: Summary) -> None:
         "form": [5],
         "events": [2],
     }
+
+
+def test_a_number_that_does_not_fit_is_refused() -> None:
+    summary = SUMMARY["events"]
+    with pytest.raises(OverflowError, match=r"a number of daily_events\.events does not fit"):
+        pack(summary, rows_of(summary, [(1, 7, 5, 2**31)]))
+
+
+def test_codes_and_counts_take_half_the_space_of_ids_and_money() -> None:
+    columns = layout(SUMMARY["response_outcome"])
+    wide = [name for name in columns.names or () if columns[name].itemsize == 8]
+    assert wide == ["field", "value", "gross", "refunded"]
+    assert columns.itemsize == 4 * 8 + 3 * 4

@@ -13,7 +13,9 @@ from sqlalchemy import Engine, insert
 from tests.support.clients import Client, statements
 from tests.support.depth import examples
 from tests.support.shop_builder import ShopBuilder, day, writing
+from warehouse.catalogue import SUMMARY
 from warehouse.daily.group_sum import Column
+from warehouse.daily.packed_rows import layout
 from warehouse.daily.reader import Sums
 from warehouse.domain.hash_ids import text_ids
 from warehouse.tables import DAILY, dim_text
@@ -63,7 +65,8 @@ def discounts(engine: Engine, shop: ShopBuilder) -> ShopBuilder:
     names = [f"d{number:05}" for number in range(10_002)]
     ids = text_ids(names)
     # Discount, issued, orders, and four more figures.
-    cells = np.array([[id, 1, 0, 0, 0, 0, 0] for id in ids], dtype="<i8")
+    lines = [(id, 1, 0, 0, 0, 0, 0) for id in ids]
+    cells = np.array(lines, dtype=layout(SUMMARY["discount"]))
     packed = {"day": day("2026-03-01"), "packed_dims": cells.tobytes()}
     with writing(engine) as connection:
         connection.execute(

@@ -60,6 +60,7 @@ QUESTIONS: Final = (
     _get("getForm", _FORM),
     _get("allFormsFunnel", "/v1/forms/funnel"),
     _get("formFunnel", f"{_FORM}/funnel"),
+    _get("formFunnel", f"{_FORM}/funnel", "equal_age", within="1"),
     _get("stepDropoff", f"{_FORM}/steps/dropoff"),
     _get("timeToComplete", f"{_FORM}/time-to-complete"),
     _get("formDevices", f"{_FORM}/devices"),
@@ -78,6 +79,11 @@ QUESTIONS: Final = (
     *(
         _get("lifetimeValue", "/v1/customers/ltv", name, dimension=name)
         for name in ("form", "segment")
+    ),
+    _get("timeToOrder", f"{_FORM}/time-to-order"),
+    *(
+        _get("revenueByForm", "/v1/revenue/by-form", name, clock=name)
+        for name in ("submission", "order")
     ),
     ParsedRequest(
         "replaceDraft", "answer", "PUT", f"/v1/forms/{SURVEY.id}", {}, {"draft_schema": _DRAFT}

@@ -21,6 +21,8 @@ _QUERY: Final = {
     "invalid_form_ids": {"form_ids": "1"},
     "invalid_dimension": {"dimension": "colour"},
     "invalid_field": {"fieldA": ""},
+    "invalid_clock": {"clock": "sun"},
+    "invalid_within": {"within": "31"},
 }
 _HEADERS: Final = {
     "unauthorized": {"Authorization": "Bearer unknown"},

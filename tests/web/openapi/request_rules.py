@@ -20,8 +20,9 @@ _FIRST: Final = date(2026, 3, 1)
 @schemathesis.hook
 def before_call(_context: Any, case: Any, _kwargs: dict[str, Any]) -> None:
     """Answers are JSON, since the description has no type for CSV. In requests that are meant to be
-    valid, days exist and are in order, the two fields differ, every `Idempotency-Key` is new, and
-    `If-Match` fits. Half of the forms and fields, and all days, are those of the demo's shop."""
+    valid, days exist and are in order, the two fields differ, `within` is in the attribution window, every
+    `Idempotency-Key` is new, and `If-Match` fits. Half of the forms and fields, and all days, are those of
+    the demo's shop."""
     query = case.query or {}
     if query.get("format") == "csv":
         query["format"] = "json"
@@ -34,6 +35,8 @@ def before_call(_context: Any, case: Any, _kwargs: dict[str, Any]) -> None:
         query["fieldA"], query["fieldB"] = "skin_type", "concerns"
     elif query.get("fieldA") and query.get("fieldA") == query.get("fieldB"):
         query["fieldB"] += "'"
+    if "within" in query:
+        query["within"] = 1 + int(query["within"]) % 30
     if "Idempotency-Key" in case.headers:
         case.headers["Idempotency-Key"] = str(uuid4())
     if "If-Match" in case.headers:

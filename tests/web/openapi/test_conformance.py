@@ -40,7 +40,7 @@ def test_the_service_keeps_to_its_description(sqlite_service: Described, tmp_pat
             text=True,
         )
     assert finished.returncode == 0, finished.stdout[-8000:] + finished.stderr
-    assert "Tested: 19" in finished.stdout
+    assert "Tested: 21" in finished.stdout
 
 
 def copied(url: str, folder: Path) -> str:

@@ -116,18 +116,22 @@ table("daily_events", keys("edition day"), binary("packed_dims"))
 table(
     "daily_funnel",
     keys("edition form day"),
-    integers("views starts subscriptions completions submissions converted orders gross refunded"),
+    integers("views starts subscriptions completions submissions"),
     clustered=True,
 )
 table("daily_all_forms", keys("edition day"), binary("packed_dims"))
 table(
     "daily_device",
     keys("edition form day device"),
-    integers("views starts subscriptions completions submissions converted orders gross refunded"),
+    integers("views starts subscriptions completions submissions"),
     clustered=True,
 )
+table("daily_outcome", keys("edition form day"), binary("packed_dims"))
 table(
-    "daily_form_orders", keys("edition form day"), integers("orders gross refunded"), clustered=True
+    "daily_form_orders",
+    keys("edition form day submitted"),
+    integers("orders gross refunded"),
+    clustered=True,
 )
 table(
     "daily_step",
@@ -136,13 +140,20 @@ table(
     clustered=True,
 )
 table("daily_time_to_complete", keys("edition form day"), binary("packed_dims"))
-table("daily_visitor", keys("edition form day kind previous"), integers("visitors"), clustered=True)
+table(
+    "daily_visitor",
+    keys("edition form day kind previous delay"),
+    integers("visitors"),
+    clustered=True,
+)
 table("daily_cross_field", keys("edition form field_a field_b day"), binary("packed_dims"))
 table("daily_response", keys("edition form day"), binary("packed_dims"))
+table("daily_response_outcome", keys("edition form day"), binary("packed_dims"))
 table(
     "daily_attribution", keys("edition day type"), integers("orders gross refunded"), clustered=True
 )
 table("daily_utm_submission", keys("edition day"), binary("packed_dims"))
+table("daily_utm_outcome", keys("edition day"), binary("packed_dims"))
 table("daily_utm_order", keys("edition day"), binary("packed_dims"))
 table("daily_discount", keys("edition day"), binary("packed_dims"))
 table("daily_ltv_form", keys("edition day"), binary("packed_dims"))

@@ -1,0 +1,46 @@
+"""Equal age: two ranges of submissions can be compared where both had as many days to buy."""
+
+from typing import Any, Final
+
+from warehouse.domain.time import NEVER
+from warehouse.settings import ATTRIBUTION_WINDOW_DAYS
+from web.api.query import Query
+from web.http.current_request import Shop
+from web.http.errors import malformed
+from web.http.parameters import Parameter, days_of
+
+WITHIN: Final = Parameter(
+    "within",
+    "within",
+    days_of("within", "invalid_within"),
+    "The days to buy, from 1 to the days of the attribution window: only submissions of days that are at "
+    "least so many whole days old count, with their orders less than `within` x 24 hours after them. So two "
+    "windows can be compared. Without `within`, all submissions count with all their orders to date.",
+    {"type": "integer", "minimum": 1},
+    "invalid_within",
+)
+
+
+def window_days(shop: Shop) -> int:
+    """The days of the shop's attribution window: those that its figures were made with, or will be."""
+    return shop.window_days or ATTRIBUTION_WINDOW_DAYS.get()
+
+
+def require_within_window(shop: Shop, within: int | None, **_others: Any) -> None:
+    """Raises the 400 for more days to buy than an order has to be credited."""
+    if within and within > window_days(shop):
+        raise malformed(
+            "invalid_within",
+            f"`within` is `{within}`. Give at most {window_days(shop)}, the days of the attribution window.",
+        )
+
+
+def age_clock(query: Query) -> tuple[int, int]:
+    """Today, until every submission of the window is old enough for the `within` that is asked for."""
+    within = query.values.get("within")
+    return old_enough_clock(query, within) if isinstance(within, int) else (0, NEVER)
+
+
+def old_enough_clock(query: Query, days: int) -> tuple[int, int]:
+    """Today, until every submission of the window is so many whole days old."""
+    return min(query.today, query.window.last + days + 1), NEVER

@@ -1,0 +1,50 @@
+"""Time to order (25): how long after a submission its orders come."""
+
+from typing import Any, Final
+
+from warehouse.domain.figures import OUTCOME, count
+from web.api.endpoint import get
+from web.api.equal_age import old_enough_clock, window_days
+from web.api.query import Query
+from web.api.rows import Row, column
+
+# fmt: off
+ROW: Final = Row(
+    "TimeToOrderRow",
+    """What so many days brought, of the submissions that are old enough to be asked. Each row is a rate of
+    its own submissions. Order: days.""",
+    column("days", "Days",
+        "Whole days after the submission: orders less than (`days` + 1) x 24 hours after it count.",
+        {"type": "integer", "minimum": 0}),
+    count("submissions", "Submitted",
+        "Submissions of the window, of days that are more than `days` + 1 days ago.",
+        "Submissions of these days that have had so much time to buy."),
+    count("convertedSubmissions", "Bought",
+        "Those with their first credited order in this time.",
+        "How many of them bought in this time.",
+        measure="converted"),
+    f"conversionRate {OUTCOME}",
+    says={"orders": (
+        "All credited orders of these submissions in this time. Cancelled ones are included, test orders are "
+        "not.",
+        "All orders that were credited to these submissions in this time.")},
+    owner="Of the submissions of these days, how many bought within a day, within two, and so on. Each line "
+    "leaves out submissions that have not had so much time yet, so a line is fair by itself.",
+)
+# fmt: on
+
+
+@get(
+    "/forms/{id}/time-to-order",
+    "analytics:read",
+    ROW,
+    clock=lambda query: old_enough_clock(query, window_days(query.shop) + 1),
+)
+def time_to_order(query: Query) -> list[dict[str, Any]]:
+    """How long it takes from a submission to an order.
+
+    A row for each whole day from 0 to the attribution window, cumulative in time. A row has the submissions
+    of the window that are old enough for it, and their orders less than (`days` + 1) x 24 hours after them.
+    """
+    lines = query.form_outcomes_by_age("funnel", window_days(query.shop) + 1)
+    return [ROW.filled((days,), line) for days, line in enumerate(lines.rows())]
