@@ -116,17 +116,6 @@ def rotate(credential_id: str) -> Any:
     return _created(new)
 
 
-@blueprint.route("/connections/<credential_id>/revoke", methods=FORM)
-@_manages
-def revoke(credential_id: str) -> Any:
-    key = own_key(api_keys.find, credential_id)
-    if request.method != "POST":
-        return render_template("key_revoke.html", key=key, kind="key", text=f"{key.hint}…")
-    with change() as page:
-        api_keys.revoke(page.change, credential_id)
-    return _listed(f"The key {key.name or key.hint} is revoked and no longer works.")
-
-
 @blueprint.route("/connections/write-keys/new", methods=FORM)
 @_manages
 def new_write_key() -> Any:
@@ -151,16 +140,22 @@ def new_write_key() -> Any:
     return redirect(next_page)
 
 
-@blueprint.route("/connections/write-keys/<text>/revoke", methods=FORM)
+@blueprint.route("/connections/<credential_id>/revoke", methods=FORM)
+@blueprint.route("/connections/write-keys/<text>/revoke", methods=FORM, endpoint="revoke_write_key")
 @_manages
-def revoke_write_key(text: str) -> Any:
-    key = own_key(write_keys.find, text)
+def revoke(credential_id: str = "", text: str = "") -> Any:
+    """Of either kind: an API key by its credential id, a write key by its text."""
+    keys, identifier = (write_keys, text) if text else (api_keys, credential_id)
+    key = own_key(keys.find, identifier)
     if request.method != "POST":
-        return render_template("key_revoke.html", key=key, kind="write key", text=key.text)
+        kind = "write key" if text else "key"
+        return render_template("key_revoke.html", key=key, kind=kind)
     with change() as page:
-        write_keys.revoke(page.change, text)
-    name = key.name or key.text
-    return _listed(f"The write key {name} is revoked. Events with it are refused in a moment.")
+        keys.revoke(page.change, identifier)
+    if text:
+        name = key.name or key.text
+        return _listed(f"The write key {name} is revoked. Events with it are refused in a moment.")
+    return _listed(f"The key {key.name or key.hint} is revoked and no longer works.")
 
 
 def _listed(message: str, kind: str = "message") -> Any:
