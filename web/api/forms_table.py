@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from sqlalchemy import (
     Connection,
-    Row,
     bindparam,
     case,
     insert,
@@ -182,5 +181,5 @@ def replace_draft(
     return FormVersion(_form(row), row.schema, draft_schema)
 
 
-def _form(row: Row[Any]) -> FormRow:
+def _form(row: Any) -> FormRow:
     return FormRow(row.form_id, row.name, row.status, row.created_at, row.updated_at)
