@@ -48,7 +48,9 @@ class Admission:
 
     def admit(self) -> None:
         """Let the request at hand go on; until it ends, it holds its slots. Raises the 429 and the 503."""
-        sender = self._shops.get(_credential()) or client_network(request.remote_addr or "")
+        credential = _credential()
+        address = client_network(request.remote_addr or "")
+        sender = self._shops.get(credential) or (address, credential)
         self._take(self.threads, sender)
         if request.method in ("GET", "HEAD"):
             with suppress(NoSlot):
@@ -58,8 +60,8 @@ class Admission:
             self._take(self._writes, sender)
 
     def remember(self, shop_key: int) -> None:
-        """The credential of the request at hand belongs to this shop. Its next request counts as the shop's;
-        those with an unknown credential count as their address's."""
+        """The credential of the request at hand belongs to this shop: from now on, it counts as one of the
+        shop's. Others count by themselves, and requests without any by their address."""
         credential = _credential()
         if self._shops.get(credential) != shop_key:
             if len(self._shops) >= _MAX_KNOWN:
