@@ -19,8 +19,9 @@ from web.http.current_request import current_request
 from web.http.errors import CODES, RETRY_SOON, Refusal
 from web.server.slots import READS, THREADS, WRITES, NoSlot, Slots
 
-PER_SHOP: Final = 20
-"""Requests of one shop in progress, at work or waiting."""
+PER_SHOP: Final = THREADS // 2
+"""Requests of one shop in progress, at work or waiting. Many may wait, since a client that asks again as soon
+as it is refused takes more of the processor than one that waits."""
 
 MAX_IN_PROGRESS: Final = THREADS - 2
 """Requests in progress of all shops. What comes beyond them waits in the threads that are left, and in the
