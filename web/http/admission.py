@@ -19,8 +19,9 @@ from web.http.current_request import current_request
 from web.http.errors import CODES, RETRY_SOON, Refusal
 from web.server.slots import READS, THREADS, WRITES, NoSlot, Slots
 
-PER_SHOP: Final = 20
-"""Requests of one shop in progress, at work or waiting."""
+PER_SHOP: Final = THREADS // 2
+"""Requests of one shop in progress, at work or waiting. Many may wait, since a client that asks again as soon
+as it is refused takes more of the processor than one that waits."""
 
 MAX_IN_PROGRESS: Final = THREADS - 2
 """Requests in progress of all shops. What comes beyond them waits in the threads that are left, and in the
@@ -48,7 +49,9 @@ class Admission:
 
     def admit(self) -> None:
         """Let the request at hand go on; until it ends, it holds its slots. Raises the 429 and the 503."""
-        sender = self._shops.get(_credential()) or client_network(request.remote_addr or "")
+        credential = _credential()
+        address = client_network(request.remote_addr or "")
+        sender = self._shops.get(credential) or (address, credential)
         self._take(self.threads, sender)
         if request.method in ("GET", "HEAD"):
             with suppress(NoSlot):
@@ -58,8 +61,8 @@ class Admission:
             self._take(self._writes, sender)
 
     def remember(self, shop_key: int) -> None:
-        """The credential of the request at hand belongs to this shop. Its next request counts as the shop's;
-        those with an unknown credential count as their address's."""
+        """The credential of the request at hand belongs to this shop: from now on, it counts as one of the
+        shop's. Others count by themselves, and requests without any by their address."""
         credential = _credential()
         if self._shops.get(credential) != shop_key:
             if len(self._shops) >= _MAX_KNOWN:

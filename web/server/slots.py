@@ -12,8 +12,9 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Final
 
-THREADS: Final = 64
-"""Threads of one process that answer requests. Most of them wait: for a slot, a body, a lock."""
+THREADS: Final = 128
+"""Threads of one process that answer requests, started as they are needed. Most of them wait: for a slot, a
+body, a lock."""
 
 READS: Final = 8
 WRITES: Final = 12

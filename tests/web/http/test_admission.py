@@ -23,7 +23,7 @@ class Held:
 
     def __init__(self, client: FlaskClient) -> None:
         self._app = client.application
-        self._pool = ThreadPoolExecutor(2 * THREADS)
+        self._pool = ThreadPoolExecutor(3 * THREADS)
         self.go_on = Event()
         self.working = 0
 

@@ -151,6 +151,10 @@ def test_forwarded_headers_of_a_trusted_proxy(
         answer = Browser(app.test_client(), REMOTE_ADDR=proxy).get(SIGN_IN, headers=said)
         assert ("Secure" in answer.headers["Set-Cookie"]) is believed, proxy
         assert seen.pop() == ("203.0.113.5" if believed else proxy)
+    # One proxy behind another: the client is the last that is none of them.
+    chain = {**said, "X-Forwarded-For": "198.51.100.1, 203.0.113.5, 10.9.9.9"}
+    Browser(app.test_client(), REMOTE_ADDR="10.1.2.3").get(SIGN_IN, headers=chain)
+    assert seen.pop() == "203.0.113.5"
     close_app(app)
     assert "Secure" not in Browser(client).get(SIGN_IN, headers=said).headers["Set-Cookie"]
 

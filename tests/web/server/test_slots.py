@@ -144,7 +144,7 @@ def test_who_holds_as_many_as_one_may_waits_for_its_own_alone(
 
 
 def test_many_threads_share_few_slots() -> None:
-    slots, most, at_work = Slots(3, 2, shared=2, seconds=PATIENCE_SECONDS, queued=200), 0, []
+    slots, most, at_work = Slots(3, 2, shared=2, seconds=PATIENCE_SECONDS), 0, []
 
     def work(number: int) -> None:
         nonlocal most
