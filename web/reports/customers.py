@@ -45,7 +45,10 @@ HORIZON: Final = Row(
 
 def _horizons(sums: Mapping[str, int]) -> list[dict[str, Any]]:
     return [
-        HORIZON.filled((days,), {"customers": sums[f"customers_{days}"], "net": sums[f"net_{days}"]})
+        {
+            "days": days,
+            **HORIZON.values({"customers": sums[f"customers_{days}"], "net": sums[f"net_{days}"]}),
+        }
         for days in LTV_HORIZONS
     ]
 
