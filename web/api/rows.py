@@ -133,7 +133,6 @@ class Row:
         """The row with these values of its plain columns, and everything else from the sums of measures.
         `total` has the figures of which its shares are."""
         row = dict(zip(self.given, given, strict=True))
-        # Not by `values`: a day by day report has hundreds of rows, and another dict for each shows.
         for name, formula in self._formulas:
             row[name] = formula(sums)
         for name, whole, _ in self._shares:
@@ -141,10 +140,6 @@ class Row:
         for name, made in self._made:
             row[name] = made(sums)
         return row
-
-    def values(self, sums: Mapping[str, int]) -> dict[str, Any]:
-        """The figures from the sums of measures, without shares."""
-        return {name: formula(sums) for name, formula in self._formulas}
 
     def total(self, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         """The figures of several rows together: sums, and the quotients of the sums. A quotient of
