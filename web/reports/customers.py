@@ -38,7 +38,7 @@ HORIZON: Final = Row(
         "Customers who were won long enough ago to be judged by so many days."),
     money("netRevenueCents", "Net revenue",
         "Net revenue of their orders less than `days` x 24 hours after the submission.",
-        "What they spent in so many days after they were won, less what was paid back.",
+        "The money that they spent in so many days after they were won, less what was paid back.",
         measure="net"),
     "ltvCents",
 )
