@@ -72,7 +72,7 @@ class Query:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What every answer says besides its data."""
+        """All that an answer says besides its data, but `dataThrough`."""
         shop, window = self.shop, self.window
         return {
             "shopId": shop.shop_id,

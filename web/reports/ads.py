@@ -46,7 +46,7 @@ ROW: Final = Row(
     text("currency", "Currency", "The currency of `spend` (ISO 4217)."),
     number("spend", "Spend",
         "Spend in major units of `currency`; negative if credits exceed the cost.",
-        "What the ads cost, as the provider reports it.",
+        "The cost of the ads, as the provider reports it.",
         bounds={}),
     count("impressions", "Impressions",
         "Impressions that the provider reports.",
@@ -63,22 +63,22 @@ ROW: Final = Row(
         "Orders of these days that the campaign brought, by a form or without one."),
     money("attributedNetRevenueCents", "Net revenue",
         "Net revenue of these orders, in minor units of `revenueCurrency`.",
-        "What these orders came to, less what was paid back."),
+        "The total of these orders, less the money that was paid back."),
     text("revenueCurrency", "Currency of revenue", "The shop's currency (ISO 4217)."),
     number("costPerLead", "Cost per submission",
         "`spend` / `attributedSubmissions`, in `currency`, to 2 decimals.",
-        "What a submission cost in ads.",
+        "The cost of the ads, spread over the submissions that they brought.",
         bounds={}, without="no submissions"),
     number("costPerAcquisition", "Cost per order",
         "`spend` / `attributedOrders`, in `currency`, to 2 decimals.",
-        "What an order cost in ads.",
+        "The cost of the ads, spread over the orders that they brought.",
         bounds={}, without="no orders"),
     number("roas", "Return",
         "Net revenue / spend, a plain ratio to 4 decimals. The revenue is converted into `currency` at "
         "the exchange rate of each order's day; without a rate, `roas` is 0.",
         "How much net revenue came back for each unit of money that the ads cost. Above 1, it is more.",
         bounds={}, without="no spend"),
-    owner="What the ads cost in these days, and the submissions and orders of the same days that they "
+    owner="The cost of the ads in these days, and the submissions and orders of the same days that they "
     "brought. The last row has the orders that no campaign brought, so the rows add up to the shop.",
 )
 UNAVAILABLE_PROVIDER: Final = Row(

@@ -37,7 +37,7 @@ ROW: Final = Row(
         over=("orders", "issued"), without="not issued in these days"),
     money("discountCents", "Cost",
         "The amount that the discount took off these orders, in minor units of the shop's currency.",
-        "What the discount took off these orders.",
+        "The money that the discount took off these orders.",
         measure="discounted"),
     f"{REVENUE} averageOrderValueCents",
     says={

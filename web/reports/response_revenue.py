@@ -34,10 +34,10 @@ ROW: Final = Row(
 # fmt: on
 
 Columns = dict[str, Column]
-"""Rows of the answer: `field` is an index of the fields, `kind` one of those below, `value` an id (0 if the
-kind is another than value). `stands_for`: how many rows it has the sums of."""
+"""Rows of the answer: `field` is an index of the fields, `row_type` one of those below, `value` the id of an
+answer (0 in rows of other types), and `summed_rows` the number of rows whose sums the row has."""
 
-# The kinds of rows that a field has.
+# The types of rows that a field has.
 _VALUE, _OTHER_VALUES, _NO_ANSWER = range(3)
 
 
@@ -78,11 +78,11 @@ def _limited_values(query: Query, values: Columns) -> tuple[Columns, Columns]:
         shown, _ = first_rows(len(of_field), (net[of_field],), query.texts_of(ids), limit)
         is_other[of_field] = True
         is_other[of_field[shown]] = False
-    values = values | {"stands_for": np.ones_like(field)}
+    values = values | {"summed_rows": np.ones_like(field)}
     others = _at(values, is_other) | {"value": np.zeros(is_other.sum(), dtype=np.int64)}
     return (
-        _of_kind(_VALUE, _at(values, ~is_other)),
-        _of_kind(_OTHER_VALUES, total(others, ("field", "value"))),
+        _of_type(_VALUE, _at(values, ~is_other)),
+        _of_type(_OTHER_VALUES, total(others, ("field", "value"))),
     )
 
 
@@ -93,8 +93,8 @@ def _without_answer(query: Query, answered: Columns) -> Columns:
     sums = {name: funnel[name] - answered[name] for name in ("submissions", *OUTCOMES)}
     (field,), measures = with_figures({"field": field, **sums}, ("field",))
     zeros, ones = np.zeros_like(field), np.ones_like(field)
-    rows = {"field": field, "value": zeros, "stands_for": ones, **measures.columns}
-    return _of_kind(_NO_ANSWER, rows)
+    rows = {"field": field, "value": zeros, "summed_rows": ones, **measures.columns}
+    return _of_type(_NO_ANSWER, rows)
 
 
 def _answer(query: Query, fields: Column, rows: Columns) -> Answer:
@@ -104,23 +104,26 @@ def _answer(query: Query, fields: Column, rows: Columns) -> Answer:
     shown, names = first_rows(len(fields), (), query.texts_of(fields), limit)
     place = np.full(len(fields), len(shown))
     place[shown] = np.arange(len(shown))
-    field, kind, value = (rows.pop(name) for name in ("field", "kind", "value"))
-    has_others = np.isin(field, field[kind == _OTHER_VALUES])
+    field, row_type, value = (rows.pop(name) for name in ("field", "row_type", "value"))
+    has_others = np.isin(field, field[row_type == _OTHER_VALUES])
     order = (
         -place[field],
         # Values, their others, null. If there are no others, null is sorted with the values.
-        np.where(has_others, -kind, 0),
+        np.where(has_others, -row_type, 0),
         rows["gross"] - rows["refunded"],
-        -kind,
+        -row_type,
     )
     found = limit_rows(Sums(rows), order, query.texts_of(value), limit)
     data, others = [], 0
     names.append((OTHER,))
-    labels = [*zip(place[field[found.shown]], kind[found.shown], strict=True), (-1, _OTHER_VALUES)]
-    for ((text_of_value,), line), (index, of_kind) in zip(found.rows(), labels, strict=False):
-        if of_kind == _OTHER_VALUES:
-            others += line["stands_for"]
-        value_text = {_VALUE: text_of_value, _OTHER_VALUES: OTHER}.get(of_kind)
+    labels = [
+        *zip(place[field[found.shown]], row_type[found.shown], strict=True),
+        (-1, _OTHER_VALUES),
+    ]
+    for ((text_of_value,), line), (index, type_of_row) in zip(found.rows(), labels, strict=False):
+        if type_of_row == _OTHER_VALUES:
+            others += line["summed_rows"]
+        value_text = {_VALUE: text_of_value, _OTHER_VALUES: OTHER}.get(type_of_row)
         data.append(ROW.filled((names[index][0], value_text), line))
     return Answer(data, meta=other_rows(others))
 
@@ -129,8 +132,8 @@ def _at(columns: Columns, rows: Column) -> Columns:
     return Sums(columns).at(rows).columns
 
 
-def _of_kind(kind: int, rows: Columns) -> Columns:
-    return {**rows, "kind": np.full(len(rows["field"]), kind)}
+def _of_type(row_type: int, rows: Columns) -> Columns:
+    return {**rows, "row_type": np.full(len(rows["field"]), row_type)}
 
 
 def _stacked(*parts: Columns) -> Columns:

@@ -37,7 +37,7 @@ CAMPAIGN: Final = Row(
     "convertedSubmissions attributedOrders",
     money("attributedRevenueCents", "Before refunds",
         "The total of these orders; the same as `grossRevenueCents`.",
-        "What these orders came to, before anything was paid back.",
+        "The total of these orders, before anything was paid back.",
         measure="gross"),
     f"conversionRate {REVENUE}",
     owner="Submissions count on their own day; the orders that were credited to a submission count on "
