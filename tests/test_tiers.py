@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import psycopg
 import pytest
-from sqlalchemy import NullPool, create_engine, make_url, text
+from sqlalchemy import NullPool, create_engine, text
 
 from tests.conftest import RUN
 from tests.support import postgres, statements
@@ -63,10 +62,6 @@ def test_both_drivers_are_logged_and_the_tests_own_statements_are_not(postgres_u
     Product(postgres_url).rollup()
     with create_engine(postgres_url, poolclass=NullPool).connect() as connection:
         connection.execute(text("SELECT COUNT(*) FROM shop, form"))
-    with psycopg.connect(
-        make_url(postgres_url).set(drivername="postgresql").render_as_string(False)
-    ) as own:
-        own.execute(b"SELECT COUNT(*) FROM form, shop")
     with log.open() as file:
         file.seek(before)
         said = file.read()
@@ -75,4 +70,4 @@ def test_both_drivers_are_logged_and_the_tests_own_statements_are_not(postgres_u
     assert "SELECT pg_backend_pid()" in " ".join(sent)
     assert any(sql.startswith("COPY (SELECT") for sql in sent), "by ADBC"
     assert any(sql.startswith("SELECT version_num") for sql in sent), "by SQLAlchemy"
-    assert not any("shop, form" in sql or "form, shop" in sql for sql in sent)
+    assert not any("shop, form" in sql for sql in sent)

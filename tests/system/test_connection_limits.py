@@ -38,7 +38,7 @@ CLIENTS: Final = 64
 def locked(url: str, table: str) -> Iterator[None]:
     """Nobody writes to a table during the block."""
     with own(url) as connection, connection.transaction():
-        connection.execute(f"LOCK TABLE {table} IN SHARE MODE".encode())
+        connection.execute(f"LOCK TABLE {table} IN SHARE MODE")
         yield
 
 
