@@ -7,10 +7,9 @@ when an answer is read, so a renamed campaign or a late row needs no rollup.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, bindparam, func, select, tuple_
+from sqlalchemy import Connection, bindparam, func, select, tuple_
 
 from warehouse.domain.vocabulary import PROVIDER_SOURCES
 from warehouse.tables import ad_spend
@@ -19,7 +18,32 @@ from web.api.exchange_rates import WORKING, Rates
 Campaign = tuple[str, str]
 """Provider and campaign id."""
 
-_MOST_SHOPS: Final = 100
+_spend = ad_spend.c
+_OF_SHOP: Final = _spend.shop_key == bindparam("shop_key")
+_BY_NAME: Final = (_spend.provider, _spend.campaign_id, _spend.campaign_name, _spend.currency)
+_NAMED: Final = (
+    select(*_BY_NAME)
+    .where(_OF_SHOP)
+    .group_by(*_BY_NAME)
+    .order_by(func.max(_spend.day), _spend.campaign_name)
+)
+_BY_CURRENCY: Final = (_spend.provider, _spend.campaign_id, _spend.currency)
+# A group's amounts come as one text and are added as decimals in Python: SQLite has no decimals, and would
+# add floats.
+_SPEND: Final = (
+    select(
+        *_BY_CURRENCY,
+        func.aggregate_strings(_spend.spend, " "),
+        func.sum(_spend.impressions),
+        func.sum(_spend.clicks),
+    )
+    .where(_OF_SHOP)
+    .group_by(*_BY_CURRENCY)
+)
+_SPEND_BETWEEN: Final = _SPEND.where(_spend.day.between(bindparam("first"), bindparam("last")))
+_SPEND_EVER: Final = _SPEND.where(
+    tuple_(_spend.provider, _spend.campaign_id).in_(bindparam("campaigns", expanding=True))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +75,7 @@ class Campaigns:
         self.rates = Rates()
         self._sources: dict[str, _SourceCampaigns] = {}
         # By day and name ascending, so the last one is the latest.
-        for row in connection.execute(_named(), {"shop_key": shop_key}):
+        for row in connection.execute(_NAMED, {"shop_key": shop_key}):
             campaign = row.provider, row.campaign_id
             self.names[campaign] = row.campaign_name
             self.currencies.add(row.currency)
@@ -95,7 +119,7 @@ def spend_between(
 ) -> dict[Campaign, dict[str, Spend]]:
     """Spend by campaign and currency, over the days `first`..`last`."""
     values = {"shop_key": shop_key, "first": first, "last": last}
-    return _by_currency(connection.execute(_spend(ever=False), values))
+    return _by_currency(connection.execute(_SPEND_BETWEEN, values))
 
 
 def spend_ever(
@@ -103,7 +127,7 @@ def spend_ever(
 ) -> dict[Campaign, dict[str, Spend]]:
     """Spend of these campaigns by campaign and currency, over all days."""
     values = {"shop_key": shop_key, "campaigns": list(campaigns)}
-    return _by_currency(connection.execute(_spend(ever=True), values))
+    return _by_currency(connection.execute(_SPEND_EVER, values))
 
 
 def _by_currency(rows: Iterable[Any]) -> dict[Campaign, dict[str, Spend]]:
@@ -115,35 +139,3 @@ def _by_currency(rows: Iterable[Any]) -> dict[Campaign, dict[str, Spend]]:
                 amount, int(impressions), int(clicks)
             )
     return spend
-
-
-@cache
-def _named() -> Select[Any]:
-    table = ad_spend.c
-    keys = (table.provider, table.campaign_id, table.campaign_name, table.currency)
-    return (
-        select(*keys)
-        .where(table.shop_key == bindparam("shop_key"))
-        .group_by(*keys)
-        .order_by(func.max(table.day), table.campaign_name)
-    )
-
-
-@cache
-def _spend(*, ever: bool) -> Select[Any]:
-    # A group's amounts come as one text and are added as decimals in Python: SQLite has no decimals, and
-    # would add floats.
-    table = ad_spend.c
-    keys = (table.provider, table.campaign_id, table.currency)
-    sums = (
-        func.aggregate_strings(table.spend, " "),
-        func.sum(table.impressions),
-        func.sum(table.clicks),
-    )
-    statement = select(*keys, *sums).where(table.shop_key == bindparam("shop_key"))
-    if ever:
-        campaign = tuple_(table.provider, table.campaign_id)
-        statement = statement.where(campaign.in_(bindparam("campaigns", expanding=True)))
-    else:
-        statement = statement.where(table.day.between(bindparam("first"), bindparam("last")))
-    return statement.group_by(*keys)

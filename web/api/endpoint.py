@@ -276,7 +276,7 @@ class Endpoint:
             return _envelope(query, data, 200, headers, meta)
         values = orjson.loads(data) if values is None else values
         name = self.path.strip("/").replace("/", "-").replace("{id}", query.form_id)
-        dimension = query.values.get("dimension", "")
+        dimension = str(query.values.get("dimension", ""))
         if dimension:
             name += f"-{dimension}"
         if self.ranged:

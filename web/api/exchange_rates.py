@@ -2,11 +2,10 @@
 
 from bisect import bisect_right
 from decimal import Context, Decimal, localcontext
-from functools import cache
 from operator import mul
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Connection, Select, bindparam, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from warehouse.tables import exchange_rate
 
@@ -14,6 +13,28 @@ from warehouse.tables import exchange_rate
 # noise, which must not decide how a tie is rounded.
 WORKING: Final = Context(prec=60)
 _KEPT: Final = Context(prec=40)
+
+_rate = exchange_rate.c
+_PAIR: Final = (_rate.base == bindparam("base"), _rate.quote == bindparam("quote"))
+_BEFORE: Final = select(func.max(_rate.day)).where(*_PAIR, _rate.day <= bindparam("first"))
+# A pair's rates in the range, and the last one before it.
+_PAIR_RATES: Final = (
+    select(_rate.day, _rate.rate)
+    .where(
+        *_PAIR,
+        _rate.day <= bindparam("last"),
+        _rate.day >= func.coalesce(_BEFORE.scalar_subquery(), bindparam("first")),
+    )
+    .order_by(_rate.day)
+)
+# The distinct bases. Each takes one index look-up: decades of daily rates have a handful of bases.
+_FIRST_BASE: Final = select(func.min(_rate.base).label("base")).cte("bases", recursive=True)
+_NEXT_BASE: Final = (
+    select(func.min(_rate.base)).where(_rate.base > _FIRST_BASE.c.base).scalar_subquery()
+)
+_EVERY_BASE: Final = select(
+    _FIRST_BASE.union_all(select(_NEXT_BASE).where(_FIRST_BASE.c.base.is_not(None))).c.base
+)
 
 
 class Rates:
@@ -67,7 +88,7 @@ class _StoredRates:
     def _last(self, day: int, base: str, quote: str) -> Decimal | None:
         if (base, quote) not in self._pairs:
             rows = self._connection.execute(
-                _rates(), {"base": base, "quote": quote, **self._range}
+                _PAIR_RATES, {"base": base, "quote": quote, **self._range}
             ).all()
             self._pairs[base, quote] = (
                 [row.day for row in rows],
@@ -80,34 +101,6 @@ class _StoredRates:
     def _bases(self) -> list[str]:
         if self._base_currencies is None:
             self._base_currencies = sorted(
-                filter(None, self._connection.execute(_every_base()).scalars())
+                filter(None, self._connection.execute(_EVERY_BASE).scalars())
             )
         return self._base_currencies
-
-
-@cache
-def _rates() -> Select[Any]:
-    """A pair's rates in the range, and the last one before it."""
-    table = exchange_rate.c
-    pair = (table.base == bindparam("base"), table.quote == bindparam("quote"))
-    before = (
-        select(func.max(table.day)).where(*pair, table.day <= bindparam("first"))
-    ).scalar_subquery()
-    return (
-        select(table.day, table.rate)
-        .where(
-            *pair,
-            table.day <= bindparam("last"),
-            table.day >= func.coalesce(before, bindparam("first")),
-        )
-        .order_by(table.day)
-    )
-
-
-@cache
-def _every_base() -> Select[Any]:
-    """The distinct bases. Each takes one index look-up: decades of daily rates have a handful of bases."""
-    base = exchange_rate.c.base
-    bases = select(func.min(base).label("base")).cte("bases", recursive=True)
-    following = select(func.min(base)).where(base > bases.c.base).scalar_subquery()
-    return select(bases.union_all(select(following).where(bases.c.base.is_not(None))).c.base)

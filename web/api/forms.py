@@ -45,14 +45,12 @@ def _object(name: str, words: str, *, null: bool = False) -> PlainColumn:
     )
 
 
+# fmt: off
 _SUMMARY: Final = (
     text("id", "Form", "The form's id.", format="uuid"),
     text("name", "Name", "The form's name."),
-    text(
-        "status",
-        "Status",
-        "`draft` for a form that was created here. An imported form has the status of its platform.",
-    ),
+    text("status", "Status",
+        "`draft` for a form that was created here. An imported form has the status of its platform."),
     text("updatedAt", "Updated", "When the form or its draft last changed.", format="date-time"),
 )
 SUMMARY: Final = Row("FormSummary", "A form.", *_SUMMARY)
@@ -60,46 +58,19 @@ FORM: Final = Row(
     "Form",
     "A form with its schema and its draft.",
     *_SUMMARY,
-    _object(
-        "schema", "The form's schema, exactly as it was written; null if it has none.", null=True
-    ),
-    _object(
-        "draftSchema",
-        "The form's draft, exactly as it was written; null if it has none.",
-        null=True,
-    ),
+    _object("schema", "The form's schema, exactly as it was written; null if it has none.", null=True),
+    _object("draftSchema", "The form's draft, exactly as it was written; null if it has none.", null=True),
 )
 NEW_FORM: Final = Row(
     "NewForm",
     "A form to create. Unknown fields are ignored.",
-    text(
-        "name",
-        "",
-        "The form's name: 1 to 255 characters. Blanks around it are removed.",
-        pattern=_NAME,
-    ),
+    text("name", "", "The form's name: 1 to 255 characters. Blanks around it are removed.", pattern=_NAME),
     _object("schema", "The form's schema: any JSON object. It is kept exactly as written."),
 )
 DRAFT: Final = Row(
     "DraftReplacement",
     "A form's new draft. Unknown fields are ignored.",
-    _object(
-        "draft_schema", "The form's new draft: any JSON object. It is kept exactly as written."
-    ),
-)
-FORM_FUNNEL: Final = Row(
-    "FormFunnel",
-    "A form over the whole window, among all forms: for pages.",
-    *FORM_COLUMNS,
-    column(
-        "submissionsByDay",
-        "Submissions a day",
-        "Submissions on each day; empty if the form has no figures.",
-        {"type": "array", "items": {"type": "integer"}},
-    ),
-    FUNNEL,
-    owner="A form is here if it was shown in these days. The orders are those of its submissions, up "
-    "to today.",
+    _object("draft_schema", "The form's new draft: any JSON object. It is kept exactly as written."),
 )
 ALL_FORMS_ROW: Final = Row(
     "AllFormsRow",
@@ -108,6 +79,18 @@ ALL_FORMS_ROW: Final = Row(
     "views subscriptions completions",
     owner="Every form that was shown in these days, also those that the shop's list does not have.",
 )
+FORM_FUNNEL: Final = Row(
+    "FormFunnel",
+    "A form over the whole window, among all forms: for pages.",
+    *FORM_COLUMNS,
+    column("submissionsByDay", "Submissions a day",
+        "Submissions on each day; empty if the form has no figures.",
+        {"type": "array", "items": {"type": "integer"}}),
+    FUNNEL,
+    owner="A form is here if it was shown in these days. The orders are those of its submissions, up to "
+    "today.",
+)
+# fmt: on
 
 
 @get("/forms/funnel", "analytics:read", ALL_FORMS_ROW, FORM_IDS)

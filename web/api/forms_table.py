@@ -7,13 +7,10 @@ transaction, because it changes the shop's answers (`form_quota.use` does).
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     Connection,
-    Row,
-    Select,
     bindparam,
     case,
     insert,
@@ -26,6 +23,25 @@ from warehouse.domain.time import MICROS_PER_MS
 from warehouse.tables import form
 from web.api import form_quota
 from web.db.dimensions import in_chunks
+
+_LISTED: Final = (form.c.form_id, form.c.name, form.c.status, form.c.created_at, form.c.updated_at)
+_OF_SHOP: Final = form.c.shop_key == bindparam("shop_key")
+_NAMES: Final = select(form.c.form_id, form.c.name).where(
+    _OF_SHOP, form.c.form_id.in_(bindparam("form_ids", expanding=True))
+)
+_VERSION: Final = select(*_LISTED, form.c.schema, form.c.draft_schema).where(
+    _OF_SHOP, form.c.form_id == bindparam("form_id")
+)
+_FIRST_PAGE: Final = (
+    select(*_LISTED)
+    .where(_OF_SHOP)
+    .order_by(form.c.created_at.desc(), form.c.form_id.desc())
+    .limit(bindparam("limit"))
+)
+_NEXT_PAGE: Final = _FIRST_PAGE.where(
+    tuple_(form.c.created_at, form.c.form_id)
+    < tuple_(bindparam("created_at"), bindparam("form_id"))
+)
 
 Position = tuple[int, str]
 """The key by which the list is sorted, newest first: (created_at, form_id)."""
@@ -56,13 +72,13 @@ def form_names(connection: Connection, shop_key: int, form_ids: Collection[str])
     names: dict[str, str] = {}
     for ids in in_chunks(list(form_ids)):
         values = {"shop_key": shop_key, "form_ids": ids}
-        names |= {row.form_id: row.name for row in connection.execute(_names(), values)}
+        names |= {row.form_id: row.name for row in connection.execute(_NAMES, values)}
     return names
 
 
 def get_version(connection: Connection, shop_key: int, form_id: str) -> FormVersion:
     """An existing form as it is now."""
-    row = connection.execute(_version(), {"shop_key": shop_key, "form_id": form_id}).one()
+    row = connection.execute(_VERSION, {"shop_key": shop_key, "form_id": form_id}).one()
     return FormVersion(_form(row), row.schema, row.draft_schema)
 
 
@@ -73,13 +89,14 @@ def list_forms(
     values: dict[str, Any] = {"shop_key": shop_key, "limit": limit}
     if after is not None:
         values |= {"created_at": after[0], "form_id": after[1]}
-    return [_form(row) for row in connection.execute(_page(after is not None), values)]
+    statement = _FIRST_PAGE if after is None else _NEXT_PAGE
+    return [_form(row) for row in connection.execute(statement, values)]
 
 
 def is_position(connection: Connection, shop_key: int, position: Position) -> bool:
     """Whether it is the position of a form of the shop."""
     key = {"shop_key": shop_key, "form_id": position[1]}
-    row = connection.execute(_version(), key).one_or_none()
+    row = connection.execute(_VERSION, key).one_or_none()
     return row is not None and row.created_at == position[0]
 
 
@@ -164,36 +181,5 @@ def replace_draft(
     return FormVersion(_form(row), row.schema, draft_schema)
 
 
-_LISTED = (form.c.form_id, form.c.name, form.c.status, form.c.created_at, form.c.updated_at)
-
-
-def _form(row: Row[Any]) -> FormRow:
+def _form(row: Any) -> FormRow:
     return FormRow(row.form_id, row.name, row.status, row.created_at, row.updated_at)
-
-
-@cache
-def _names() -> Select[Any]:
-    return select(form.c.form_id, form.c.name).where(
-        form.c.shop_key == bindparam("shop_key"),
-        form.c.form_id.in_(bindparam("form_ids", expanding=True)),
-    )
-
-
-@cache
-def _version() -> Select[Any]:
-    return select(*_LISTED, form.c.schema, form.c.draft_schema).where(
-        form.c.shop_key == bindparam("shop_key"), form.c.form_id == bindparam("form_id")
-    )
-
-
-@cache
-def _page(continued: bool) -> Select[Any]:
-    statement = select(*_LISTED).where(form.c.shop_key == bindparam("shop_key"))
-    if continued:
-        position = tuple_(form.c.created_at, form.c.form_id)
-        statement = statement.where(
-            position < tuple_(bindparam("created_at"), bindparam("form_id"))
-        )
-    return statement.order_by(form.c.created_at.desc(), form.c.form_id.desc()).limit(
-        bindparam("limit")
-    )

@@ -4,10 +4,9 @@ from typing import Final
 
 from web.api.rows import Row, column, inside, text
 
+# fmt: off
 _REQUEST_ID: Final = text(
-    "requestId",
-    "",
-    "The id of the request. It is also in `X-Request-Id` and in the service's log.",
+    "requestId", "", "The id of the request. It is also in `X-Request-Id` and in the service's log.",
     pattern="^req_[0-9a-f-]{36}$",
 )
 _RANGE: Final = Row(
@@ -20,31 +19,21 @@ _COMMON: Final = (
     _REQUEST_ID,
     text("shopId", "", "The shop to which the key belongs."),
     text("credentialId", "", "The id of the API key, never the key itself."),
-    inside(
-        "range", "", "The window. For endpoints without `range`, it is the last 30 days.", _RANGE
-    ),
+    inside("range", "", "The window. For endpoints without `range`, it is the last 30 days.", _RANGE),
     text("currency", "", "The shop's currency (ISO 4217)."),
     text("timezone", "", "The timezone of the shop's calendar (an IANA name)."),
-    text(
-        "dataThrough",
-        "",
+    text("dataThrough", "",
         "The figures include every import that finished before this instant. null before the first rollup.",
-        null=True,
-        format="date-time",
-    ),
+        null=True, format="date-time"),
 )
 META: Final = Row("AnswerMeta", "The context of the answer.", *_COMMON)
 LIMITED_META: Final = Row(
     "LimitedMeta",
     "The context of an answer with a limited number of rows.",
     *_COMMON,
-    column(
-        "otherRows",
-        "",
+    column("otherRows", "",
         "The number of rows that are summed in `(other)`. Absent if the answer has all rows.",
-        {"type": "integer", "minimum": 1},
-        required=False,
-    ),
+        {"type": "integer", "minimum": 1}, required=False),
 )
 AGE_META: Final = Row(
     "AgeMeta",
@@ -65,19 +54,14 @@ LIST_META: Final = Row(
     *_COMMON,
     text("nextCursor", "", "The `cursor` of the next page; null on the last page.", null=True),
 )
-ERROR: Final = Row(
-    "Error",
-    "The body of every error, whatever its status.",
-    inside(
-        "error",
-        "",
-        "",
-        Row(
-            "ErrorDetail",
-            "Why a request failed.",
-            text("code", "", "The kind of error, for programs."),
-            text("message", "", "The reason, in a sentence for people."),
-            _REQUEST_ID,
-        ),
-    ),
+_ERROR_DETAIL: Final = Row(
+    "ErrorDetail",
+    "Why a request failed.",
+    text("code", "", "The kind of error, for programs."),
+    text("message", "", "The reason, in a sentence for people."),
+    _REQUEST_ID,
 )
+ERROR: Final = Row(
+    "Error", "The body of every error, whatever its status.", inside("error", "", "", _ERROR_DETAIL)
+)
+# fmt: on

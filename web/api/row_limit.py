@@ -7,7 +7,7 @@ with equal figures are shown: then in portions, so that memory does not grow wit
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from heapq import nsmallest
 from typing import Final
 
 import numpy as np
@@ -17,8 +17,6 @@ from warehouse.daily.reader import Sums
 
 # The text columns of a row that has the sums of others.
 OTHER: Final = "(other)"
-# Rows whose texts are compared at once.
-_MIN_PORTION: Final = 2_000
 
 Texts = tuple[str, ...]
 TextsOf = Callable[[Column], Iterable[Texts]]
@@ -105,8 +103,4 @@ def _cut(count: int, descending: Sequence[Column], limit: int) -> tuple[Column, 
 
 def _smallest(rows: Column, texts_of: TextsOf, limit: int) -> list[tuple[Texts, int]]:
     """Those of the rows whose texts come first, with their texts."""
-    waiting = zip(texts_of(rows), rows.tolist(), strict=True)
-    kept: list[tuple[Texts, int]] = []
-    while portion := list(islice(waiting, max(limit, _MIN_PORTION))):
-        kept = sorted(kept + portion)[:limit]
-    return kept
+    return nsmallest(limit, zip(texts_of(rows), rows.tolist(), strict=True))

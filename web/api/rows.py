@@ -66,12 +66,8 @@ def text(
 ) -> PlainColumn:
     """`more` are further keywords of the schema, such as `format` and `enum`."""
     kind: Schema = {"anyOf": [{"type": "string"}, _NULL]} if null else {"type": "string"}
-    return PlainColumn(
-        name,
-        heading,
-        {"description": words, **more, **kind, **({"pattern": pattern} if pattern else {})},
-        required=required,
-    )
+    schema = {**_described(words), **more, **kind, **({"pattern": pattern} if pattern else {})}
+    return PlainColumn(name, heading, schema, required=required)
 
 
 def column(name: str, heading: str, words: str, schema: Schema, **more: Any) -> PlainColumn:
@@ -83,8 +79,7 @@ def rows(
     name: str, heading: str, words: str, row: "Row", made: Any = None, names: Any = (), **more: Any
 ) -> PlainColumn:
     """A list of rows inside the row: one for each of `names`, or at most `maxItems`."""
-    described = {"description": words} if words else {}
-    schema = {**described, "type": "array", "items": row.reference, **more}
+    schema = {**_described(words), "type": "array", "items": row.reference, **more}
     return PlainColumn(name, heading, schema, row, many=True, made=made, names=tuple(names))
 
 
@@ -92,9 +87,12 @@ def inside(
     name: str, heading: str, words: str, row: "Row", *, null: bool = False, made: Any = None
 ) -> PlainColumn:
     """One row inside the row; null, if it may be missing."""
-    described = {"description": words} if words else {}
     kind = {"anyOf": [row.reference, _NULL]} if null else row.reference
-    return PlainColumn(name, heading, {**described, **kind}, row, made=made)
+    return PlainColumn(name, heading, _described(words) | kind, row, made=made)
+
+
+def _described(words: str) -> Schema:
+    return {"description": words} if words else {}
 
 
 class Row:
@@ -146,7 +144,7 @@ class Row:
         row = dict(zip(self.given, given, strict=True))
         for name, formula in self._formulas:
             row[name] = formula(sums)
-        for name, whole in self._shares:
+        for name, whole, _ in self._shares:
             row[name] = rounding.percent(row[whole], (total or row)[whole])
         for name, made in self._made:
             row[name] = made(sums)
@@ -168,7 +166,7 @@ class Row:
 
     def total_of_shares(self, lines: Iterable[Mapping[str, int]]) -> dict[str, int]:
         """The sums of the figures of which the row states shares, over rows of measures."""
-        return {whole: sum(map(self.formula(whole), lines)) for _, whole in self._shares}
+        return {whole: sum(map(formula, lines)) for _, whole, formula in self._shares}
 
     def inner(self, name: str) -> "Row | None":
         """The rows in one of its columns."""
@@ -214,8 +212,13 @@ class Row:
         ]
 
     @cached_property
-    def _shares(self) -> list[tuple[str, str]]:
-        return [(name, each.share_of) for name, each in self.figures.items() if each.share_of]
+    def _shares(self) -> list[tuple[str, str, Formula]]:
+        """The name of a share, and the figure of which it is."""
+        return [
+            (name, figure.share_of, self.formula(figure.share_of))
+            for name, figure in self.figures.items()
+            if figure.share_of
+        ]
 
 
 def by_dimension(name: str, **by: Row) -> dict[str, Row]:
@@ -267,18 +270,13 @@ def with_figures(columns: Mapping[str, Column], keys: Sequence[str]) -> tuple[li
     return [columns[name][has_figure] for name in keys], Sums(measures).at(has_figure)
 
 
-def names_of(names: Sequence[str]) -> Callable[[Column], TextsOf]:
-    """The texts behind a column of codes, which are indices of a closed list of names."""
-    return lambda codes: lambda rows: ((names[code],) for code in codes[rows].tolist())
-
-
 def ranked(
     row: Row,
     sums: Sums,
     keys: Sequence[str],
     texts_of: Callable[..., TextsOf],
     descending: str,
-    limit: int | None = None,
+    limit: int,
     more: Callable[..., Iterable[tuple[Any, ...]]] | None = None,
 ) -> Answer:
     """A row for each combination of `keys` with any figure, sorted by these figures, descending, then by
@@ -289,7 +287,7 @@ def ranked(
     """
     ids, measures = with_figures(sums.columns, keys)
     order = [row.formula(name)(measures.columns) for name in descending.split()]
-    found = limit_rows(measures, order, texts_of(*ids), limit or len(measures))
+    found = limit_rows(measures, order, texts_of(*ids), limit)
     lines = list(found.rows())
     further: list[tuple[Any, ...]] = [()] * len(lines)
     if more:
@@ -310,29 +308,26 @@ def grid(
     Several sums stand beside each other; a measure that two of them have is that of the later one. A share
     is one of the rows that differ in the last key alone."""
     names = [name for name, _ in keys]
-    parts = [
-        ({tuple(line[name] for name in names): line for line in each.rows()}, _none(each))
-        for each in sums
-    ]
-
-    def line_of(*ids: int) -> dict[str, int]:
-        line: dict[str, int] = {}
-        for lines, none in parts:
-            line |= lines.get(ids, none)
-        return line
-
+    (lines, none), *others = (_by_keys(each, names) for each in sums)
+    for found, nothing in others:
+        lines = {ids: lines.get(ids, none) | found.get(ids, nothing) for ids in lines | found}
+        none |= nothing
     *outer, (_, last) = keys
     filled = []
     for block in product(*(values for _, values in outer)):
         ids, texts = [id for id, _ in block], [text for _, text in block]
-        lines = [line_of(*ids, id) for id, _ in last]
-        total = row.total_of_shares(lines)
+        block_lines = [lines.get((*ids, id), none) for id, _ in last]
+        total = row.total_of_shares(block_lines)
         filled += [
             row.filled((*texts, text), line, total)
-            for (_, text), line in zip(last, lines, strict=True)
+            for (_, text), line in zip(last, block_lines, strict=True)
         ]
     return filled
 
 
-def _none(sums: Sums) -> dict[str, int]:
-    return dict.fromkeys(sums.columns, 0)
+def _by_keys(
+    sums: Sums, keys: Sequence[str]
+) -> tuple[dict[tuple[int, ...], dict[str, int]], dict[str, int]]:
+    """The rows by the values of their keys, and a row of zeros."""
+    ids = zip(*(sums[key].tolist() for key in keys), strict=True)
+    return dict(zip(ids, sums.rows(), strict=True)), dict.fromkeys(sums.columns, 0)

@@ -1,17 +1,32 @@
-"""Ad spend and its return (18)."""
+"""Ad spend and its return (18): by campaign, and the providers whose data are incomplete.
+
+Submissions are on the submission clock and orders on the order clock. Spend is dated by the platform's date.
+"""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Final
 
+import numpy as np
+from sqlalchemy import bindparam, select
+
+from warehouse.daily.group_sum import Column, add_up, distinct
 from warehouse.domain.currencies import minor_units
 from warehouse.domain.figures import count, money, number
-from warehouse.domain.rounding import ratio
-from web.api.ad_campaigns import Campaign, Campaigns, Spend, spend_between, spend_ever
-from web.api.ad_outcomes import Outcome, Outcomes, outcomes_of
-from web.api.ad_providers import UNAVAILABLE_PROVIDER, staleness, unavailable_providers
+from warehouse.domain.rounding import percent, ratio
+from warehouse.domain.time import MICROS_PER_SECOND, NEVER, iso_millis
+from warehouse.domain.vocabulary import UTM_FIELDS
+from warehouse.tables import ad_account
+from web.api.ad_campaigns import (
+    Campaign,
+    Campaigns,
+    Spend,
+    sources_of,
+    spend_between,
+    spend_ever,
+)
 from web.api.endpoint import get
 from web.api.exchange_rates import WORKING
 from web.api.query import Query
@@ -66,6 +81,19 @@ ROW: Final = Row(
     owner="What the ads cost in these days, and the submissions and orders of the same days that they "
     "brought. The last row has the orders that no campaign brought, so the rows add up to the shop.",
 )
+UNAVAILABLE_PROVIDER: Final = Row(
+    "UnavailableProvider",
+    "A provider whose figures are incomplete, and the reason.",
+    text("provider", "Provider", "The ad provider."),
+    column("reason", "Reason",
+        "`sync_failed`: the last pull of an account failed. `stale`: the last pull of an account is "
+        "older than the end of the window, or older than 48 hours if that end is in the future. "
+        "`no_exchange_rate`: the day of an order has no rate into the currency of the spend.",
+        {"enum": ["no_exchange_rate", "stale", "sync_failed"]}),
+    text("lastSyncedAt", "Last pull",
+        "The last pull of the affected account, the earliest of several; null if there is no account.",
+        null=True, format="date-time"),
+)
 SPEND: Final = Row(
     "AdSpend",
     "Ad spend and its return. The rows add up to the shop's orders.",
@@ -79,6 +107,38 @@ SPEND: Final = Row(
 )
 # fmt: on
 _NO_SPEND: Final = Spend(Decimal(0), 0, 0)
+_SOURCE: Final = UTM_FIELDS.index("utm_source")
+_CAMPAIGN: Final = UTM_FIELDS.index("utm_campaign")
+_ID: Final = UTM_FIELDS.index("utm_id")
+# The status of an account whose last pull failed.
+FAILED: Final = "error"
+STALE_AFTER: Final = 48 * 3600 * MICROS_PER_SECOND
+_ACCOUNTS: Final = select(ad_account.c.provider, ad_account.c.status, ad_account.c.synced_at).where(
+    ad_account.c.shop_key == bindparam("shop_key")
+)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Submissions and orders of the window. `net` and `net_by_day` (days with orders only) are in minor
+    units of the shop's currency."""
+
+    submissions: int = 0
+    orders: int = 0
+    net: int = 0
+    net_by_day: dict[int, int] = field(default_factory=dict)
+
+    def add(self, other: "Outcome") -> None:
+        """Add the submissions and orders of another one."""
+        self.submissions += other.submissions
+        self.orders += other.orders
+        self.net += other.net
+        for day, net in other.net_by_day.items():
+            self.net_by_day[day] = self.net_by_day.get(day, 0) + net
+
+
+Outcomes = dict[Campaign | None, Outcome]
+"""By campaign. None has the submissions and orders that belong to no campaign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +150,22 @@ class _Entry:
     currency: str
     cost: Spend
     outcome: Outcome
+
+
+def staleness(query: Query) -> tuple[int, int]:
+    """The number of stale accounts, and the first instant at which it may be greater.
+
+    While the data stays the same, accounts only become stale. So the number changes exactly when the
+    answer does.
+    """
+    accounts = query.connection.execute(_ACCOUNTS, {"shop_key": query.shop.key})
+    pulls = [synced_at for _, status, synced_at in accounts if status != FAILED]
+    deadline = _deadline(query)
+    stale = sum(synced_at < deadline for synced_at in pulls)
+    if deadline == query.window.end:
+        return stale, NEVER
+    fresh = [synced_at + STALE_AFTER + 1 for synced_at in pulls if synced_at >= deadline]
+    return stale, min([query.window.end, *fresh])
 
 
 @get("/ads/spend", "analytics:read", SPEND, single=True, limited=True, clock=staleness)
@@ -215,21 +291,103 @@ def _unattributed(outcome: Outcome) -> list[dict[str, Any]]:
     """The row of the orders that belong to no campaign; none without such orders."""
     if not outcome.orders:
         return []
+    row = {name: 0 if name in ROW.figures else "" for name in ROW.columns}
+    orders = {"attributedOrders": outcome.orders, "attributedNetRevenueCents": outcome.net}
+    return [row | {"campaignName": "unattributed"} | orders]
+
+
+def outcomes_of(query: Query, campaigns: Campaigns) -> tuple[Outcomes, dict[str, float | None]]:
+    """The outcome of each campaign; and by provider, the percentage of its submissions (by `utm_source`)
+    that belong to a campaign, None without submissions."""
+    submitted = query.sums("utm_submission", by=("utm",))
+    # Days are needed only to convert revenue into another currency.
+    foreign = campaigns.currencies - {query.shop.currency}
+    ordered = query.cells("utm_order", ("day", "utm") if foreign else ("utm",))
+    order_utms, index = distinct(ordered.pop("utm"))
+    outcomes: Outcomes = {None: Outcome()}
+    numbers: dict[Campaign | None, int] = {None: 0}
+    group_keys = np.empty(len(order_utms), dtype=np.int64)
+    for place, utm in enumerate(query.each_utm(order_utms)):
+        campaign = campaigns.match(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID])
+        outcomes.setdefault(campaign, Outcome())
+        group_keys[place] = numbers.setdefault(campaign, len(numbers))
+    _add_orders(list(outcomes.values()), group_keys[index], ordered)
+    # Submissions of each source that is a provider's: with a campaign, and all.
+    by_source = {
+        source: [0, 0] for provider in campaigns.providers for source in sources_of(provider)
+    }
+    for utm, submissions in zip(
+        query.each_utm(submitted["utm"]), submitted["submissions"].tolist(), strict=True
+    ):
+        campaign = campaigns.match(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID])
+        outcomes.setdefault(campaign, Outcome()).submissions += submissions
+        counts = by_source.get(utm[_SOURCE].lower())
+        if counts:
+            counts[0] += submissions if campaign else 0
+            counts[1] += submissions
+    return outcomes, {
+        provider: _coverage(by_source[source] for source in sources_of(provider))
+        for provider in campaigns.providers
+    }
+
+
+def _add_orders(outcomes: list[Outcome], group_keys: Column, ordered: dict[str, Column]) -> None:
+    """Add rows of `ordered` (`orders`, `gross`, `refunded`, perhaps `day`) to the outcomes. The group key
+    of a row is the index of its outcome."""
+    days = ordered.get("day", np.zeros(len(group_keys), dtype=np.int64))
+    (keys, days), (orders, net) = add_up(
+        [group_keys, days], [ordered["orders"], ordered["gross"] - ordered["refunded"]]
+    )
+    has_orders = orders != 0
+    keys, days, orders, net = (column[has_orders] for column in (keys, days, orders, net))
+    # The rows of one outcome follow each other: they are sorted by key, then day.
+    distinct_keys, starts, counts = np.unique(keys, return_index=True, return_counts=True)
+    for key, start, length in zip(
+        distinct_keys.tolist(), starts.tolist(), counts.tolist(), strict=True
+    ):
+        end = start + length
+        amounts = net[start:end].tolist()
+        outcome = outcomes[key]
+        outcome.orders = int(orders[start:end].sum())
+        outcome.net = sum(amounts)
+        outcome.net_by_day = dict(zip(days[start:end].tolist(), amounts, strict=True))
+
+
+def _coverage(counts: Iterable[Iterable[int]]) -> float | None:
+    with_campaign, submissions = map(sum, zip(*counts, strict=True))
+    return percent(with_campaign, submissions) if submissions else None
+
+
+def unavailable_providers(query: Query, without_rate: set[str]) -> list[dict[str, Any]]:
+    """One entry per provider and reason, sorted by them.
+
+    A pull is stale if it is older than the end of the window, or older than 48 hours if that end is in the
+    future. A failed pull is not also stale. `without_rate` has the providers whose revenue could not be
+    converted. `lastSyncedAt` is the earliest of the affected accounts, null without accounts.
+    """
+    deadline = _deadline(query)
+    affected: dict[tuple[str, str], list[int]] = {
+        (provider, "no_exchange_rate"): [] for provider in without_rate
+    }
+    accounts = query.connection.execute(_ACCOUNTS, {"shop_key": query.shop.key})
+    for provider, status, synced_at in accounts:
+        if status == FAILED:
+            affected.setdefault((provider, "sync_failed"), []).append(synced_at)
+        elif synced_at < deadline:
+            affected.setdefault((provider, "stale"), []).append(synced_at)
+        if provider in without_rate:
+            affected[provider, "no_exchange_rate"].append(synced_at)
     return [
         {
-            "provider": "",
-            "campaignId": "",
-            "campaignName": "unattributed",
-            "currency": "",
-            "spend": 0,
-            "impressions": 0,
-            "clicks": 0,
-            "attributedSubmissions": 0,
-            "attributedOrders": outcome.orders,
-            "attributedNetRevenueCents": outcome.net,
-            "revenueCurrency": "",
-            "costPerLead": 0,
-            "costPerAcquisition": 0,
-            "roas": 0,
+            "provider": provider,
+            "reason": reason,
+            "lastSyncedAt": iso_millis(min(synced)) if synced else None,
         }
+        for (provider, reason), synced in sorted(affected.items())
     ]
+
+
+def _deadline(query: Query) -> int:
+    """A pull before this instant is stale."""
+    end = query.window.end
+    return end if end <= query.now else query.now - STALE_AFTER

@@ -1,10 +1,9 @@
 """Discount performance (16). `issued` is dated by the submission, all else by the order."""
 
 from collections.abc import Iterator
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import bindparam, func, select
 
 from warehouse.daily.group_sum import Column
 from warehouse.domain.figures import REVENUE, count, money, percent
@@ -54,6 +53,17 @@ ROW: Final = Row(
     "time with its whole revenue.",
 )
 # fmt: on
+_code = dim_discount_code.c
+_OF_DISCOUNT: Final = (_code.edition == dim_text.c.edition, _code.discount == dim_text.c.id)
+# Discounts with their least and greatest code: two index look-ups each, even for a pool of very many codes.
+_CODES: Final = select(
+    dim_text.c.id,
+    select(func.min(_code.code)).where(*_OF_DISCOUNT).scalar_subquery(),
+    select(func.max(_code.code)).where(*_OF_DISCOUNT).scalar_subquery(),
+).where(
+    dim_text.c.edition == bindparam("edition"),
+    dim_text.c.id.in_(bindparam("discounts", expanding=True)),
+)
 
 
 @get(
@@ -86,26 +96,7 @@ def _single_codes(query: Query, discounts: list[int]) -> dict[int, int]:
     codes = {}
     for ids in in_chunks(discounts):
         values = {"edition": query.shop.edition, "discounts": ids}
-        for discount, least, greatest in query.connection.execute(_codes(), values):
+        for discount, least, greatest in query.connection.execute(_CODES, values):
             if least and least == greatest:
                 codes[discount] = least
     return codes
-
-
-@cache
-def _codes() -> Select[Any]:
-    """Discounts with their least and greatest code: two index look-ups each, even for a pool of very many
-    codes."""
-    extremes = (
-        select(extreme(dim_discount_code.c.code))
-        .where(
-            dim_discount_code.c.edition == dim_text.c.edition,
-            dim_discount_code.c.discount == dim_text.c.id,
-        )
-        .scalar_subquery()
-        for extreme in (func.min, func.max)
-    )
-    return select(dim_text.c.id, *extremes).where(
-        dim_text.c.edition == bindparam("edition"),
-        dim_text.c.id.in_(bindparam("discounts", expanding=True)),
-    )

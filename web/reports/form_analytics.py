@@ -1,10 +1,9 @@
 """One form: funnel (6), steps (7), devices (9), visitors (10) and days (13)."""
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam, select
 
 from warehouse.domain.figures import FUNNEL, MILESTONES, OUTCOME, RATES, count, percent
 from warehouse.domain.vocabulary import DEVICES, VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
@@ -21,8 +20,6 @@ from web.api.rows import (
     any_figure,
     column,
     grid,
-    names_of,
-    ranked,
     rows,
     text,
 )
@@ -36,6 +33,9 @@ _STAGES: Final = {
     "convert": "convertedSubmissions",
 }
 
+_STEPS: Final = select(dim_step.c.step, dim_step.c.step_index, dim_step.c.step_name).where(
+    dim_step.c.edition == bindparam("edition"), dim_step.c.form == bindparam("form")
+)
 # The figures of a funnel that are of the whole window at any age.
 _OF_ALL_DAYS: Final = (
     "views starts subscriptions completions startRate subscriptionRate completionRate"
@@ -219,7 +219,7 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
     known = {
         step: (index, name)
         for step, index, name in query.connection.execute(
-            _steps(), {"edition": query.shop.edition, "form": query.form}
+            _STEPS, {"edition": query.shop.edition, "form": query.form}
         )
     }
     texts = query.texts(line["step"] for line in lines)
@@ -232,14 +232,17 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
 
 
 @get("/forms/{id}/devices", "analytics:read", DEVICE)
-def form_devices(query: Query) -> Answer:
+def form_devices(query: Query) -> list[dict[str, Any]]:
     """The funnel by device type.
 
     A row per device type with any figure, by views descending, then name. Orders and revenue are on the
     submission clock.
     """
     sums = query.form_outcomes("device", within=None, by=("device",))
-    return ranked(DEVICE, sums, ["device"], names_of(DEVICES), "views")
+    lines = [line for line in sums.rows() if any_figure(line, "device")]
+    total = DEVICE.total_of_shares(lines)
+    filled = [DEVICE.filled((DEVICES[line["device"]],), line, total) for line in lines]
+    return sorted(filled, key=lambda row: (-row["views"], row["deviceType"]))
 
 
 @get("/forms/{id}/visitor-conversion", "analytics:read", VISITOR)
@@ -275,10 +278,3 @@ def form_trends(query: Query, clock: str) -> list[dict[str, Any]]:
     if clock == ORDER_CLOCK:
         sums.append(query.form_sums("form_orders", by=by))
     return grid(TREND, sums, ("day", list(query.window.dates())))
-
-
-@cache
-def _steps() -> Select[Any]:
-    return select(dim_step.c.step, dim_step.c.step_index, dim_step.c.step_name).where(
-        dim_step.c.edition == bindparam("edition"), dim_step.c.form == bindparam("form")
-    )

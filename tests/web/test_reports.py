@@ -1,4 +1,4 @@
-"""A figure is described, typed and computed in one file; pages and documents take it from there."""
+"""Reports: a figure is described, typed and computed in one file, and told to owners in their own words."""
 
 import ast
 import re
@@ -9,8 +9,9 @@ import pytest
 
 from warehouse.catalogue import SUMMARIES
 from warehouse.domain.figures import FIGURES, Figure
+from warehouse.domain.vocabulary import SCOPE_NEEDS
 from web.api.rows import Row
-from web.reports import ENDPOINTS
+from web.reports import ENDPOINTS, READABLE
 
 ROOT = Path(__file__).parent.parent.parent
 CONSTRUCTORS = {"count", "money", "percent", "number", "milliseconds"}
@@ -136,3 +137,13 @@ def test_a_quotient_of_nothing_is_nothing() -> None:
     average: Figure = FIGURES["averageOrderValueCents"]
     assert average.formula()({"grossRevenueCents": 0, "orders": 0}) == 0
     assert average.without == "no orders"
+
+
+def test_what_a_member_may_not_grant_they_may_not_see() -> None:
+    """The permission to grant the scope of a report is the one to see it: on a page, and as its CSV."""
+    needed = {
+        endpoint.scope: endpoint.member_needs and endpoint.member_needs[0]
+        for endpoint in READABLE.values()
+        if endpoint.scope in SCOPE_NEEDS
+    }
+    assert needed == {"discounts:read": "discounts:view"}
