@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.catalogue import SUMMARIES
+from warehouse.catalogue import OUTCOMES, SUMMARIES, SUMMARY
 from warehouse.domain.figures import FIGURES, Figure
 from warehouse.domain.vocabulary import SCOPE_NEEDS
 from web.api.rows import Row
@@ -125,7 +125,7 @@ def test_one_formula_serves_a_row_and_a_total() -> None:
     assert "repeatRate" not in ROWS["LtvFormRow"].total([])
 
 
-MEASURES = next(summary for summary in SUMMARIES if summary.name == "device").measures
+MEASURES = (*SUMMARY["device"].measures, *OUTCOMES)
 
 
 def test_a_name_that_there_is_not_fails_at_import() -> None:

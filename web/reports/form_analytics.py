@@ -192,9 +192,7 @@ TREND: Final = Row(
 def form_funnel(query: Query, within: int | None) -> Answer:
     """A form's funnel: from view to start, submission and order, with rates and revenue.
 
-    One object for the whole window. Orders and revenue are on the submission clock. With `within`, so many
-    days to buy, what followed a view or a start is counted at equal age, and `meta.matureThrough` is the last
-    day that is old enough.
+    One object for the whole window. Orders and revenue are on the submission clock.
     """
     names = query.form_names([query.form_id])
     parts = query.form_id, names[query.form_id]
@@ -272,8 +270,7 @@ def form_trends(query: Query, clock: str) -> list[dict[str, Any]]:
     """A form day by day.
 
     A row per day of the window. Milestones and submissions are dated by their own day. Orders and revenue
-    are those credited to the form, by the day of the order; with `clock=submission`, by the day of the
-    submission, to date.
+    are those credited to the form, by the day of the order.
     """
     by = ("day",)
     submitted = query.form_outcomes("funnel", within=None, by=by)
