@@ -2,8 +2,10 @@
 
 import json
 import os
+import random
 import signal
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 from jobs.landing import folder
 from jobs.landing.held_file import FileGone, hold
 from jobs.landing.land import MAX_TRIES
-from tests.support.commands import ROOT, Command, kill
+from tests.support.commands import kill
 from tests.support.import_files import as_csv, as_ndjson, event, form, order
 from tests.support.job_commands import Commands
 from tests.support.waiting import wait_until
@@ -268,75 +270,31 @@ def test_a_file_with_which_processes_die_is_given_up(sqlite_commands: Commands) 
     assert report(commands.landing / "orders/done/o.ndjson")["counts"]["read"] == len(rows)
 
 
-# Python loads it when it starts: a run of `landing` dies at its n-th commit, and with it the scheduler that
-# started it.
-DIES = """
-import os, sys
-from itertools import count
-
-if os.environ["KILL_AT"] and "landing" in sys.orig_argv:
-    from warehouse.connections.arrow import ArrowConnection
-
-    commits, commit = count(1), ArrowConnection.commit
-
-    def counted(connection):
-        if next(commits) == int(os.environ["KILL_AT"]):
-            os.kill(os.getppid(), 9)
-            os.kill(os.getpid(), 9)
-        commit(connection)
-
-    ArrowConnection.commit = counted
-"""
-# With a file in hand, before and at the commit of its rows, after that, and once it is moved. A run that
-# takes one file makes 16 commits.
-KILLS = (6, 11, 12, 13, 14)
-
-
 def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
-    (commands.folder / "sitecustomize.py").write_text(DIES)
-    path = os.pathsep.join([str(commands.folder), str(ROOT)])
-    commands.settings |= {"LANDING_POLL_SECONDS": "1", "REFRESH_MINUTES": "60", "PYTHONPATH": path}
+    commands.settings |= {"LANDING_POLL_SECONDS": "1", "REFRESH_MINUTES": "60"}
     commands.take("shops", [SHOP])
     commands.take("forms", [form()])
-    kills = iter(KILLS)
-
-    def start() -> Command:
-        commands.settings["KILL_AT"] = str(next(kills, ""))
-        return commands.start_scheduler()
-
-    running = [start(), start()]
     names = []
-
-    def ended() -> list[Command]:
-        return [scheduler for scheduler in running if scheduler.status is not None]
-
-    def start_those_that_ended() -> None:
-        for scheduler in ended():
-            running[running.index(scheduler)] = start()
-
-    for number in range(2 * len(KILLS)):
+    rng = random.Random(7)
+    running = [commands.start_scheduler() for _ in range(2)]
+    for number in range(12):
         kind, make = ("events", event) if number % 2 else ("orders", order)
         rows = [make(**{f"{kind[:-1]}_id": f"{number}-{row}"}) for row in range(400)]
         commands.land(kind, f"{number}.ndjson", as_ndjson(rows))
         names.append(f"{kind}/done/{number}.ndjson")
-        if number % 2:
-            # Each file is one that the next scheduler dies with.
-            wait_until(ended)
-            start_those_that_ended()
-
-    def are_done() -> bool:
-        start_those_that_ended()
-        return files(commands.landing) == sorted(names)
-
-    wait_until(are_done, lambda: files(commands.landing))
-    assert next(kills, None) is None
+        time.sleep(rng.uniform(0.3, 1.5))
+        if number % 3 == 2:
+            victim = rng.randrange(2)
+            kill(running[victim].pid)
+            running[victim].wait()
+            running[victim] = commands.start_scheduler()
+    wait_until(lambda: files(commands.landing) == sorted(names), lambda: files(commands.landing))
     for scheduler in running:
         scheduler.terminate()
     for scheduler in running:
         scheduler.finish()
-    rows_of_a_kind = 400 * len(KILLS)
-    assert commands.rows("SELECT COUNT(*) FROM raw_event") == [rows_of_a_kind]
-    assert commands.rows("SELECT COUNT(*) FROM raw_order") == [rows_of_a_kind]
+    assert commands.rows("SELECT COUNT(*) FROM raw_event") == [2400]
+    assert commands.rows("SELECT COUNT(*) FROM raw_order") == [2400]
     for name in names:
         assert report(commands.landing / name)["counts"]["read"] == 400
     assert commands.status()["landing"]["in_hand"] == []
