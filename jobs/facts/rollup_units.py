@@ -14,7 +14,7 @@ from jobs.facts.facts import Facts
 from jobs.facts.first_sessions import in_pairs, pairs_of
 from warehouse.domain.time import NEVER
 
-NO_IDS: Final = np.empty(0, np.int64)
+_NO_IDS: Final = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _visits(
 
 
 def _orders_of(
-    changes: Changes, neighbours: Neighbours, sessions: Versions, ids: Column = NO_IDS
+    changes: Changes, neighbours: Neighbours, sessions: Versions, ids: Column = _NO_IDS
 ) -> Versions:
     """The orders that are credited to one of the sessions, and those with these ids."""
     orders = changes.orders.plus(neighbours.orders)
