@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from sqlalchemy import Connection
 
-from warehouse.catalogue import SUMMARIES, SUMMARY
+from warehouse.catalogue import OUTCOMES, SUMMARIES, SUMMARY, Summary
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.daily import reader, writer
@@ -196,6 +196,17 @@ def test_outcomes_by_age_over_the_days_that_are_old_enough(submitted: Connection
         {"submissions": 4, "converted": 2, "orders": 3, "gross": 210, "refunded": 5},
         {"submissions": 0, "converted": 0, "orders": 0, "gross": 0, "refunded": 0},
     ]
+
+
+@pytest.mark.parametrize(
+    "summary", [one for one in SUMMARIES if one.outcomes], ids=lambda one: one.name
+)
+def test_outcomes_have_the_dimensions_of_their_submissions(summary: Summary) -> None:
+    outcomes = SUMMARY[summary.outcomes]
+    assert {*summary.dims, *summary.packed_dims} <= {*outcomes.dims, *outcomes.packed_dims}
+    assert "delay" in outcomes.packed_dims
+    assert (outcomes.measures, "submissions" in summary.measures) == (OUTCOMES, True)
+    assert not set(OUTCOMES) & set(summary.measures)
 
 
 def test_outcomes_are_read_at_an_age_everywhere() -> None:
