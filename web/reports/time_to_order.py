@@ -28,7 +28,7 @@ ROW: Final = Row(
         "All credited orders of these submissions in this time. Cancelled ones are included, test orders are "
         "not.",
         "All orders that were credited to these submissions in this time.")},
-    owner="Of the submissions of these days, how many bought within a day, within two, and so on. Each line "
+    owner="How many submissions of these days bought within a day, within two, and so on. Each line "
     "leaves out submissions that have not had so much time yet, so a line is fair by itself.",
 )
 # fmt: on
