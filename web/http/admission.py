@@ -49,13 +49,15 @@ class Admission:
 
     def admit(self) -> None:
         """Let the request at hand go on; until it ends, it holds its slots. Raises the 429 and the 503."""
-        credential = _credential()
-        address = client_network(request.remote_addr or "")
-        sender = self._shops.get(credential) or (address, credential)
+        current = current_request()
+        current.credential = _credential()
+        sender: Hashable = self._shops.get(current.credential)
+        if sender is None:
+            sender = client_network(request.remote_addr or ""), current.credential
         self._take(self.threads, sender)
         if request.method in ("GET", "HEAD"):
             with suppress(NoSlot):
-                current_request().slots.enter_context(self._turns.hold(sender))
+                _hold(self._turns, sender)
             self._take(self._reads, sender)
         else:
             self._take(self._writes, sender)
@@ -63,7 +65,7 @@ class Admission:
     def remember(self, shop_key: int) -> None:
         """The credential of the request at hand belongs to this shop: from now on, it counts as one of the
         shop's. Others count by themselves, and requests without any by their address."""
-        credential = _credential()
+        credential = current_request().credential
         if self._shops.get(credential) != shop_key:
             if len(self._shops) >= _MAX_KNOWN:
                 self._shops.clear()
@@ -72,10 +74,16 @@ class Admission:
     @staticmethod
     def _take(slots: Slots, sender: Hashable) -> None:
         try:
-            current_request().slots.enter_context(slots.hold(sender))
+            _hold(slots, sender)
         except NoSlot as refused:
             status, message = (429, _TOO_MANY) if refused.is_own else (503, _BUSY)
             raise Refusal(status, CODES[status], message, RETRY_SOON) from None
+
+
+def _hold(slots: Slots, sender: Hashable) -> None:
+    """Until the request at hand ends."""
+    slots.take(sender)
+    current_request().slots.callback(slots.give_back, sender)
 
 
 def _credential() -> int:

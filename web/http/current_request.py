@@ -47,12 +47,14 @@ class CurrentRequest:
 
     `connection` is closed with the request: a request with a key has one snapshot, in which its `caller`
     was found. `form_exists`: whether the form id in the address is a form of the caller's shop. `template`
-    is the address with `{id}` for ids. `error` is the code of a refusal. `slots` are given back at its end.
+    is the address with `{id}` for ids. `error` is the code of a refusal. `credential` is a number for the key
+    or the cookies that it came with. `slots` are given back at its end.
     """
 
     request_id: str
     now: int
     started: float
+    credential: int = 0
     slots: ExitStack = field(default_factory=ExitStack)
     connection: Connection | None = None
     caller: Caller | None = None

@@ -69,14 +69,14 @@ class Slots:
     @contextmanager
     def hold(self, sender: Hashable) -> Iterator[None]:
         """A slot during the block. Raises NoSlot."""
-        self._take(sender)
+        self.take(sender)
         try:
             yield
         finally:
-            with self._lock:
-                self._give_back(sender)
+            self.give_back(sender)
 
-    def _take(self, sender: Hashable) -> None:
+    def take(self, sender: Hashable) -> None:
+        """A slot until `give_back`. Raises NoSlot."""
         with self._lock:
             if self._is_free(sender):
                 self._grant(sender)
@@ -94,6 +94,10 @@ class Slots:
                 if patience <= 0 and not own.has_slot.is_set():
                     self._waiting.remove(own)
                     raise self._none(sender)
+
+    def give_back(self, sender: Hashable) -> None:
+        with self._lock:
+            self._give_back(sender)
 
     def _grant(self, sender: Hashable) -> None:
         self._in_all += 1
