@@ -183,8 +183,8 @@ TRUSTED_PROXIES: Final = Setting(
     "",
     values.networks,
     "addresses or networks, comma-separated, of the proxies whose `X-Forwarded-For` and "
-    "`X-Forwarded-Proto` are believed",
-    example="10.0.0.0/8",
+    "`X-Forwarded-Proto` are believed; no network in which clients are",
+    example="10.0.0.5",
 )
 CORS_ORIGINS: Final = Setting(
     "CORS_ORIGINS",

@@ -134,6 +134,7 @@ def _begin() -> Response | None:
         try:
             caller = authenticate(shared.database)
         except Refusal:
+            shared.admission.forget()
             shared.rate_limits.count_failure(now)
             raise
         shared.admission.remember(caller.shop.key)

@@ -131,8 +131,8 @@ def read_outcomes(
 
 
 def last_mature_day(last: int, today: int, within: int) -> int:
-    """The last day up to `last` whose submissions are all `within` days of 24 h old: with one whole day more,
-    which a change of clocks cannot take away."""
+    """The last day up to `last` that ended `within` whole days of the calendar before today. Its last
+    submissions are as many times 24 h old; after a day of 23 h they lack an hour in today's first hour."""
     return min(last, today - within - 1)
 
 

@@ -34,7 +34,7 @@ VERSION: Final = "/v1"
 # Where the configuration of the application has its `RowLimits`.
 ROW_LIMITS: Final = "ROW_LIMITS"
 
-Clock = tuple[int, int]
+Clock = tuple[Any, int]
 """(time component of the ETag, instant at which it next changes even if the data does not).
 
 The change of day counts by itself, through the window."""

@@ -22,12 +22,12 @@ from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import Unavailable
 from warehouse.migrations.migrate import is_current
-from web.server.slots import READS, WRITES
+from web.server.slots import READS, SIGN_INS, WRITES
 
 Answer = TypeVar("Answer")
 
 # Each request at work reads on one connection, and so do the two probes of `/readyz`.
-_READERS: Final = READS + WRITES + 2
+_READERS: Final = READS + WRITES + SIGN_INS + 3
 # SQLite has one write lock. One request holds it and another waits for it: the others would wait in threads
 # that can read meanwhile.
 _SQLITE_WRITERS: Final = 2
@@ -60,7 +60,7 @@ class Database:
             from warehouse.connections.snapshots import open_snapshots
 
             self._reader = open_snapshots(url, _READERS)
-            self._writer = open_engine(url, pooled=True, most=WRITES)
+            self._writer = open_engine(url, pooled=True, most=WRITES + SIGN_INS + 1)
             if replica_url:
                 self._replica = open_snapshots(replica_url, READS + 2)
 

@@ -12,12 +12,13 @@ from collections.abc import Hashable
 from contextlib import suppress
 from typing import Final
 
-from flask import request
+from flask import request, session
 
+from web.auth.api_key_format import is_well_formed
 from web.auth.gcra import client_network
 from web.http.current_request import current_request
-from web.http.errors import CODES, RETRY_SOON, Refusal
-from web.server.slots import READS, THREADS, WRITES, NoSlot, Slots
+from web.http.errors import CODES, RETRY_SOON, Refusal, is_page
+from web.server.slots import READS, SIGN_INS, THREADS, WRITES, NoSlot, Slots
 
 PER_SHOP: Final = THREADS // 2
 """Requests of one shop in progress, at work or waiting. Many may wait, since a client that asks again as soon
@@ -44,23 +45,29 @@ class Admission:
         self._turns = Slots(THREADS, 1, seconds=_TURN_SECONDS)
         self._reads = Slots(READS, _READS_EACH, seconds=5.0, shared=_READS_EACH)
         self._writes = Slots(WRITES, WRITES // 2, seconds=1.0)
+        # A sign-in waits for a place to hash, and no form of a shop waits behind it.
+        self._sign_ins = Slots(SIGN_INS, SIGN_INS - 1, seconds=2.0)
         # The shop by the credential of a request: known before the credential is looked up, to queue by it.
         self._shops: dict[int, int] = {}
 
     def admit(self) -> None:
         """Let the request at hand go on; until it ends, it holds its slots. Raises the 429 and the 503."""
         current = current_request()
-        current.credential = _credential()
+        is_file = request.blueprint == "openapi" or (request.endpoint or "").endswith("static")
+        current.credential = 0 if is_file else _credential()
         sender: Hashable = self._shops.get(current.credential)
         if sender is None:
             sender = client_network(request.remote_addr or ""), current.credential
         self._take(self.threads, sender)
+        if is_file:
+            return  # it needs no warehouse, and the page of an error loads some
         if request.method in ("GET", "HEAD"):
             with suppress(NoSlot):
                 _hold(self._turns, sender)
             self._take(self._reads, sender)
         else:
-            self._take(self._writes, sender)
+            is_sign_in = request.blueprint == "sign_in"
+            self._take(self._sign_ins if is_sign_in else self._writes, sender)
 
     def remember(self, shop_key: int) -> None:
         """The credential of the request at hand belongs to this shop: from now on, it counts as one of the
@@ -71,12 +78,18 @@ class Admission:
                 self._shops.clear()
             self._shops[credential] = shop_key
 
-    @staticmethod
-    def _take(slots: Slots, sender: Hashable) -> None:
+    def forget(self) -> None:
+        """The credential of the request at hand is no shop's any more."""
+        self._shops.pop(current_request().credential, None)
+
+    def _take(self, slots: Slots, sender: Hashable) -> None:
         try:
             _hold(slots, sender)
         except NoSlot as refused:
-            status, message = (429, _TOO_MANY) if refused.is_own else (503, _BUSY)
+            # A shop has too many requests only where it has all of its threads. Where its reads or writes
+            # end too late, the warehouse is slow.
+            is_own = refused.is_own and slots is self.threads
+            status, message = (429, _TOO_MANY) if is_own else (503, _BUSY)
             raise Refusal(status, CODES[status], message, RETRY_SOON) from None
 
 
@@ -87,8 +100,12 @@ def _hold(slots: Slots, sender: Hashable) -> None:
 
 
 def _credential() -> int:
-    """The key or the cookies of the request at hand, of which nothing but this number is kept."""
-    return hash((request.headers.get("Authorization"), request.headers.get("Cookie")))
+    """A number for the key of the request at hand, or for its sign-in. Nothing else that it sends makes it
+    another sender, who would have slots of its own."""
+    if is_page(request.path):
+        return hash(session.get("token", ""))
+    key = request.headers.get("Authorization", "").partition(" ")[2].strip()
+    return hash(key if is_well_formed(key) else "")
 
 
 _BUSY: Final = "The service is busy, and no request is answered. Try again in a second."

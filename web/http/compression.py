@@ -23,6 +23,8 @@ _TYPES: Final = (
     "text/javascript",
     "text/plain",
 )
+# A part of a file is one of its own bytes.
+_WHOLE: Final = (200, 201)
 
 
 def compress(response: Response) -> Response:
@@ -40,7 +42,7 @@ def compress(response: Response) -> Response:
     if tag is not None and not is_weak:
         response.set_etag(tag, weak=True)
     is_packed = "Content-Encoding" in response.headers
-    if response.mimetype in _TYPES and 200 <= response.status_code < 300 and not is_packed:
+    if response.mimetype in _TYPES and response.status_code in _WHOLE and not is_packed:
         content = response.get_data()
         if len(content) >= _MIN_BYTES:
             response.set_data(gzip.compress(content, _LEVEL, mtime=0))

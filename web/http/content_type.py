@@ -2,8 +2,8 @@
 
 A table has no place for `meta`; it stands in headers: `X-Request-Id` (as on every answer), `X-Shop-Id`
 (percent-encoded, should it not be ASCII), `X-Credential-Id`, `X-Range-From`, `X-Range-To`,
-`X-Currency`, `X-Timezone`, `X-Data-Through` (left out where it is null) and `X-Other-Rows` (left out where
-no rows are summed). The next page is in `Link`, as on the list in JSON.
+`X-Currency`, `X-Timezone`, `X-Data-Through` and `X-Mature-Through` (left out where they are null), and
+`X-Other-Rows` (left out where no rows are summed). The next page is in `Link`, as on the list in JSON.
 """
 
 from collections.abc import Mapping

@@ -270,7 +270,8 @@ def form_trends(query: Query, clock: str) -> list[dict[str, Any]]:
     """A form day by day.
 
     A row per day of the window. Milestones and submissions are dated by their own day. Orders and revenue
-    are those credited to the form, by the day of the order.
+    are those credited to the form: by the day of the order, or with `clock=submission` by the day of the
+    submission, to date.
     """
     by = ("day",)
     submitted = query.form_outcomes("funnel", within=None, by=by)

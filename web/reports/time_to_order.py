@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from warehouse.domain.figures import OUTCOME, count
-from web.api.endpoint import get
+from web.api.endpoint import Clock, get
 from web.api.equal_age import old_enough_clock, window_days
 from web.api.query import Query
 from web.api.rows import Row, column
@@ -34,11 +34,18 @@ ROW: Final = Row(
 # fmt: on
 
 
+def _age_clock(query: Query) -> Clock:
+    """A row for each day of the window: before the first rollup, a setting alone says how many."""
+    rows = window_days(query.shop) + 1
+    today, until = old_enough_clock(query, rows)
+    return (today, rows), until
+
+
 @get(
     "/forms/{id}/time-to-order",
     "analytics:read",
     ROW,
-    clock=lambda query: old_enough_clock(query, window_days(query.shop) + 1),
+    clock=_age_clock,
 )
 def time_to_order(query: Query) -> list[dict[str, Any]]:
     """How long it takes from a submission to an order.

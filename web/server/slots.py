@@ -17,7 +17,8 @@ THREADS: Final = 128
 body, a lock."""
 
 READS: Final = 8
-WRITES: Final = 12
+WRITES: Final = 8
+SIGN_INS: Final = 3
 """Requests of one process that work at once; each has a connection to the database."""
 
 

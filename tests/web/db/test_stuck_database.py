@@ -22,7 +22,7 @@ from warehouse.tables import shop
 from web.app import close_app, create_app
 from web.db.database import Database
 from web.http.errors import is_unavailable
-from web.server.slots import READS, WRITES
+from web.server.slots import READS, SIGN_INS, WRITES
 
 NAME = update(shop).values(name="x")
 
@@ -104,7 +104,7 @@ def test_a_full_pool_is_answered(warehouse_url: str, engine: Engine) -> None:
     app = create_app(warehouse_url)
     database = app.extensions["formrevenue"].database
     with ExitStack() as held:
-        for _ in range(READS + WRITES + 2):
+        for _ in range(READS + WRITES + SIGN_INS + 3):
             held.callback(database.release, database.read())
         with pytest.raises(SQLAlchemyError) as refused:
             database.read()

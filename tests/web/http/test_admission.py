@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
 from tests.support.refusals import refused
-from tests.support.shop_builder import ShopBuilder
+from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from warehouse.tables import api_key
 from web.http.admission import MAX_IN_PROGRESS, PER_SHOP
-from web.server.slots import THREADS
+from web.server.slots import THREADS, Slots
+from web.services import services_of
 
 Answer = Future[Any]
 
@@ -33,9 +35,10 @@ class Held:
         self.go_on.wait(PATIENCE_SECONDS)
         return []
 
-    def ask(self, key: str) -> Answer:
-        headers = {"Authorization": f"Bearer {key}"}
-        return self._pool.submit(lambda: self._app.test_client().get("/v1/forms", headers=headers))
+    def ask(self, key: str, **more: str) -> Answer:
+        headers = {"Authorization": f"Bearer {key}", **more}
+        client = self._app.test_client(use_cookies=False)
+        return self._pool.submit(lambda: client.get("/v1/forms", headers=headers))
 
 
 @pytest.fixture
@@ -89,6 +92,47 @@ def test_a_turn_that_takes_long_is_not_waited_for(
     key = known(client, shop.mint())
     asked = [held.ask(key) for _ in range(PER_SHOP)]
     wait_until(lambda: held.working == 4)
+    held.go_on.set()
+    assert {one.result(PATIENCE_SECONDS).status_code for one in asked} == {200}
+
+
+def test_a_made_up_cookie_makes_no_other_sender(
+    client: FlaskClient, shop: ShopBuilder, engine: Engine, held: Held
+) -> None:
+    key = known(client, shop.mint())
+    other = known(client, ShopBuilder(engine, "another.example").mint())
+    asked = [held.ask(key, Cookie=f"x={number}") for number in range(8)]
+    wait_until(lambda: held.working == 4)
+    for _ in range(20):
+        known(client, other)
+    assert held.working == 4
+    held.go_on.set()
+    assert {one.result(PATIENCE_SECONDS).status_code for one in asked} == {200}
+
+
+def test_a_slow_warehouse_is_no_fault_of_the_shop(
+    client: FlaskClient, shop: ShopBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, reads = known(client, shop.mint()), Slots(2, 1, seconds=0.01)
+    monkeypatch.setattr(services_of(client.application).admission, "_reads", reads)
+    with reads.hold(shop.key):
+        answer = client.get("/v1/forms", headers={"Authorization": f"Bearer {key}"})
+        refused(answer, 503, "unavailable")
+        # The page of an error loads it.
+        assert client.get("/settings/static/pages.css", buffered=True).status_code == 200
+
+
+def test_a_revoked_key_takes_no_place_of_its_shop(
+    client: FlaskClient, shop: ShopBuilder, held: Held
+) -> None:
+    revoked = known(client, shop.mint())
+    with writing(shop.engine) as connection:
+        connection.execute(update(api_key).values(revoked_at=1))
+    known(client, revoked)
+    key = known(client, shop.mint())
+    asked = [held.ask(key) for _ in range(PER_SHOP)]
+    wait_until(lambda: held.working == 4)
+    assert held.ask(revoked).result(PATIENCE_SECONDS).status_code == 401
     held.go_on.set()
     assert {one.result(PATIENCE_SECONDS).status_code for one in asked} == {200}
 

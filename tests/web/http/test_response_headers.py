@@ -60,6 +60,14 @@ def test_where_people_come_over_https_they_come_no_other_way(
     assert re.fullmatch(r"__Host-member=[^;]+; Secure; HttpOnly; Path=/; SameSite=Lax", cookie)
 
 
+def test_a_part_of_a_file_is_its_own_bytes(client: FlaskClient) -> None:
+    asked = {"Range": "bytes=0-1999", "Accept-Encoding": "gzip"}
+    answer = client.get("/settings/static/pages.css", headers=asked, buffered=True)
+    assert answer.status_code == 206
+    assert "Content-Encoding" not in answer.headers
+    assert len(answer.data) == 2000
+
+
 def test_the_viewer_is_compressed_once(client: FlaskClient) -> None:
     dist = Path(flask_swagger_ui.__file__).with_name("dist")
     for name in ("swagger-ui-bundle.js", "swagger-ui.css"):
