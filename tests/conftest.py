@@ -43,7 +43,6 @@ BOTH_DATABASES = (
     "warehouse",
     "jobs/commands/test_forget.py",
     "jobs/importing/test_ads.py",
-    "jobs/importing/test_append_only.py",
     "jobs/importing/test_chosen_rejects.py",
     "jobs/importing/test_events.py",
     "jobs/importing/test_form_counts.py",

@@ -141,7 +141,7 @@ def module_name(path: Path) -> str:
 
 
 def module_imports(path: Path) -> set[str]:
-    """Of `from a import b`, the module `a.b` where it is one, and not its package."""
+    """`from a import b` counts as the module `a.b` where it is one, and not as its package."""
     names = imports_of(path.read_text())
     inner = {name for name in names if (ROOT / f"{name.replace('.', '/')}.py").exists()}
     packages = {name.rpartition(".")[0] for name in inner}

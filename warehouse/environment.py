@@ -68,15 +68,12 @@ _USED: Final = {
         settings.FORM_BYTES_PER_SHOP,
         settings.ATTRIBUTION_WINDOW_DAYS,
         settings.REJECTS_DAYS,
-        settings.COLLECT_HOST,
-        settings.COLLECT_PORT,
-        settings.COLLECT_URL,
-        settings.CREDENTIALS_KEY,
         settings.SECRET_KEY,
         # Those of the pages that set up a shop.
         settings.CREDENTIALS_KEY,
         settings.COLLECT_HOST,
         settings.COLLECT_PORT,
+        settings.COLLECT_URL,
     ),
     COLLECTOR: (
         settings.COLLECT_HOST,

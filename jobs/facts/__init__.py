@@ -9,6 +9,6 @@ A group of import batches is applied in three acts:
   credited_revenue, discounts.
 
 `fact_writer.py` writes the changes, and `rollup_units.py` cuts them into the facts that rollups sum.
-Only `read_raw`, `gather`, `fact_table_io`, `fact_writer` and `facts_of_days` hold a connection. The
-sums themselves belong to `jobs/rollups`, transactions and leases to `jobs/pipeline`.
+Only those that `tests/test_layers.py` names as `READERS` hold a connection. The sums themselves
+belong to `jobs/rollups`, transactions and leases to `jobs/pipeline`.
 """

@@ -35,7 +35,7 @@ def outcomes(facts: Facts) -> dict[str, Column]:
     submission; `delay`, in whole days of 24 h after it; `converted` (1: its first order); orders (1), gross,
     refunded.
 
-    Of orders at the same instant, which one is the first makes no difference: their delay is the same.
+    Orders at the same instant have the same delay, so it makes no difference which one is the first.
     """
     submitted = submissions(facts.sessions)
     index = index_of(submitted["session"], int_column(facts.orders, "session"))

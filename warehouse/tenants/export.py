@@ -51,7 +51,7 @@ another person.
 daily/ has the daily figures, for a spreadsheet or a notebook; an import does not need them. Money is in
 minor units of {currency}, `duration` in microseconds; `previous` is the visitor's last active day before
 (days since 1970-01-01, -1 for none), `bucket` a bucket of the histogram of durations. In response.parquet
-a row without `value` counts everybody who answered the field. What came of submissions is in the files
+a row without `value` counts everybody who answered the field. The outcomes of submissions are in the files
 called outcome, on the day of the submission; `delay` is the whole days of 24 h from it to an order. In
 visitor.parquet, purchasers are the sum over all delays, so some rows are negative.
 """

@@ -113,7 +113,6 @@ class Endpoint:
             endpoint=f"{self.method} {self.path}".replace(".", "_"),
             view_func=self._serve,
             methods=[self.method],
-            provide_automatic_options=False,
         )
 
     def row(self, dimension: str = "") -> Row:

@@ -1,7 +1,7 @@
 """One request, from its key or its member to its answer: what is asked, and all that a report may read.
 
-Figures come through `sums` (daily rows) and `texts` (dimension tables). The shop and its edition are those
-of the key; an endpoint cannot choose others.
+Figures come through `sums` and `outcomes` (daily rows) and `texts` (dimension tables). The shop
+and its edition are those of the key; an endpoint cannot choose others.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence

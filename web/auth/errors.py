@@ -2,5 +2,5 @@
 
 
 class OperatorError(Exception):
-    """What was asked for is not there, or cannot be changed. The message is a sentence without its full stop:
-    what happened, and what to do next."""
+    """The thing asked for is not there, or cannot be changed. The message is a sentence without its full
+    stop: what happened, and what to do next."""

@@ -41,7 +41,7 @@ class SignedIn:
 
     @property
     def rights(self) -> tuple[str, ...]:
-        """What they may do: their permissions in the shop, and the right of an operator."""
+        """All that they may do: their permissions in the shop, and the right of an operator."""
         return (*self.permissions, ADD_SHOPS) if self.adds_shops else self.permissions
 
     @property

@@ -25,8 +25,8 @@ PER_SHOP: Final = THREADS // 2
 as it is refused takes more of the processor than one that waits."""
 
 MAX_IN_PROGRESS: Final = THREADS - 2
-"""Requests in progress of all shops. What comes beyond them waits in the threads that are left, and in the
-server's queue. Where no request ends for a while it is refused at once: then these threads are for what needs
+"""Requests in progress of all shops. Others wait in the threads that are left, and in the server's
+queue. Where no request ends for a while they are refused at once: then these threads are for what needs
 no warehouse (`/healthz`, `/readyz`), however long the warehouse does not answer."""
 
 # Where the read of a shop that has the turn takes longer, the next ones do not wait for it.

@@ -1,4 +1,4 @@
-"""What is known of the request at hand: its id, its caller, and what it holds until it is answered."""
+"""All that is known of the request at hand: its id, its caller, and what it holds until it is answered."""
 
 import secrets
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""Who asks, and for which host: what stands around a request, and what of it is believed.
+"""The sender of a request, and the host that it asks for: what of both is believed.
 
 A `Host` that names none is a 400 (RFC 9112, 3.2), whatever is asked for. The libraries would fail on some of
 them, also where the error is rendered. So a request passes with another `Host` in its place, and is refused

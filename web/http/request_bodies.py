@@ -22,7 +22,7 @@ from web.server.slots import NoSlot, Slots
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_FORM_BYTES: Final = 64 * 1024
-"""Of a form that a page sends."""
+"""The most of a form that a page sends."""
 
 
 class BodyReader:

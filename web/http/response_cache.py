@@ -2,8 +2,8 @@
 
 An answer is kept under what was asked, with the data version of the snapshot that it was read in. As
 long as the key of a request opens a shop of that version, and the passing of time alone has not changed
-the answer, no figure is read again: neither for the answer nor for its tag. What is kept of an older version
-is never asked for again, and gives way to answers that are.
+the answer, no figure is read again: neither for the answer nor for its tag. Answers of an older version
+are never asked for again, and give way to answers that are.
 """
 
 from collections.abc import Hashable, Mapping

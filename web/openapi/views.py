@@ -39,7 +39,7 @@ blueprint: Final = Blueprint(
 )
 
 
-@blueprint.get(PATH, provide_automatic_options=False)
+@blueprint.get(PATH)
 def openapi() -> Response:
     """The document. It is built once per process."""
     kept = current_app.extensions

@@ -2,7 +2,7 @@
 and look after their account.
 
 Start with `page_request.py`, which says what happens around every page; `connections.py` is the main
-page. Rules on keys and members belong in `web/auth`, and answers of the API in `web/api`.
+page. Rules on keys and members belong in `web/auth`, and answers of the API in `web/reports`.
 """
 
 from flask import Flask

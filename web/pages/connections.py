@@ -144,7 +144,7 @@ def new_write_key() -> Any:
 @blueprint.route("/connections/write-keys/<text>/revoke", methods=FORM, endpoint="revoke_write_key")
 @_manages
 def revoke(credential_id: str = "", text: str = "") -> Any:
-    """Of either kind: an API key by its credential id, a write key by its text."""
+    """A key of either kind: an API key by its credential id, a write key by its text."""
     keys, identifier = (write_keys, text) if text else (api_keys, credential_id)
     key = own_key(keys.find, identifier)
     if request.method != "POST":

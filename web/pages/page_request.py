@@ -50,7 +50,7 @@ csrf: Final = CSRFProtect()
 View = TypeVar("View", bound=Callable[..., Any])
 Form = TypeVar("Form", bound=FlaskForm)
 
-# What each view needs: a right, and what for, as `permissions.require` takes them.
+# The need of each view: a right, and what for, as `permissions.require` takes them.
 _NEEDS: Final[dict[Callable[..., Any], tuple[str, str]]] = {}
 
 

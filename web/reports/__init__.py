@@ -76,7 +76,7 @@ CHAPTERS: Final = (
     ),
 )
 ENDPOINTS: Final = tuple(each for chapter in CHAPTERS for each in chapter.endpoints)
-# What can be read, by path.
+# Those that can be read, by path.
 READABLE: Final[Mapping[str, Endpoint]] = {
     each.path: each for each in ENDPOINTS if each.method == "GET"
 }

@@ -15,14 +15,14 @@ from web.http.parameters import SUBMISSION_CLOCK, clock_of
 # fmt: off
 EARLIER: Final = Row(
     "FromEarlierSubmissions",
-    "What orders of the window brought whose submission was before the window.",
+    "The orders of the window whose submission was before the window, and what they brought.",
     count("orders", "Orders",
         "Orders of the window that are credited to a submission before it.",
         "Orders of these days that followed a submission before these days.",
         measure="earlier_orders"),
     money("netRevenueCents", "Net revenue",
         "Their net revenue, in minor units of the shop's currency.",
-        "What these orders came to, less what was paid back.",
+        "The total of these orders, less the money that was paid back.",
         measure="earlier_net"),
 )
 

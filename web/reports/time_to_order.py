@@ -11,8 +11,8 @@ from web.api.rows import Row, column
 # fmt: off
 ROW: Final = Row(
     "TimeToOrderRow",
-    """What so many days brought, of the submissions that are old enough to be asked. Each row is a rate of
-    its own submissions. Order: days.""",
+    """The orders within so many days, of the submissions that are old enough to be asked. Each row is a rate
+    of its own submissions. Order: days.""",
     column("days", "Days",
         "Whole days after the submission: orders less than (`days` + 1) x 24 hours after it count.",
         {"type": "integer", "minimum": 0}),

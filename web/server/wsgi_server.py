@@ -1,4 +1,4 @@
-"""The production server: granian, several processes, a few threads each.
+"""The production server: granian, several processes, each with threads of which few work at once.
 
 granian holds connections outside of Python: a client that is silent, sends half of its headers or does
 not read its answer takes no thread (tests/web/server/test_slow_clients.py). A request takes one

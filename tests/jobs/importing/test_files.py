@@ -3,7 +3,6 @@
 import gzip
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from tests.support.commands import start_job
 from tests.support.import_files import as_csv, as_ndjson, event, written
 from tests.support.warehouse import Warehouse
 
-ROOT = Path(__file__).parents[3]
 MANY = [
     event(event_id=f"e{n}", form_session_id=f"{random.Random(n).random()}") for n in range(5000)
 ]

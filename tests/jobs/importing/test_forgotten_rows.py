@@ -17,7 +17,7 @@ from warehouse.connections.arrow import open_arrow
 from warehouse.domain.email_hash import hashed_email
 from warehouse.operations.forgotten import identifier_hash, identifier_of, remember
 
-A, B = 1, 2
+A = 1
 EMAIL = "ada@mail.example"
 
 

@@ -25,9 +25,6 @@ from warehouse.domain.time import MICROS_PER_DAY, NEVER
 from web.api import form_quota
 from web.api.forms_table import get_version, replace_draft
 
-# Thirty days later.
-EDITED = BEGAN + 30 * 24 * 3600 * 1_000_000
-
 
 def take(warehouse: Warehouse, *calls: Call) -> dict[str, int]:
     path = warehouse.folder / "calls.ndjson"

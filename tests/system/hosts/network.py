@@ -124,9 +124,6 @@ class Network:
         """Cut a host off from all others."""
         self._switch.ip("link", "set", _port(host), "nomaster")
 
-    def plug_in(self, host: Host) -> None:
-        self._switch.ip("link", "set", _port(host), "master", "bridge")
-
     def cut(self, one: Host, other: Host) -> None:
         """Lose what two hosts send each other."""
         for here, there in ((one, other), (other, one)):

@@ -29,7 +29,6 @@ Rows = list[Data]
 HTML = {"Accept": "text/html"}
 FORM = "11111111-1111-4111-8111-111111111111"
 SECOND = "22222222-2222-4222-8222-222222222222"
-DAYS = (30, 60, 90, 180, 365)
 ANSWERS, FORMS = "Which answer wins the best customers", "By form"
 EMPTY = {
     ANSWERS: ["Nobody was won by an answer in these days."],

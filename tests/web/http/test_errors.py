@@ -15,7 +15,6 @@ from web.auth.api_key_format import new_key
 
 FORM = "11111111-1111-4111-8111-111111111111"
 UNKNOWN = "99999999-9999-4999-8999-999999999999"
-JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
