@@ -35,7 +35,7 @@ VERSION: Final = "/v1"
 ROW_LIMITS: Final = "ROW_LIMITS"
 
 Clock = tuple[Any, int]
-"""(time component of the ETag, instant at which it next changes even if the data does not).
+"""(what else the ETag follows from, such as today; instant at which it changes even if the data does not).
 
 The change of day counts by itself, through the window."""
 
