@@ -15,8 +15,8 @@ from warehouse.domain.rounding import ratio
 from web.dashboard.charts.bars import pairs
 from web.dashboard.compare import Amount, ComparedRow, beside, total
 from web.dashboard.page import View
-from web.dashboard.table import Card, Column, Sum, card, count, money, shown, table, text
-from web.reports.ads import ad_spend
+from web.dashboard.table import Card, Column, Sum, card, columns_of, shown, table
+from web.reports.ads import ROW, ad_spend
 
 # The advice about a provider whose figures are not complete.
 REASONS: Final = {
@@ -30,10 +30,12 @@ LOW_COVERAGE: Final = 80
 _DRAWN: Final = 8
 _ROAS_DIGITS: Final = 4
 _NO_SPEND: Final = "no spend in these days"
+_NET: Final = "attributedNetRevenueCents"
+_column = columns_of(ROW)
 
-# A campaign, or several whose spend is in one currency. `spend` is in minor units of `currency`, `net` of
-# the shop's; `converted` is `net` in minor units of `currency`, None where the API has not converted all of
-# it. The costs of a `lead` and of an `order`, in major units, and `roas` are None without a divisor.
+# A campaign, or several whose spend is in one currency, as a row of the report. `spend` is in minor units of
+# `currency`; `converted` is the net revenue in minor units of `currency`, None where the API has not
+# converted all of it. The costs, in major units, and `roas` are None without a divisor.
 Line = dict[str, Any]
 
 
@@ -95,8 +97,10 @@ def _ranked(rows: list[ComparedRow], home: str) -> list[ComparedRow]:
 
 def _credited(data: Any, before: Any) -> ComparedRow:
     """Orders and net revenue of all campaigns."""
-    former = None if before is None else _lines(before["rows"], ("currency",))
-    return total(_lines(data["rows"], ("currency",)), former, "orders", "net")
+    now, former = (
+        each and [row for row in each["rows"] if row["provider"]] for each in (data, before)
+    )
+    return total(ROW, now, former)
 
 
 def _lines(rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list[Line]:
@@ -113,10 +117,8 @@ def _line(rows: list[dict[str, Any]]) -> Line:
     first, units = rows[0], minor_units(rows[0]["currency"])
     # The shortest decimal of the number is the one that the API rounded to.
     spend = sum((Decimal(str(row["spend"])) for row in rows), Decimal(0))
-    sums = total(
-        rows, None, "attributedSubmissions", "attributedOrders", "attributedNetRevenueCents"
-    )
-    submissions, orders, net = sums.now.values()
+    sums = ROW.total(rows)
+    submissions, orders = sums["attributedSubmissions"], sums["attributedOrders"]
     parts = [_converted(row, units) for row in rows]
     converted = None if None in parts else sum(part or 0 for part in parts)
     lead, order = ratio(spend, submissions, 2), ratio(spend, orders, 2)
@@ -124,24 +126,20 @@ def _line(rows: list[dict[str, Any]]) -> Line:
     if len(rows) == 1:
         lead, order, roas = first["costPerLead"], first["costPerAcquisition"], first["roas"]
     return {
-        "provider": first["provider"],
-        "campaignId": first["campaignId"],
-        "name": first["campaignName"] or first["campaignId"],
-        "currency": first["currency"],
+        **first,
+        **sums,
+        "campaignName": first["campaignName"] or first["campaignId"],
         # Half-up, as all that the API divides.
         "spend": int(ratio(spend * units, 1, 0)),
-        "submissions": submissions,
-        "orders": orders,
-        "net": net,
         "converted": converted,
-        "lead": lead if spend > 0 and submissions else None,
-        "order": order if spend > 0 and orders else None,
+        "costPerLead": lead if spend > 0 and submissions else None,
+        "costPerAcquisition": order if spend > 0 and orders else None,
         "roas": roas if spend > 0 and converted is not None else None,
     }
 
 
 def _converted(row: dict[str, Any], units: int) -> int | None:
-    net = row["attributedNetRevenueCents"]
+    net = row[_NET]
     if row["currency"] == row["revenueCurrency"] or not net:
         return int(net)
     return round(row["roas"] * row["spend"] * units) if row["roas"] else None
@@ -155,37 +153,37 @@ def _columns(home: str) -> tuple[Column, ...]:
             None if row[name] is None else (row["currency"] == home, row["currency"], row[name])
         )
 
-    def cost(name: str, noun: str) -> Column:
-        return Column(
+    def cost(name: str, noun: str, sort: str) -> Column:
+        return _column(
             name,
             "Cost each",
-            "amount",
+            unit="amount",
             currency="currency",
             without=lambda row: f"no {noun}" if row["spend"] > 0 else _NO_SPEND,
+            sort=sort,
             key=in_currency(name),
         )
 
     return (
-        text("provider", "Provider"),
-        text("name", "Campaign", sort="campaign"),
-        money(
+        _column("provider"),
+        _column("campaignName", "Campaign", sort="campaign"),
+        _column(
             "spend",
-            "Spend",
+            unit="money",
             of="spend",
             without=_NO_SPEND,
             compared=True,
             currency="currency",
             key=in_currency("spend"),
         ),
-        count("submissions", "Submissions"),
-        cost("lead", "submissions"),
-        count("orders", "Orders"),
-        cost("order", "orders"),
-        money("net", "Net revenue", compared=True),
-        Column(
+        _column("attributedSubmissions", sort="submissions"),
+        cost("costPerLead", "submissions", sort="lead"),
+        _column("attributedOrders", sort="orders"),
+        cost("costPerAcquisition", "orders", sort="order"),
+        _column(_NET, compared=True, sort="net"),
+        _column(
             "roas",
-            "Return",
-            "return",
+            unit="return",
             figure=_roas,
             without=lambda row: _no_return(row, home),
             compared=True,
@@ -219,8 +217,8 @@ def _cards(
     returns = [f"net revenue per {each['currency']} of spend" for each in totals]
     return [
         Card("Spend", list(zip(spend, clocks, strict=True))),
-        card("Net revenue credited", credited.amount("net"), "orders of these days", home),
-        card("Orders credited", credited.amount("orders"), "orders of these days"),
+        card("Net revenue credited", credited.amount(_NET), "orders of these days", home),
+        card("Orders credited", credited.amount("attributedOrders"), "orders of these days"),
         Card("Return", list(zip(roas, returns, strict=True))),
     ]
 
@@ -229,10 +227,8 @@ def _other_orders(rows: list[dict[str, Any]]) -> list[Sum]:
     """The orders that belong to no campaign, and all."""
 
     def sums(rows: list[dict[str, Any]]) -> ComparedRow:
-        both = total(rows, None, "attributedOrders", "attributedNetRevenueCents")
-        return ComparedRow(
-            {"orders": both["attributedOrders"], "net": both["attributedNetRevenueCents"]}
-        )
+        both = ROW.total(rows)
+        return ComparedRow({name: both[name] for name in ("attributedOrders", _NET)})
 
     others = [row for row in rows if not row["provider"]]
     unknown = [Sum("Orders from no known campaign", sums(others))] if others else []

@@ -1,11 +1,12 @@
 """A figure beside the same figure of the days before, and whether chance explains the difference."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from warehouse.domain.rounding import cents, percent
 from web.api.row_limit import OTHER
+from web.api.rows import Row
 from web.dashboard import statistics
 from web.dashboard.statistics import FEW, Interval
 
@@ -114,10 +115,6 @@ def beside(rows: Rows, before: Rows | None, *keys: str) -> list[ComparedRow]:
     return [ComparedRow(row, former.get(tuple(row[key] for key in keys), missing)) for row in rows]
 
 
-def total(rows: Rows, before: Rows | None, *names: str) -> ComparedRow:
-    """The sums of some figures of all rows."""
-    return ComparedRow(_sums(rows, names), None if before is None else _sums(before, names))
-
-
-def _sums(rows: Rows, names: Iterable[str]) -> dict[str, Any]:
-    return {name: sum(row[name] for row in rows) for name in names}
+def total(row: Row, rows: Rows, before: Rows | None) -> ComparedRow:
+    """The figures of all rows of a report together: sums, and the quotients of the sums."""
+    return ComparedRow(row.total(rows), None if before is None else row.total(before))

@@ -17,33 +17,28 @@ from web.dashboard.compare import Amount, ComparedRow, Rate, beside
 from web.dashboard.page import View
 from web.dashboard.selection import address
 from web.dashboard.statistics import FEW
-from web.dashboard.table import Column, count, money, percent, table, text
-from web.reports.customers import lifetime_value
+from web.dashboard.table import Column, columns_of, table
+from web.reports.customers import FORM, SEGMENT, lifetime_value
 
 # Rows of a table and curves of a chart; the CSV has all.
 _SHOWN: Final = 50
 _DRAWN: Final = 6
 # The days of customers who are proposed where those that are asked for are too recent for any horizon.
 _OLDER_DAYS: Final = 90
-
-
-Names = tuple[tuple[str, str], ...]
-"""The texts of a segment: their names in a row, and their headings."""
+_column = columns_of(SEGMENT)
+# The texts of a segment, by dimension.
+_TEXTS: Final = {
+    "segment": (_column("fieldId"), _column("value")),
+    "form": (columns_of(FORM)("formName", "Form"),),
+}
 
 
 def customers(view: View) -> str:
     older = day_date(view.answers.today) - timedelta(LTV_HORIZONS[0])
     return view.render(
         "customers.html",
-        answers=_dimension(
-            view,
-            "segment",
-            (("fieldId", "Question"), ("value", "Answer")),
-            "Nobody was won by an answer in these days.",
-        ),
-        forms=_dimension(
-            view, "form", (("formName", "Form"),), "No form won a customer in these days."
-        ),
+        answers=_dimension(view, "segment", "Nobody was won by an answer in these days."),
+        forms=_dimension(view, "form", "No form won a customer in these days."),
         few=FEW,
         horizons=LTV_HORIZONS,
         opens={days: _opens(view, days) for days in LTV_HORIZONS},
@@ -53,10 +48,11 @@ def customers(view: View) -> str:
     )
 
 
-def _dimension(view: View, dimension: str, names: Names, empty: str) -> dict[str, Any]:
+def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     """All segments of a dimension as a table, and the curves of the first of them (none where no horizon
     counts a customer). `best` is the segment with most value of those with customers enough."""
-    keys = ("formId",) if dimension == "form" else tuple(name for name, _ in names)
+    texts = _TEXTS[dimension]
+    keys = ("formId",) if dimension == "form" else tuple(text.name for text in texts)
     rows, before = (
         view.data(lifetime_value, dimension=dimension),
         view.before(lifetime_value, dimension=dimension),
@@ -67,9 +63,9 @@ def _dimension(view: View, dimension: str, names: Names, empty: str) -> dict[str
     segments.sort(key=lambda each: (not each["is_ranked"], -each["ltvCents"]))
     ranked = [each for each in segments if each["is_ranked"]]
     greatest = max((each["ltvCents"] for each in ranked), default=0)
-    columns = [*(text(name, heading) for name, heading in names), *_columns(view, greatest)]
+    columns = [*texts, *_columns(view, greatest)]
     return {
-        "names": names,
+        "texts": texts,
         "table": table(view, columns, segments, f"{dimension}.-ltv", most=_SHOWN, empty=empty),
         "curves": _curves((ranked or segments)[:_DRAWN]),
         "best": ranked[0] if greatest else None,
@@ -103,32 +99,24 @@ def _columns(view: View, greatest: int) -> list[Column]:
 
     opens, day = _opens(view, LTV_HORIZONS[0])
     return [
-        count(
-            "customers", "Customers", compared=True, mark=_few(lambda row: row["customers"] < FEW)
-        ),
-        count("purchasers", "Bought", sort="bought"),
+        _column("customers", compared=True, mark=_few(lambda row: row["customers"] < FEW)),
+        _column("purchasers", sort="bought"),
+        _column("ordersPerCustomer", "Orders each", sort="orders", key=ranked("ordersPerCustomer")),
+        _column("ltvCents", "Value to date", bar=share, sort="ltv", key=ranked("ltvCents")),
         Column(
-            "ordersPerCustomer",
-            "Orders each",
-            "number",
-            sort="orders",
-            key=ranked("ordersPerCustomer"),
-        ),
-        money("ltvCents", "Value to date", bar=share, sort="ltv", key=ranked("ltvCents")),
-        money(
             "first",
             f"In {LTV_HORIZONS[0]} days",
+            "money",
             figure=_first,
             without=f"counts {opens} {formatting.day(day)}",
             compared=True,
             mark=_few(lambda row: row["is_first_few"]),
             key=lambda row: None if row["is_first_few"] else row["first"],
         ),
-        percent(
+        _column(
             "repeatRate",
             "Buy again",
             figure=_again,
-            without="nobody bought",
             sort="again",
             key=lambda row: row["repeatRate"] if row["purchasers"] >= FEW else None,
         ),

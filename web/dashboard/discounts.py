@@ -5,13 +5,12 @@ Issued is on the submission clock, everything else on the order clock.
 
 from typing import Any, Final
 
-from warehouse.domain import rounding
 from web.api.row_limit import OTHER
 from web.dashboard.compare import Amount, ComparedRow, Rows, beside, total
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
-from web.dashboard.table import Card, Sum, card, count, money, percent, shown, table, text
-from web.reports.discounts import discount_performance
+from web.dashboard.table import Card, Sum, card, columns_of, shown, table
+from web.reports.discounts import ROW, discount_performance
 
 # Codes of the warning; the table has all.
 _WARNED: Final = 5
@@ -25,37 +24,28 @@ def is_used_by_others(row: Any) -> bool:
     return bool(0 < row["issued"] < row["orders"] and row["discountId"] != OTHER)
 
 
+_column = columns_of(ROW)
 _COLUMNS: Final = (
-    text("discountId", "Discount", sort="discount"),
-    text("code", "Code", without="several codes"),
-    count("issued", "Issued"),
-    count("orders", "Orders", compared=True),
-    percent(
+    _column("discountId", sort="discount"),
+    _column("code", without="several codes"),
+    _column("issued"),
+    _column("orders", compared=True),
+    _column(
         "redemptionRate",
-        "Redeemed",
-        of="issued",
-        without="not issued in these days",
         mark=("change worse", "used by others", is_used_by_others),
         bar=lambda row: min(row["redemptionRate"] / 100, 1) if row["issued"] else None,
         sort="rate",
     ),
-    money("discountCents", "Cost", sort="cost"),
-    money("netRevenueCents", "Net revenue", compared=True, sort="net"),
-    money(
-        "averageOrderValueCents",
-        "Average order",
-        over=("grossRevenueCents", "orders"),
-        without="no orders",
-        sort="average",
-    ),
+    _column("discountCents", sort="cost"),
+    _column("netRevenueCents", compared=True, sort="net"),
+    _column("averageOrderValueCents", sort="average"),
 )
-_SUMS: Final = ("issued", "orders", "discountCents", "netRevenueCents", "grossRevenueCents")
 
 
 def discounts(view: View) -> str:
     rows, before = view.data(discount_performance), view.before(discount_performance)
     others = [row for row in rows if is_used_by_others(row)]
-    sums = total(rows, before, *_SUMS)
+    sums = total(ROW, rows, before)
     redeemed = Amount(_redemption(rows), _redemption(before or []))
     currency = view.shop.currency
     return view.render(
@@ -108,5 +98,5 @@ def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:
 
 def _redemption(rows: Rows) -> float | None:
     """Of the discounts issued in these days, in per cent; None where there are none."""
-    issued = total([row for row in rows if row["issued"]], None, "issued", "orders")
-    return rounding.percent(issued["orders"], issued["issued"]) if issued["issued"] else None
+    issued = [row for row in rows if row["issued"]]
+    return ROW.total(issued)["redemptionRate"] if issued else None

@@ -16,20 +16,20 @@ from web.dashboard.charts.days import series
 from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
 from web.dashboard.selection import address
-from web.dashboard.table import count, money, table, text
-from web.reports.form_analytics import form_funnel, form_trends
+from web.dashboard.table import columns_of, table
+from web.reports.form_analytics import TREND, form_funnel, form_trends
 
 CLOCKS: Final = ("order", "submission")
 _MOST_DAYS: Final = 92
 
-
+_column = columns_of(TREND)
 _COLUMNS: Final = (
-    text("day", "Day"),
-    count("views", "Views"),
-    count("starts", "Starts"),
-    count("submissions", "Submissions"),
-    count("orders", "Orders"),
-    money("netRevenueCents", "Net revenue"),
+    _column("date"),
+    _column("views"),
+    _column("starts", "Starts"),
+    _column("submissions", "Submissions"),
+    _column("orders"),
+    _column("netRevenueCents"),
 )
 
 
@@ -50,7 +50,7 @@ def form_days(view: View, form_id: str) -> dict[str, Any]:
     }
     revenue = {"Net revenue": [row["netRevenueCents"] for row in rows]}
     lines = [
-        ComparedRow({**row, "day": formatting.day(day)})
+        ComparedRow({**row, "date": formatting.day(day)})
         for row, day in zip(rows, days, strict=True)
     ]
     return {

@@ -201,6 +201,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
 
 
 def seconds(ms: float) -> str:
+    """A time in milliseconds, as a number of seconds."""
     return decimal(ms / 1000)
 
 
@@ -209,14 +210,14 @@ _UNITS: Final[dict[str, Callable[[Any], str]]] = {
     "percent": percent,
     "number": decimal,
     "tenths": lambda value: decimal(value, 1),
-    "seconds": seconds,
+    "milliseconds": seconds,
     "return": lambda value: times(value / 10_000),
 }
 
 
 def figure(value: Any, unit: str, currency: str = "", is_exact: bool = False) -> str:
     """A figure in its unit: money in minor units (at a glance, if not exact), an `amount` in major ones,
-    `seconds` in milliseconds, a `return` in ten-thousandths."""
+    milliseconds as seconds, a `return` in ten-thousandths."""
     if unit == "money":
         return money(value, currency, exact=is_exact)
     return amount(value, currency) if unit == "amount" else _UNITS[unit](value)

@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 
 from flask import request
 
-from web.api.forms import all_forms_funnel, list_forms
+from web.api.forms import ALL_FORMS_ROW, all_forms_funnel, list_forms
 from web.dashboard import statistics
 from web.dashboard.charts.bars import reaches
 from web.dashboard.compare import ComparedRow, Rate
 from web.dashboard.forms_table import COLUMNS, form_rows
 from web.dashboard.page import View
 from web.dashboard.statistics import Interval
-from web.dashboard.table import Column, count, table, text
+from web.dashboard.table import Column, columns_of, table
 from web.http.parameters import quoted
 
 # Forms of one page of the list, and of the lists to choose two of.
@@ -31,11 +31,10 @@ _COLUMNS: Final = (
     *COLUMNS,
     Column("updated", "Changed", "drawn", key=lambda row: row["updated"]),
 )
+_unknown = columns_of(ALL_FORMS_ROW)
 _UNKNOWN: Final = (
-    text("formId", "Form id"),
-    count("views", "Views"),
-    count("subscriptions", "Subscriptions"),
-    count("completions", "Completions"),
+    _unknown("formId", "Form id"),
+    *map(_unknown, ("views", "subscriptions", "completions")),
 )
 
 

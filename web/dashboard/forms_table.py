@@ -3,33 +3,22 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from web.api.forms import all_funnels
+from web.api.forms import FORM_FUNNEL, all_funnels
 from web.dashboard.compare import ComparedRow, Rows
 from web.dashboard.page import View
-from web.dashboard.table import Column, count, money, percent
+from web.dashboard.table import columns_of
 
+_column = columns_of(FORM_FUNNEL)
 COLUMNS: Final = (
-    Column("formName", "Form", "drawn", sort="name", key=lambda row: row["formName"].casefold()),
-    count("views", "Views", compared=True),
-    count("submissions", "Submissions", compared=True),
-    percent(
-        "submissionRate",
-        "Submitted",
-        over=("submissions", "views"),
-        without="no one yet",
-        compared=True,
-        sort="rate",
+    _column(
+        "formName", "Form", unit="drawn", sort="name", key=lambda row: row["formName"].casefold()
     ),
-    money("netRevenueCents", "Revenue credited", compared=True, sort="revenue"),
-    money(
-        "revenuePerSubmissionCents",
-        "per submission",
-        over=("netRevenueCents", "submissions"),
-        without="no submissions",
-        compared=True,
-        sort="each",
-    ),
-    Column("submissionsByDay", "by day", "drawn", sort=None),
+    _column("views", compared=True),
+    _column("submissions", "Submissions", compared=True),
+    _column("submissionRate", "Submitted", without="no one yet", compared=True, sort="rate"),
+    _column("netRevenueCents", "Revenue credited", compared=True, sort="revenue"),
+    _column("revenuePerSubmissionCents", "per submission", compared=True, sort="each"),
+    _column("submissionsByDay", "by day", unit="drawn", sort=None),
 )
 
 

@@ -5,6 +5,7 @@ crossed each have a module of their own.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from web.api.endpoint import Endpoint
@@ -14,10 +15,19 @@ from web.dashboard.form_days import form_days
 from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import times
 from web.dashboard.page import View
-from web.dashboard.table import Card, Column, card, count, money, percent, rate, table, text
+from web.dashboard.table import Card, Reason, card, columns_of, table
 from web.http.errors import not_found
-from web.reports.form_analytics import form_devices, form_funnel, step_dropoff, visitor_conversion
-from web.reports.response_revenue import response_revenue
+from web.reports.form_analytics import (
+    DEVICE,
+    STAGE,
+    STEP,
+    VISITOR,
+    form_devices,
+    form_funnel,
+    step_dropoff,
+    visitor_conversion,
+)
+from web.reports.response_revenue import ROW, response_revenue
 
 # The stages of a funnel, each with its figure.
 _STAGES: Final = (
@@ -30,70 +40,58 @@ _STAGES: Final = (
 _STEPS_DRAWN: Final = 30
 
 
-def _count(name: str, label: str) -> Column:
-    return count(name, label, compared=True)
+def _later(reason: str) -> Reason:
+    return lambda stage: "the first stage" if stage["is_first"] else reason
 
 
-def _name(label: str) -> Column:
-    return text("name", label)
-
-
+_stage, _step, _device, _visitor = (
+    partial(columns_of(row), compared=True) for row in (STAGE, STEP, DEVICE, VISITOR)
+)
+_answer = columns_of(ROW)
 _STAGE_COLUMNS: Final = (
-    _name("Stage"),
-    _count("sessions", "Sessions"),
-    rate(
-        "of the stage before",
-        "sessions",
-        "previous",
-        lambda stage: "the first stage" if stage["is_first"] else "nobody in the stage before",
-    ),
-    rate(
-        "of views",
-        "sessions",
-        "views",
-        lambda stage: "the first stage" if stage["is_first"] else "no views",
-    ),
+    _stage("stage"),
+    _stage("count"),
+    _stage("rateFromPrevious", "of the stage before", without=_later("nobody in the stage before")),
+    _stage("rateFromFirst", "of views", without=_later("no views")),
 )
 _STEP_COLUMNS: Final = (
-    text("name", "Step", mark=("worst", "loses most", lambda step: bool(step["is_worst"]))),
-    _count("views", "Seen"),
-    count("completions", "Completed"),
-    percent("completionRate", "of those who saw it", of="views", without="nobody saw it"),
-    _count("dropoffs", "Left here"),
-    rate("of those who saw it", "dropoffs", "views", "nobody saw it", is_loss=True),
-    percent("shareOfDropoffs", "of all who left"),
+    _step("stepName", "Step", mark=("worst", "loses most", lambda step: bool(step["is_worst"]))),
+    _step("views"),
+    _step("completions", compared=False),
+    _step("completionRate", "of those who saw it", without="nobody saw it", compared=False),
+    _step("dropoffs"),
+    _step("dropoffRate", "of those who saw it", without="nobody saw it", is_loss=True),
+    _step("shareOfDropoffs", "of all who left", compared=False),
 )
 _DEVICE_COLUMNS: Final = (
-    _name("Device"),
-    _count("views", "Views"),
-    percent("shareOfViews", "Share"),
-    _count("starts", "Started"),
-    _count("submissions", "Submissions"),
-    rate("of views", "submissions", "views", "no views"),
-    _count("convertedSubmissions", "Bought"),
-    rate("of submissions", "convertedSubmissions", "submissions", "no submissions"),
-    money("netRevenueCents", "Net revenue", compared=True),
+    _device("deviceType"),
+    _device("views"),
+    _device("shareOfViews", "Share", compared=False),
+    _device("starts"),
+    _device("submissions", "Submissions"),
+    _device("submissionRate", "of views"),
+    _device("convertedSubmissions"),
+    _device("conversionRate", "of submissions"),
+    _device("netRevenueCents"),
 )
 _VISITOR_COLUMNS: Final = (
-    _name("Visitors"),
-    _count("visitors", "Saw it"),
-    _count("submitters", "Submitted"),
-    rate("of those who saw it", "submitters", "visitors", "nobody saw it"),
-    _count("purchasers", "Bought"),
-    rate("of those who submitted", "purchasers", "submitters", "nobody submitted"),
-    rate("of those who saw it", "purchasers", "visitors", "nobody saw it"),
+    _visitor("visitorType"),
+    _visitor("visitors"),
+    _visitor("submitters"),
+    _visitor("submissionRate", "of those who saw it", without="nobody saw it"),
+    _visitor("purchasers"),
+    _visitor("conversionRate", "of those who submitted"),
+    _visitor("purchaseRate", "of those who saw it", without="nobody saw it"),
 )
 _ANSWER_COLUMNS: Final = (
-    text("fieldId", "Question", sort="question"),
-    text("value", "Answer", absent="no answer", sort="answer"),
-    count("submissions", "Submissions"),
-    rate("Bought", "convertedSubmissions", "submissions", "no submissions", sort="bought"),
-    money("netRevenueCents", "Net revenue", sort="net"),
-    money(
+    _answer("fieldId", sort="question"),
+    _answer("value", absent="no answer", sort="answer"),
+    _answer("submissions", "Submissions"),
+    _answer("conversionRate", "Bought", compared=True, sort="bought"),
+    _answer("netRevenueCents", sort="net"),
+    _answer(
         "revenuePerSubmissionCents",
         "per submission",
-        over=("netRevenueCents", "submissions"),
-        without="no submissions",
         compared=True,
         bar=lambda answer: answer["share"],
         sort="per",
@@ -152,9 +150,9 @@ def _compared(view: View, report: Endpoint, form_id: str, *keys: str) -> list[Co
 
 
 def _named(view: View, report: Endpoint, form_id: str, key: str) -> list[ComparedRow]:
-    """The same with a `name` in words: that of the key."""
+    """The same with the key as a word of the page."""
     rows = _compared(view, report, form_id, key)
-    return [ComparedRow({**row.now, "name": row[key].capitalize()}, row.before) for row in rows]
+    return [ComparedRow({**row.now, key: row[key].capitalize()}, row.before) for row in rows]
 
 
 def _cards(funnel: ComparedRow, currency: str) -> list[Card]:
@@ -169,19 +167,19 @@ def _cards(funnel: ComparedRow, currency: str) -> list[Card]:
 
 def _stages(figures: ComparedRow) -> list[tuple[ComparedRow, tuple[float, float]]]:
     """The stages of the funnel of a form, or of a device, each with its bar: its sessions, those of the
-    `previous` one and of the first (`views`). The first stage has none to be compared with."""
+    `previous` one and of the `first`. The first stage has none to be compared with."""
     measures = [measure for _, measure in _STAGES]
     widths = bars.funnel([figures[measure] for measure in measures])
 
     def stage(place: int, sums: Any) -> dict[str, int]:
         counts = [sums.get(measure, 0) for measure in measures]
         first, previous = (counts[0], counts[place - 1]) if place else (0, 0)
-        return {"sessions": counts[place], "previous": previous, "views": first}
+        return {"count": counts[place], "previous": previous, "first": first}
 
     return [
         (
             ComparedRow(
-                {"name": name, "is_first": not place, **stage(place, figures.now)},
+                {"stage": name, "is_first": not place, **stage(place, figures.now)},
                 None if figures.before is None else stage(place, figures.before),
             ),
             widths[place],
@@ -198,7 +196,7 @@ def _steps(view: View, form_id: str) -> dict[str, Any]:
         ComparedRow(
             {
                 **row.now,
-                "name": row["stepName"] or row["stepId"],
+                "stepName": row["stepName"] or row["stepId"],
                 "is_worst": most and row["dropoffs"] == most,
             },
             row.before,

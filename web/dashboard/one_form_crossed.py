@@ -13,8 +13,8 @@ from web.dashboard import statistics
 from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
-from web.dashboard.table import Column, count, percent, table, text
-from web.reports.cross_field import MAX_CELLS, cross_field
+from web.dashboard.table import Column, columns_of, table
+from web.reports.cross_field import MAX_CELLS, ROW, cross_field
 from web.reports.response_revenue import response_revenue
 
 # Cramér's V, in words: J. Cohen, "Statistical Power Analysis for the Behavioral Sciences" (1988), for two
@@ -32,15 +32,16 @@ _MOST_TONE: Final = "most"
 
 _NUMBER: Final = re.compile(r"-?\d{1,15}(\.\d{1,15})?", re.ASCII)
 
+_column = columns_of(ROW)
 _FIGURES: Final = (
-    count("count", "Together"),
-    Column("expectedCount", "Expected by chance", "tenths"),
-    Column("lift", "Times as often", "number"),
-    percent("rowPercent", "of the first"),
-    percent("columnPercent", "of the second"),
-    percent("totalPercent", "of all"),
-    count("convertedSubmissions", "Bought"),
-    percent("conversionRate", "of those together"),
+    _column("count"),
+    _column("expectedCount", "Expected by chance", unit="tenths"),
+    _column("lift", "Times as often"),
+    _column("rowPercent", "of the first"),
+    _column("columnPercent", "of the second"),
+    _column("totalPercent", "of all"),
+    _column("convertedSubmissions"),
+    _column("conversionRate", "of those together"),
 )
 
 Cells = Sequence[dict[str, Any]]
@@ -113,7 +114,7 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
 
 def _columns(chosen: Sequence[str]) -> list[Column]:
     first, second = chosen or ("", "")
-    return [text("valueA", first), text("valueB", second), *_FIGURES]
+    return [_column("valueA", first), _column("valueB", second), *_FIGURES]
 
 
 def _chosen(fields: Sequence[str]) -> tuple[list[str], str]:

@@ -9,8 +9,8 @@ from web.dashboard.charts.histogram import Histogram, histogram
 from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
 from web.dashboard.selection import address
-from web.dashboard.table import Column, count, table, text
-from web.reports.time_to_complete import time_to_complete
+from web.dashboard.table import columns_of, table
+from web.reports.time_to_complete import BUCKET, PERCENTILES, ROW, time_to_complete
 
 _ALL: Final = "all"
 # Where the axis may have a tick, in seconds.
@@ -22,19 +22,19 @@ _TICKS: Final = (
     *(count * _DAY for count in (1, 7, 30)),
 )
 
-
+_column, _bucket = columns_of(ROW), columns_of(BUCKET)
 _COLUMNS: Final = (
-    text("name", "Device"),
-    count("completions", "Completed"),
-    Column("averageMs", "Average, s", "seconds"),
-    Column("minMs", "Shortest", "seconds"),
-    *(Column(f"p{part}Ms", f"{part} % within", "seconds") for part in (25, 50, 75, 90, 95, 99)),
-    Column("maxMs", "Longest", "seconds"),
+    _column("deviceType"),
+    _column("completions"),
+    _column("averageMs", "Average, s"),
+    _column("minMs"),
+    *(_column(f"p{part}Ms", f"{part} % within") for part in PERCENTILES),
+    _column("maxMs"),
 )
 _BUCKETS: Final = (
-    text("from", "From, s"),
-    Column("toMs", "up to, s", "seconds"),
-    count("count", "Completed"),
+    _bucket("fromMs", "From, s", unit="text"),
+    _bucket("toMs", "up to, s"),
+    _bucket("count", "Completed"),
 )
 
 
@@ -55,7 +55,7 @@ def times(view: View, form_id: str) -> dict[str, Any]:
         "time_table": table(
             view,
             _COLUMNS,
-            [ComparedRow({**row, "name": row["deviceType"].capitalize()}) for row in rows],
+            [ComparedRow({**row, "deviceType": row["deviceType"].capitalize()}) for row in rows],
         ),
         "bucket_table": table(view, _BUCKETS, _buckets(shown), most=len(_buckets(shown))),
         "device_links": [(name, address(device=name)) for name in by_device],
@@ -67,7 +67,8 @@ def times(view: View, form_id: str) -> dict[str, Any]:
 def _buckets(row: dict[str, Any] | None) -> list[ComparedRow]:
     buckets = row["buckets"] if row else []
     return [
-        ComparedRow({**bucket, "from": formatting.seconds(bucket["fromMs"])}) for bucket in buckets
+        ComparedRow({**bucket, "fromMs": formatting.seconds(bucket["fromMs"])})
+        for bucket in buckets
     ]
 
 

@@ -13,8 +13,8 @@ from web.dashboard.revenue import CAMPAIGNS_AT_A_GLANCE, campaign_rows, days_of
 from web.dashboard.table import Card, card, table
 from web.dashboard.worth_a_look import worth_a_look
 from web.reports.ads import ad_spend
-from web.reports.attribution import attribution
-from web.reports.revenue_by_utm import revenue_by_utm
+from web.reports.attribution import ROW, attribution
+from web.reports.revenue_by_utm import CAMPAIGN, revenue_by_utm
 
 # Forms and campaigns at a glance; their own pages have all.
 _FORMS: Final = 8
@@ -67,8 +67,8 @@ def overview(view: View) -> str:
 def _revenue_cards(view: View) -> list[Card]:
     """On the order clock."""
     rows, before, money = view.data(attribution), view.before(attribution), view.shop.currency
-    sums = total(rows, before, "netRevenueCents", "orders")
-    credited = total(_credited(rows), before and _credited(before), "netRevenueCents")
+    sums = total(ROW, rows, before)
+    credited = total(ROW, _credited(rows), before and _credited(before))
     clock, net = "orders in these days", "netRevenueCents"
     return [
         card("Net revenue", sums.amount(net), clock, money),
@@ -86,8 +86,7 @@ def _submission_cards(view: View) -> list[Card]:
     """On the submission clock: each submission has one campaign, or none, which is a row as well."""
     utm: Any = {"report": revenue_by_utm, "dimension": "campaign"}
     before = view.before(**utm)
-    names = "submissionCount", "convertedSubmissions"
-    sums = total(view.data(**utm)["rows"], before and before["rows"], *names)
+    sums = total(CAMPAIGN, view.data(**utm)["rows"], before and before["rows"])
     return [
         card("Submissions", sums.amount("submissionCount"), "submissions in these days"),
         card(

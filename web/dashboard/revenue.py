@@ -1,5 +1,6 @@
 """`/revenue`: all revenue of the shop, by the way it is credited and by UTM."""
 
+from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
@@ -9,10 +10,10 @@ from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
 from web.dashboard.compare import Amount, ComparedRow, beside, total
 from web.dashboard.page import View
-from web.dashboard.table import Column, Sum, Table, count, money, percent, table, text
+from web.dashboard.table import Column, Sum, Table, columns_of, table
 from web.dashboard.utm_tree import utm_tree
-from web.reports.attribution import attribution, attribution_daily
-from web.reports.revenue_by_utm import revenue_by_utm
+from web.reports.attribution import ROW, attribution, attribution_daily
+from web.reports.revenue_by_utm import CAMPAIGN, revenue_by_utm
 
 # By attribution type, in the order of the API's rows: its name, and its rule in a sentence.
 CREDITS: Final = (
@@ -29,54 +30,43 @@ CREDITS: Final = (
 )
 CREDIT_NAMES: Final = tuple(name for name, _ in CREDITS)
 # Campaigns on the page; the CSV has all.
-_CAMPAIGNS: Final = 50
+_CAMPAIGNS_SHOWN: Final = 50
 
-_ORDERS: Final = count("orders", "Orders", compared=True)
-_NET: Final = money("netRevenueCents", "Net revenue", compared=True)
+_part = columns_of(ROW)
 _PARTS: Final = (
-    Column("credit", "Credited", "drawn"),
-    _NET,
-    percent("shareOfRevenue", "Share", of="netOfAll", without="no net revenue"),
-    _ORDERS,
-    money("grossRevenueCents", "Before refunds"),
-    money("totalRefundedCents", "Refunded", figure=lambda row: Amount(-row["totalRefundedCents"])),
+    _part("attributionType", unit="drawn"),
+    _part("netRevenueCents", compared=True),
+    _part("shareOfRevenue", "Share", of="netOfAll", without="no net revenue"),
+    _part("orders", compared=True),
+    _part("grossRevenueCents"),
+    _part("totalRefundedCents", figure=lambda row: Amount(-row["totalRefundedCents"])),
 )
 # Submissions and how many of them bought are on the submission clock; orders and net revenue are those
 # credited on the order clock.
-_SOURCE: Final = text("utmSource", "Source", absent="no source", sort="source")
-_CAMPAIGN: Final = text("utmCampaign", "Campaign", absent="no campaign", sort="campaign")
-_SUBMISSIONS: Final = count("submissionCount", "Submissions", compared=True, sort="submissions")
-_CREDITED: Final = count("attributedOrders", "Orders", compared=True, sort="orders")
+_campaign = columns_of(CAMPAIGN)
+_SOURCE: Final = _campaign("utmSource", absent="no source", sort="source")
+_CAMPAIGN: Final = _campaign("utmCampaign", absent="no campaign", sort="campaign")
+_SUBMISSIONS: Final = _campaign("submissionCount", compared=True, sort="submissions")
+_ORDERS: Final = _campaign("attributedOrders", "Orders", compared=True, sort="orders")
+_NET: Final = _campaign("netRevenueCents", compared=True, sort="net")
 CAMPAIGNS_AT_A_GLANCE: Final = (
-    _SOURCE,
-    _CAMPAIGN,
-    _SUBMISSIONS,
-    _CREDITED,
-    money("netRevenueCents", "Revenue credited", compared=True),
+    *(_SOURCE, _CAMPAIGN, _SUBMISSIONS, _ORDERS),
+    replace(_NET, label="Revenue credited"),
 )
-_CAMPAIGN_COLUMNS: Final = (
-    _SOURCE,
-    _CAMPAIGN,
-    _SUBMISSIONS,
-    percent(
-        "conversionRate",
-        "Bought after submitting",
-        over=("convertedSubmissions", "submissionCount"),
-        without="no submissions",
-        compared=True,
-        has_interval=False,
-        sort="bought",
-    ),
-    _CREDITED,
-    money("netRevenueCents", "Net revenue", compared=True, sort="net"),
+_BOUGHT: Final = _campaign(
+    "conversionRate",
+    "Bought after submitting",
+    over=("convertedSubmissions", "submissionCount"),
+    compared=True,
+    has_interval=False,
+    sort="bought",
 )
+_CAMPAIGNS: Final = (_SOURCE, _CAMPAIGN, _SUBMISSIONS, _BOUGHT, _ORDERS, _NET)
 
 
 def revenue(view: View) -> str:
     rows, before = view.data(attribution), view.before(attribution)
-    sums = total(
-        rows, before, "orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents"
-    )
+    sums = total(ROW, rows, before)
     window = view.shop.window_days or ATTRIBUTION_WINDOW_DAYS.get()
     days = f"{window} days" if window > 1 else "24 hours"
     return view.render(
@@ -100,11 +90,11 @@ def revenue(view: View) -> str:
         tree=utm_tree(*_by_utm(view, "hierarchy")),
         campaigns=table(
             view,
-            _CAMPAIGN_COLUMNS,
+            _CAMPAIGNS,
             campaign_rows(view),
             "campaigns.-net",
             empty="No submission and no credited order in these days.",
-            most=_CAMPAIGNS,
+            most=_CAMPAIGNS_SHOWN,
             noun="campaigns in this order",
         ),
     )
@@ -132,9 +122,9 @@ def days_of(view: View) -> dict[str, Any]:
 
 
 def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
-    parts = (money(name, name) for name in CREDIT_NAMES)
+    parts = (Column(name, name, "money") for name in CREDIT_NAMES)
     rows = [
         ComparedRow({"day": formatting.day(day), **dict(zip(CREDIT_NAMES, cents, strict=True))})
         for day, cents in by_day.items()
     ]
-    return table(view, [text("day", "Day"), *parts], rows, most=len(rows))
+    return table(view, [Column("day", "Day", "text"), *parts], rows, most=len(rows))

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from flask import request
 
+from warehouse.domain.figures import FIGURES, MONEY, Figure
+from web.api.rows import Row
 from web.dashboard import formatting
 from web.dashboard.compare import Amount, ComparedRow, Rate
 from web.dashboard.page import View
@@ -170,25 +172,23 @@ class Column:
         return bool(self.of) and not row.now.get(self.of)
 
 
-def text(name: str, label: str, **more: Any) -> Column:
-    return Column(name, label, "text", **more)
+def columns_of(row: Row) -> Callable[..., Column]:
+    """Columns of a report's rows, by their names. Heading, unit, formula and the reason for a missing value
+    are those of the declared figure, where the page says nothing else. A percentage is a rate, with its
+    interval, where it is compared."""
 
+    def column(name: str, label: str = "", **more: Any) -> Column:
+        declared = row.columns.get(name) or FIGURES[name]
+        said: dict[str, Any] = {"unit": "text"}
+        if isinstance(declared, Figure):
+            said = {"unit": declared.unit, "without": declared.without}
+            if declared.unit == MONEY or more.get("compared"):
+                said["over"] = declared.over
+            elif declared.over and declared.over[1] in row.columns:
+                said["of"] = declared.over[1]
+        return Column(name, label or declared.heading, **said | more)
 
-def count(name: str, label: str, **more: Any) -> Column:
-    return Column(name, label, "count", **more)
-
-
-def money(name: str, label: str, **more: Any) -> Column:
-    return Column(name, label, "money", **more)
-
-
-def percent(name: str, label: str, **more: Any) -> Column:
-    return Column(name, label, "percent", **more)
-
-
-def rate(label: str, hits: str, trials: str, without: Reason, **more: Any) -> Column:
-    """Compared, with its interval."""
-    return Column("", label, "percent", (hits, trials), without=without, compared=True, **more)
+    return column
 
 
 @dataclass(frozen=True, slots=True)

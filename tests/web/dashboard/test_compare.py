@@ -4,10 +4,12 @@ import pytest
 from flask import Flask
 
 from web.api.row_limit import OTHER
+from web.api.rows import Row
 from web.dashboard.compare import Amount, ComparedRow, Rate, beside, total
 from web.dashboard.table import shown
 
 APP = Flask(__name__)
+ROW = Row("", "", "orders")
 NOW = [{"code": "a", "orders": 3, "net": 10}, {"code": "b", "orders": 2, "net": 5}]
 
 
@@ -24,8 +26,8 @@ def test_a_row_that_can_be_in_the_sum_of_others_is_not_known() -> None:
 
 def test_nothing_is_compared_with_nothing() -> None:
     assert [row.amount("orders") for row in beside(NOW, None, "code")] == [Amount(3), Amount(2)]
-    assert total(NOW, None, "orders").amount("orders") == Amount(5)
-    assert total(NOW, [], "orders").amount("orders") == Amount(5, 0)
+    assert total(ROW, NOW, None).amount("orders") == Amount(5)
+    assert total(ROW, NOW, []).amount("orders") == Amount(5, 0)
 
 
 def test_a_quotient_has_a_value_where_its_divisor_has() -> None:
