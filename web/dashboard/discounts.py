@@ -97,6 +97,6 @@ def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:
 
 
 def _redemption(rows: Rows) -> float | None:
-    """Of the discounts issued in these days, in per cent; None where there are none."""
+    """The rate of the discounts issued in these days, in per cent; None where there are none."""
     issued = [row for row in rows if row["issued"]]
     return ROW.total(issued)["redemptionRate"] if issued else None

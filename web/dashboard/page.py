@@ -29,7 +29,7 @@ from web.http.date_range import parse_range
 from web.http.parameters import UUID_TEXT
 from web.pages.page_request import MemberRequest, read_figures
 
-# What needs a person, by the name of the condition, which is also its place on the Data page.
+# The sentence on what needs a person, by the name of the condition, which is also its place on the Data page.
 _ATTENTION: Final = {
     shop_state.SET_ASIDE: "Some imports fail and are in no figure.",
     shop_state.DIFFERENCES: "Some figures differ from the imported rows.",
