@@ -85,7 +85,7 @@ WRONG = {
     ),
     "TRUSTED_PROXIES": (
         "nginx",
-        "must be addresses or networks, comma-separated, as in TRUSTED_PROXIES=10.0.0.0/8",
+        "must be addresses or networks, comma-separated, as in TRUSTED_PROXIES=10.0.0.5",
     ),
     "CORS_ORIGINS": (
         "shop.example",
