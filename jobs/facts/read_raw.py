@@ -256,6 +256,15 @@ def chosen_texts(value: str) -> list[str]:
     return chosen if isinstance(chosen, list) else [chosen]
 
 
+def chosen_ids(connection: ArrowConnection, edition: int) -> Column:
+    """The ids of the texts that stored answers chose."""
+    values = connection.table(
+        "SELECT DISTINCT value FROM fact_answer WHERE edition = $1 AND value <> ''", edition
+    )
+    chosen = {text for value in values.column(0).to_pylist() for text in chosen_texts(value)}
+    return np.array(text_ids(list(chosen)), np.int64)
+
+
 def shop_ids(shops: Column, *columns: pa.ChunkedArray) -> Column:
     """The id of each row's text, or texts of several columns, within its shop; 0 for ""."""
     encoded = [column.combine_chunks().dictionary_encode() for column in columns]

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from sqlalchemy import Table
 
 from jobs.arrays.group_keys import Column
@@ -18,6 +19,7 @@ from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes, unique_ids
 from jobs.facts.days_of_raw import Days
 from jobs.facts.fact_writer import Replacement, replacements, texts, updates
+from jobs.facts.read_raw import chosen_ids
 from jobs.pipeline.apply_batch import calendar_of, units_of
 from jobs.pipeline.recompute import derive, rows_of_days
 from jobs.rollups import ROLLUPS, difference
@@ -53,11 +55,6 @@ _NAMED_BY_TEXTS: Final = {
         *((tables.fact_order, name) for name in ("order_utm", "utm")),
     ),
 }
-_IS_ANSWER: Final = (
-    "EXISTS (SELECT 1 FROM fact_answer a WHERE a.edition = $1 "
-    "AND REPLACE(a.value, o.text, '') <> a.value)"
-)
-"""A text is in an answer, which is stored as JSON."""
 _IS_SECOND: Final = (
     "EXISTS (SELECT 1 FROM fact_form_session n WHERE n.edition = o.edition "
     "AND n.session_hash = o.session_hash AND n.session < o.session)"
@@ -84,7 +81,10 @@ def compare_editions(connection: ArrowConnection, one: Edition, other: Edition) 
             (id,) = _key(table)
             is_named = f'o."{id}" IN ({named})'
             if table is tables.dim_text:
-                is_named += f" OR {_IS_ANSWER}"
+                chosen = pa.table({"id": chosen_ids(connection, other.edition)})
+                is_named += (
+                    f" OR o.id IN (SELECT id FROM {connection.stage('chosen_texts', chosen)})"
+                )
             missing += f" AND ({is_named})"
             differences[one.edition, table.name, NO_DAY] += _misnamed(connection, table, one)
         if table is tables.fact_form_session:

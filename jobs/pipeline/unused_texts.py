@@ -8,12 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.arrays.group_keys import Column, except_ids, sorted_unique
-from jobs.facts.read_raw import chosen_texts
+from jobs.facts.read_raw import chosen_ids
 from jobs.pipeline import plan
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain.hash_ids import text_ids
 from warehouse.editions import leases
 from warehouse.editions.leases import Claim
 
@@ -46,7 +45,7 @@ def drop_unused_texts(run: JobRun, shop_key: int) -> None:
 def _drop(connection: ArrowConnection, held: Claim, _shops: list[int]) -> None:
     for edition in held.editions:
         number = edition.edition
-        texts = sorted_unique(_ids(connection, _TEXT_IDS, number), _chosen_ids(connection, number))
+        texts = sorted_unique(_ids(connection, _TEXT_IDS, number), chosen_ids(connection, number))
         for table, key, used in (
             ("dim_text", "id", texts),
             ("dim_utm", "utm", _ids(connection, _UTM_IDS, number)),
@@ -65,12 +64,3 @@ def _drop(connection: ArrowConnection, held: Claim, _shops: list[int]) -> None:
 
 def _ids(connection: ArrowConnection, sql: str, edition: int) -> Column:
     return np.asarray(connection.table(sql, edition).column(0).to_numpy(), np.int64)
-
-
-def _chosen_ids(connection: ArrowConnection, edition: int) -> Column:
-    """The ids of the texts that stored answers chose."""
-    values = connection.table(
-        "SELECT DISTINCT value FROM fact_answer WHERE edition = $1 AND value <> ''", edition
-    )
-    chosen = {text for value in values.column(0).to_pylist() for text in chosen_texts(value)}
-    return np.array(text_ids(list(chosen)), np.int64)

@@ -23,6 +23,7 @@ from tests.support.job_commands import SHOP, Commands
 from warehouse.catalogue import SUMMARIES, SUMMARY
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.daily.packed_rows import layout
+from warehouse.domain.hash_ids import text_id
 from warehouse.domain.vocabulary import UTM_FIELDS
 from warehouse.editions import editions
 from warehouse.editions.editions import CURRENT, Edition
@@ -165,6 +166,29 @@ def test_all_finds_each_column_that_is_wrong(commands: Commands) -> None:
 
         plan.while_held(run, edition, compare)
     assert unseen == []
+
+
+def test_a_text_that_nothing_names_may_be_stored(commands: Commands) -> None:
+    """Also where an answer contains it: which texts are stored depends on the portions."""
+    take(commands, SHOP["shop_id"])
+    with running(commands) as run:
+        connection, (edition,) = run.connection, current(run)
+
+        def compare(held: Claim) -> None:
+            with plan.built_anew(run, held, edition) as anew:
+                stored = (anew.edition, text_id("of"), "of")
+                connection.execute("INSERT INTO dim_text VALUES ($1, $2, $3)", *stored)
+                assert comparison.compare_editions(connection, edition, anew) == {}
+                connection.execute(
+                    "DELETE FROM dim_text WHERE edition = $1 AND id = $2",
+                    edition.edition,
+                    text_id("y"),
+                )
+                found = comparison.compare_editions(connection, edition, anew)
+                assert [place for _, place, _ in found] == ["dim_text"]
+                connection.rollback()
+
+        plan.while_held(run, edition, compare)
 
 
 def test_a_sample_that_meets_its_day_finds_each_column_that_is_wrong(commands: Commands) -> None:
