@@ -76,6 +76,7 @@ BROWSER_CORE: Final = (
 # whole run sends (`tests/support/statements.py`): the cheapest that do, and the rooms about the database
 # itself. The other tests of both databases run on SQLite in `make test`.
 POSTGRES_CORE: Final = (
+    "contract/test_equal_age.py::test_a_world_at_any_age",
     "contract/test_life.py",
     "jobs/commands/test_forget.py::test_another_shop_keeps_its_rows",
     "jobs/importing/test_chosen_rejects.py::test_chosen_by_kind_file_shop_and_number",
@@ -113,6 +114,7 @@ POSTGRES_CORE: Final = (
     "warehouse/tenants/test_deletion.py::test_a_deletion_that_was_killed_again_and_again_goes_on_in_the_night",
     "warehouse/tenants/test_export.py::test_a_file_that_is_there_stays",
     "warehouse/tenants/test_export.py::test_of_two_versions_of_one_instant_only_the_standing_one_is_exported",
+    "web/api/test_ad_spend.py::test_inverse_and_crossed_rates",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
     "web/auth/test_most_keys.py::test_a_rotation_needs_room_for_the_old_key_while_that_works",

@@ -48,6 +48,7 @@ _SAME: Final = (
     # No values at all, by SQLAlchemy and by our own hand.
     (re.compile(r"IN \(NULL\)(?: AND \(\? != \?\))?"), "IN (?)"),
     # As many values as there are rows or ids.
+    (re.compile(r'\? COLLATE "C"'), "?"),
     (re.compile(r"\? ?(?:, ?\?)+"), "?"),
     (re.compile(r"\(\?\)(?:, ?\(\?\))+"), "(?)"),
 )

@@ -155,6 +155,6 @@ def _cut(url: str) -> None:
     with psycopg.connect(plain, autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-            "AND datname = current_database() AND application_name IN (%s, '')",
+            "AND datname = current_database() AND application_name IN (%s, '') /* of the tests */",
             [own_name()],
         )
