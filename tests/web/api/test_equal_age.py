@@ -11,7 +11,9 @@ from tests.support.clients import Client
 from tests.support.endpoints import FORM, OTHER
 from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, writing
+from warehouse import tables
 from warehouse.tables import edition
+from web.app import close_app, create_app
 
 FUNNEL = f"/v1/forms/{FORM}/funnel"
 TIMES = f"/v1/forms/{FORM}/time-to-order"
@@ -111,3 +113,20 @@ def test_csv_has_the_same_columns(one: Client, shop: ShopBuilder) -> None:
     answer = one.get(f"{FUNNEL}?within=1&format=csv")
     assert answer.headers["X-Mature-Through"] == "2026-03-29"
     assert "X-Mature-Through" not in one.get(f"{FUNNEL}?format=csv").headers
+
+
+def test_before_the_first_rollup_the_setting_says_how_many_days_there_are(
+    shop: ShopBuilder, warehouse_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also to a client that has the answer of the setting before."""
+    shop.form(FORM)
+    with writing(shop.engine) as connection:
+        connection.execute(update(tables.shop).values(edition=0))
+    headers = {"Authorization": f"Bearer {shop.mint()}"}
+    for days in (30, 7):
+        monkeypatch.setenv("ATTRIBUTION_WINDOW_DAYS", str(days))
+        app = create_app(warehouse_url, clock)
+        answer = app.test_client().get(TIMES, headers=headers)
+        close_app(app)
+        assert len(answer.get_json()["data"]) == days + 1
+        headers["If-None-Match"] = answer.headers["ETag"]
