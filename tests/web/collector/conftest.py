@@ -28,6 +28,11 @@ def new_write_key(engine: Engine, shop_id: str, *origins: str) -> str:
         )
 
 
+@pytest.fixture(autouse=True)
+def keys_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.collector.known_keys.READ_SECONDS", 0.05)
+
+
 @pytest.fixture
 def write_key(engine: Engine, shop: ShopBuilder) -> str:
     return new_write_key(engine, shop.shop_id, ORIGIN)
