@@ -5,8 +5,9 @@ SHELL := /bin/bash
 .SUFFIXES:
 
 PYTHON := .venv/bin/python
-# Processes that run the tests: two is the fastest on two cores.
-TEST_WORKERS ?= 2
+# Processes that run the tests: on two cores one more, since a test waits for a process, a browser or a database in
+# a quarter of its time.
+TEST_WORKERS ?= 3
 # Seconds for which a test waits for what has to happen; less in `make test`, so that a hang is seen early.
 PATIENT := TEST_PATIENCE=480
 # requirements.lock has what runs, requirements-cluster.lock that and Dask, requirements-dev.lock both and
@@ -71,6 +72,9 @@ $(READY_TO_CHECK): requirements-dev.lock $(READY)
 .PHONY: demo
 demo: $(READY) ## make up a shop with DAYS=120 days of data, print a key, serve the API on PORT=8000
 	@PYTHON=$(PYTHON) exec jobs/demo/run
+
+# Each worker would compile all tests anew.
+test test-rest test-deep: export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: test
 test: $(READY_TO_CHECK) ## run the tests that say most, in five minutes
