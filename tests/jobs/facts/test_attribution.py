@@ -1,5 +1,6 @@
 """`credit`, literals in and out: each way to a submission, each tie (contract 3)."""
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -134,6 +135,18 @@ def test_the_latest_over_all_codes_of_the_order() -> None:
     both = {"session": 3, "codes": (TEN, 20), "submitted_at": at(99)}
     assert winner({}, first, second, both, codes=(TEN, 20)) == (BY_CODE, 2)
     assert winner({}, first, second, both, codes=(TEN,)) == (BY_CODE, 1)
+    # The order of the codes decides nothing.
+    assert winner({}, first, second, both, codes=(20, TEN)) == (BY_CODE, 2)
+
+
+def test_of_two_codes_at_one_instant_the_greater_form_session_id_wins_and_then_the_form() -> None:
+    lower = {"session": 1, "form_session_id": "s10", "form": 2, "codes": (TEN,)}
+    greater = {"session": 2, "form_session_id": "s9", "form": 1, "codes": (20,)}
+    same = {"session": 3, "form_session_id": "s9", "form": 2, "codes": (30,)}
+    for codes in permutations((TEN, 20)):
+        assert winner({}, lower, greater, codes=codes) == (BY_CODE, 2)
+    for codes in permutations((TEN, 20, 30)):
+        assert winner({}, lower, greater, same, codes=codes) == (BY_CODE, 3)
 
 
 def test_shops_are_apart() -> None:
