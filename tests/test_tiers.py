@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import NullPool, create_engine, text
 
-from tests.conftest import RUN
+from tests.conftest import BOTH_DATABASES, RUN
 from tests.support import postgres, statements
 from tests.support.product import Product
 from tests.tiers import BROWSER_CORE, POSTGRES_CORE, THOROUGH
@@ -19,6 +19,12 @@ def test_each_entry_is_there(entry: str) -> None:
     path = Path(__file__).parent / place
     assert path.exists()
     assert not test or f"def {test}(" in path.read_text()
+
+
+@pytest.mark.parametrize("entry", POSTGRES_CORE)
+def test_each_entry_of_the_core_runs_on_postgresql(entry: str) -> None:
+    place = Path(entry.partition("::")[0])
+    assert any(place.is_relative_to(room) for room in BOTH_DATABASES)
 
 
 def test_a_statement_that_the_core_does_not_send_is_named(
