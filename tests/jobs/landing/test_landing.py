@@ -2,10 +2,8 @@
 
 import json
 import os
-import random
 import signal
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ import pytest
 from jobs.landing import folder
 from jobs.landing.held_file import FileGone, hold
 from jobs.landing.land import MAX_TRIES
-from tests.support.commands import kill
+from tests.support.commands import ROOT, kill
 from tests.support.import_files import as_csv, as_ndjson, event, form, order
 from tests.support.job_commands import Commands
 from tests.support.waiting import wait_until
@@ -270,24 +268,50 @@ def test_a_file_with_which_processes_die_is_given_up(sqlite_commands: Commands) 
     assert report(commands.landing / "orders/done/o.ndjson")["counts"]["read"] == len(rows)
 
 
-def test_two_schedulers_over_one_folder_with_kills(commands: Commands) -> None:
+# Loaded by each `landing` that a scheduler starts. It dies with its scheduler where it comes to a place that
+# a file beside this one names, once.
+DYING = """
+import os, pathlib, sys
+
+def dying(place, original):
+    def call(*args, **options):
+        try:
+            pathlib.Path(__file__).with_name(place).unlink()
+        except FileNotFoundError:
+            return original(*args, **options)
+        os.kill(os.getppid(), 9)
+        os.kill(os.getpid(), 9)
+    return call
+
+if "landing" in sys.orig_argv:
+    from jobs.landing import held_file, land
+    land._imported = dying("on record", land._imported)
+    held_file.HeldFile.move = dying("imported", held_file.HeldFile.move)
+    held_file.HeldFile._rename = dying("reported", held_file.HeldFile._rename)
+"""
+
+
+def test_two_schedulers_over_one_folder_with_kills(commands: Commands, tmp_path: Path) -> None:
+    dying = tmp_path / "dying"
+    dying.mkdir()
+    (dying / "sitecustomize.py").write_text(DYING)
     commands.settings |= {"LANDING_POLL_SECONDS": "1", "REFRESH_MINUTES": "60"}
+    commands.settings["PYTHONPATH"] = f"{dying}:{ROOT}"
     commands.take("shops", [SHOP])
     commands.take("forms", [form()])
     names = []
-    rng = random.Random(7)
     running = [commands.start_scheduler() for _ in range(2)]
-    for number in range(12):
-        kind, make = ("events", event) if number % 2 else ("orders", order)
-        rows = [make(**{f"{kind[:-1]}_id": f"{number}-{row}"}) for row in range(400)]
-        commands.land(kind, f"{number}.ndjson", as_ndjson(rows))
-        names.append(f"{kind}/done/{number}.ndjson")
-        time.sleep(rng.uniform(0.3, 1.5))
-        if number % 3 == 2:
-            victim = rng.randrange(2)
-            kill(running[victim].pid)
-            running[victim].wait()
-            running[victim] = commands.start_scheduler()
+    for turn, place in enumerate(("on record", "imported", "reported", "imported")):
+        (dying / place).touch()
+        for number in range(3 * turn, 3 * turn + 3):
+            kind, make = ("events", event) if number % 2 else ("orders", order)
+            rows = [make(**{f"{kind[:-1]}_id": f"{number}-{row}"}) for row in range(400)]
+            commands.land(kind, f"{number}.ndjson", as_ndjson(rows))
+            names.append(f"{kind}/done/{number}.ndjson")
+        wait_until(lambda: any(scheduler.status is not None for scheduler in running))
+        (dead,) = (scheduler for scheduler in running if scheduler.status is not None)
+        assert dead.status == -signal.SIGKILL, dead.printed
+        running[running.index(dead)] = commands.start_scheduler()
     wait_until(lambda: files(commands.landing) == sorted(names), lambda: files(commands.landing))
     for scheduler in running:
         scheduler.terminate()
