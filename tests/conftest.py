@@ -63,6 +63,7 @@ BOTH_DATABASES = (
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
     "web/auth/test_most_keys.py",
+    "web/auth/test_sessions.py",
     "web/auth/test_sign_in_limits.py",
     "web/dashboard/test_data.py",
     "web/dashboard/test_data_persons.py",

@@ -118,6 +118,7 @@ POSTGRES_CORE: Final = (
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
     "web/auth/test_most_keys.py::test_a_rotation_needs_room_for_the_old_key_while_that_works",
+    "web/auth/test_sessions.py",
     "web/auth/test_sign_in_limits.py::test_a_known_browser_has_a_count_of_its_own",
     "web/cli/test_shops.py",
     "web/dashboard/test_data_persons.py::test_a_person_is_forgotten_by_the_next_refresh",
