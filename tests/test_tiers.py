@@ -50,6 +50,15 @@ def test_values_and_how_many_there_are_make_no_other_statement() -> None:
     assert statements.fingerprint(one) == statements.fingerprint(other)
     rows = "INSERT INTO t VALUES ($1, $2), ($3, $4)"
     assert statements.fingerprint(rows) == "INSERT INTO t VALUES (?)"
+    for one, other in (
+        ("SELECT a FROM t WHERE b IN (NULL) AND (1 != 1)", "SELECT a FROM t WHERE b IN ($1, $2)"),
+        ("SELECT a FROM t WHERE b NOT IN (NULL) OR (1 = 1)", "SELECT a FROM t WHERE b NOT IN ($1)"),
+        (
+            "DELETE FROM t WHERE (a, b) IN ((NULL, NULL)) AND (1 != 1)",
+            "DELETE FROM t WHERE (a, b) IN (($1, $2), ($3::INTEGER, $4))",
+        ),
+    ):
+        assert statements.fingerprint(one) == statements.fingerprint(other)
 
 
 def test_a_table_that_a_test_makes_is_its_own() -> None:

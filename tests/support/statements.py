@@ -45,8 +45,8 @@ _SAME: Final = (
     (re.compile(r"\$\d+(?:::\w+)?|\b\d+\b"), "?"),
     # The names that psycopg gives cursors.
     (re.compile(r'"c_[0-9a-f]+_[0-9a-f]+"'), "cursor"),
-    # No values at all, by SQLAlchemy and by our own hand.
-    (re.compile(r"IN \(NULL\)(?: AND \(\? != \?\))?"), "IN (?)"),
+    # No values at all, by SQLAlchemy and by our own hand; of one column, or of several.
+    (re.compile(r"(IN \(+)NULL(?:, NULL)*(\)+)(?: AND \(\? != \?\)| OR \(\? = \?\))?"), r"\1?\2"),
     # As many values as there are rows or ids.
     (re.compile(r'\? COLLATE "C"'), "?"),
     (re.compile(r"\? ?(?:, ?\?)+"), "?"),
