@@ -36,6 +36,19 @@ def test_nothing_is_left_without_a_word(openapi: dict[str, Any]) -> None:
             assert parameter["description"], operation["operationId"]
 
 
+def test_a_field_can_be_null_where_its_words_say_when(openapi: dict[str, Any]) -> None:
+    """A client that is generated from the document has no null where none is declared."""
+    for name, schema in openapi["components"]["schemas"].items():
+        for field, described in schema.get("properties", {}).items():
+            values = [described, described.get("additionalProperties")]
+            can_be_null = any(
+                {"type": "null"} in value.get("anyOf", ())
+                for value in values
+                if isinstance(value, dict)
+            )
+            assert can_be_null == ("null" in described.get("description", "")), (name, field)
+
+
 def test_the_document_takes_no_key_and_is_not_sent_twice() -> None:
     app = create_app("sqlite://")
     client = app.test_client()
