@@ -30,7 +30,6 @@ from web.app import close_app, create_app
 from web.clock import wall_clock
 from web.db.database import Database
 from web.http.rate_limits import RateBuckets
-from web.http.request_log import configure
 from web.server.connections import Connections, WholeAnswers
 from web.server.shared_folder import shared_folder
 from web.server.slots import THREADS
@@ -166,7 +165,6 @@ def watched(app: Callable[..., Any]) -> WholeAnswers:
 def begin_worker() -> None:
     """Prepare this process, which granian has started, for requests."""
     hide_memory()
-    configure()
     Thread(target=_end_with_parent, daemon=True).start()
     sys.setswitchinterval(_SWITCH_SECONDS)
 
