@@ -1,4 +1,4 @@
-"""The service under requests: each of the nineteen endpoints over 90 days."""
+"""The service under requests: each endpoint over 90 days."""
 
 import http.client
 import json
@@ -36,6 +36,8 @@ ENDPOINTS = {
     "by UTM": ("GET", "/v1/revenue/by-utm?dimension=hierarchy"),
     "ad spend": ("GET", "/v1/ads/spend"),
     "LTV": ("GET", "/v1/customers/ltv?dimension=segment"),
+    "time to order": ("GET", f"{_FORM}/time-to-order"),
+    "revenue by form": ("GET", "/v1/revenue/by-form"),
 }
 # One process of its own; the port follows.
 SERVICE = ("web", "serve", "--workers", "1", "--port")
