@@ -135,14 +135,9 @@ class Endpoint:
         shop: Shop,
         values: Mapping[str, Any],
         window: Window,
-        *,
-        now: int,
-        today: int,
-        form_id: str = "",
-        credential_id: str = "",
-        format: str = JSON,
+        **asked: Any,
     ) -> Query:
-        """A question to this endpoint."""
+        """A question to this endpoint. `asked` are further members of `Query`."""
         shared = services()
         return Query(
             connection=connection,
@@ -150,14 +145,10 @@ class Endpoint:
             cache=shared.shop_cache,
             limits=current_app.config[ROW_LIMITS],
             shop=shop,
-            credential_id=credential_id,
             path=self.path,
-            form_id=form_id,
             values=values,
             window=window,
-            today=today,
-            now=now,
-            format=format,
+            **asked,
         )
 
     def parse(self, texts_of: TextsOf, shop: Shop) -> dict[str, Any]:
