@@ -6,6 +6,7 @@ not read its answer takes no thread (tests/web/server/test_slow_clients.py). A r
 """
 
 import atexit
+import gc
 import multiprocessing
 import os
 import resource
@@ -159,6 +160,10 @@ def watched(app: Callable[..., Any]) -> WholeAnswers:
     """The application of this process, whose connections are looked after from now on."""
     connections = Connections(TRUSTED_PROXIES.get())
     connections.watch()
+    # All that is loaded by now stays until the process ends. To look through it for garbage stopped every
+    # request of the process now and then, for as long as forty of them take.
+    gc.collect()
+    gc.freeze()
     return WholeAnswers(app, connections)
 
 
