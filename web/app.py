@@ -26,7 +26,7 @@ from web.db.dimensions import Dimensions
 from web.db.shop_cache import ShopCache
 from web.http import cors, errors, health, response_headers
 from web.http.admission import Admission
-from web.http.api_key_auth import authenticate
+from web.http.api_key_auth import authenticate, sent_key
 from web.http.compression import compress
 from web.http.current_request import CurrentRequest, new_request_id
 from web.http.errors import Refusal
@@ -34,7 +34,6 @@ from web.http.host_and_proxy import believe_proxies, mark_malformed_hosts, requi
 from web.http.rate_limits import RateLimits
 from web.http.request_bodies import bounded_requests
 from web.http.request_log import HandledRequest, handled_request, log_request
-from web.http.response_cache import ResponseCache
 from web.openapi import views as openapi
 from web.pages.rendering import error_page
 from web.reports import ENDPOINTS
@@ -70,7 +69,6 @@ def create_app(
     shared = Services(
         clock=clock,
         database=database,
-        response_cache=ResponseCache(),
         dimensions=Dimensions(),
         shop_cache=ShopCache(),
         background_writes=BackgroundWrites(database),
@@ -81,7 +79,8 @@ def create_app(
     )
     install(app, shared)
 
-    def report(response: Response) -> Response:
+    def finish(response: Response) -> Response:
+        response = response_headers.add(compress(response))
         handled = handled_request(response, clock())
         log_request(handled)
         if observe:
@@ -91,10 +90,8 @@ def create_app(
     errors.register(app, error_page)
     app.before_request(_begin)
     # The function that is registered last sees an answer first.
-    app.after_request(report)
-    app.after_request(response_headers.add)
     cors.register(app)
-    app.after_request(compress)
+    app.after_request(finish)
     app.teardown_request(_end)
     for endpoint in ENDPOINTS:
         endpoint.register(app)
@@ -121,7 +118,8 @@ def _begin() -> Response | None:
     description of the whole."""
     shared = services()
     now = shared.clock()
-    g.current_request = CurrentRequest(new_request_id(now), now, started=perf_counter())
+    current = CurrentRequest(new_request_id(now), now, started=perf_counter(), key=sent_key())
+    g.current_request = current
     refused = request.routing_exception
     if isinstance(refused, MethodNotAllowed) and request.method == "OPTIONS":
         allowed = ", ".join(sorted({*(refused.valid_methods or ()), "OPTIONS"}))
@@ -129,15 +127,15 @@ def _begin() -> Response | None:
         del response.headers["Content-Type"]
         return response
     if request.path not in health.PATHS:
-        shared.admission.admit()
+        shared.admission.admit(current)
     if _needs_key(request.path):
         try:
-            caller = authenticate(shared.database)
+            caller = authenticate(shared.database, current)
         except Refusal:
-            shared.admission.forget()
+            shared.admission.forget(current.credential)
             shared.rate_limits.count_failure(now)
             raise
-        shared.admission.remember(caller.shop.key)
+        shared.admission.remember(current.credential, caller.shop.key)
         shared.rate_limits.count_request(caller.shop.key, now)
         used = caller.credential_id, caller.last_used_at
         shared.background_writes.record_use(*used, now)

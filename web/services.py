@@ -14,7 +14,6 @@ from web.db.shop_cache import ShopCache
 from web.http.admission import Admission
 from web.http.health import Health
 from web.http.rate_limits import RateLimits
-from web.http.response_cache import ResponseCache
 
 _KEY: Final = "formrevenue"
 
@@ -25,7 +24,6 @@ class Services:
 
     clock: Callable[[], int]
     database: Database
-    response_cache: ResponseCache
     dimensions: Dimensions
     shop_cache: ShopCache
     background_writes: BackgroundWrites

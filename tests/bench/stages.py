@@ -44,7 +44,7 @@ def run_all(data: Path, new: New, say: Callable[[str], None], requests: int = RE
         table += _rollups(url, new, data, say)
         sizes = disk.measure(url)
         table += [*_rebuild(url, table, say), *_refreshes(url, data, say)]
-        say("the nineteen endpoints")
+        say("the endpoints")
         endpoints = service.measure(url, requests)
         say("the same answers for many at once")
         at_once = repeated.measure(url)

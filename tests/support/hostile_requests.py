@@ -10,6 +10,8 @@ from urllib.parse import quote, quote_from_bytes
 
 import orjson
 
+from web.reports import ENDPOINTS
+
 Rng = random.Random
 
 METHODS: Final = (
@@ -26,25 +28,7 @@ METHODS: Final = (
     "X-Y",
 )
 PATHS: Final = (
-    "/v1/forms",
-    "/v1/forms/funnel",
-    "/v1/forms/{form}",
-    "/v1/forms/{form}/funnel",
-    "/v1/forms/{form}/steps/dropoff",
-    "/v1/forms/{form}/time-to-complete",
-    "/v1/forms/{form}/devices",
-    "/v1/forms/{form}/visitor-conversion",
-    "/v1/forms/{form}/cross-field",
-    "/v1/forms/{form}/response-revenue",
-    "/v1/forms/{form}/trends",
-    "/v1/forms/{form}/time-to-order",
-    "/v1/attribution",
-    "/v1/attribution/daily",
-    "/v1/discounts/performance",
-    "/v1/revenue/by-utm",
-    "/v1/revenue/by-form",
-    "/v1/ads/spend",
-    "/v1/customers/ltv",
+    *(endpoint.address.replace("{id}", "{form}") for endpoint in ENDPOINTS),
     "/v1/openapi.json",
     "/v1",
     "/docs",

@@ -85,6 +85,9 @@ class Campaigns:
                 )
         self.providers = sorted({provider for provider, _ in self.names})
 
+    def __len__(self) -> int:
+        return len(self.names)
+
     def match(self, source: str, campaign: str, utm_id: str) -> Campaign | None:
         """The campaign of the values `utm_source`, `utm_campaign` and `utm_id`."""
         matcher = self._sources.get(source.lower())

@@ -8,7 +8,7 @@ share. Its checks run in the contract's order: 403, 404, then the request; the 4
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from inspect import cleandoc
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
@@ -22,18 +22,19 @@ from web.api.query import Query
 from web.api.rows import Answer, Row
 from web.http.api_key_auth import open_snapshot, require_scope
 from web.http.content_type import JSON, csv_response, requested_format
-from web.http.current_request import Caller, Shop, current_request, request_id
+from web.http.current_request import CurrentRequest, Shop, current_request, request_id
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
 from web.http.errors import not_found
 from web.http.etags import NotModified, State, client_has, digest, entity_tag, validators
 from web.http.parameters import Parameter, RequestHeader, dimension, one_text
-from web.http.response_cache import CachedResponse
 from web.services import services
 
 VERSION: Final = "/v1"
 # Where the configuration of the application has its `RowLimits`.
 ROW_LIMITS: Final = "ROW_LIMITS"
 
+# The texts of a parameter, one for each time that it was sent.
+TextsOf = Callable[[str], list[str]]
 Clock = tuple[Any, int]
 """(what else the ETag follows from, such as today; instant at which it changes even if the data does not).
 
@@ -47,6 +48,14 @@ def no_clock(_query: Query) -> Clock:
 
 def no_rule(_shop: Shop, **_values: Any) -> None:
     """Any values of the parameters go together."""
+
+
+class CachedAnswer(NamedTuple):
+    """The answer to a GET as it is kept: `data` is JSON."""
+
+    version: State
+    data: bytes
+    meta: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,7 @@ class Endpoint:
 
     A GET whose ETag the client already has is a 304. The ETag follows the state of one form (`form_state`) or
     of the whole shop; in the second case `clock` adds how the answer depends on the present instant, and the
-    answer is cached (`web/http/response_cache.py`).
+    answer is cached (`web/db/shop_cache.py`).
 
     Figures are read from the read replica, where there is one; an endpoint `at_primary` reads what requests
     write, so that a client sees at once what it has written.
@@ -126,14 +135,9 @@ class Endpoint:
         shop: Shop,
         values: Mapping[str, Any],
         window: Window,
-        *,
-        now: int,
-        today: int,
-        form_id: str = "",
-        credential_id: str = "",
-        format: str = JSON,
+        **asked: Any,
     ) -> Query:
-        """A question to this endpoint."""
+        """A question to this endpoint. `asked` are further members of `Query`."""
         shared = services()
         return Query(
             connection=connection,
@@ -141,17 +145,13 @@ class Endpoint:
             cache=shared.shop_cache,
             limits=current_app.config[ROW_LIMITS],
             shop=shop,
-            credential_id=credential_id,
             path=self.path,
-            form_id=form_id,
             values=values,
             window=window,
-            today=today,
-            now=now,
-            format=format,
+            **asked,
         )
 
-    def parse(self, texts_of: Callable[[str], list[str]], shop: Shop) -> dict[str, Any]:
+    def parse(self, texts_of: TextsOf, shop: Shop) -> dict[str, Any]:
         """The values of the parameters from their texts. Raises the 400s."""
         values = {each.argument: each.parse(texts_of(each.name)) for each in self.parameters}
         self.rule(shop, **values)
@@ -173,12 +173,13 @@ class Endpoint:
         return self._respond(query, {}, meta, b"", data)
 
     def _serve(self, form_id: str = "") -> Response:
-        current_request().template = self.address
-        query = self._parse_request(form_id)
+        current = current_request()
+        current.template = self.address
+        query = self._parse_request(current, form_id)
         if self.method != "GET":
             return self._write(query)
         cached = self._cached(query)
-        version, until = (cached.state, cached.until) if cached else self._version(query)
+        version, until = (cached.version, query.now) if cached else self._version(query)
         tag = _tag(query, version)
         headers = validators(tag, version.since, query.now)
         if client_has(tag):
@@ -189,25 +190,30 @@ class Endpoint:
         data = self._keep(query, answer, version, until)
         return self._respond(query, headers, answer.meta, data, answer.data)
 
-    def _parse_request(self, form_id: str) -> Query:
+    def _parse_request(self, current: CurrentRequest, form_id: str) -> Query:
         """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""
-        current = current_request()
         caller, now = current.caller, current.now
         assert caller is not None
         require_scope(caller, self.scope)
         if form_id and not current.form_exists:
             raise not_found()
+        texts_of = request.args.getlist
         format = requested_format() if self.method == "GET" else JSON
-        values = self.parse(request.args.getlist, caller.shop)
+        shop = caller.shop
+        values = self.parse(texts_of, shop)
         form_id = form_id.lower()
-        shop = _figures_of(caller, form_id, at_primary=self.at_primary)
+        if (database := services().database).has_replica:
+            # The key was found at the primary.
+            shop = open_snapshot(
+                database, shop.key, shop.shop_id, form_id, at_primary=self.at_primary
+            )
         today = local_day(now, shop.timezone)
         assert current.connection is not None
         return self.query(
             current.connection,
             shop,
             values,
-            self._window(shop, today),
+            self._window(texts_of, shop, today),
             now=now,
             today=today,
             form_id=form_id,
@@ -215,18 +221,15 @@ class Endpoint:
             format=format,
         )
 
-    def _window(self, shop: Shop, today: int) -> Window:
-        text = None
-        if self.ranged:
-            text = one_text(request.args.getlist("range"), "range", "invalid_range")
+    def _window(self, texts_of: TextsOf, shop: Shop, today: int) -> Window:
+        text = one_text(texts_of("range"), "range", "invalid_range") if self.ranged else None
         if text is None:
             return last_days(DEFAULT_DAYS, today, shop.timezone)
         return parse_range(text, today, shop.timezone)
 
-    def _cached(self, query: Query) -> CachedResponse | None:
-        if self.form_state:
-            return None
-        return services().response_cache.get(query.key, query.now)
+    def _cached(self, query: Query) -> CachedAnswer | None:
+        cached: CachedAnswer | None = query.cache.find(query.key, query.now)
+        return cached
 
     def _version(self, query: Query) -> tuple[State, int]:
         """The state that the answer tells of, and the first instant at which it is another although the data
@@ -245,11 +248,8 @@ class Endpoint:
         """The answer's `data` as JSON, kept as long as it is the answer."""
         data = orjson.dumps(answer.data)
         if until > query.now:
-            kept, key_size = (
-                CachedResponse(version, until, data, answer.meta),
-                len(repr(query.values)),
-            )
-            services().response_cache.put(query.key, kept, key_size)
+            size = len(data) + len(repr(query.values))
+            query.cache.keep(query.key, CachedAnswer(version, data, answer.meta), size, until)
         return data
 
     def _write(self, query: Query) -> Response:
@@ -319,17 +319,6 @@ def write(
         at_primary=True,
         **more,
     )
-
-
-def _figures_of(caller: Caller, form_id: str, *, at_primary: bool) -> Shop:
-    """The caller's shop as it is in the snapshot that figures are read from. Where there is a read replica,
-    the snapshot is opened now."""
-    shop = caller.shop
-    if services().database.has_replica:
-        return open_snapshot(
-            services().database, shop.key, shop.shop_id, form_id, at_primary=at_primary
-        )
-    return shop
 
 
 def _tag(query: Query, version: State) -> str:

@@ -27,6 +27,7 @@ from web.api.forms_table import form_names
 from web.api.row_limit import RowLimits, TextsOf
 from web.db.dimensions import Dimensions, Utm
 from web.db.shop_cache import ShopCache
+from web.http.content_type import JSON
 from web.http.current_request import Shop
 from web.http.date_range import Window
 
@@ -45,14 +46,14 @@ class Query:
     cache: ShopCache
     limits: RowLimits
     shop: Shop
-    credential_id: str
     path: str
-    form_id: str
     values: Mapping[str, Hashable]
     window: Window
     today: int
     now: int
-    format: str
+    form_id: str = ""
+    credential_id: str = ""
+    format: str = JSON
 
     @property
     def key(self) -> tuple[Hashable, ...]:

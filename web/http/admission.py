@@ -14,9 +14,8 @@ from typing import Final
 
 from flask import request, session
 
-from web.auth.api_key_format import is_well_formed
 from web.auth.gcra import client_network
-from web.http.current_request import current_request
+from web.http.current_request import CurrentRequest
 from web.http.errors import CODES, RETRY_SOON, Refusal, is_page
 from web.server.slots import READS, SIGN_INS, THREADS, WRITES, NoSlot, Slots
 
@@ -50,41 +49,39 @@ class Admission:
         # The shop by the credential of a request: known before the credential is looked up, to queue by it.
         self._shops: dict[int, int] = {}
 
-    def admit(self) -> None:
+    def admit(self, current: CurrentRequest) -> None:
         """Let the request at hand go on; until it ends, it holds its slots. Raises the 429 and the 503."""
-        current = current_request()
         is_file = request.blueprint == "openapi" or (request.endpoint or "").endswith("static")
-        current.credential = 0 if is_file else _credential()
+        current.credential = 0 if is_file else _credential(current)
         sender: Hashable = self._shops.get(current.credential)
         if sender is None:
             sender = client_network(request.remote_addr or ""), current.credential
-        self._take(self.threads, sender)
+        self._take(self.threads, current, sender)
         if is_file:
             return  # it needs no warehouse, and the page of an error loads some
         if request.method in ("GET", "HEAD"):
             with suppress(NoSlot):
-                _hold(self._turns, sender)
-            self._take(self._reads, sender)
+                _hold(self._turns, current, sender)
+            self._take(self._reads, current, sender)
         else:
             is_sign_in = request.blueprint == "sign_in"
-            self._take(self._sign_ins if is_sign_in else self._writes, sender)
+            self._take(self._sign_ins if is_sign_in else self._writes, current, sender)
 
-    def remember(self, shop_key: int) -> None:
-        """The credential of the request at hand belongs to this shop: from now on, it counts as one of the
-        shop's. Others count by themselves, and requests without any by their address."""
-        credential = current_request().credential
+    def remember(self, credential: int, shop_key: int) -> None:
+        """This credential belongs to this shop: from now on, its requests count as the shop's. Requests with
+        another count by themselves, and those without any by their address."""
         if self._shops.get(credential) != shop_key:
             if len(self._shops) >= _MAX_KNOWN:
                 self._shops.clear()
             self._shops[credential] = shop_key
 
-    def forget(self) -> None:
-        """The credential of the request at hand is no shop's any more."""
-        self._shops.pop(current_request().credential, None)
+    def forget(self, credential: int) -> None:
+        """This credential is no shop's any more."""
+        self._shops.pop(credential, None)
 
-    def _take(self, slots: Slots, sender: Hashable) -> None:
+    def _take(self, slots: Slots, current: CurrentRequest, sender: Hashable) -> None:
         try:
-            _hold(slots, sender)
+            _hold(slots, current, sender)
         except NoSlot as refused:
             # A shop has too many requests only where it has all of its threads. Where its reads or writes
             # end too late, the warehouse is slow.
@@ -93,19 +90,16 @@ class Admission:
             raise Refusal(status, CODES[status], message, RETRY_SOON) from None
 
 
-def _hold(slots: Slots, sender: Hashable) -> None:
-    """Until the request at hand ends."""
+def _hold(slots: Slots, current: CurrentRequest, sender: Hashable) -> None:
+    """Until the request ends."""
     slots.take(sender)
-    current_request().slots.callback(slots.give_back, sender)
+    current.slots.callback(slots.give_back, sender)
 
 
-def _credential() -> int:
+def _credential(current: CurrentRequest) -> int:
     """A number for the key of the request at hand, or for its sign-in. Nothing else that it sends makes it
     another sender, who would have slots of its own."""
-    if is_page(request.path):
-        return hash(session.get("token", ""))
-    key = request.headers.get("Authorization", "").partition(" ")[2].strip()
-    return hash(key if is_well_formed(key) else "")
+    return hash(session.get("token", "") if is_page(request.path) else current.key)
 
 
 _BUSY: Final = "The service is busy, and no request is answered. Try again in a second."

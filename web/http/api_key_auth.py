@@ -15,20 +15,26 @@ from sqlalchemy import Column, Connection, FromClause, Select, and_, bindparam, 
 from warehouse.tables import api_key, edition, form, shop
 from web.auth.api_key_format import is_well_formed, key_hash
 from web.db.database import Database, ReplicaBehind
-from web.http.current_request import Caller, Shop, current_request
+from web.http.current_request import Caller, CurrentRequest, Shop, current_request
 from web.http.errors import Refusal, unauthorized
 from web.http.parameters import UUID_TEXT
 
 
-def authenticate(database: Database) -> Caller:
+def sent_key() -> str:
+    """The key in the `Authorization` of the request at hand; "" where it has no text of a key."""
+    scheme, _, key = request.headers.get("Authorization", "").partition(" ")
+    return key if scheme.lower() == "bearer" and is_well_formed(key) else ""
+
+
+def authenticate(database: Database, current: CurrentRequest) -> Caller:
     """Find the caller of the request at hand, and whether the form in its address is the caller's: into
-    `current_request()`, with the snapshot in which they were found, unless there is a read replica. Raises
-    the 401."""
+    `current`, with the snapshot in which they were found, unless there is a read replica. Raises the 401."""
+    if not current.key:
+        raise unauthorized()
     values = {
-        "key_hash": key_hash(_bearer(request.headers.get("Authorization"))),
+        "key_hash": key_hash(current.key),
         "form_id": _form_id((request.view_args or {}).get("form_id", "")),
     }
-    current = current_request()
     if database.has_replica:
         row: Any = database.find(_LOOKUP, values)
     else:
@@ -46,14 +52,6 @@ def require_scope(caller: Caller, scope: str | None) -> None:
     """Raises the 403. An endpoint without a scope is open to every valid key."""
     if scope is not None and scope not in caller.scopes:
         raise Refusal(403, "insufficient_scope", f"The key lacks the scope `{scope}`.")
-
-
-def _bearer(header: str | None) -> str:
-    """The key in an `Authorization` header. Raises the 401 where there is none."""
-    scheme, _, key = (header or "").partition(" ")
-    if scheme.lower() != "bearer" or not is_well_formed(key):
-        raise unauthorized()
-    return key
 
 
 def _form_id(text: str) -> str:

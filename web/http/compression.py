@@ -5,9 +5,12 @@ still for someone who would guess it from how well a page compresses (BREACH).
 """
 
 import gzip
+from functools import lru_cache
 from typing import Final
 
 from flask import Response, request
+from werkzeug.datastructures import Accept
+from werkzeug.http import parse_accept_header
 
 # Below, an answer fits into one packet, headers and all.
 _MIN_BYTES: Final = 1_000
@@ -29,9 +32,9 @@ _WHOLE: Final = (200, 201)
 
 def compress(response: Response) -> Response:
     """The answer to the request at hand, as its client takes it."""
-    response.vary.add("Accept-Encoding")
-    accepted = request.accept_encodings
-    if not 0 < accepted["gzip"] >= dict(accepted).get("identity", 0):
+    if "Accept-Encoding" not in response.headers.get("Vary", ""):
+        response.vary.add("Accept-Encoding")
+    if not _takes_gzip(request.headers.get("Accept-Encoding", "")):
         return response
     # A file that is sent, as a whole, so that it has a length.
     if response.is_streamed:
@@ -48,3 +51,10 @@ def compress(response: Response) -> Response:
             response.set_data(gzip.compress(content, _LEVEL, mtime=0))
             response.headers["Content-Encoding"] = "gzip"
     return response
+
+
+# A client sends the same every time.
+@lru_cache(maxsize=256)
+def _takes_gzip(text: str) -> bool:
+    accepted = parse_accept_header(text, Accept)
+    return bool(0 < accepted["gzip"] >= dict(accepted).get("identity", 0))

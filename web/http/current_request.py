@@ -47,13 +47,15 @@ class CurrentRequest:
 
     `connection` is closed with the request: a request with a key has one snapshot, in which its `caller`
     was found. `form_exists`: whether the form id in the address is a form of the caller's shop. `template`
-    is the address with `{id}` for ids. `error` is the code of a refusal. `credential` is a number for the key
-    or the cookies that it came with. `slots` are given back at its end.
+    is the address with `{id}` for ids. `error` is the code of a refusal. `key` is the API key that it came
+    with, "" where no text of a key came. `credential` is a number for the key or the sign-in. `slots` are
+    given back at its end.
     """
 
     request_id: str
     now: int
     started: float
+    key: str = ""
     credential: int = 0
     slots: ExitStack = field(default_factory=ExitStack)
     connection: Connection | None = None

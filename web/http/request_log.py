@@ -5,9 +5,9 @@ puts the statement's parameters into it). Paths are logged as the route's templa
 put anything, an e-mail too, into an unknown one. `clientAddress` tells who sent what was refused.
 """
 
-import logging
 import sys
 import traceback
+from contextlib import suppress
 from time import perf_counter, time_ns
 from typing import Any, Final, NamedTuple
 
@@ -19,8 +19,6 @@ from web.http.current_request import current_request
 
 # Clients can send anything as a method, 60,000 letters too.
 _METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
-
-logger: Final = logging.getLogger("web")
 
 
 class HandledRequest(NamedTuple):
@@ -39,16 +37,6 @@ class HandledRequest(NamedTuple):
     credential_id: str | None
     error: str | None
     client_address: str | None
-
-
-def configure() -> None:
-    """Send the log's lines, as they are, to standard error. Calling it again changes nothing."""
-    if not logger.handlers:
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(logging.Formatter("%(message)s"))
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
-        logger.propagate = False
 
 
 def handled_request(response: Response, ended: int) -> HandledRequest:
@@ -100,4 +88,7 @@ def log_trouble(sentence: str) -> None:
 
 
 def _write(line: dict[str, Any]) -> None:
-    logger.info("%s", orjson.dumps(line).decode())
+    # In one piece, so that lines of several threads do not mix. Where nobody reads the log any more, requests
+    # are answered all the same.
+    with suppress(OSError, ValueError):
+        sys.stderr.write(f"{orjson.dumps(line).decode()}\n")

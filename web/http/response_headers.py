@@ -94,5 +94,6 @@ def add(response: Response) -> Response:
     for name, value_of in _SET:
         if value := value_of():
             response.headers[name] = value
-    response.headers.update(current_request().rate_limit_headers)
+    if limits := current_request().rate_limit_headers:
+        response.headers.update(limits)
     return response

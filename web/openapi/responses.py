@@ -17,12 +17,16 @@ EXAMPLES_FILE: Final = Path(__file__).with_name("examples.json")
 EXAMPLES: Final[dict[str, Any]] = orjson.loads(EXAMPLES_FILE.read_bytes())
 """`answers` by operation and name, the bodies of `requests` by operation, `errors` by code."""
 
+
+def _described(name: str, **required: bool) -> Schema:
+    """A header of responses."""
+    header = RESPONSE_HEADERS[name]
+    schema = {"type": "string", **header.schema}
+    return {"description": header.sentence, **required, "schema": schema}
+
+
 HEADERS: Final[dict[str, Schema]] = {
-    name: {
-        "description": header.sentence,
-        "required": header.group in (ALL, GET),
-        "schema": {"type": "string", **header.schema},
-    }
+    name: _described(name, required=header.group in (ALL, GET))
     for name, header in RESPONSE_HEADERS.items()
     if header.group != SOME
 }
@@ -51,7 +55,7 @@ _OF_ERRORS: Final = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-Af
 
 def answer_headers(endpoint: Endpoint) -> dict[str, Schema]:
     """The headers of an endpoint's answer."""
-    own = {name: _own_header(name) for name in endpoint.response_headers}
+    own = {name: _described(name) for name in endpoint.response_headers}
     of_get = _headers(GET, TABLE) if endpoint.method == "GET" else _refer("ETag")
     return own | _headers(ALL, HTTPS, LIMITED) | of_get
 
@@ -124,22 +128,9 @@ def _refer(*names: str) -> dict[str, Schema]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _own_header(name: str) -> Schema:
-    header = RESPONSE_HEADERS[name]
-    return {"description": header.sentence, "schema": {"type": "string", **header.schema}}
-
-
 def _general(status: int, meaning: str) -> Schema:
-    own = {}
-    if name := _OF_ERRORS.get(status):
-        described = _own_header(name)
-        own = {
-            name: {
-                "description": described["description"],
-                "required": True,
-                "schema": described["schema"],
-            }
-        }
+    name = _OF_ERRORS.get(status)
+    own = {name: _described(name, required=True)} if name else {}
     return _response(f"{meaning} The code is `{CODES[status]}`.", [CODES[status]], own)
 
 

@@ -252,9 +252,9 @@ def _require_member() -> Response | None:
     connection = open_connection(write=False)
     member = signed_in(connection)
     if member is None:
-        services().admission.forget()
+        services().admission.forget(current_request().credential)
         return _redirect_to_sign_in()
-    services().admission.remember(member.shop_key)
+    services().admission.remember(current_request().credential, member.shop_key)
     services().rate_limits.count_page(member.shop_key, now())
     shops = sessions.list_shops(connection, member.member_key)
     g.member_request = MemberRequest(connection, member, shops, now())

@@ -6,6 +6,7 @@ not read its answer takes no thread (tests/web/server/test_slow_clients.py). A r
 """
 
 import atexit
+import gc
 import multiprocessing
 import os
 import resource
@@ -30,7 +31,6 @@ from web.app import close_app, create_app
 from web.clock import wall_clock
 from web.db.database import Database
 from web.http.rate_limits import RateBuckets
-from web.http.request_log import configure
 from web.server.connections import Connections, WholeAnswers
 from web.server.shared_folder import shared_folder
 from web.server.slots import THREADS
@@ -160,13 +160,16 @@ def watched(app: Callable[..., Any]) -> WholeAnswers:
     """The application of this process, whose connections are looked after from now on."""
     connections = Connections(TRUSTED_PROXIES.get())
     connections.watch()
+    # All that is loaded by now stays until the process ends. To look through it for garbage stopped every
+    # request of the process now and then, for as long as forty of them take.
+    gc.collect()
+    gc.freeze()
     return WholeAnswers(app, connections)
 
 
 def begin_worker() -> None:
     """Prepare this process, which granian has started, for requests."""
     hide_memory()
-    configure()
     Thread(target=_end_with_parent, daemon=True).start()
     sys.setswitchinterval(_SWITCH_SECONDS)
 

@@ -8,7 +8,7 @@ two versions of one order never tie, since the contract leaves that rule open.
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from tests.support.oracle import FORM_ANSWERS, SHOP_ANSWERS
 from tests.support.oracle.times import day_start, local_day
 from tests.support.worlds.ads import ad_accounts, ad_spend, exchange_rates
 from tests.support.worlds.cast import FIELDS, Cast, Row
@@ -105,34 +106,31 @@ class World:
         return [None, "7d", f"{days[0]}..{today}", f"{two}", f"{one}..{two}"]
 
     def questions(self, shop_id: str) -> list[tuple[str, dict[str, str]]]:
-        """Every analytics path of the interface with parameters, but without `range`."""
+        """All that the oracle answers: each path with its parameters, but without `range`."""
         cast = self.casts[shop_id]
         listed = [*cast.forms, cast.unknown_form, cast.foreign_form, cast.forms[0].upper()]
-        asked: list[tuple[str, dict[str, str]]] = [
-            ("/v1/forms/funnel", {}),
-            ("/v1/forms/funnel", {"form_ids": ",".join([*listed, str(UUID(int=7))])}),
-            ("/v1/attribution", {}),
-            ("/v1/attribution/daily", {}),
-            ("/v1/discounts/performance", {}),
-            ("/v1/ads/spend", {}),
-        ]
-        for dimension in ("campaign", "attribution", "hierarchy"):
-            asked.append(("/v1/revenue/by-utm", {"dimension": dimension}))
-        for dimension in ("form", "segment"):
-            asked.append(("/v1/customers/ltv", {"dimension": dimension}))
-        asked += [("/v1/revenue/by-form", clock) for clock in CLOCKS]
         fields = list(FIELDS)
-        for form_id in cast.forms:
-            base = f"/v1/forms/{form_id}/"
-            for name in ("funnel", "steps/dropoff", "time-to-complete", "devices", "trends"):
-                asked.append((base + name, {}))
-            for name in ("visitor-conversion", "response-revenue", "time-to-order"):
-                asked.append((base + name, {}))
-            asked += [(base + "funnel", {"within": days}) for days in WITHIN]
-            asked += [(base + "trends", clock) for clock in CLOCKS[1:]]
-            for a, b in zip(fields, [*fields[1:], fields[0]], strict=True):
-                asked.append((base + "cross-field", {"fieldA": a, "fieldB": b}))
-        return asked
+        parameters: dict[str, Sequence[dict[str, str]]] = {
+            "/v1/forms/funnel": [{}, {"form_ids": ",".join([*listed, str(UUID(int=7))])}],
+            "/v1/revenue/by-utm": [
+                {"dimension": name} for name in ("campaign", "attribution", "hierarchy")
+            ],
+            "/v1/revenue/by-form": CLOCKS,
+            "/v1/customers/ltv": [{"dimension": name} for name in ("form", "segment")],
+            "funnel": [{}, *({"within": days} for days in WITHIN)],
+            "trends": CLOCKS,
+            "cross-field": [
+                {"fieldA": a, "fieldB": b}
+                for a, b in zip(fields, [*fields[1:], fields[0]], strict=True)
+            ],
+        }
+        of_shop = [(path, path) for path in SHOP_ANSWERS]
+        of_forms = [
+            (f"/v1/forms/{form_id}/{name}", name) for form_id in cast.forms for name in FORM_ANSWERS
+        ]
+        return [
+            (path, more) for path, name in of_shop + of_forms for more in parameters.get(name, [{}])
+        ]
 
 
 def world(seed: int, size: int = 10, now: datetime = NOW) -> World:

@@ -1,5 +1,7 @@
 """The connections of the API: one snapshot a request, and connections that die while they wait."""
 
+from contextlib import ExitStack
+
 import pytest
 from sqlalchemy import select, text, update
 from sqlalchemy.exc import ProgrammingError
@@ -7,7 +9,9 @@ from sqlalchemy.exc import ProgrammingError
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.connections.engine import open_engine
 from warehouse.tables import shop
+from web.db.background_writes import BackgroundWrites
 from web.db.database import Database
+from web.server.slots import SIGN_INS, WRITES
 
 NAME = select(shop.c.name)
 
@@ -23,6 +27,27 @@ def test_a_request_sees_one_snapshot(warehouse_url: str) -> None:
         assert connection.execute(NAME).scalar_one() == ""
     with database.read() as connection:
         assert connection.execute(NAME).scalar_one() == "Another"
+    database.close()
+    engine.dispose()
+
+
+def test_a_write_in_the_background_waits_for_no_request(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has a connection of its own: one that found none would be dropped."""
+    monkeypatch.setattr("warehouse.connections.backend._POOL_SECONDS", 0.1)
+    engine = open_engine(postgres_url)
+    ShopBuilder(engine)
+    database = Database(postgres_url)
+    with ExitStack() as requests:
+        for _ in range(WRITES + SIGN_INS):
+            requests.enter_context(database.write()).execute(NAME)
+        writes = BackgroundWrites(database)
+        writes.write(lambda connection: connection.execute(update(shop).values(name="Written")))
+        writes.settle()
+        with engine.connect() as connection:
+            assert connection.execute(NAME).scalar_one() == "Written"
+        writes.stop()
     database.close()
     engine.dispose()
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, update
+from werkzeug.test import TestResponse
 
+from tests.support.people import Browser, add_member
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
@@ -120,6 +122,27 @@ def test_a_slow_warehouse_is_no_fault_of_the_shop(
         refused(answer, 503, "unavailable")
         # The page of an error loads it.
         assert client.get("/settings/static/pages.css", buffered=True).status_code == 200
+
+
+def test_sign_ins_and_writes_do_not_wait_for_each_other(
+    client: FlaskClient, shop: ShopBuilder, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_member(engine, shop)
+    key, admission = known(client, shop.mint()), services_of(client.application).admission
+    sign_ins, writes = (Slots(1, 1, seconds=0.01) for _ in range(2))
+    monkeypatch.setattr(admission, "_sign_ins", sign_ins)
+    monkeypatch.setattr(admission, "_writes", writes)
+
+    def create() -> TestResponse:
+        headers = {"Authorization": f"Bearer {key}"}
+        return client.post("/v1/forms", json={"name": "A", "schema": {}}, headers=headers)
+
+    with sign_ins.hold("somebody else"):
+        assert Browser(client).sign_in().status_code == 503
+        assert create().status_code == 201
+    with writes.hold("somebody else"):
+        assert Browser(client).sign_in().status_code == 302
+        refused(create(), 503, "unavailable")
 
 
 def test_a_revoked_key_takes_no_place_of_its_shop(

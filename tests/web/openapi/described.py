@@ -22,6 +22,7 @@ from warehouse.domain.vocabulary import SCOPES
 from web.app import close_app, create_app
 from web.auth import api_keys
 from web.auth.audit import Actor, Change
+from web.reports import ENDPOINTS
 
 NOW: Final = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)
 DAYS: Final = 5
@@ -32,7 +33,6 @@ CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"
 # How many rows of an answer an example shows.
 MOST_ROWS: Final = 4
 
-_FORM: Final = f"/v1/forms/{QUIZ.id}"
 _DRAFT: Final = {"steps": [{"id": "mail", "fields": [{"id": "email", "type": "email"}]}]}
 
 
@@ -48,42 +48,28 @@ class ParsedRequest:
     body: dict[str, Any] | None = None
 
 
-def _get(operation: str, path: str, name: str = "answer", **query: str) -> ParsedRequest:
-    return ParsedRequest(operation, name, "GET", path, query)
-
-
 _DAYS: Final = {"range": "2026-03-11..2026-03-12"}
-_FIELDS: Final = {"fieldA": "skin_type", "fieldB": "concerns"}
-
+# The questions of an operation that are more than its address: the parameters of each, by name.
+_PARAMETERS: Final[dict[str, dict[str, dict[str, str]]]] = {
+    "listForms": {"answer": {"limit": "2"}},
+    "formFunnel": {"answer": {}, "equal_age": {"within": "1"}},
+    "crossField": {"answer": {"fieldA": "skin_type", "fieldB": "concerns"}},
+    "formTrends": {"answer": _DAYS},
+    "attributionDaily": {"answer": _DAYS},
+    "revenueByUtm": {
+        name: {"dimension": name} for name in ("campaign", "attribution", "hierarchy")
+    },
+    "lifetimeValue": {name: {"dimension": name} for name in ("form", "segment")},
+    "revenueByForm": {name: {"clock": name} for name in ("submission", "order")},
+}
 QUESTIONS: Final = (
-    _get("listForms", "/v1/forms", limit="2"),
-    _get("getForm", _FORM),
-    _get("allFormsFunnel", "/v1/forms/funnel"),
-    _get("formFunnel", f"{_FORM}/funnel"),
-    _get("formFunnel", f"{_FORM}/funnel", "equal_age", within="1"),
-    _get("stepDropoff", f"{_FORM}/steps/dropoff"),
-    _get("timeToComplete", f"{_FORM}/time-to-complete"),
-    _get("formDevices", f"{_FORM}/devices"),
-    _get("visitorConversion", f"{_FORM}/visitor-conversion"),
-    _get("crossField", f"{_FORM}/cross-field", **_FIELDS),
-    _get("responseRevenue", f"{_FORM}/response-revenue"),
-    _get("formTrends", f"{_FORM}/trends", **_DAYS),
-    _get("attribution", "/v1/attribution"),
-    _get("attributionDaily", "/v1/attribution/daily", **_DAYS),
-    _get("discountPerformance", "/v1/discounts/performance"),
     *(
-        _get("revenueByUtm", "/v1/revenue/by-utm", name, dimension=name)
-        for name in ("campaign", "attribution", "hierarchy")
-    ),
-    _get("adSpend", "/v1/ads/spend"),
-    *(
-        _get("lifetimeValue", "/v1/customers/ltv", name, dimension=name)
-        for name in ("form", "segment")
-    ),
-    _get("timeToOrder", f"{_FORM}/time-to-order"),
-    *(
-        _get("revenueByForm", "/v1/revenue/by-form", name, clock=name)
-        for name in ("submission", "order")
+        ParsedRequest(
+            each.operation, name, "GET", each.address.replace("{id}", QUIZ.id), parameters
+        )
+        for each in ENDPOINTS
+        if each.method == "GET"
+        for name, parameters in _PARAMETERS.get(each.operation, {"answer": {}}).items()
     ),
     ParsedRequest(
         "replaceDraft", "answer", "PUT", f"/v1/forms/{SURVEY.id}", {}, {"draft_schema": _DRAFT}

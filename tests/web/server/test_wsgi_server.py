@@ -4,6 +4,8 @@ import http.client
 import re
 import signal
 import socket
+import subprocess
+import sys
 from contextlib import ExitStack
 
 import psutil
@@ -29,6 +31,21 @@ def answered(port: int, path: str, key: str = "", method: str = "GET") -> tuple[
     connection.close()
     headers = {name.lower(): value for name, value in answer.getheaders()}
     return answer.status, headers, body
+
+
+A_WORKER = """
+import gc
+from web.app import create_app
+from web.server.wsgi_server import watched
+app = watched(create_app("sqlite://"))
+print(len(gc.get_objects()))
+"""
+
+
+def test_garbage_is_not_looked_for_among_all_that_is_loaded() -> None:
+    """A hundred thousand objects, which a process would stop for."""
+    worker = subprocess.run([sys.executable, "-c", A_WORKER], capture_output=True, text=True)
+    assert int(worker.stdout) < 10_000, worker.stderr
 
 
 def accepts(port: int) -> bool:

@@ -16,8 +16,8 @@ from warehouse.tables import shop as shop_table
 from web.app import close_app, create_app
 from web.auth import api_keys
 from web.auth.audit import OPERATOR, Change
-from web.http import response_cache
-from web.http.response_cache import ResponseCache
+from web.db import shop_cache
+from web.db.shop_cache import ShopCache
 from web.services import services_of
 
 PATH = "/v1/attribution?range=2026-03-01..2026-03-31"
@@ -130,8 +130,8 @@ def test_an_answer_is_never_older_than_the_version_that_it_is_kept_under(
 def test_what_was_asked_for_last_has_room(
     client: FlaskClient, shop: ShopBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = ResponseCache(max_bytes=10 * response_cache._OVERHEAD_BYTES)
-    monkeypatch.setattr(services_of(client.application), "response_cache", kept)
+    kept = ShopCache(max_bytes=10 * shop_cache._OVERHEAD_BYTES)
+    monkeypatch.setattr(services_of(client.application), "shop_cache", kept)
     one = Client(client, shop.mint())
 
     def is_kept(day: int) -> bool:
@@ -144,8 +144,8 @@ def test_what_was_asked_for_last_has_room(
     assert not any(is_kept(day) for day in range(6, 11))
     assert is_kept(10)
     assert not is_kept(1)
-    small = ResponseCache(max_bytes=response_cache._OVERHEAD_BYTES)
-    monkeypatch.setattr(services_of(client.application), "response_cache", small)
+    small = ShopCache(max_bytes=shop_cache._OVERHEAD_BYTES)
+    monkeypatch.setattr(services_of(client.application), "shop_cache", small)
     assert not any(is_kept(day) for day in (1, 1))
 
 
@@ -161,12 +161,31 @@ def test_a_large_answer_takes_the_place_of_no_other(
 
     large = "/v1/attribution/daily?range=2026-01-01..2026-03-31"
     size = len(one.get(large).data)
-    kept = ResponseCache(max_bytes=3 * size)
-    monkeypatch.setattr(services_of(client.application), "response_cache", kept)
+    kept = ShopCache(max_bytes=3 * size)
+    monkeypatch.setattr(services_of(client.application), "shop_cache", kept)
     assert [is_kept(path) for path in (PATH, large, large, PATH)] == [False, False, False, True]
-    whole = ResponseCache(max_bytes=5 * size)
-    monkeypatch.setattr(services_of(client.application), "response_cache", whole)
+    whole = ShopCache(max_bytes=5 * size)
+    monkeypatch.setattr(services_of(client.application), "shop_cache", whole)
     assert [is_kept(path) for path in (large, large)] == [False, True]
+
+
+def test_rows_that_several_answers_read_share_the_room_of_answers() -> None:
+    cache, read = ShopCache(max_bytes=8 * shop_cache._OVERHEAD_BYTES), []
+
+    def rows(name: str, version: int = 1) -> list[int]:
+        def compute() -> list[int]:
+            read.append((name, version))
+            return [1, 2]
+
+        return cache.get(name, 7, version, compute)
+
+    assert rows("a") == rows("a") == rows("a", version=2) == [1, 2]
+    assert read == [("a", 1), ("a", 2)]
+    for number in range(7):
+        cache.keep(number, b"an answer", 9, until=1)
+    assert [cache.find(6, 0), cache.find(6, 1)] == [b"an answer", None]
+    assert rows("a", version=2) == [1, 2]
+    assert read == [("a", 1), ("a", 2), ("a", 2)]
 
 
 def test_a_shop_that_moves_to_another_zone(
