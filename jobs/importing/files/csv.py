@@ -56,14 +56,36 @@ class CsvRecord(NamedTuple):
     wrong: str
 
 
+class TableRows(NamedTuple):
+    """Some records of a table: the names of its header, the cells of each record and the number of its line,
+    lines that could not be read, bytes of the file read so far."""
+
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+    broken: list[BrokenLine]
+    position: int
+
+    def records(self) -> Iterator[tuple[int, dict[str, str]]]:
+        """(line, cells by the names of the header) of each record."""
+        for line, cells in zip(self.lines, self.rows, strict=True):
+            yield line, dict(zip(self.header, cells, strict=True))
+
+
 def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
-    """The file's records with all their columns. Cells of numbers and times are as `values/notation`
-    writes them. Raises OSError, and UnreadableFile without a header that has the wanted columns, or if
-    its dates can be read in several ways."""
+    """The file's records with all their columns; as `parts`."""
+    return map(_chunk, parts(path, wanted))
+
+
+def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
+    """The file's records. Cells of numbers and times are as `values/notation` writes them. Raises OSError,
+    and UnreadableFile without a header that has the wanted columns, or if its dates can be read in several
+    ways."""
     csv.field_size_limit(MAX_LINE_BYTES)
     notation = _notation(path, wanted)
     feed, records, header = _open(path, wanted)
     hide = _Hiding(header, wanted)
+    rewrite = _rewriting(header, wanted, notation)
     rows: list[list[str]] = []
     numbers: list[int] = []
     size, broken = feed.size, 0
@@ -81,10 +103,10 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
             rows.append(record.cells)
             numbers.append(record.line)
         if len(rows) + len(feed.broken) >= CHUNK_ROWS or feed.size - size > CHUNK_BYTES:
-            yield _chunk(_columns(header, rows, wanted, notation), numbers, feed)
+            yield TableRows(header, rewrite(rows), numbers, feed.take_broken(), feed.position)
             rows, numbers, size = [], [], feed.size
     feed.broken += [feed.lost] if feed.lost else []
-    yield _chunk(_columns(header, rows, wanted, notation), numbers, feed)
+    yield TableRows(header, rewrite(rows), numbers, feed.take_broken(), feed.position)
 
 
 def _open(path: Path, wanted: WantedColumns) -> tuple["_Feed", Iterator[CsvRecord], list[str]]:
@@ -148,27 +170,35 @@ def _notation(path: Path, wanted: WantedColumns) -> Notation:
     return notation
 
 
-def _columns(
-    header: list[str], rows: list[list[str]], wanted: WantedColumns, notation: Notation
-) -> dict[str, list[str]]:
-    cells = zip(*rows, strict=True) if rows else ((),) * len(header)
-    columns = {name: list(of_name) for name, of_name in zip(header, cells, strict=True)}
-    rewrite = {NUMBER: notation.numbers, TIME: notation.dates}
-    return {
-        name: rewrite[shape](column) if (shape := wanted.notation_of(name)) else column
-        for name, column in columns.items()
-    }
+def _rewriting(
+    header: list[str], wanted: WantedColumns, notation: Notation
+) -> Callable[[list[list[str]]], list[list[str]]]:
+    """A function that writes the numbers and dates in some rows as the rest of the program reads them."""
+    ways = {NUMBER: notation.numbers, TIME: notation.dates}
+    shapes = [(place, ways.get(wanted.notation_of(name))) for place, name in enumerate(header)]
+
+    def rewrite(rows: list[list[str]]) -> list[list[str]]:
+        for place, way in shapes:
+            if way:
+                column = [row[place] for row in rows]
+                if (written := way(column)) is not column:
+                    for row, cell in zip(rows, written, strict=True):
+                        row[place] = cell
+        return rows
+
+    return rewrite
 
 
-def _chunk(columns: dict[str, list[str]], numbers: list[int], feed: "_Feed") -> Chunk:
-    broken, feed.broken = feed.broken, []
+def _chunk(part: TableRows) -> Chunk:
+    cells = zip(*part.rows, strict=True) if part.rows else ((),) * len(part.header)
+    columns = {name: list(of_name) for name, of_name in zip(part.header, cells, strict=True)}
     return Chunk(
         dict(columns),
-        np.array(numbers, dtype=np.int64),
+        np.array(part.lines, dtype=np.int64),
         lambda i: json.dumps({n: cells[i] for n, cells in columns.items()}, ensure_ascii=False),
         textual=True,
-        broken=broken,
-        position=feed.position,
+        broken=part.broken,
+        position=part.position,
     )
 
 
@@ -235,6 +265,11 @@ class _Feed:
             with suppress(UnicodeDecodeError):  # some bytes mean nothing in it
                 text = line.decode("cp1252")
         return text
+
+    def take_broken(self) -> list[BrokenLine]:
+        """The lines that could not be read since this was last called."""
+        broken, self.broken = self.broken, []
+        return broken
 
     def skip_titles(self, is_header: IsHeader) -> None:
         """Go on with the header, if it is among the next lines."""

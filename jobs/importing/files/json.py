@@ -29,8 +29,10 @@ Decode = Callable[[bytes], Any]
 Numbered = list[tuple[int, dict[str, Any]]]
 
 DECODE: Final = msgspec.json.Decoder(float_hook=read_float).decode
+_ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
 _DECODE_ERRORS: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 _NOT_AN_OBJECT: Final = "not a JSON object"
+_TOO_DEEP: Final = "not JSON: its lists and objects lie too deep in each other"
 # Bytes by which the place of the records is told, and that the parser gets at once: it is slower with more.
 _HEAD_BYTES: Final = 64 << 10
 # No field takes a number of so many digits. Python converts none of 4,300, which ijson's parser in C answers
@@ -117,13 +119,25 @@ def json_values(
     return _of_stream(path, names, places or {})
 
 
+def begins_json(path: Path) -> bool:
+    """Whether a file holds JSON, and not a table. Raises OSError."""
+    try:
+        return _head(path)[:1] in (b"{", b"[")
+    except DamagedArchive:
+        return False
+
+
+def _head(path: Path) -> bytes:
+    """The first block of a file from its first sign on. Raises OSError and DamagedArchive."""
+    return next(blocks_of(path), (b"", 0))[0].removeprefix(BOM).lstrip()
+
+
 def _is_lines(path: Path, list_members: frozenset[str]) -> bool:
     """Whether there is an object on each line."""
     try:
-        head = next(blocks_of(path), (b"", 0))[0]
+        line, _, rest = _head(path).partition(b"\n")
     except DamagedArchive:
         return True
-    line, _, rest = head.removeprefix(BOM).lstrip().partition(b"\n")
     if not line.startswith(b"{"):
         return False
     try:
@@ -244,7 +258,12 @@ def _of_stream(path: Path, list_members: frozenset[str], places: Places) -> Iter
             for record in _unfolded(value, list_members):
                 number, position, size = number + 1, source.position, source.size
                 source.next_record()
-                yield _of_record(number, cut(record, places), position, size)
+                taken = cut(record, places)
+                yield (
+                    JsonValue(number, None, position, size, _TOO_DEEP)
+                    if _is_too_deep(taken)
+                    else _of_record(number, taken, position, size)
+                )
     except (ijson.JSONError, ValueError, ArithmeticError, RecursionError, DamagedArchive) as error:
         why = next(
             (ours for words, ours in _FAULTS.items() if words in str(error)), "it is malformed"
@@ -253,6 +272,15 @@ def _of_stream(path: Path, list_members: frozenset[str], places: Places) -> Iter
         yield JsonValue(
             number + 1, None, position, size, f"not JSON: {why}: the rest is unreadable"
         )
+
+
+def _is_too_deep(value: Any) -> bool:
+    """Whether a value has more levels than functions may call each other; ijson has no bound."""
+    try:
+        _ENCODE(value)
+    except RecursionError:
+        return True
+    return False
 
 
 def _place(head: bytes, list_members: frozenset[str]) -> str:
