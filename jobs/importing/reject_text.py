@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 import msgspec
@@ -39,7 +39,7 @@ def kept_text(text: str, kind: Kind, hasher: EmailHasher, *, mapped: bool = Fals
         row = json.loads(
             text,
             object_pairs_hook=_without_repeats,
-            parse_float=Decimal,
+            parse_float=_number,
             parse_constant=_not_a_number,
         )
         if not isinstance(row, dict | list):
@@ -60,6 +60,13 @@ def _kept(row: Any, kind: Kind) -> Any:
         return row
     names = kind.field_names()
     return kind.conceal({name: value for name, value in row.items() if name in names})
+
+
+def _number(written: str) -> Decimal:
+    try:
+        return Decimal(written)
+    except InvalidOperation:
+        raise ValueError(f"{written[:9]} is a number that no program holds") from None
 
 
 def _not_a_number(name: str) -> None:

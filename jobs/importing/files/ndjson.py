@@ -1,7 +1,6 @@
 """Newline-delimited JSON as chunks."""
 
 from collections.abc import Collection, Iterator, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from jobs.importing.files.chunk import (
     Chunk,
     WantedColumns,
 )
+from warehouse.domain.json_values import read_float
 
 
 def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
@@ -54,7 +54,7 @@ class _Reader:
         # A struct with the kind's fields is filled faster than a dict, and skips all others.
         row = msgspec.defstruct("Row", [(name, Any, None) for name in fields], gc=False)
         # Numbers keep every digit: binary floats would not.
-        self._decode = msgspec.json.Decoder(row, float_hook=Decimal).decode
+        self._decode = msgspec.json.Decoder(row, float_hook=read_float).decode
 
     def chunk(self, numbers: np.ndarray, lines: list[bytes]) -> Chunk:
         broken: list[BrokenLine] = []

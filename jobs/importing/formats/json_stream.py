@@ -4,8 +4,8 @@ A file with an object on each line is decoded line by line, so a broken line cos
 file is streamed: memory holds one record, of a limited size, and what comes before a fault is read.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -21,15 +21,19 @@ from jobs.importing.files.chunk import (
     BrokenLine,
 )
 from jobs.importing.formats.projection import Places, SourceFields, decoder, places_of
+from warehouse.domain.json_values import read_float
 
 Decode = Callable[[bytes], Any]
 Numbered = list[tuple[int, dict[str, Any]]]
 # An event of the parser: its name and its value.
 JsonEvent = tuple[str, Any]
 
-DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
+DECODE: Final = msgspec.json.Decoder(float_hook=read_float).decode
 _NOT_AN_OBJECT: Final = "not a JSON object"
 _CUT_SHORT: Final = "premature EOF"
+# The first number of digits that Python does not convert, of a number: texts begin with a quotation mark.
+_DIGITS: Final = 4_301
+_LONG_NUMBER: Final = re.compile(rb"[\s,:\[-][0-9]{%d}" % _DIGITS)
 _STARTS: Final = frozenset(("start_map", "start_array"))
 _ENDS: Final = frozenset(("end_map", "end_array"))
 
@@ -137,7 +141,14 @@ def _unfolded(value: Any, list_members: frozenset[str]) -> Iterator[Any]:
 
 
 class _TooLong(ValueError):
-    """A record is longer than a line may be: in memory it would be many times as large."""
+    """A record is longer than a line may be: in memory it would be many times as large. Or a number is."""
+
+
+def _has_long_number(text: bytes) -> bool:
+    """Whether a number has more digits than Python converts: ijson's parser in C then ends the process."""
+    half = _DIGITS // 2  # of so many digits in a row, one half at least is one of these parts
+    parts = (text[start : start + half] for start in range(0, len(text), half))
+    return any(map(bytes.isdigit, parts)) and _LONG_NUMBER.search(text) is not None
 
 
 class _Bytes:
@@ -146,6 +157,7 @@ class _Bytes:
     def __init__(self, path: Path) -> None:
         self._blocks = blocks_of(path)
         self.position = self.size = self._record_from = 0
+        self._end = b" "
         first = self._next().removeprefix(BOM)
         while not first.strip() and (block := self._next()):
             first = block
@@ -157,6 +169,10 @@ class _Bytes:
             self.size += len(block)
             if self.size - self._record_from > MAX_LINE_BYTES + CHUNK_BYTES:
                 raise _TooLong(f"a record is longer than {MAX_LINE_BYTES >> 20} MiB")
+            self._end += block
+            if _has_long_number(self._end):
+                raise _TooLong("a number has thousands of digits")
+            self._end = self._end[-_DIGITS - 1 :]
             if block:
                 return block
         return b""
@@ -187,7 +203,7 @@ def _of_stream(path: Path, list_members: frozenset[str], places: Places) -> Iter
                 number, position, size = number + 1, source.position, source.size
                 source.next_record()
                 yield _of_record(number, value, position, size)
-    except (ijson.JSONError, ValueError, RecursionError, DamagedArchive) as error:
+    except (ijson.JSONError, ValueError, ArithmeticError, RecursionError, DamagedArchive) as error:
         why = "it is cut short" if _CUT_SHORT in str(error) else "it is malformed"
         why = str(error) if isinstance(error, DamagedArchive | _TooLong) else why
         yield JsonValue(

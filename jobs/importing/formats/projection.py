@@ -1,13 +1,13 @@
 """Records cut down to the places that a mapping looks at: when they are read, and when rejects are kept."""
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from functools import cache
 from typing import Any, Final, TypeAlias, TypedDict
 
 import msgspec
 
 from warehouse.domain.email_hash import plain_mark
+from warehouse.domain.json_values import read_float
 
 # A place by its first name, with the places below it; without any, all that lies there is kept.
 Places: TypeAlias = "dict[str, Places]"
@@ -15,7 +15,7 @@ Places: TypeAlias = "dict[str, Places]"
 SourceFields: TypeAlias = tuple[tuple[str, str], ...]
 
 _ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
-_DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
+_DECODE: Final = msgspec.json.Decoder(float_hook=read_float).decode
 
 
 @cache
@@ -39,7 +39,7 @@ def decoder(source_fields: SourceFields, list_members: Sequence[str]) -> Callabl
     The function raises msgspec's DecodeError, UnicodeError and RecursionError.
     """
     places = places_of(source_fields) | {name: {} for name in list_members}
-    return msgspec.json.Decoder(_type_of(places), float_hook=Decimal).decode
+    return msgspec.json.Decoder(_type_of(places), float_hook=read_float).decode
 
 
 def _type_of(places: Places) -> Any:

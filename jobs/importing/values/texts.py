@@ -149,12 +149,11 @@ _ENCODE: Final = msgspec.json.Encoder(decimal_format="number")
 def json_object(value: Any) -> str:
     """An object, decoded or as JSON text, as JSON text. Raises InvalidValue."""
     try:
-        if isinstance(value, str | bytes):
-            written = value if isinstance(value, str) else value.decode()
-            decoded = _DECODE.decode(written)
-        else:
-            decoded, written = value, _ENCODE.encode(value).decode()
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        written = value if isinstance(value, str | bytes) else _ENCODE.encode(value)
+        written = written if isinstance(written, str) else written.decode()
+        # Encoded or not: an infinite number is written, and is no JSON.
+        decoded = _DECODE.decode(written)
+    except (msgspec.MsgspecError, TypeError, ValueError, ArithmeticError, RecursionError):
         decoded = None
     if not isinstance(decoded, dict):
         raise InvalidValue(f"{quoted(value)} is not a JSON object")
