@@ -39,9 +39,7 @@ def exact(value: Any) -> Decimal:
     number = Decimal(written)
     if number.is_nan():
         raise InvalidValue(f"{quoted(value)} is not a number")
-    if number.is_infinite() or (
-        number and (number.adjusted() > 18 or not -LIMIT <= number < LIMIT)
-    ):
+    if number and (number.adjusted() > 18 or not -LIMIT <= number < LIMIT):
         raise InvalidValue(f"{quoted(value)} is beyond 64 bits")
     return number
 

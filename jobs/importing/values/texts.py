@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from math import isnan
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -38,8 +39,9 @@ def identifier(value: Any) -> str:
 
 
 def sent_id(value: Any) -> str | None:
-    """An identifier; None if it is a text that broken scripts send in the place of one."""
-    plain = identifier(value)
+    """An identifier; None if it is a text that broken scripts send in the place of one, or the `NaN` that
+    programs write into a column of numbers."""
+    plain = "nan" if isinstance(value, float) and isnan(value) else identifier(value)
     return None if plain.lower() in text_rules.NO_IDS else plain
 
 
