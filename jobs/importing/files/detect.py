@@ -19,9 +19,9 @@ from jobs.importing.files.chunk import (
     WantedColumns,
     listed,
 )
+from jobs.importing.files.json import DECODE, json_values
 from jobs.importing.formats import FORMATS, mapping
 from jobs.importing.formats.base import Format, Record, Sample, Target
-from jobs.importing.formats.json_stream import DECODE, json_values
 from jobs.importing.formats.projection import encode
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops

@@ -7,8 +7,8 @@ from typing import Final
 from jobs.importing.files import csv
 from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
 from jobs.importing.files.chunk import UnreadableFile, WantedColumns, listed
+from jobs.importing.files.json import json_records
 from jobs.importing.formats.base import Records
-from jobs.importing.formats.json_stream import json_records
 from jobs.importing.kinds.ad_spend import AdSpendKind
 
 # The fields of ad spend that a platform's table must fill.
@@ -27,7 +27,7 @@ def report_records(
     """
     if not _is_json(path):
         return csv_records(path, tuple(columns), lambda name: columns.get(name, ""), dates)
-    return (Records(*part) for part in json_records(path, list_members))
+    return (Records(*part) for part in json_records(path, list_members, {}))
 
 
 def _is_json(path: Path) -> bool:

@@ -65,7 +65,7 @@ def test_a_row_with_a_huge_number_is_a_reject(sqlite_warehouse: Warehouse, numbe
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=["large", "negative", "small", "long"])
-@pytest.mark.parametrize(("document", "taken"), [("%s\n%s\n%s", 2), ("[%s,\n%s,%s]", 0)])
+@pytest.mark.parametrize(("document", "taken"), [("%s\n%s\n%s", 2), ("[%s,\n%s,%s]", 1)])
 def test_a_file_of_another_system_too(
     sqlite_warehouse: Warehouse, number: str, document: str, taken: int
 ) -> None:
@@ -76,15 +76,4 @@ def test_a_file_of_another_system_too(
     path.write_text(document % tuple(with_number(one, number).decode() for one in calls))
     counts = sqlite_warehouse.take_file("events", path, "a.example", "segment")
     assert counts["new"] >= taken
-    assert counts["rejected"] == 1
-
-
-@pytest.mark.parametrize("digits", [4_301, 4_302, 6_450, 9_000])
-@pytest.mark.parametrize("before", [0, 1, 700, 2 << 20])
-def test_a_long_number_wherever_blocks_end(
-    sqlite_warehouse: Warehouse, digits: int, before: int
-) -> None:
-    path = sqlite_warehouse.folder / "calls.json"
-    path.write_text(f'[{{"context": "{" " * before}"}},{{"properties": {"9" * digits}}}]')
-    counts = sqlite_warehouse.take_file("events", path, "a.example", "segment")
     assert counts["rejected"] == 1

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from jobs.importing.files.chunk import CHUNK_ROWS, HIDDEN, BrokenLine
+from jobs.importing.files.json import json_values
 from jobs.importing.formats.base import Record, Records, Row, Sample, SourceField, Target
-from jobs.importing.formats.json_stream import json_values
 from jobs.importing.formats.projection import kept_record
 from jobs.importing.formats.shopify.orders import (
     ShopifyOrders,
