@@ -137,7 +137,7 @@ def write_chunk(
         written = kind.write(connection, rows, own.import_id)
         own.shops |= keep_shops(connection, rows)
     if rejected:
-        kept.write(chunk, staged=bool(rejects))
+        kept.write(chunk)
         own.shops |= kept.shops
     own.add(written.new, written.duplicate, written.replaced, read, rejected)
     imports.advance(connection, own)

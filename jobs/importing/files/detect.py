@@ -125,11 +125,6 @@ def chunks_of(
     return mapping.chunks(format, kind, target, format.records(path, options.dates))
 
 
-def is_textual(file: str) -> bool:
-    """Whether a file of this name writes numbers as text (see `Chunk.textual`)."""
-    return not file.lower().removesuffix(".gz").endswith((".ndjson", ".jsonl"))
-
-
 def _advice(kind: Kind) -> str:
     """How to import a file that is not recognised, if another system wrote it."""
     names = [format.name for format in FORMATS.values() if format.kind == kind.name]

@@ -64,7 +64,7 @@ NO_VALUE = "value: not a text, number, boolean or list of them"
     ("name", "values", "reason"),
     [
         ("value", pa.array([float("nan")]), NO_VALUE),
-        ("value", pa.array([float("inf")]), NO_VALUE),
+        ("value", pa.array([float("inf")]), "value: beyond 64 bits"),
         ("value", pa.array([{"a": 1}]), NO_VALUE),
         ("value", pa.array([[[1]]]), NO_VALUE),
         ("value", pa.array([2**64 - 1], pa.uint64()), "value: beyond 64 bits"),
@@ -72,7 +72,7 @@ NO_VALUE = "value: not a text, number, boolean or list of them"
         ("visitor_id", not_utf8(b"\xff"), "visitor_id: not UTF-8"),
         ("visitor_id", pa.array([b"\xff"]), "visitor_id: not UTF-8"),
         ("visitor_id", pa.array([5.5]), "visitor_id: 5.5 is not a whole number"),
-        ("visitor_id", pa.array([float("nan")]), "visitor_id: nan is not a number"),
+        ("visitor_id", pa.array([float("nan")]), "visitor_id: missing"),
         ("visitor_id", pa.array([True]), "visitor_id: true is not a text"),
         (
             "visitor_id",
