@@ -18,8 +18,6 @@ from jobs.importing.files.byte_blocks import Lines, lines_of
 from jobs.importing.files.chunk import (
     CHUNK_BYTES,
     CHUNK_ROWS,
-    HIDDEN,
-    MAX_KEPT_REJECTS,
     MAX_LINE_BYTES,
     BrokenLine,
     Chunk,
@@ -84,21 +82,16 @@ def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
     csv.field_size_limit(MAX_LINE_BYTES)
     notation = _notation(path, wanted)
     feed, records, header = _open(path, wanted)
-    hide = _Hiding(header, wanted)
     rewrite = _rewriting(header, wanted, notation)
     rows: list[list[str]] = []
     numbers: list[int] = []
-    size, broken = feed.size, 0
+    size = feed.size
     for record in records:
         wrong = record.wrong
         if not wrong and len(record.cells) != len(header):
             wrong = f"{len(record.cells)} cells, but the header has {len(header)}"
-        shown = hide.shown(record.cells, bool(wrong))
         if wrong:
-            is_kept = broken < MAX_KEPT_REJECTS
-            text = json.dumps(shown, ensure_ascii=False) if is_kept else ""
-            feed.broken.append(BrokenLine(record.line, text, wrong))
-            broken += 1
+            feed.broken.append(BrokenLine(record.line, wrong))
         else:
             rows.append(record.cells)
             numbers.append(record.line)
@@ -202,26 +195,6 @@ def _chunk(part: TableRows) -> Chunk:
     )
 
 
-class _Hiding:
-    """The cells of a broken record that a reject may keep. Cells can be told apart only up to where the
-    record broke, so all are hidden from the first column on that is free text or no field of the
-    kind; and every cell of the record after it, which may be the rest of a text with a line feed."""
-
-    def __init__(self, header: list[str], wanted: WantedColumns) -> None:
-        kept = set(wanted.names) - wanted.free_text
-        hidden = [index for index, name in enumerate(header) if name not in kept]
-        self._first = min(hidden, default=None)
-        self._open = False
-
-    def shown(self, cells: list[str], broken: bool) -> list[str]:
-        if not broken or self._first is None:
-            self._open = False
-            return cells
-        kept = [] if self._open else cells[: self._first]
-        self._open = self._open or len(cells) > self._first
-        return kept + [HIDDEN] * (len(cells) - len(kept))
-
-
 class _Feed:
     """Lines for the CSV reader. The lines of the current record can be taken back."""
 
@@ -247,9 +220,8 @@ class _Feed:
     def _all(self, blocks: Iterator[Lines]) -> Iterator[str]:
         for block in blocks:
             self.position = block.position
-            # A part of a record does not show which cells it has.
-            self.broken += [line._replace(text="") for line in block.broken]
-            self.lost = block.lost and block.lost._replace(text="")
+            self.broken += block.broken
+            self.lost = block.lost
             for line in block.lines:
                 self.size += len(line) + 1
                 yield self._decoded(line, block) + "\n"

@@ -115,7 +115,6 @@ def chunks_of(
         wanted = WantedColumns(
             kind.field_names(),
             required,
-            kind.free_text(),
             kind.notation_of,
             options.dates,
             advice,

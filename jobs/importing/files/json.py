@@ -17,7 +17,6 @@ from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of, lin
 from jobs.importing.files.chunk import (
     CHUNK_BYTES,
     CHUNK_ROWS,
-    HIDDEN,
     MAX_LINE_BYTES,
     BrokenLine,
 )
@@ -96,7 +95,7 @@ def json_records(
     for value in json_values(path, list_members, places):
         position = value.position
         if value.record is None:
-            broken.append(BrokenLine(value.number, HIDDEN, value.wrong))
+            broken.append(BrokenLine(value.number, value.wrong))
         else:
             records.append((value.number, value.record))
         if len(records) + len(broken) >= CHUNK_ROWS or value.size - start > CHUNK_BYTES:

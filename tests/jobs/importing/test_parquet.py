@@ -110,7 +110,7 @@ def test_the_rows_around_an_unreadable_one_are_taken(sqlite_warehouse: Warehouse
     assert [row["event_id"] for row in found] == ["0", "2"]
     assert sqlite_warehouse.reasons() == [(2, "value: not UTF-8")]
     (kept,) = sqlite_warehouse.records("SELECT text FROM reject")
-    assert json.loads(kept["text"]) == [row | {"event_id": "1", "value": "***"}]
+    assert kept["text"] == "***"
 
 
 LATE = pa.array([2**60, 0], pa.timestamp("ms"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from jobs.importing.files.chunk import CHUNK_ROWS, HIDDEN, BrokenLine
+from jobs.importing.files.chunk import CHUNK_ROWS, BrokenLine
 from jobs.importing.files.json import json_values
 from jobs.importing.formats.base import Record, Records, Row, Sample, SourceField, Target
 from jobs.importing.formats.projection import kept_record
@@ -96,7 +96,7 @@ class ShopifyBulk(ShopifyOrders):
             for value in json_values(path, self.list_members):
                 part.position = value.position
                 if value.record is None:
-                    part.broken.append(BrokenLine(value.number, HIDDEN, value.wrong))
+                    part.broken.append(BrokenLine(value.number, value.wrong))
                     if len(part.broken) >= CHUNK_ROWS:
                         yield part
                         part = Records([], position=part.position)
@@ -109,7 +109,7 @@ class ShopifyBulk(ShopifyOrders):
                     yield part
                     part = Records([], position=part.position)
             for line in join.orphans():
-                part.broken.append(BrokenLine(line, HIDDEN, _ORPHAN))
+                part.broken.append(BrokenLine(line, _ORPHAN))
                 if len(part.broken) >= CHUNK_ROWS:
                     yield part
                     part = Records([], position=part.position)
