@@ -123,9 +123,11 @@ def _import(
     run: JobRun, kind: Kind, names: dict[Path, str], options: ImportOptions, counts: Counts
 ) -> None:
     shops = load_shops(run.connection)
+    recognised = {}
     for path in names:
         with file_ceilings(path):
-            chunks_of(path, kind, options, shops)  # before anything is written
+            # Before anything is written: a second file that cannot be read stops the first.
+            recognised[path] = chunks_of(path, kind, options, shops)
     size = sum(path.stat().st_size for path in names)
     with bar(kind.name, "B", size) as shown:
         before = 0
@@ -141,6 +143,7 @@ def _import(
                 options=options,
                 name=name,
                 run_id=run.record.run_id,
+                chunks=recognised[path],
             )
             before += path.stat().st_size
 

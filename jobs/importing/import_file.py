@@ -39,9 +39,11 @@ def import_file(
     options: ImportOptions = NO_OPTIONS,
     name: str = "",
     run_id: int = 0,
+    chunks: Iterator[Chunk] | None = None,
 ) -> None:
     """Import one file and add to the counts. Calls `progress` with the bytes read so far. The import and
-    its rejects are listed under `name`, or else under the path. `run_id`: the run that imports it.
+    its rejects are listed under `name`, or else under the path. `run_id`: the run that imports it. `chunks`:
+    those of the file, where it was recognised before.
 
     Raises UnreadableFile if the file does not exist or cannot be read at all, OverCeiling if it takes
     too much, and ShopDeleted if a shop of its rows was deleted meanwhile; rows of chunks that were
@@ -49,9 +51,17 @@ def import_file(
     """
     try:
         with file_ceilings(path):
-            chunks = readable(path, chunks_of(path, kind, options, load_shops(connection)))
+            shops = load_shops(connection)
+            chunks = chunks or chunks_of(path, kind, options, shops)
             import_chunks(
-                connection, kind, name or str(path), chunks, progress, counts, run_id=run_id
+                connection,
+                kind,
+                name or str(path),
+                readable(path, chunks),
+                progress,
+                counts,
+                run_id=run_id,
+                shops=shops,
             )
     except OverCeiling:
         connection.rollback()
@@ -67,10 +77,11 @@ def import_chunks(
     counts: Counts,
     *,
     run_id: int = 0,
+    shops: ImportedShops | None = None,
 ) -> None:
-    """Import chunks of a file of this name and add to the counts."""
+    """Import chunks of a file of this name and add to the counts. `shops`: those that rows can belong to."""
     connection.tune_for_import()
-    shops, hasher = load_shops(connection), email_hasher(connection)
+    shops, hasher = shops or load_shops(connection), email_hasher(connection)
     own = imports.begin(connection, kind.name, file, run_id, now_micros())
     kept = KeptRejects(connection, kind, file, shops, own.import_id)
     state = imports.FAILED
@@ -137,7 +148,7 @@ def write_chunk(
         written = kind.write(connection, rows, own.import_id)
         own.shops |= keep_shops(connection, rows)
     if rejected:
-        kept.write(chunk, staged=bool(rejects))
+        kept.write(chunk)
         own.shops |= kept.shops
     own.add(written.new, written.duplicate, written.replaced, read, rejected)
     imports.advance(connection, own)

@@ -3,6 +3,8 @@
 A few bytes can unpack to millions of rejects, which would fill the disk.
 """
 
+from collections.abc import Iterator
+from operator import itemgetter
 from typing import Final
 
 import pyarrow as pa
@@ -27,8 +29,8 @@ _NOT_KEPT_LINE: Final = 0
 Rejects = list[tuple[int, str, str]]
 
 
-def certain_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: int) -> int:
-    """The key of the shop whose row it certainly is, 0 where that is not known; `row` is -1 for a line
+def certain_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: int | None) -> int:
+    """The key of the shop whose row it certainly is, 0 where that is not known; `row` is None for a line
     that could not be decoded.
 
     A file of another system is wholly of the shop that the import named. A row of this program is of the
@@ -37,7 +39,7 @@ def certain_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: i
     """
     if columns.chunk.format:
         return shops.find(columns.chunk.shop_id)
-    if row < 0 or SHOP_ID not in kind.fields:
+    if row is None or SHOP_ID not in kind.fields:
         return 0
     cell = columns.cells(SHOP_ID.name)[row]
     return shops.find(cell.as_py() if isinstance(cell, pa.Scalar) else cell)
@@ -67,66 +69,61 @@ class KeptRejects:
     def stage(self, columns: ChunkColumns) -> Rejects:
         """Stage those of a chunk's rejects that are to be kept: none that names a person whom the shop has
         forgotten. Returns their lines, reasons and texts."""
-        chunk, persons = columns.chunk, forgotten.remembered_by_shop(self._connection)
+        persons = forgotten.remembered_by_shop(self._connection)
         rejects: Rejects = []
-        keys: list[int] = []
-        if self._rows < MAX_KEPT_REJECTS and self._size < _MAX_TEXT:
-            found = [(int(chunk.lines[row]), reason, row) for row, reason in columns.refused()]
-            found += [(broken.line, broken.reason, -1 - i) for i, broken in enumerate(chunk.broken)]
-            for line, reason, row in sorted(found):
-                if self._rows == MAX_KEPT_REJECTS or self._size >= _MAX_TEXT:
-                    break
-                text = chunk.text(row) if row >= 0 else chunk.broken[-1 - row].text
-                text = kept_text(text, self._kind, columns.hasher, mapped=bool(chunk.format))
-                shop_key = certain_shop(self._shops, self._kind, columns, max(row, -1))
-                # A row of no certain shop stays: it may be of another one than the person's.
-                hashes = persons.get(shop_key, set())
-                if hashes and forgotten.is_mentioned(columns.hasher, hashes, reason, text):
-                    continue
-                rejects.append((line, reason[:_MAX_REASON], text))
-                keys.append(shop_key)
-                self._rows, self._size = self._rows + 1, self._size + len(text)
-        self.shops.update(key for key in keys if key)
-        self.not_kept += columns.refused_rows() + len(chunk.broken) - len(rejects)
-        if rejects:
-            lines, reasons, texts = zip(*rejects, strict=True)
-            staged = {
-                "line": pa.array(lines, pa.int64()),
-                "reason": pa.array(reasons, pa.string()),
-                "text": pa.array(texts, pa.string()),
-                "shop_key": pa.array(keys, pa.int64()),
-            }
-            self._connection.stage(_STAGED, pa.table(staged))
+        shops: list[int] = []
+        for line, reason, text, shop_key in self._first(columns):
+            if self._size >= _MAX_TEXT:
+                break
+            # A row of no certain shop stays: it may be of another one than the person's.
+            hashes = persons.get(shop_key, set())
+            if hashes and forgotten.is_mentioned(columns.hasher, hashes, reason, text):
+                continue
+            rejects.append((line, reason[:_MAX_REASON], text))
+            shops.append(shop_key)
+            self._rows, self._size = self._rows + 1, self._size + len(text)
+        self.shops.update(filter(None, shops))
+        self.not_kept += columns.refused_rows() + len(columns.chunk.broken) - len(rejects)
+        staged = list(rejects)
+        if self.not_kept:
+            number = f"not kept: {self.not_kept} more rejects of this file"
+            staged.append((_NOT_KEPT_LINE, number, ""))
+            shops.append(self._shops.find(columns.chunk.shop_id))
+        rows = [(*reject, shop_key) for reject, shop_key in zip(staged, shops, strict=True)]
+        names = ("line", "reason", "text", "shop_key")
+        arrays = map(pa.array, zip(*rows, strict=True))
+        self._connection.stage(_STAGED, pa.table(dict(zip(names, arrays, strict=True))))
         return rejects
 
-    def write(self, chunk: Chunk, *, staged: bool) -> None:
-        """Write the staged rejects, and how many are not kept. The caller commits."""
-        own = (self._kind.name, chunk.format, chunk.shop_id, self.file)
-        if staged:
-            self._connection.execute(
-                "INSERT INTO reject "
-                "(kind, format, shop_id, file, line, reason, text, shop_key, rejected_at, import_id) "
-                "SELECT $1, $2, $3, $4, s.line, s.reason, s.text, s.shop_key, $5, $6 "
-                f"FROM {_STAGED} s "
-                "WHERE NOT EXISTS (SELECT 1 FROM reject r WHERE r.kind = $1 AND r.shop_id = $3 "
-                "AND r.file = $4 AND r.line = s.line AND r.text = s.text) ORDER BY s.line",
-                *own,
-                now_micros(),
-                self._import_id,
-            )
+    def _first(self, columns: ChunkColumns) -> Iterator[tuple[int, str, str, int]]:
+        """Line, reason, text and shop of a chunk's first rejects, as many as can still be kept."""
+        chunk, most = columns.chunk, MAX_KEPT_REJECTS - self._rows
+        rejects: list[tuple[int, str, int | None, str]]
+        rejects = [(int(chunk.lines[row]), why, row, "") for row, why in columns.refused()[:most]]
+        rejects += [(line.line, line.reason, None, line.text) for line in chunk.broken[:most]]
+        for line, reason, row, text in sorted(rejects, key=itemgetter(0))[:most]:
+            text = text if row is None else chunk.text(row)
+            kept = kept_text(text, self._kind, columns.hasher, mapped=bool(chunk.format))
+            yield line, reason, kept, certain_shop(self._shops, self._kind, columns, row)
+
+    def write(self, chunk: Chunk) -> None:
+        """Write what is staged: the rejects, and how many are not kept. The caller commits."""
         if self.not_kept:
             self._forget_number()
-            self._connection.execute(
-                "INSERT INTO reject "
-                "(kind, format, shop_id, file, line, reason, text, shop_key, rejected_at, import_id) "
-                "VALUES ($1, $2, $3, $4, $5, $6, '', $7, $8, $9)",
-                *own,
-                _NOT_KEPT_LINE,
-                f"not kept: {self.not_kept} more rejects of this file",
-                self._shops.find(chunk.shop_id),
-                now_micros(),
-                self._import_id,
-            )
+        self._connection.execute(
+            "INSERT INTO reject (kind, format, shop_id, file, line, reason, text, shop_key, rejected_at, "
+            "import_id, is_textual) "
+            f"SELECT $1, $2, $3, $4, s.line, s.reason, s.text, s.shop_key, $5, $6, $7 FROM {_STAGED} s "
+            "WHERE NOT EXISTS (SELECT 1 FROM reject r WHERE r.kind = $1 AND r.shop_id = $3 "
+            "AND r.file = $4 AND r.line = s.line AND r.text = s.text) ORDER BY s.line",
+            self._kind.name,
+            chunk.format,
+            chunk.shop_id,
+            self.file,
+            now_micros(),
+            self._import_id,
+            int(chunk.textual),
+        )
 
     def _forget_number(self) -> None:
         self._connection.execute(

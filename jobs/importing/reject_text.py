@@ -1,76 +1,71 @@
-"""The text of a rejected row that is kept: known fields only, no e-mail address, no free answer."""
+"""The text of a rejected row that is kept: known fields only, no e-mail address, no free answer. Of a text
+that cannot be parsed nothing is kept."""
 
 import json
 import re
 from collections.abc import Collection
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 import msgspec
 
 from jobs.importing.files.chunk import HIDDEN, MAX_KEPT_TEXT
 from jobs.importing.kinds.base import Kind
-from warehouse.domain.addresses import LONGEST_ADDRESS
 from warehouse.domain.email_hash import EmailHasher, is_sha256, keyed_of
 
 Row = dict[str, Any]
 
 # Numbers keep their digits. Half of a surrogate pair, which no database stores, is an error.
 _ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
-# Where a name ends, and what stands behind `"email":`. Strangers write these texts: nothing is looked at
-# more than twice.
-_END_OF_NAME: Final = re.compile(r'"\s*+:')
-_CLEAR_EMAIL: Final = re.compile(r'("email"\s*+:\s*+")((?:[^"\\]++|\\.)*+)', re.DOTALL)
 _PLAIN_HASH: Final = re.compile(r"email_?sha256", re.IGNORECASE)
-
-# The names of fields are shorter.
-_LONGEST_NAME: Final = 64
 
 
 def kept_text(text: str, kind: Kind, hasher: EmailHasher, *, mapped: bool = False) -> str:
     """The text of a rejected row as it may be kept. A retry of it, or a file of it, comes to the same
-    row: the mark of a keyed hash is read as the address.
+    row: the mark of a keyed hash is read as the address. A text that is no object, or too long, is hidden.
 
     `mapped`: the text is a record of another system, of which its format has kept what it may.
     """
-    # Cut first: what is not kept must not cost time. A text that was cut is no JSON any more.
-    text = text[: MAX_KEPT_TEXT + LONGEST_ADDRESS]
+    repeats: list[Row] = []
+
+    def members(pairs: list[tuple[str, Any]]) -> Row:
+        row = dict(pairs)
+        if len(row) < len(pairs):
+            repeats.append(row)
+        return row
+
     try:
         row = json.loads(
-            text,
-            object_pairs_hook=_without_repeats,
-            parse_float=Decimal,
+            text[: MAX_KEPT_TEXT + 1],
+            object_pairs_hook=members,
+            parse_float=_number,
             parse_constant=_not_a_number,
         )
-        if not isinstance(row, dict | list):
-            raise ValueError("neither a row nor a list")
-        kept = _without_addresses(hasher, row if mapped else _kept(row, kind))
-        if kept != row:
-            text = _ENCODE(kept).decode()
+        if not isinstance(row, dict):
+            return HIDDEN
+        known = row if mapped else kind.conceal(_of_fields(row, kind.field_names()))
+        kept = _without_addresses(hasher, known)
+        encoded = _ENCODE(kept).decode()
     except (ValueError, RecursionError):
-        text = _kept_raw(hasher, text, kind.field_names(), kind.free_text())
-    # PostgreSQL stores no NUL, and JSON has none.
-    return text.replace("\0", "\\u0000")[:MAX_KEPT_TEXT]
+        return HIDDEN
+    # Where a name comes twice, only its last value was looked at.
+    stays = kept == row and not repeats
+    return text if stays else encoded if len(encoded) <= MAX_KEPT_TEXT else HIDDEN
 
 
-def _kept(row: Any, kind: Kind) -> Any:
-    if isinstance(row, list):  # no row, but rows may lie in it
-        return [_kept(item, kind) for item in row]
-    if not isinstance(row, dict):
-        return row
-    names = kind.field_names()
-    return kind.conceal({name: value for name, value in row.items() if name in names})
+def _of_fields(row: Row, names: Collection[str]) -> Row:
+    return {name: value for name, value in row.items() if name in names}
+
+
+def _number(written: str) -> Decimal:
+    try:
+        return Decimal(written)
+    except InvalidOperation:
+        raise ValueError(f"no program holds the number {written[:9]}...") from None
 
 
 def _not_a_number(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        raise ValueError("a name comes twice, and only its last value would be looked at")
-    return row
 
 
 def _without_addresses(hasher: EmailHasher, value: Any, name: str = "") -> Any:
@@ -97,22 +92,3 @@ def _without_plain_hash(hasher: EmailHasher, value: str) -> str:
     if is_sha256(digest):
         return hasher.mark(digest)
     return value if not digest or keyed_of(digest) else HIDDEN
-
-
-def _kept_raw(
-    hasher: EmailHasher, text: str, names: Collection[str], free_text: Collection[str]
-) -> str:
-    """Text that is no JSON, as far as it is kept: nothing of it if it has a name that is no field of the
-    kind, since what belongs to which name cannot be told; else nothing from a field of free text on."""
-    if not all(_is_named(text, end.start(), names) for end in _END_OF_NAME.finditer(text)):
-        return HIDDEN
-    for name in free_text:
-        text = re.sub(rf'("{name}"\s*+:\s*+).*', rf'\1"{HIDDEN}"', text, flags=re.DOTALL)
-    text = _CLEAR_EMAIL.sub(lambda match: match[1] + hasher.email(match[2]), text)
-    return hasher.masked(hasher.without_digests(text), MAX_KEPT_TEXT)
-
-
-def _is_named(text: str, end: int, names: Collection[str]) -> bool:
-    """Whether one of these names, in quotation marks, ends here."""
-    start = text.rfind('"', max(end - _LONGEST_NAME - 1, 0), end)
-    return start >= 0 and text[start + 1 : end] in names

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.importing.files.chunk import Chunk
-from jobs.importing.files.detect import is_textual
 from jobs.importing.files.ndjson import chunk_of_texts
 from jobs.importing.formats import FORMATS, mapping
 from jobs.importing.formats.base import Records, Target
@@ -41,7 +40,7 @@ Group = tuple[str, str, bool, int]
 
 @dataclass(frozen=True)
 class Reject:
-    """A rejected row: its place, the reason, its kept text. `format` and `shop_id`: see `Chunk`.
+    """A rejected row: its place, the reason, its kept text. `format`, `shop_id`, `is_textual`: see `Chunk`.
     `import_id`: the import that brings it once a retry accepts it."""
 
     reject_id: int
@@ -52,6 +51,7 @@ class Reject:
     line: int
     reason: str
     text: str
+    is_textual: int
     import_id: int
 
 
@@ -198,7 +198,7 @@ def _retry_page(
     """Retry some rejects of a kind, those of the same format and shop together."""
     groups: dict[Group, list[Reject]] = {}
     for reject in rejects:
-        group = reject.format, reject.shop_id, is_textual(reject.file), reject.import_id
+        group = reject.format, reject.shop_id, bool(reject.is_textual), reject.import_id
         groups.setdefault(group, []).append(reject)
     for group, tried in groups.items():
         _retry(connection, kind, group, tried, counts)
@@ -229,7 +229,7 @@ def _retry(
         for row, reason in columns.refused()
     ]
     if chunk.format:
-        shop_key = certain_shop(shops, kind, columns, -1)
+        shop_key = certain_shop(shops, kind, columns, None)
         again += [(number, reason, shop_key) for number, _, reason in chunk.broken]
         counts.add_more(chunk.counted)
     counts.add_more(written.more)
@@ -291,8 +291,8 @@ def _read(connection: ArrowConnection, numbers: list[int]) -> list[Reject]:
     listed = ", ".join(map(str, numbers)) or "0"
     rows = connection.rows_of(
         tables.reject,
-        "SELECT reject_id, kind, format, shop_id, file, line, reason, text, import_id FROM reject "
-        f"WHERE reject_id IN ({listed}) ORDER BY reject_id",
+        "SELECT reject_id, kind, format, shop_id, file, line, reason, text, is_textual, import_id "
+        f"FROM reject WHERE reject_id IN ({listed}) ORDER BY reject_id",
     )
     connection.commit()
     return [Reject(**row) for row in rows.to_pylist()]

@@ -16,8 +16,8 @@ from typing import Final
 import click
 import orjson
 
+from jobs.importing.files.json import json_values
 from jobs.importing.formats import FORMATS
-from jobs.importing.formats.json_stream import json_values
 from tests.bench.data import SHOP_ID
 from tests.bench.databases import databases
 from tests.bench.files import rows

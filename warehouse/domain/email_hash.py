@@ -16,10 +16,6 @@ from warehouse.domain.addresses import masked, sole_address
 _PLAIN: Final = "sha256:"
 _KEYED: Final = "hmac:"
 _MARKED: Final = re.compile(rf"(?:{_PLAIN}|{_KEYED})[0-9a-f]{{64}}", re.IGNORECASE)
-_DIGESTS: Final = re.compile(
-    rf"({_KEYED}[0-9a-f]{{64}})|(?<![0-9a-f])(?:{_PLAIN})?([0-9a-f]{{64}})(?![0-9a-f])",
-    re.IGNORECASE,
-)
 _PLAIN_MARK: Final = re.compile(rf"{_PLAIN}([0-9a-f]{{64}})", re.IGNORECASE)
 # The keyed hash as it stands in the place of an address.
 KEYED_MARK: Final = rf"(?i)\b{_KEYED}[0-9a-f]{{64}}\b"
@@ -111,11 +107,6 @@ class EmailHasher:
             return self.mark(hashed_email(address))
         return _PLAIN_MARK.sub(lambda found: self.mark(found[1].lower()), text)
 
-    def masked(self, text: str, most: int | None = None) -> str:
-        """A text with a mark in the place of each address (`most`: see `addresses.masked`)."""
-        return masked(text, lambda address: self.mark(hashed_email(address)), most)
-
-    def without_digests(self, text: str) -> str:
-        """A text with a mark in the place of each run of 64 hexadecimal digits, which may be a plain
-        hash; marks stay."""
-        return _DIGESTS.sub(lambda found: found[1] or self.mark(found[2].lower()), text)
+    def masked(self, text: str) -> str:
+        """A text with a mark in the place of each address."""
+        return masked(text, lambda address: self.mark(hashed_email(address)))

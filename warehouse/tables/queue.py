@@ -4,7 +4,16 @@ from typing import Final
 
 from sqlalchemy import Table
 
-from warehouse.tables.base import index, integer, key, metadata, serial_key, text, text_key
+from warehouse.tables.base import (
+    index,
+    integer,
+    key,
+    metadata,
+    serial_key,
+    small_integer,
+    text,
+    text_key,
+)
 
 import_batch: Final = Table(
     "import_batch",
@@ -83,6 +92,8 @@ reject: Final = Table(
     integer("line"),
     text("reason"),
     text("text"),
+    # Whether the file writes numbers as text, as a table does: the text is then read so again.
+    small_integer("is_textual"),
     integer("rejected_at"),
     # The first import of the file that came to it: a retry of it belongs to that import.
     integer("import_id"),

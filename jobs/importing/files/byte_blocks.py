@@ -13,7 +13,6 @@ from typing import BinaryIO, Final, NamedTuple
 from jobs.importing.ceilings import check_time, lines_read
 from jobs.importing.files.chunk import (
     CHUNK_BYTES,
-    MAX_KEPT_TEXT,
     MAX_LINE_BYTES,
     BrokenLine,
     UnreadableFile,
@@ -57,11 +56,6 @@ class Lines(NamedTuple):
     broken: list[BrokenLine]
     position: int
     lost: BrokenLine | None = None
-
-
-def kept_bytes(data: bytes) -> str:
-    """Bytes as the text that a reject keeps; bytes that are not UTF-8 stay visible and invalid."""
-    return data[: 4 * MAX_KEPT_TEXT].decode("utf-8", "backslashreplace")[:MAX_KEPT_TEXT]
 
 
 def lines_of(path: Path) -> Iterator[Lines]:
@@ -181,14 +175,14 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
             data = data[cut:]
             if skipping or len(data) > MAX_LINE_BYTES:
                 if not skipping:
-                    broken.append(BrokenLine(number, kept_bytes(data), TOO_LONG))
+                    broken.append(BrokenLine(number, TOO_LONG))
                 skipping, data = True, b""
             parts, size = [data], len(data)
     except DamagedArchive as error:
-        *ready, last = b"".join(parts).split(b"\n")
+        *ready, _ = b"".join(parts).split(b"\n")
         if skipping and ready:
             ready[0] = b""
-        lost = BrokenLine(number + len(ready), kept_bytes(last), f"{error}: the rest is unreadable")
+        lost = BrokenLine(number + len(ready), f"{error}: the rest is unreadable")
     else:
         ready = b"".join(parts).split(b"\n")
         if skipping:
@@ -207,5 +201,5 @@ def _drop_too_long(first: int, lines: list[bytes], broken: list[BrokenLine]) -> 
         if not why and len(line) >= _MAX_VALUES and sum(map(line.count, b",[{")) > _MAX_VALUES:
             why = TOO_MANY
         if why:
-            broken.append(BrokenLine(first + index, kept_bytes(line), why))
+            broken.append(BrokenLine(first + index, why))
             lines[index] = b""

@@ -43,11 +43,12 @@ class UnreadableFile(ValueError):
 
 
 class BrokenLine(NamedTuple):
-    """A line that could not be decoded: its number, its text (as far as it is kept), why."""
+    """A line that could not be read: its number, why, and what is kept of it. Nothing is kept of what cannot
+    be parsed: its personal parts cannot be told from the others."""
 
     line: int
-    text: str
     reason: str
+    text: str = HIDDEN
 
 
 @dataclass
@@ -78,15 +79,13 @@ class Chunk:
 
 
 class WantedColumns(NamedTuple):
-    """The columns that a reader looks for. `required`: the file must have them. `free_text`: they may
-    hold people's own words. `notation_of`: NUMBER or TIME for the name of a column of such cells, else "".
-    `dates`: the order of a date's parts, if the file need not show it (see `values/notation`). `advice`:
-    words for the user of a file that lacks columns. `is_header`: whether these cells are the header, which
-    then may have titles above it."""
+    """The columns that a reader looks for. `required`: the file must have them. `notation_of`: NUMBER or TIME
+    for the name of a column of such cells, else "". `dates`: the order of a date's parts, if the file need
+    not show it (see `values/notation`). `advice`: words for the user of a file that lacks columns.
+    `is_header`: whether these cells are the header, which then may have titles above it."""
 
     names: Sequence[str]
     required: Sequence[str] = ()
-    free_text: frozenset[str] = frozenset()
     notation_of: Callable[[str], str] = lambda _name: ""
     dates: str = ""
     advice: str = ""

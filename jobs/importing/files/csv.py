@@ -18,8 +18,6 @@ from jobs.importing.files.byte_blocks import Lines, lines_of
 from jobs.importing.files.chunk import (
     CHUNK_BYTES,
     CHUNK_ROWS,
-    HIDDEN,
-    MAX_KEPT_REJECTS,
     MAX_LINE_BYTES,
     BrokenLine,
     Chunk,
@@ -56,35 +54,52 @@ class CsvRecord(NamedTuple):
     wrong: str
 
 
+class TableRows(NamedTuple):
+    """Some records of a table: the names of its header, the cells of each record and the number of its line,
+    lines that could not be read, bytes of the file read so far."""
+
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+    broken: list[BrokenLine]
+    position: int
+
+    def records(self) -> Iterator[tuple[int, dict[str, str]]]:
+        """(line, cells by the names of the header) of each record."""
+        for line, cells in zip(self.lines, self.rows, strict=True):
+            yield line, dict(zip(self.header, cells, strict=True))
+
+
 def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
-    """The file's records with all their columns. Cells of numbers and times are as `values/notation`
-    writes them. Raises OSError, and UnreadableFile without a header that has the wanted columns, or if
-    its dates can be read in several ways."""
+    """The file's records with all their columns; as `parts`."""
+    return map(_chunk, parts(path, wanted))
+
+
+def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
+    """The file's records. Cells of numbers and times are as `values/notation` writes them. Raises OSError,
+    and UnreadableFile without a header that has the wanted columns, or if its dates can be read in several
+    ways."""
     csv.field_size_limit(MAX_LINE_BYTES)
     notation = _notation(path, wanted)
     feed, records, header = _open(path, wanted)
-    hide = _Hiding(header, wanted)
+    rewrite = _rewriting(header, wanted, notation)
     rows: list[list[str]] = []
     numbers: list[int] = []
-    size, broken = feed.size, 0
+    size = feed.size
     for record in records:
         wrong = record.wrong
         if not wrong and len(record.cells) != len(header):
             wrong = f"{len(record.cells)} cells, but the header has {len(header)}"
-        shown = hide.shown(record.cells, bool(wrong))
         if wrong:
-            is_kept = broken < MAX_KEPT_REJECTS
-            text = json.dumps(shown, ensure_ascii=False) if is_kept else ""
-            feed.broken.append(BrokenLine(record.line, text, wrong))
-            broken += 1
+            feed.broken.append(BrokenLine(record.line, wrong))
         else:
             rows.append(record.cells)
             numbers.append(record.line)
         if len(rows) + len(feed.broken) >= CHUNK_ROWS or feed.size - size > CHUNK_BYTES:
-            yield _chunk(_columns(header, rows, wanted, notation), numbers, feed)
+            yield TableRows(header, rewrite(rows), numbers, feed.take_broken(), feed.position)
             rows, numbers, size = [], [], feed.size
     feed.broken += [feed.lost] if feed.lost else []
-    yield _chunk(_columns(header, rows, wanted, notation), numbers, feed)
+    yield TableRows(header, rewrite(rows), numbers, feed.take_broken(), feed.position)
 
 
 def _open(path: Path, wanted: WantedColumns) -> tuple["_Feed", Iterator[CsvRecord], list[str]]:
@@ -148,48 +163,36 @@ def _notation(path: Path, wanted: WantedColumns) -> Notation:
     return notation
 
 
-def _columns(
-    header: list[str], rows: list[list[str]], wanted: WantedColumns, notation: Notation
-) -> dict[str, list[str]]:
-    cells = zip(*rows, strict=True) if rows else ((),) * len(header)
-    columns = {name: list(of_name) for name, of_name in zip(header, cells, strict=True)}
-    rewrite = {NUMBER: notation.numbers, TIME: notation.dates}
-    return {
-        name: rewrite[shape](column) if (shape := wanted.notation_of(name)) else column
-        for name, column in columns.items()
-    }
+def _rewriting(
+    header: list[str], wanted: WantedColumns, notation: Notation
+) -> Callable[[list[list[str]]], list[list[str]]]:
+    """A function that writes the numbers and dates in some rows as the rest of the program reads them."""
+    ways = {NUMBER: notation.numbers, TIME: notation.dates}
+    shapes = [(place, ways.get(wanted.notation_of(name))) for place, name in enumerate(header)]
+
+    def rewrite(rows: list[list[str]]) -> list[list[str]]:
+        for place, way in shapes:
+            if way:
+                column = [row[place] for row in rows]
+                if (written := way(column)) is not column:
+                    for row, cell in zip(rows, written, strict=True):
+                        row[place] = cell
+        return rows
+
+    return rewrite
 
 
-def _chunk(columns: dict[str, list[str]], numbers: list[int], feed: "_Feed") -> Chunk:
-    broken, feed.broken = feed.broken, []
+def _chunk(part: TableRows) -> Chunk:
+    cells = zip(*part.rows, strict=True) if part.rows else ((),) * len(part.header)
+    columns = {name: list(of_name) for name, of_name in zip(part.header, cells, strict=True)}
     return Chunk(
         dict(columns),
-        np.array(numbers, dtype=np.int64),
+        np.array(part.lines, dtype=np.int64),
         lambda i: json.dumps({n: cells[i] for n, cells in columns.items()}, ensure_ascii=False),
         textual=True,
-        broken=broken,
-        position=feed.position,
+        broken=part.broken,
+        position=part.position,
     )
-
-
-class _Hiding:
-    """The cells of a broken record that a reject may keep. Cells can be told apart only up to where the
-    record broke, so all are hidden from the first column on that is free text or no field of the
-    kind; and every cell of the record after it, which may be the rest of a text with a line feed."""
-
-    def __init__(self, header: list[str], wanted: WantedColumns) -> None:
-        kept = set(wanted.names) - wanted.free_text
-        hidden = [index for index, name in enumerate(header) if name not in kept]
-        self._first = min(hidden, default=None)
-        self._open = False
-
-    def shown(self, cells: list[str], broken: bool) -> list[str]:
-        if not broken or self._first is None:
-            self._open = False
-            return cells
-        kept = [] if self._open else cells[: self._first]
-        self._open = self._open or len(cells) > self._first
-        return kept + [HIDDEN] * (len(cells) - len(kept))
 
 
 class _Feed:
@@ -217,9 +220,8 @@ class _Feed:
     def _all(self, blocks: Iterator[Lines]) -> Iterator[str]:
         for block in blocks:
             self.position = block.position
-            # A part of a record does not show which cells it has.
-            self.broken += [line._replace(text="") for line in block.broken]
-            self.lost = block.lost and block.lost._replace(text="")
+            self.broken += block.broken
+            self.lost = block.lost
             for line in block.lines:
                 self.size += len(line) + 1
                 yield self._decoded(line, block) + "\n"
@@ -235,6 +237,11 @@ class _Feed:
             with suppress(UnicodeDecodeError):  # some bytes mean nothing in it
                 text = line.decode("cp1252")
         return text
+
+    def take_broken(self) -> list[BrokenLine]:
+        """The lines that could not be read since this was last called."""
+        broken, self.broken = self.broken, []
+        return broken
 
     def skip_titles(self, is_header: IsHeader) -> None:
         """Go on with the header, if it is among the next lines."""

@@ -19,9 +19,9 @@ from jobs.importing.files.chunk import (
     WantedColumns,
     listed,
 )
+from jobs.importing.files.json import DECODE, json_values
 from jobs.importing.formats import FORMATS, mapping
 from jobs.importing.formats.base import Format, Record, Sample, Target
-from jobs.importing.formats.json_stream import DECODE, json_values
 from jobs.importing.formats.projection import encode
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
@@ -115,7 +115,6 @@ def chunks_of(
         wanted = WantedColumns(
             kind.field_names(),
             required,
-            kind.free_text(),
             kind.notation_of,
             options.dates,
             advice,
@@ -123,11 +122,6 @@ def chunks_of(
         return reader(path, wanted)
     target = target_of(path, format, options.shop_id, shops)
     return mapping.chunks(format, kind, target, format.records(path, options.dates))
-
-
-def is_textual(file: str) -> bool:
-    """Whether a file of this name writes numbers as text (see `Chunk.textual`)."""
-    return not file.lower().removesuffix(".gz").endswith((".ndjson", ".jsonl"))
 
 
 def _advice(kind: Kind) -> str:

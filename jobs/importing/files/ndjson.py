@@ -1,27 +1,25 @@
 """Newline-delimited JSON as chunks."""
 
-from collections.abc import Collection, Iterator, Sequence
-from decimal import Decimal
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from jobs.importing.files.byte_blocks import kept_bytes, lines_of
+from jobs.importing.files.byte_blocks import lines_of
 from jobs.importing.files.chunk import (
     CHUNK_ROWS,
-    HIDDEN,
-    MAX_KEPT_REJECTS,
     BrokenLine,
     Chunk,
     WantedColumns,
 )
+from warehouse.domain.json_values import read_float
 
 
 def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
     """The file's rows with the wanted fields; others are not even decoded. Raises OSError."""
-    reader = _Reader(wanted.names, wanted.free_text)
+    reader = _Reader(wanted.names)
     for lines in lines_of(path):
         for start in range(0, len(lines.lines) or 1, CHUNK_ROWS):
             some = lines.lines[start : start + CHUNK_ROWS]
@@ -39,22 +37,18 @@ def chunk_of_texts(
     """(number, text) of kept rows as one chunk; the numbers are its lines."""
     lines = [text.encode("utf-8", "surrogatepass") for _, text in numbered]
     numbers = np.array([number for number, _ in numbered], dtype=np.int64)
-    chunk = _Reader(fields, ()).chunk(numbers, lines)
+    chunk = _Reader(fields).chunk(numbers, lines)
     chunk.textual = textual
     return chunk
 
 
 class _Reader:
-    def __init__(self, fields: Sequence[str], free_text: Collection[str]) -> None:
+    def __init__(self, fields: Sequence[str]) -> None:
         self._fields = tuple(fields)
-        self._free_text = tuple(f'"{name}"'.encode() for name in free_text)
-        # Whether the line before broke off in free text, which this one may continue.
-        self._open = False
-        self._broken = 0
         # A struct with the kind's fields is filled faster than a dict, and skips all others.
         row = msgspec.defstruct("Row", [(name, Any, None) for name in fields], gc=False)
         # Numbers keep every digit: binary floats would not.
-        self._decode = msgspec.json.Decoder(row, float_hook=Decimal).decode
+        self._decode = msgspec.json.Decoder(row, float_hook=read_float).decode
 
     def chunk(self, numbers: np.ndarray, lines: list[bytes]) -> Chunk:
         broken: list[BrokenLine] = []
@@ -81,17 +75,8 @@ class _Reader:
             try:
                 rows.append(self._decode(line))
                 indices.append(index)
-                self._open = False
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                starts = line.lstrip().startswith(b"{")
-                text = HIDDEN
-                if self._broken >= MAX_KEPT_REJECTS:
-                    text = ""
-                elif starts or not self._open:
-                    text = kept_bytes(line)
-                broken.append(BrokenLine(int(numbers[index]), text, _reason(error)))
-                self._broken += 1
-                self._open = any(name in line for name in self._free_text) or text == HIDDEN
+                broken.append(BrokenLine(int(numbers[index]), _reason(error)))
         return rows, numbers[indices], [lines[index] for index in indices]
 
 

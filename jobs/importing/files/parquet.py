@@ -61,7 +61,7 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
             except MemoryError:
                 raise
             except (pa.ArrowException, OSError) as error:
-                rest = BrokenLine(done + 1, "", f"the rest of the file is unreadable ({error})")
+                rest = BrokenLine(done + 1, f"the rest of the file is unreadable ({error})")
                 yield Chunk({}, np.empty(0, np.int64), lambda _: "", broken=[rest], position=size)
                 return
             if batch is None:
@@ -122,12 +122,7 @@ def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int) -> Chunk:
         name: values_of(name, column, bad)
         for name, column in zip(batch.schema.names, batch.columns, strict=True)
     }
-    broken, size = [], 0
-    for row in sorted(bad):
-        # In a list, so that a retry does not import the rest of such a row as the row.
-        text = f"[{_text(columns, row)}]" if size < CHUNK_BYTES else ""
-        broken.append(BrokenLine(int(lines[row]), text, bad[row]))
-        size += len(text)
+    broken = [BrokenLine(int(lines[row]), bad[row]) for row in sorted(bad)]
     if bad:
         good = np.array([i for i in range(len(lines)) if i not in bad], dtype=np.int64)
         columns, lines = {n: _rows_of(values, good) for n, values in columns.items()}, lines[good]

@@ -1,32 +1,22 @@
-"""Exports of other systems. Each format is one module with a page that maps its fields to ours; see
-`README.md`. Start with `base`; `mapping` turns records into chunks of rows."""
+"""Exports of other systems. Each format is one module with a page that maps its fields to ours, and an ad
+report is a table in `ads/`; see `README.md`. Start with `base`; `mapping` turns records into chunks of rows."""
 
 from typing import Final
 
+from jobs.importing.formats.ads import REPORTS
 from jobs.importing.formats.base import Format
 from jobs.importing.formats.ecb import Ecb
-from jobs.importing.formats.google_ads import GoogleAds
-from jobs.importing.formats.google_ads_csv import GoogleAdsCsv
-from jobs.importing.formats.meta import Meta
-from jobs.importing.formats.meta_csv import MetaCsv
 from jobs.importing.formats.segment import Segment
 from jobs.importing.formats.shopify.admin_csv import ShopifyCsv
 from jobs.importing.formats.shopify.bulk import ShopifyBulk
 from jobs.importing.formats.shopify.rest import Shopify
-from jobs.importing.formats.spend_csv import SpendCsv
-from jobs.importing.formats.tiktok import TikTok
 
 _ALL: Final[tuple[Format, ...]] = (
     Shopify(),
     ShopifyBulk(),
     ShopifyCsv(),
     Segment(),
-    Meta(),
-    GoogleAds(),
-    TikTok(),
-    SpendCsv(),
-    MetaCsv(),
-    GoogleAdsCsv(),
+    *REPORTS,
     Ecb(),
 )
 

@@ -4,11 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
 
 from jobs.importing.files.chunk import BrokenLine
-from jobs.importing.formats.json_stream import json_records
+from jobs.importing.files.json import Places, json_records, places_of
 from jobs.importing.formats.projection import encode, projected
 from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.money import minor_units
@@ -92,6 +93,10 @@ class Format(ABC):
     counts: ClassVar[tuple[str, ...]] = ()
     needs_shop: ClassVar[bool] = True
 
+    @cached_property
+    def places(self) -> Places:
+        return places_of(place.source for place in self.source_fields)
+
     @abstractmethod
     def matches(self, sample: Sample) -> bool:
         """Whether a file that begins like this is unmistakably of this format."""
@@ -99,7 +104,7 @@ class Format(ABC):
     def records(self, path: Path, dates: str = "") -> Iterator[Records]:
         """The file's records, some thousands at a time; here those of a JSON file. `dates`: the order of
         a date's parts, which a table may be told. Raises OSError and UnreadableFile."""
-        for part in json_records(path, self.list_members, self.source_fields):
+        for part in json_records(path, self.list_members, self.places):
             yield Records(*part)
 
     @abstractmethod
@@ -117,4 +122,4 @@ class Format(ABC):
     def kept_text(self, record: Record) -> str:
         """A rejected record as JSON, as far as it may be kept, with the plain hashes of e-mails. Its mapping
         comes to the same row."""
-        return encode(self.conceal(projected(record, self.source_fields)))
+        return encode(self.conceal(projected(record, self.places)))

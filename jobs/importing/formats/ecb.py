@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from jobs.importing.files import csv
-from jobs.importing.files.chunk import CHUNK_ROWS, Chunk, WantedColumns
+from jobs.importing.files.chunk import CHUNK_ROWS, WantedColumns
 from jobs.importing.formats.base import Format, Record, Records, Row, Sample, SourceField, Target
 from jobs.importing.values.notation import TIME
 
@@ -38,11 +38,11 @@ class Ecb(Format):
         wanted = WantedColumns(
             (_DATE,), notation_of=lambda name: TIME if name == _DATE else "", dates=dates
         )
-        for chunk in csv.chunks(path, wanted):
-            rates, broken = _rates(chunk), chunk.broken
+        for part in csv.parts(path, wanted):
+            rates, broken = _rates(part), part.broken
             # At least once: there may be broken lines without any rate.
             while (numbered := list(islice(rates, CHUNK_ROWS))) or broken:
-                yield Records(numbered, broken, chunk.position)
+                yield Records(numbered, broken, part.position)
                 broken = []
 
     def row(self, record: Record, target: Target) -> Row:
@@ -53,16 +53,12 @@ def _is_currency_code(name: str) -> bool:
     return len(name) == 3 and name.isascii() and name.isalpha()
 
 
-def _rates(chunk: Chunk) -> Iterator[tuple[int, Record]]:
+def _rates(part: csv.TableRows) -> Iterator[tuple[int, Record]]:
     """(line, record) of each rate in a part of the table."""
-    quotes = [name for name in chunk.columns if name not in (_DATE, "")]
-    if not quotes:
-        return
-    rates = zip(*(chunk.columns[quote] for quote in quotes), strict=True)
-    for line, date, of_day in zip(chunk.lines.tolist(), chunk.columns[_DATE], rates, strict=True):
-        day = _iso(date)
-        for quote, rate in zip(quotes, of_day, strict=True):
-            if rate.strip() not in _NO_RATE:
+    for line, cells in part.records():
+        day = _iso(cells.pop(_DATE))
+        for quote, rate in cells.items():
+            if quote and rate.strip() not in _NO_RATE:
                 yield line, {_DATE: day, "base": _BASE, "quote": quote, "rate": rate}
 
 

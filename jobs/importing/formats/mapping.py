@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jobs.importing.files.chunk import HIDDEN, BrokenLine, Chunk
+from jobs.importing.files.chunk import BrokenLine, Chunk
 from jobs.importing.formats.base import Format, Record, Records, Row, Target
 from jobs.importing.kinds.base import Kind
 from jobs.importing.values.errors import InvalidValue
@@ -17,9 +17,8 @@ def chunks(format: Format, kind: Kind, target: Target, parts: Iterable[Records])
 
 
 def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Chunk:
-    """Rows of the kind; their texts are those of the records, as far as they may be kept. Nothing is
-    kept of what is no record: its personal parts cannot be told from the others."""
-    broken = [line._replace(text=HIDDEN) for line in records.broken]
+    """Rows of the kind; their texts are those of the records, as far as they may be kept."""
+    broken = list(records.broken)
     target.counted = dict.fromkeys(format.counts, 0)
     rows: list[Row] = []
     numbers: list[int] = []
@@ -28,7 +27,7 @@ def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Ch
         try:
             row = format.row(record, target)
         except InvalidValue as cause:
-            broken.append(BrokenLine(number, format.kept_text(record), str(cause)))
+            broken.append(BrokenLine(number, str(cause), format.kept_text(record)))
             continue
         if row is not None:
             rows.append(row)

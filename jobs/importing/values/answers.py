@@ -1,7 +1,6 @@
 """The values of answers, as text."""
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -9,6 +8,7 @@ import orjson
 
 from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.numbers import is_number, number_text
+from warehouse.domain.json_values import read_float
 from warehouse.domain.text_rules import HAS_NUL
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
 
@@ -19,7 +19,7 @@ _BEYOND: Final = "beyond 64 bits"
 Stored = str | InvalidValue | None
 HashText = Callable[[str], str]
 
-_DECODE: Final = msgspec.json.Decoder(float_hook=Decimal).decode
+_DECODE: Final = msgspec.json.Decoder(float_hook=read_float).decode
 
 
 def as_text(value: Any) -> str:

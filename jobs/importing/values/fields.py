@@ -1,8 +1,8 @@
 """Fields of an import, each declared once: its name, type, meaning, and whether a row must have it.
 
 Reading, checking, required columns, the text of rejects and `python -m jobs fields KIND` all follow
-from these declarations. A type reads one cell; `read_clean`, where a type has it, reads a column of
-clean values at once and gives the same results.
+from these declarations. A type reads one cell, and its rules are in `texts`, `numbers` and `times` alone.
+`read_clean`, where a type has it, passes a column at once whose cells the rules leave as they are.
 """
 
 from collections.abc import Callable
@@ -74,34 +74,32 @@ def all_texts(values: Values) -> pa.Array | None:
         return None
 
 
-def _clean_texts(values: Values, max_length: int, *, cut: bool = False) -> pa.Array | None:
-    """Texts without NUL; too long ones are cut, or else none of them is longer."""
+def _clean_texts(values: Values, max_length: int) -> pa.Array | None:
+    """Texts that are stored as they are: without NUL, and none of them too long."""
     column = all_texts(values)
     if column is not None and pa.types.is_dictionary(column.type):
-        # Repeated only after it is cut.
-        distinct = _clean_texts(column.dictionary, max_length, cut=cut)
+        distinct = _clean_texts(column.dictionary, max_length)
         return None if distinct is None else distinct.take(column.indices)
-    if column is None or _has_nul(column):
+    # Bytes: a text has at least as many bytes as characters.
+    if (
+        column is None
+        or _has_nul(column)
+        or (pc.max(pc.binary_length(column)).as_py() or 0) > max_length
+    ):
         return None
-    # Bytes first: a text has at least as many bytes as characters.
-    if (pc.max(pc.binary_length(column)).as_py() or 0) > max_length:
-        if not cut:
-            return None
-        column = pc.utf8_slice_codeunits(column, 0, max_length)
     return column
 
 
 def _clean_ids(values: Values) -> pa.Array | None:
-    """Identifiers, with nulls for the texts that broken scripts send in the place of one."""
+    """The same, of ids that are none of the texts which broken scripts send in the place of one."""
     column = _clean_texts(values, text_rules.MAX_ID)
-    if column is None or pa.types.is_dictionary(column.type):
-        return None if column is None else _clean_ids(column.cast(pa.string()))
+    if column is None:
+        return None
     # Lengths first: hardly any id has to be lowered.
     lengths = pa.array({len(text) for text in text_rules.NO_IDS}, pa.int32())
-    if not pc.any(pc.is_in(pc.binary_length(column), lengths)).as_py():
-        return column
-    is_none = pc.is_in(pc.utf8_lower(column), pa.array(text_rules.NO_IDS))
-    return pc.if_else(is_none, pa.scalar(None, pa.string()), column)
+    suspects = column.filter(pc.is_in(pc.binary_length(column), lengths))
+    is_none = pc.is_in(pc.utf8_lower(suspects), pa.array(text_rules.NO_IDS))
+    return None if pc.any(is_none).as_py() else column
 
 
 def _has_nul(array: pa.Array) -> bool:
@@ -160,12 +158,12 @@ PROVIDER: Final = FieldType("id, kept in lower case", texts.provider)
 NAME: Final = FieldType(
     "text, cut at 1,000 characters",
     texts.name,
-    read_clean=partial(_clean_texts, max_length=text_rules.MAX_NAME, cut=True),
+    read_clean=partial(_clean_texts, max_length=text_rules.MAX_NAME),
 )
 SHORT_TEXT: Final = FieldType(
     "text, cut at 255 characters",
     texts.short_text,
-    read_clean=partial(_clean_texts, max_length=texts.MAX_SHORT_TEXT, cut=True),
+    read_clean=partial(_clean_texts, max_length=texts.MAX_SHORT_TEXT),
     may_be_address=True,
 )
 UUID: Final = FieldType("UUID", texts.uuid)

@@ -37,7 +37,7 @@ def exact(value: Any) -> Decimal:
     else:
         raise InvalidValue(f"{quoted(value)} is not a number")
     number = Decimal(written)
-    if not number.is_finite():
+    if number.is_nan():
         raise InvalidValue(f"{quoted(value)} is not a number")
     if number and (number.adjusted() > 18 or not -LIMIT <= number < LIMIT):
         raise InvalidValue(f"{quoted(value)} is beyond 64 bits")

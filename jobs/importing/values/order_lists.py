@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any, Final
 
 import orjson
@@ -10,6 +9,7 @@ import orjson
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.fields import ID, INSTANT, WHOLE, Field
 from jobs.importing.values.numbers import LIMIT
+from warehouse.domain.json_values import read_float
 
 _REFUND: Final = (
     Field("refund_id", ID, "counts once in an order", required=True),
@@ -68,7 +68,7 @@ def from_json(text: Any) -> Any:
     if not isinstance(text, str):
         return text
     try:
-        return json.loads(text, parse_float=Decimal)
+        return json.loads(text, parse_float=read_float)
     except (ValueError, RecursionError):
         raise InvalidValue(f"{quoted(text)} is not JSON") from None
 

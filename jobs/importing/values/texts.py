@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from math import isnan
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -38,8 +39,9 @@ def identifier(value: Any) -> str:
 
 
 def sent_id(value: Any) -> str | None:
-    """An identifier; None if it is a text that broken scripts send in the place of one."""
-    plain = identifier(value)
+    """An identifier; None if it is a text that broken scripts send in the place of one, or the `NaN` that
+    programs write into a column of numbers."""
+    plain = "nan" if isinstance(value, float) and isnan(value) else identifier(value)
     return None if plain.lower() in text_rules.NO_IDS else plain
 
 
@@ -149,12 +151,11 @@ _ENCODE: Final = msgspec.json.Encoder(decimal_format="number")
 def json_object(value: Any) -> str:
     """An object, decoded or as JSON text, as JSON text. Raises InvalidValue."""
     try:
-        if isinstance(value, str | bytes):
-            written = value if isinstance(value, str) else value.decode()
-            decoded = _DECODE.decode(written)
-        else:
-            decoded, written = value, _ENCODE.encode(value).decode()
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        written = value if isinstance(value, str | bytes) else _ENCODE.encode(value)
+        written = written if isinstance(written, str) else written.decode()
+        # Encoded or not: an infinite number is written, and is no JSON.
+        decoded = _DECODE.decode(written)
+    except (msgspec.MsgspecError, TypeError, ValueError, ArithmeticError, RecursionError):
         decoded = None
     if not isinstance(decoded, dict):
         raise InvalidValue(f"{quoted(value)} is not a JSON object")

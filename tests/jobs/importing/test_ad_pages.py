@@ -1,16 +1,11 @@
 """Tables that people export from the pages of ad platforms."""
 
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jobs.importing.files.chunk import UnreadableFile
-from jobs.importing.formats.google_ads_csv import GoogleAdsCsv
-from jobs.importing.formats.meta_csv import MetaCsv
-from jobs.importing.formats.page_export import PageExport
 from tests.support.import_files import SAMPLES
 from tests.support.warehouse import Warehouse
 
@@ -97,13 +92,6 @@ def test_what_the_platform_claims(sqlite_warehouse: Warehouse, name: str) -> Non
     assert claimed(sqlite_warehouse)[0] == ("2.5" if "google" in name else "2", "129.9")
 
 
-@pytest.mark.parametrize("format", [MetaCsv, GoogleAdsCsv])
-def test_the_page_names_the_columns_in_german(format: type[PageExport]) -> None:
-    page = Path(sys.modules[format.__module__].__file__ or "").with_suffix(".md").read_text()
-    rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|$", page, re.MULTILINE)
-    assert dict(rows) == format.translated
-
-
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_few_columns(sqlite_warehouse: Warehouse, encoding: str) -> None:
     for text in (META, GOOGLE, GOOGLE.replace(";", "\t")):
@@ -175,6 +163,13 @@ def test_rows_that_only_other_columns_tell_apart(sqlite_warehouse: Warehouse, se
 def test_lines_of_rejects_count_the_titles(sqlite_warehouse: Warehouse) -> None:
     take(sqlite_warehouse, GOOGLE.replace("1.503", "many"))
     assert sqlite_warehouse.reasons() == [(4, "impressions: 'many' is not a number")]
+
+
+def test_a_value_that_no_text_has_costs_its_row(sqlite_warehouse: Warehouse) -> None:
+    """What tells rows apart cannot be told of it."""
+    text = META.replace("Day,", "Day,Region,").replace("02,", "02,Bav\0aria,")
+    assert take(sqlite_warehouse, text + "Spring,2026-01-03,Hesse,1.5,10,2\n")["new"] == 1
+    assert sqlite_warehouse.reasons() == [(2, "region: has a NUL character")]
 
 
 def test_a_column_of_the_currency_counts(sqlite_warehouse: Warehouse) -> None:

@@ -41,10 +41,10 @@ def claims(warehouse: Warehouse) -> list[tuple[Any, ...]]:
 
 
 def test_what_platforms_claim(sqlite_warehouse: Warehouse) -> None:
-    for name in ROWS:
+    for name, claimed in CLAIMS.items():
         sqlite_warehouse.change("DELETE FROM ad_spend")
         sqlite_warehouse.take_file("ad-spend", SAMPLES / name, SHOP)
-        assert claims(sqlite_warehouse) == CLAIMS[name], name
+        assert claims(sqlite_warehouse) == claimed, name
 
 
 def actions(*pairs: tuple[str, Any]) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from jobs.importing.values.fields import (
     ID,
     INSTANT,
     NAME,
+    SENT_ID,
     SHORT_TEXT,
     WHOLE,
     Field,
@@ -32,13 +33,14 @@ from jobs.importing.values.fields import (
 from tests.support.hashing import HASHER
 from tests.support.warehouse import Warehouse
 
-FAST = [ID, NAME, SHORT_TEXT, INSTANT, WHOLE]
+FAST = [ID, SENT_ID, NAME, SHORT_TEXT, INSTANT, WHOLE]
 moments = [datetime(year, 1, 2, tzinfo=UTC) for year in (2026, 1999, 2000, 2100, 2101)]
 texts = st.sampled_from(
     ["", "a", " ", "é" * 128, "x" * 255, "x" * 256, "é" * 256, "x" * 1001, "a\0b", "7", "-1", ".5"]
     + ["1e2", "1e1000", "2026-01-02", "2026-01-02T03:04:05Z", "2026-01-02 03:04:05.1234567"]
     + ["1999-12-31T23:59:59Z", "2000-01-01T00:00:00Z", "2101-01-01T00:00:00Z", "2026-02-30"]
     + [" 2026-01-02T03:04:05+02:00", "9223372036854775808", "😀" * 200]
+    + ["undefined", "Null", "NaN", "[object Object]", "nana", "null "]
 )
 whole_numbers = st.sampled_from([0, 1, -1, 2**63 - 1, 2**63, -(2**63), 10**30])
 others = st.sampled_from(
@@ -82,7 +84,8 @@ def one_by_one(type: FieldType, values: list[Any], *, textual: bool) -> list[Any
     found: list[Any] = []
     for value in values:
         try:
-            found.append(type.missing if value is None or value == "" else reader(value))
+            result = None if value is None or value == "" else reader(value)
+            found.append(type.missing if result is None else result)
         except InvalidValue as cause:
             found.append(str(cause))
     return found
@@ -101,7 +104,7 @@ def test_a_column_reads_like_its_cells_one_by_one(
     reasons = dict(fast[1])
     for row, (value, wanted) in enumerate(zip(fast[0], expected, strict=True)):
         if row in reasons:
-            missing = required and values[row] in (None, "")
+            missing = required and wanted == type.missing
             assert reasons[row] == ("f: missing" if missing else f"f: {wanted}")
         else:
             assert value == wanted

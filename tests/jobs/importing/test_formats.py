@@ -11,7 +11,8 @@ import pytest
 
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.files.detect import is_own, sample_of
-from jobs.importing.formats import FORMATS, mapping
+from jobs.importing.formats import FORMATS, ads, mapping
+from jobs.importing.formats.ads.report import AdReport, read_table
 from jobs.importing.formats.base import Format, Record, Records, SourceField, Target
 from jobs.importing.formats.projection import kept_record
 from jobs.importing.kinds import KINDS
@@ -42,6 +43,8 @@ def records_of(format: Format, name: str) -> list[Record]:
 
 
 def page_of(format: Format) -> str:
+    if isinstance(format, AdReport):
+        return (Path(ads.__file__).parent / f"{format.name}.toml").read_text()
     module = sys.modules[type(format).__module__].__file__
     assert module
     return Path(module).with_suffix(".md").read_text()
@@ -59,7 +62,11 @@ def format(request: pytest.FixtureRequest) -> Format:
 
 
 def test_the_page_names_every_place_that_is_taken(format: Format) -> None:
+    """The table of an ad report is its page."""
     page = page_of(format)
+    if isinstance(format, AdReport):
+        assert "\n# Not taken: " in page
+        return
     assert page.startswith(f"# `{format.name}`: ")
     assert [SourceField(*row[:2]) for row in table_of(page)] == list(format.source_fields)
     assert "\n## Not taken\n" in page
@@ -67,10 +74,14 @@ def test_the_page_names_every_place_that_is_taken(format: Format) -> None:
 
 def test_the_list_of_pages_is_complete() -> None:
     text = (Path(mapping.__file__).parent / "README.md").read_text()
-    listed = re.findall(r"^\| \[`([a-z-]+)`\]\(([\w/]+\.md)\) \| ([a-z-]+) \|", text, re.MULTILINE)
+    listed = re.findall(
+        r"^\| \[`([a-z-]+)`\]\(([\w/-]+\.(?:md|toml))\) \| ([a-z-]+) \|", text, re.MULTILINE
+    )
     folder = mapping.__name__.rpartition(".")[0]
     pages = {
-        name: type(format).__module__.removeprefix(f"{folder}.").replace(".", "/") + ".md"
+        name: f"ads/{name}.toml"
+        if isinstance(format, AdReport)
+        else type(format).__module__.removeprefix(f"{folder}.").replace(".", "/") + ".md"
         for name, format in FORMATS.items()
     }
     assert listed == [(name, pages[name], format.kind) for name, format in FORMATS.items()]
@@ -98,6 +109,14 @@ def row(format: Format, record: Record) -> Any:
 
 def test_the_sample_has_all_that_is_taken(format: Format) -> None:
     records = records_of(format, OF_FORMAT[format.name][0])
+    if isinstance(format, AdReport) and format.table.any_spelling:
+        # Each of them by one of its names.
+        names = {name for record in records for name in record}
+        places = format.table.fields | format.table.segment
+        assert {str(places[name]) for name in names if name in places} == set(
+            map(str, places.values())
+        )
+        return
     missing = [
         taken.source
         for taken in format.source_fields
@@ -194,3 +213,25 @@ def test_a_file_of_the_wrong_format_is_refused(
         sqlite_warehouse.take_file(kind, path, "a.example", named)
     assert str(refusal.value).startswith(f"{path}: {reason}")
     assert sqlite_warehouse.reasons() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[fields", "Expected ']'"),
+        ("provider = 'x'", "missing required field `fields`"),
+        ("[fields]\nspend = 7", "at `$.fields[...]`"),
+        ("shown = ['a']\n[fields]", "unknown field `shown`"),
+        (
+            "[fields]\nspend = {field = 'spend', read = 'micro'}",
+            "no reader 'micro'; there are account, ",
+        ),
+        ("[fields]\ncost = 'spent'", "no field of ad spend 'spent'; there are "),
+    ],
+)
+def test_a_broken_table_says_where(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "pinterest.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(words)) as refusal:
+        AdReport("pinterest", read_table(path))
+    assert str(refusal.value).startswith(f"{path}: ")

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.jobs.importing.conftest import Warehouse
+from tests.support.form_calls import call, load
 from tests.support.import_files import event, order
 
 NOBODY = ["undefined", "null", "nan", "[object Object]", "NaN", "UNDEFINED", "[object object]"]
@@ -51,3 +52,28 @@ def test_other_texts_may_be_such_words(sqlite_warehouse: Warehouse) -> None:
     assert sqlite_warehouse.records("SELECT step_id, discount_code FROM raw_event") == [
         {"step_id": "null", "discount_code": "NAN"}
     ]
+
+
+def test_a_number_that_is_none_is_missing(sqlite_warehouse: Warehouse) -> None:
+    """As programs write a column of ids that are numbers, where rows have none."""
+    events = [event(event_id=f"e{id}", customer_id=id) for id in (7.0, float("nan"), 8.0)]
+    assert sqlite_warehouse.take("events", events, "in.parquet")["new"] == 3
+    orders = [order(order_id=id, visitor_id=id) for id in (7.0, float("nan"))]
+    assert sqlite_warehouse.take("orders", orders, "in.parquet")["rejected"] == 1
+    assert sqlite_warehouse.reasons() == [(2, "order_id: missing")]
+    assert sqlite_warehouse.rows("SELECT customer_id FROM raw_event ORDER BY 1") == ["", "7", "8"]
+    assert sqlite_warehouse.rows("SELECT visitor_id FROM raw_order") == ["7"]
+
+
+@pytest.mark.parametrize("text", NOBODY)
+def test_a_call_of_another_system_has_no_such_ids(sqlite_warehouse: Warehouse, text: str) -> None:
+    calls = [call("a"), call("a", 1) | {"userId": text}, call("a", 2) | {"messageId": text}]
+    calls += [call("a", 3) | {"anonymousId": text}, call("a", 4)]
+    calls[-1]["properties"]["form_session_id"] = text
+    load(sqlite_warehouse, ("events", calls))
+    assert [reason for _, reason in sqlite_warehouse.reasons()] == [
+        "event_id: missing",
+        "visitor_id: missing",
+        "form_session_id: missing",
+    ]
+    assert sqlite_warehouse.rows("SELECT customer_id FROM raw_event") == ["", ""]

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from jobs.importing import kept_rejects
-from jobs.importing.files import csv, ndjson
 from jobs.importing.kinds.base import Counts
 from tests.support.import_files import as_ndjson, event
 from tests.support.job_commands import Commands
@@ -17,8 +16,7 @@ BAD = [event(event_id=f"e{number}", type="x") for number in range(12)]
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (kept_rejects, csv, ndjson):
-        monkeypatch.setattr(module, "MAX_KEPT_REJECTS", 5)
+    monkeypatch.setattr(kept_rejects, "MAX_KEPT_REJECTS", 5)
     monkeypatch.setattr("jobs.importing.files.ndjson.CHUNK_ROWS", 4)
 
 

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from jobs.importing.kinds import order_versions
+from jobs.importing.kinds.orders import OrdersKind
+from jobs.importing.values.fields import ID, Field
 from tests.jobs.importing.conftest import Warehouse
 from tests.support.import_files import Row, order
 
@@ -70,6 +73,24 @@ def test_every_format_gives_the_same_version(
     counts = sqlite_warehouse.take("orders", others, name)
     assert (counts["new"], counts["replaced"], counts["duplicate"]) == (0, 0, 2)
     assert len(sqlite_warehouse.rows(IDENTITY)) == 1
+
+
+@pytest.mark.parametrize("row", [order(), FULL | {"email": ADA}], ids=["least", "all"])
+def test_a_release_that_reads_one_more_field_finds_no_new_version_in_an_old_file(
+    sqlite_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, row: Row
+) -> None:
+    sqlite_warehouse.take("orders", [row])
+    (before,) = sqlite_warehouse.records(IDENTITY)
+    sqlite_warehouse.change("ALTER TABLE raw_order ADD COLUMN gateway TEXT NOT NULL DEFAULT ''")
+    monkeypatch.setattr(OrdersKind, "fields", (*OrdersKind.fields, Field("gateway", ID, "new")))
+    monkeypatch.setitem(order_versions._STATED, "gateway", "gateway")
+    counts = sqlite_warehouse.take("orders", [row, row | {"gateway": ""}])
+    assert (counts["new"], counts["replaced"], counts["duplicate"]) == (0, 0, 2)
+    # With the field it is another version, whichever of the two stands.
+    sqlite_warehouse.take("orders", [row | {"gateway": "card"}])
+    stored = sqlite_warehouse.records("SELECT precedence, content, gateway FROM raw_order")
+    assert [one["gateway"] for one in stored if one["content"] == before["content"]] == [""]
+    assert len(stored) == 2
 
 
 @pytest.mark.parametrize("missing", ["", None])

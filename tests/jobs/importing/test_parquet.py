@@ -64,7 +64,7 @@ NO_VALUE = "value: not a text, number, boolean or list of them"
     ("name", "values", "reason"),
     [
         ("value", pa.array([float("nan")]), NO_VALUE),
-        ("value", pa.array([float("inf")]), NO_VALUE),
+        ("value", pa.array([float("inf")]), "value: beyond 64 bits"),
         ("value", pa.array([{"a": 1}]), NO_VALUE),
         ("value", pa.array([[[1]]]), NO_VALUE),
         ("value", pa.array([2**64 - 1], pa.uint64()), "value: beyond 64 bits"),
@@ -72,7 +72,7 @@ NO_VALUE = "value: not a text, number, boolean or list of them"
         ("visitor_id", not_utf8(b"\xff"), "visitor_id: not UTF-8"),
         ("visitor_id", pa.array([b"\xff"]), "visitor_id: not UTF-8"),
         ("visitor_id", pa.array([5.5]), "visitor_id: 5.5 is not a whole number"),
-        ("visitor_id", pa.array([float("nan")]), "visitor_id: nan is not a number"),
+        ("visitor_id", pa.array([float("nan")]), "visitor_id: missing"),
         ("visitor_id", pa.array([True]), "visitor_id: true is not a text"),
         (
             "visitor_id",
@@ -110,7 +110,7 @@ def test_the_rows_around_an_unreadable_one_are_taken(sqlite_warehouse: Warehouse
     assert [row["event_id"] for row in found] == ["0", "2"]
     assert sqlite_warehouse.reasons() == [(2, "value: not UTF-8")]
     (kept,) = sqlite_warehouse.records("SELECT text FROM reject")
-    assert json.loads(kept["text"]) == [row | {"event_id": "1", "value": "***"}]
+    assert kept["text"] == "***"
 
 
 LATE = pa.array([2**60, 0], pa.timestamp("ms"))

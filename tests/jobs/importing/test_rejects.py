@@ -249,9 +249,7 @@ def test_lines_that_are_no_rows(warehouse: Warehouse) -> None:
     ]
     assert counts["read"] == 8
     texts = [row["text"] for row in warehouse.records("SELECT text FROM reject ORDER BY line")]
-    assert texts[0] == "{broken"
-    assert texts[2] == '{"event_id": "\\xff"}'
-    assert texts[4] == '{"event_id": "a\\u0000"}'
+    assert set(texts) == {"***"}, "nothing is kept of what cannot be parsed"
 
 
 def test_a_rejected_row_may_hold_any_bytes_where_nobody_reads_them(

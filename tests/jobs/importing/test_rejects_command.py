@@ -78,7 +78,7 @@ def test_the_list(jobs: Jobs) -> None:
         "b.ndjson:1 shops currency: missing",
         '    {"shop_id": "x"}',
         "b.ndjson:2 shops not JSON",
-        "    {broken",
+        "    ***",
     ]
     assert [json.loads(line) for line in jobs("rejects", "--json").stdout.splitlines()] == [
         {
@@ -95,7 +95,7 @@ def test_the_list(jobs: Jobs) -> None:
             "reason": "currency: missing",
             "text": '{"shop_id": "x"}',
         },
-        {"file": "b.ndjson", "line": 2, "kind": "shops", "reason": "not JSON", "text": "{broken"},
+        {"file": "b.ndjson", "line": 2, "kind": "shops", "reason": "not JSON", "text": "***"},
     ]
 
 
@@ -163,7 +163,7 @@ def test_records_that_are_no_rows_keep_their_reason(jobs: Jobs) -> None:
     assert jobs("rejects", "--retry").exit_code == 3
     assert jobs("rejects").stdout.splitlines() == [
         "a.csv:2 shops 3 cells, but the header has 2",
-        '    ["n.example", "EUR", "more"]',
+        "    ***",
     ]
 
 

@@ -322,6 +322,18 @@ def test_a_refund_without_a_date_has_that_of_the_version(
     assert row["refunds"] == f'[["1",{dated * SECONDS},500]]'
 
 
+@pytest.mark.parametrize("order_id", ["", None])
+def test_an_order_without_an_id_costs_itself_alone(
+    sqlite_warehouse: Warehouse, order_id: str | None
+) -> None:
+    """It was taken for the parent of all orders."""
+    order = lines()[0]
+    odd = order | {"id": order_id, "discountApplications": None, "refunds": None}
+    file = written(sqlite_warehouse.folder / "in.jsonl", [order, odd])
+    assert sqlite_warehouse.take_file("orders", file, shop=SHOP)["new"] == 1
+    assert sqlite_warehouse.reasons() == [(2, f"id: {order_id!r} is not the id of an order")]
+
+
 def test_nothing_personal_is_kept_of_a_reject(warehouse: Warehouse) -> None:
     for name in ("shopify.json", "shopify_bulk.jsonl"):
         warehouse.take_file("orders", SAMPLES / name, shop=SHOP)

@@ -160,6 +160,19 @@ def test_standard_input(sqlite_commands: Commands, name: str, packed: bool) -> N
     assert "1" in sqlite_commands("rejects", "--retry", status=3)
 
 
+def test_a_reject_of_standard_input_is_retried_as_what_it_was(sqlite_commands: Commands) -> None:
+    """A text in NDJSON is no number, as it is in a table."""
+    row = event(type="step_view", step_id="s", step_index="5")
+    for name, accepted in (("in.ndjson", 0), ("in.csv", 1)):
+        content = written(sqlite_commands.folder / name, [row]).read_bytes()
+        sqlite_commands("import", "events", "-", status=3, stdin=content)
+        sqlite_commands.take("shops", [A])
+        counted = sqlite_commands("rejects", "--retry", status=0 if accepted else 3)
+        assert f"new {accepted}" in counted
+        sqlite_commands("rejects", "--dismiss")
+        sqlite_commands.change("DELETE FROM raw_event", "DELETE FROM shop")
+
+
 def test_standard_input_of_another_system(sqlite_commands: Commands) -> None:
     content = (SAMPLES / "shopify.json").read_bytes()
     sqlite_commands.take("shops", [A, B])

@@ -476,6 +476,7 @@ table(
     texts("file"),
     integers("line"),
     texts("reason text"),
+    small_integers("is_textual"),
     integers("rejected_at import_id"),
     index("file line"),
     index("rejected_at"),

@@ -72,17 +72,15 @@ class ShopifyCsv(Format):
             dates=dates,
         )
         before = None
-        for chunk in csv.chunks(path, wanted):
-            present = [name for name in names if name in chunk.columns]
-            rows = zip(*(chunk.columns[name] for name in present), strict=True)
+        for part in csv.parts(path, wanted):
             orders = []
-            for line, cells in zip(chunk.lines.tolist(), rows, strict=True):
-                record = {name: cell for name, cell in zip(present, cells, strict=True) if cell}
+            for line, cells in part.records():
+                record = {name: cells[name] for name in names if cells.get(name)}
                 order = record.pop(_NAME, "")
                 if order != before or "Total" in record:
                     orders.append((line, _with_visitor(record)))
                 before = order
-            yield Records(orders, chunk.broken, chunk.position)
+            yield Records(orders, part.broken, part.position)
 
     def row(self, record: Record, target: Target) -> Row:
         currency = record.get("Currency")

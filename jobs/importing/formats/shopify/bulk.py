@@ -5,23 +5,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from jobs.importing.files.chunk import CHUNK_ROWS, HIDDEN, BrokenLine
+from jobs.importing.files.chunk import CHUNK_ROWS, BrokenLine
+from jobs.importing.files.json import json_values
 from jobs.importing.formats.base import Record, Records, Row, Sample, SourceField, Target
-from jobs.importing.formats.json_stream import json_values
 from jobs.importing.formats.projection import kept_record
-from jobs.importing.formats.shopify.orders import (
-    ShopifyOrders,
-    inner,
-    objects,
-    paid_back,
-    utm_of,
-)
+from jobs.importing.formats.shopify.orders import ShopifyOrders, in_snake_case, objects
 from jobs.importing.formats.shopify.parent_child_join import ParentChildJoin
 from jobs.importing.values.errors import InvalidValue, quoted
 
 _ALLOCATIONS: Final = "lineItems[].discountAllocations[]"
 _UTM: Final = ("source", "medium", "campaign", "term", "content")
-_MONEY: Final = "shopMoney"
 _PARENT: Final = "__parentId"
 _ORDER: Final = "gid://shopify/Order/"
 _REFUND: Final = "gid://shopify/Refund/"
@@ -41,13 +34,14 @@ _ORDERS_PER_CHUNK: Final = 5_000
 class ShopifyBulk(ShopifyOrders):
     name = "shopify-bulk"
     list_members = ("data", "order", "orders", "edges", "node", "nodes")
-    times = ("createdAt", "updatedAt", "cancelledAt")
-    emails = (
-        ("email",),
-        ("customer", "email"),
-        ("customer", "defaultEmailAddress", "emailAddress"),
-    )
-    attributes = ("customAttributes", "key")
+    says: ClassVar = {
+        "total_price": "totalPriceSet",
+        "total_discounts": "totalDiscountsSet",
+        "total_refunded_set": "totalRefundedSet",
+        "refunds.transactions.amount": "amountSet",
+        "allocated_amount_set": "allocatedAmountSet",
+    }
+    refund_total = "total_refunded_set"
     source_fields: ClassVar = (
         SourceField("id", "order_id"),
         SourceField("createdAt", "created_at"),
@@ -96,7 +90,7 @@ class ShopifyBulk(ShopifyOrders):
             for value in json_values(path, self.list_members):
                 part.position = value.position
                 if value.record is None:
-                    part.broken.append(BrokenLine(value.number, HIDDEN, value.wrong))
+                    part.broken.append(BrokenLine(value.number, value.wrong))
                     if len(part.broken) >= CHUNK_ROWS:
                         yield part
                         part = Records([], position=part.position)
@@ -109,7 +103,7 @@ class ShopifyBulk(ShopifyOrders):
                     yield part
                     part = Records([], position=part.position)
             for line in join.orphans():
-                part.broken.append(BrokenLine(line, HIDDEN, _ORPHAN))
+                part.broken.append(BrokenLine(line, _ORPHAN))
                 if len(part.broken) >= CHUNK_ROWS:
                     yield part
                     part = Records([], position=part.position)
@@ -118,55 +112,7 @@ class ShopifyBulk(ShopifyOrders):
     def row(self, record: Record, target: Target) -> Row:
         if not str(record.get("id", "")).startswith(_ORDER):
             raise InvalidValue(f"id: {quoted(record.get('id'))} is not the id of an order")
-        return super().row(record, target)
-
-    def currency(self, record: Record) -> Any:
-        return inner(record, "totalPriceSet", _MONEY, "currencyCode")
-
-    def total(self, record: Record, currency: Any, target: Target) -> int | None:
-        return _amount(record, "totalPriceSet", currency, target)
-
-    def discount(self, record: Record, currency: Any, target: Target) -> int | None:
-        return _amount(record, "totalDiscountsSet", currency, target)
-
-    def codes(self, record: Record, currency: Any, target: Target) -> list[Row]:
-        """The codes, each with what it took off the order's lines, if the export has that."""
-        listed = record.get("discountCodes")
-        named = [*(listed if isinstance(listed, list) else ())]
-        named += [item.get("code") for item in objects(record.get("discountApplications"))]
-        rows: dict[str, Row] = {}
-        for code in filter(None, named):
-            rows.setdefault(str(code).upper(), {"code": code})
-        for line in objects(record.get("lineItems")):
-            for allocation in objects(line.get("discountAllocations")):
-                code = inner(allocation, "discountApplication", "code")
-                amount = _amount(allocation, "allocatedAmountSet", currency, target)
-                if code and amount is not None:
-                    row = rows.setdefault(str(code).upper(), {"code": code})
-                    row["amount_cents"] = row.get("amount_cents", 0) + amount
-        return list(rows.values())
-
-    def refunded(self, refund: Record, order: Record, currency: Any, target: Target) -> int | None:
-        """As `ShopifyOrders`; the stated total if the export has no transactions."""
-        transactions = objects(refund.get("transactions"))
-        if not transactions:
-            return _amount(refund, "totalRefundedSet", currency, target)
-        return sum(
-            _amount(transaction, "amountSet", currency, target) or 0
-            for transaction in transactions
-            if paid_back(transaction)
-        )
-
-    def utm(self, record: Record) -> Row:
-        """The UTM parameters of the page on which the visit began, or else those that Shopify read."""
-        visit = inner(record, "customerJourneySummary", "lastVisit")
-        return utm_of(inner(visit, "landingPage")) or {
-            f"utm_{name}": inner(visit, "utmParameters", name) for name in _UTM
-        }
-
-
-def _amount(record: Record, name: str, currency: Any, target: Target) -> int | None:
-    return target.minor(name, inner(record, name, _MONEY, "amount"), currency)
+        return super().row(in_snake_case(record), target)
 
 
 def _unconnected(value: Record) -> Record:

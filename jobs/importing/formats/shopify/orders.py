@@ -1,85 +1,182 @@
-"""An order of Shopify as a row, and what its two exports share."""
+"""An order of Shopify as a row: one mapping for both APIs. Names are those of REST; GraphQL has the same ones
+in camelCase (`in_snake_case`), and some of its own."""
 
-from abc import abstractmethod
+import re
 from collections.abc import Iterable
+from fractions import Fraction
+from functools import cache, lru_cache
 from typing import Any, ClassVar, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from jobs.importing.formats.base import ROUNDED, Format, Record, Row, Target
+from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.numbers import decimal
 from warehouse.domain.vocabulary import UTM_FIELDS
 
 # Attributes of an order in which a shop's theme can leave the visitor's id. The checkout does not show
 # those with an underscore in front.
 VISITOR_ATTRIBUTES: Final = ("visitor_id", "_visitor_id")
+_CAPITAL: Final = re.compile(r"[A-Z]")
+_UTM: Final = ("source", "medium", "campaign", "term", "content")
 
 
 class ShopifyOrders(Format):
-    """Orders whose members are named in snake_case (REST) or camelCase (GraphQL).
-
-    `times`: the members created, updated, cancelled. `emails`: the places of the buyer's address, the
-    best first. `attributes`: the member with the order's attributes, and the name of an attribute's name.
-    """
+    """Orders of one of the APIs. `says`: what a reject calls a place of money, where that is not REST's name.
+    `refund_total`: the amount of a refund without transactions; without it, such a refund is of nothing."""
 
     kind = "orders"
     counts: ClassVar = (ROUNDED,)
-    times: ClassVar[tuple[str, str, str]]
-    emails: ClassVar[tuple[tuple[str, ...], ...]]
-    attributes: ClassVar[tuple[str, str]]
+    says: ClassVar[dict[str, str]] = {}
+    refund_total: ClassVar[str] = ""
 
     def row(self, record: Record, target: Target) -> Row:
-        created, updated, cancelled = self.times
-        currency = self.currency(record)
+        shop_money = "total_price_set.shop_money.currency_code"
+        currency = first(record, shop_money, "currency")
+
+        def money(name: str, amount: Any, rate: Fraction | None = None) -> int | None:
+            return target.minor(self.says.get(name, name), amount, currency, rate)
+
+        def total(name: str) -> int | None:
+            return money(name, first(record, f"{name}_set.shop_money.amount", name))
+
+        def refunded(refund: Record) -> int | None:
+            transactions = objects(refund.get("transactions"))
+            if self.refund_total and not transactions:
+                return money(
+                    self.refund_total, at(refund, f"{self.refund_total}.shop_money.amount")
+                )
+            paid = (
+                (first(t, "amount_set.shop_money.amount", "amount"), t)
+                for t in transactions
+                if _has_paid(t)
+            )
+            return sum(
+                money("refunds.transactions.amount", amount, _rate(amount, t, record, currency))
+                or 0
+                for amount, t in paid
+            )
+
         return {
             "order_id": last_part(record.get("id")),
-            "created_at": record.get(created),
-            "updated_at": record.get(updated),
+            "created_at": record.get("created_at"),
+            "updated_at": record.get("updated_at"),
             "currency": currency,
-            "total_cents": self.total(record, currency, target),
-            "discount_cents": self.discount(record, currency, target),
-            "customer_id": last_part(inner(record, "customer", "id")),
-            "email": first_of(inner(record, *path) for path in self.emails),
-            "visitor_id": self._visitor(record),
-            "discount_codes": self.codes(record, currency, target),
+            "total_cents": total("total_price"),
+            "discount_cents": total("total_discounts"),
+            "customer_id": last_part(at(record, "customer.id")),
+            "email": first(
+                record,
+                "email",
+                "contact_email",
+                "customer.email",
+                "customer.default_email_address.email_address",
+            ),
+            "visitor_id": _visitor(record),
+            "discount_codes": _codes(record, money),
             "refunds": [
                 {
                     "refund_id": last_part(refund.get("id")),
-                    "created_at": first_of(
-                        (refund.get(created), record.get(updated), record.get(created))
+                    "created_at": first(
+                        {"refund": refund} | record, "refund.created_at", "updated_at", "created_at"
                     ),
-                    "amount_cents": self.refunded(refund, record, currency, target),
+                    "amount_cents": refunded(refund),
                 }
                 for refund in objects(record.get("refunds"))
             ],
-            "cancelled_at": record.get(cancelled),
+            "cancelled_at": record.get("cancelled_at"),
             "test": record.get("test"),
-            **self.utm(record),
+            **_utm(record),
         }
 
-    @abstractmethod
-    def currency(self, record: Record) -> Any: ...
 
-    @abstractmethod
-    def total(self, record: Record, currency: Any, target: Target) -> int | None: ...
+def _visitor(order: Record) -> Any:
+    attributes = [*objects(order.get("note_attributes")), *objects(order.get("custom_attributes"))]
+    pairs = [(first(item, "name", "key"), item.get("value")) for item in attributes]
+    values = (value for name in VISITOR_ATTRIBUTES for key, value in pairs if key == name)
+    return next((value for value in values if value not in (None, "")), None)
 
-    @abstractmethod
-    def discount(self, record: Record, currency: Any, target: Target) -> int | None: ...
 
-    @abstractmethod
-    def codes(self, record: Record, currency: Any, target: Target) -> list[Row]: ...
+def _codes(order: Record, money: Any) -> list[Row]:
+    """The codes with their amounts, as REST states them; then those that are only named, each with what it
+    took off the order's lines, if the export has that."""
+    stated = order.get("discount_codes")
+    rows = [
+        {
+            "code": item.get("code"),
+            "amount_cents": money("discount_codes.amount", item.get("amount")),
+        }
+        for item in objects(stated)
+    ]
+    by_code = {str(row["code"]).upper(): row for row in rows}
 
-    @abstractmethod
-    def refunded(self, refund: Record, order: Record, currency: Any, target: Target) -> int | None:
-        """The amount of a refund: the sum of its transactions that moved money."""
+    def named(code: Any) -> Row:
+        if (key := str(code).upper()) not in by_code:
+            by_code[key] = {"code": code}
+            rows.append(by_code[key])
+        return by_code[key]
 
-    @abstractmethod
-    def utm(self, record: Record) -> Row: ...
+    names = (
+        [item for item in stated if not isinstance(item, dict)] if isinstance(stated, list) else []
+    )
+    names += [item.get("code") for item in objects(order.get("discount_applications"))]
+    for code in filter(None, names):
+        named(code)
+    for line in objects(order.get("line_items")):
+        for allocation in objects(line.get("discount_allocations")):
+            code = at(allocation, "discount_application.code")
+            amount = money(
+                "allocated_amount_set", at(allocation, "allocated_amount_set.shop_money.amount")
+            )
+            if code and amount is not None:
+                row = named(code)
+                row["amount_cents"] = (row.get("amount_cents") or 0) + amount
+    return rows
 
-    def _visitor(self, record: Record) -> Any:
-        member, name = self.attributes
-        pairs = [(item.get(name), item.get("value")) for item in objects(record.get(member))]
-        return first_of(
-            value for wanted in VISITOR_ATTRIBUTES for key, value in pairs if key == wanted
+
+def _has_paid(transaction: Record) -> bool:
+    """Whether a transaction of a refund has moved money."""
+    kind, status = (str(transaction.get(name)).lower() for name in ("kind", "status"))
+    return kind == "refund" and status == "success"
+
+
+def _rate(amount: Any, transaction: Record, order: Record, currency: Any) -> Fraction | None:
+    """The value of one unit of a transaction's currency in the shop's; None if they are the same, or the
+    amount is 0 in either.
+
+    Transactions of REST are in the currency that the buyer was shown. The order's total is stated in both; at
+    its rate a refund of the whole order is the whole order.
+    """
+    paid_in = transaction.get("currency")
+    if paid_in in (None, "", currency) or _is_zero(amount):
+        return None
+    if paid_in != at(order, "total_price_set.presentment_money.currency_code"):
+        raise InvalidValue(
+            f"refunds.transactions.currency: {quoted(paid_in)} is none of the order's currencies"
         )
+    total, shown = (
+        at(order, f"total_price_set.{money}.amount")
+        for money in ("shop_money", "presentment_money")
+    )
+    try:
+        return Fraction(decimal(total)) / Fraction(decimal(shown))
+    except (InvalidValue, ZeroDivisionError):
+        raise InvalidValue("total_price_set: has no rate for the refund") from None
+
+
+def _is_zero(amount: Any) -> bool:
+    try:
+        return decimal(amount) == "0"
+    except InvalidValue:  # missing, or no number: `Target.minor` tells them apart
+        return False
+
+
+def _utm(order: Record) -> Row:
+    """The UTM parameters of the page on which the visit began, or else those that Shopify read."""
+    visit = at(order, "customer_journey_summary.last_visit")
+    page = first(order, "landing_site", "customer_journey_summary.last_visit.landing_page")
+    if (tags := utm_of(page)) or not isinstance(visit, dict):
+        return tags
+    return {f"utm_{name}": at(visit, f"utm_parameters.{name}") for name in _UTM}
 
 
 def utm_of(address: Any) -> Row:
@@ -99,12 +196,6 @@ def utm_of(address: Any) -> Row:
     return row
 
 
-def paid_back(transaction: Record) -> bool:
-    """Whether a transaction of a refund has moved money."""
-    kind, status = (str(transaction.get(name)).lower() for name in ("kind", "status"))
-    return kind == "refund" and status == "success"
-
-
 def last_part(gid: Any) -> Any:
     """The number of a global id (`gid://shopify/Order/1`); other values as they are."""
     if not isinstance(gid, str) or not gid.startswith("gid://"):
@@ -117,13 +208,33 @@ def objects(value: Any) -> list[Record]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def inner(record: Any, *names: str) -> Any:
-    """The value in nested objects; None if one of them is missing."""
-    for name in names:
+def at(record: Any, place: str) -> Any:
+    """The value at a place (`customer.id`); None if an object on the way is missing."""
+    for name in _names(place):
         record = record.get(name) if isinstance(record, dict) else None
     return record
 
 
-def first_of(values: Iterable[Any]) -> Any:
-    """The first value that is not missing."""
+def first(record: Record, *places: str) -> Any:
+    """The first value at some places that is not missing."""
+    values: Iterable[Any] = (at(record, place) for place in places)
     return next((value for value in values if value not in (None, "")), None)
+
+
+def in_snake_case(value: Any) -> Any:
+    """A value with the names of GraphQL as REST spells them."""
+    if isinstance(value, list):
+        return [in_snake_case(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {_snake_case(name): in_snake_case(member) for name, member in value.items()}
+
+
+@cache
+def _names(place: str) -> list[str]:
+    return place.split(".")
+
+
+@lru_cache(maxsize=1 << 10)
+def _snake_case(name: str) -> str:
+    return _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name)

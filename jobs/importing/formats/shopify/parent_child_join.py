@@ -45,6 +45,8 @@ class ParentChildJoin:
 
     def children(self, parent: str) -> list[str]:
         """The texts of an object's parts, in the file's order; after `parents` was begun."""
+        if not parent:  # an object without an id has no parts
+            return []
         rows = self._database.execute(
             "SELECT text FROM object WHERE parent = ? ORDER BY line", (parent,)
         )

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.importing.files import json as json_files
 from jobs.importing.files.chunk import HIDDEN
-from jobs.importing.formats import json_stream
-from jobs.importing.formats.json_stream import json_records, json_values
+from jobs.importing.files.json import json_records, json_values
 from tests.support.import_files import written
 
 LIST_MEMBERS = ("data", "list")
@@ -20,7 +20,7 @@ LIST_MEMBERS = ("data", "list")
 
 def read(path: Path) -> tuple[list[tuple[int, Any]], list[tuple[int, str]]]:
     """Number and record of all, and number and reason of each fault."""
-    parts = list(json_records(path, LIST_MEMBERS))
+    parts = list(json_records(path, LIST_MEMBERS, {}))
     broken = [line for _, lines, _ in parts for line in lines]
     assert {line.text for line in broken} <= {HIDDEN}
     records = [pair for pairs, _, _ in parts for pair in pairs]
@@ -62,7 +62,7 @@ MALFORMED = "not JSON: it is malformed: the rest is unreadable"
         (b'{"a": 1}\n"text"\n{"a": "\xff"}', [1], [(2, "not a JSON object"), (3, "not JSON")]),
         (b'[{"a": 1},\n 2, "x", [{"a": 3}], null]', [1, 4],
          [(2, "not a JSON object"), (3, "not a JSON object"), (5, "not a JSON object")]),
-        (b'{"data": [1, {"a": 1}],\n"shop_id": [2]}', [2], [(1, "not a JSON object")]),
+        (b'{"data": [1, {"a": 1}],\n"shop_id": [2]}', [1], []),
         (b'[{"a": 1}]\n\n{"data":\n[{"a": 2}]} {"a":\n3}', [1, 2, 3], []),
         (b'[{"a": 1},\n{"a": 2', [1], [(2, CUT_SHORT)]),
         (b'[{"a": 1}', [1], [(2, CUT_SHORT)]),
@@ -93,6 +93,42 @@ def test_of_a_truncated_archive_the_part_that_can_be_read_is(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.parametrize("digits", [4_300, 5_000, 3 << 20])
+@pytest.mark.parametrize("begin", ["", "1e", "0.", "1.5e-"])
+def test_a_number_of_any_length_costs_no_more_than_its_record(
+    tmp_path: Path, digits: int, begin: str
+) -> None:
+    """ijson's parser in C ends the process where Python refuses to convert a number."""
+    number = begin + "9" * digits
+    path = written(tmp_path / "in.json", f'[{{"a": 1}}, {{"a": {number}}}, {{"a": 2}}]'.encode())
+    records, broken = read(path)
+    assert records[0] == (1, {"a": 1})
+    if "e" not in begin:
+        assert records[2] == (3, {"a": 2})
+        assert (
+            len(records[1][1]["a"].as_tuple().digits if begin else str(records[1][1]["a"])) < digits
+        )
+    assert [line for line, _ in broken] == ([2] if "e" in begin else [])
+
+
+def test_more_behind_a_long_list_is_told(tmp_path: Path) -> None:
+    rows = [{"a": "x" * 500} for _ in range(200)]
+    page = json.dumps({"data": rows}, indent=1)
+    one, two = read(written(tmp_path / "in.json", f"{page}\n{page}".encode()))
+    assert len(one) == len(rows)
+    assert two == [
+        (
+            len(rows) + 1,
+            "not JSON: more follows the first list: write each document on a line of its own: the rest is "
+            "unreadable",
+        )
+    ]
+    lines = json.dumps({"data": rows})
+    assert len(read(written(tmp_path / "in.json", f"{lines}\n{lines}".encode()))[0]) == 2 * len(
+        rows
+    )
+
+
 @given(
     rows=st.lists(st.dictionaries(st.text(max_size=3), st.text() | st.integers(-5, 5), max_size=3)),
     size=st.integers(1, 40),
@@ -116,8 +152,8 @@ def test_values_may_be_cut_anywhere(
         return iter([(data[start : start + size], start) for start in range(0, len(data), size)])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_stream, "blocks_of", blocks)
-        patch.setattr(json_stream, "_is_lines", lambda *_: False)
+        patch.setattr(json_files, "blocks_of", blocks)
+        patch.setattr(json_files, "_is_lines", lambda *_: False)
         records, broken = read(path)
     assert [record for _, record in records] == [{"x": row} for row in rows]
     assert broken == []

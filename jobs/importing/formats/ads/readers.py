@@ -1,0 +1,74 @@
+"""Values of ad platforms that are written in a way of their own: the words behind `read =` in the tables."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from jobs.importing.values.money import of_millionths
+from jobs.importing.values.numbers import exact_sum
+from jobs.importing.values.order_lists import from_json
+from jobs.importing.values.texts import text
+from warehouse.domain.vocabulary import PROVIDER_SOURCES
+
+_CUSTOMER: Final = re.compile(r"customers/(\d+)/")
+_MIDNIGHT: Final = " 00:00:00"
+# The purchases that an ad brought, under the names of the same purchases on more and more places: all of
+# them, those of shops and apps, those on the website. The first that a row has counts.
+_PURCHASES: Final = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
+_PROVIDERS: Final = {
+    source: name for name, sources in PROVIDER_SOURCES.items() for source in sources
+}
+
+
+def account(written: Any) -> str:
+    """The id of an account, which platforms also write as `act_123` or `123-456-7890`."""
+    return text(written).removeprefix("act_").replace("-", "")
+
+
+def customer(resource: Any) -> str | None:
+    """The customer in the name of a resource of Google (`customers/123/campaigns/4`)."""
+    match = _CUSTOMER.match(resource) if isinstance(resource, str) else None
+    return match[1] if match else None
+
+
+def day(written: Any) -> Any:
+    """A day that is written as its midnight."""
+    return written.removesuffix(_MIDNIGHT) if isinstance(written, str) else written
+
+
+def provider(written: Any) -> Any:
+    """The provider by the name that the product uses; an unknown one by its own, without "Ads" behind it, as
+    UTM sources have it."""
+    if not isinstance(written, str):
+        return written
+    name = written.strip().lower()
+    without_ads = name.removesuffix("ads").rstrip()
+    return _PROVIDERS.get(without_ads) or name.removesuffix(" ads").rstrip() or written
+
+
+def purchases(actions: Any) -> str | None:
+    """The number of purchases among Meta's actions, or their value; None if there are none. Breakdowns of
+    actions split one type over several entries. Raises InvalidValue."""
+    by_type: dict[str, list[Any]] = {}
+    actions = from_json(actions)
+    for action in actions if isinstance(actions, list) else ():
+        if isinstance(action, dict) and action.get("value") is not None:
+            by_type.setdefault(str(action.get("action_type")), []).append(action["value"])
+    values = next((by_type[kind] for kind in _PURCHASES if kind in by_type), None)
+    return None if values is None else exact_sum(values)
+
+
+def as_it_is(written: Any) -> Any:
+    return written
+
+
+READERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "": as_it_is,
+    "account": account,
+    "customer": customer,
+    "day": day,
+    "micros": of_millionths,
+    "provider": provider,
+    "purchases": purchases,
+}
+"""Each raises InvalidValue, and is only asked for a value that is there."""

@@ -1,0 +1,405 @@
+"""How each ad report is read. `ReportTable` has all that the table of a platform may say."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from jobs.importing.files import csv
+from jobs.importing.files.chunk import UnreadableFile, WantedColumns, listed
+from jobs.importing.files.json import begins_json, json_records
+from jobs.importing.formats.ads.readers import READERS
+from jobs.importing.formats.ads.segment import segment_of
+from jobs.importing.formats.base import (
+    SKIPPED,
+    Format,
+    Record,
+    Records,
+    Row,
+    Sample,
+    SourceField,
+    Target,
+)
+from jobs.importing.kinds.ad_spend import AdSpendKind
+from jobs.importing.values.errors import InvalidValue, quoted
+
+# Fields of ad spend that a table must fill.
+_REQUIRED: Final = {field.name for field in AdSpendKind.fields if field.required} - {"shop_id"}
+# With the provider, the fields by which rows of one shop replace each other.
+_KEY: Final = ("account_id", "campaign_id", "date", "segment")
+_NO_VALUE: Final = (None, "")
+# "Amount spent (EUR)"
+_WITH_CURRENCY: Final = re.compile(r"(.*\S)\s*\(([A-Z]{3})\)")
+_BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
+_HUMP: Final = re.compile(r"_+(.)")
+# The depth of the members that are mapped.
+_DEPTH: Final = 3
+# Columns of other tables can have names of any length; the whole of them is not remembered.
+_LONGEST_NAME: Final = 255
+_EVERY_MEMBER: Final = "*"
+
+
+class Fill(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The field that a place fills, and how its values are read: a word of `READERS`."""
+
+    field: str
+    read: str = ""
+
+
+class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table that a page of the platform exports, with titles above the header and totals among the rows.
+    `advice`: how to export a row for each day. `translated`: names of columns in other languages, with the
+    places that they are."""
+
+    advice: str
+    translated: dict[str, str] = {}
+
+
+class ReportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The table of a platform. Places are names of columns, or members of a JSON object (`campaign.id`)."""
+
+    # Place -> the field of ad spend, or several. Of places that fill the same the first with a value counts.
+    fields: dict[str, str | list[str] | Fill]
+    # Place -> its name in our segment, in the order of the segment. "*": each member of the place by its own
+    # name, but for those in `segment_without`.
+    segment: dict[str, str] = {}
+    segment_without: dict[str, list[str]] = {}
+    # The provider, where the rows do not state it.
+    provider: str = ""
+    # The members in which answers in JSON hold rows. Without any the report is a table.
+    lists: list[str] = []
+    # The columns or members by which a report is recognised. Without any: columns for all required fields.
+    shown_by: list[str] = []
+    # The places of the first and the last day of a row, which must be one.
+    one_day: list[str] = []
+    # Texts that stand for a missing value.
+    missing: list[str] = []
+    # Members whose members count as the row's own.
+    members: list[str] = []
+    # Whether names may be in snake_case, which the table has in camelCase, and nested ones joined by a point.
+    camel_case: bool = False
+    # Whether names of columns count in any case and with anything between their words.
+    any_spelling: bool = False
+    # A member that no row has.
+    no_row: str = ""
+    # What a record without spend states for the rows after it: the account's place first.
+    account: list[str] = []
+    page: Page | None = None
+
+
+def read_table(path: Path) -> ReportTable:
+    """The table in a file. Raises ValueError."""
+    try:
+        table = msgspec.convert(tomllib.loads(path.read_text()), ReportTable)
+        for fill in table.fields.values():
+            _one_of(fill.read if isinstance(fill, Fill) else "", READERS, "reader")
+            for field in _fields_of(fill):
+                _one_of(field, AdSpendKind.field_names(), "field of ad spend")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return table
+
+
+def _one_of(word: str, words: Iterable[str], what: str) -> None:
+    if word not in words:
+        raise ValueError(f"no {what} {word!r}; there are {', '.join(filter(None, words))}")
+
+
+class AdReport(Format):
+    """The reports that a table describes: rows of one day each."""
+
+    kind = "ad-spend"
+    name: str  # type: ignore[misc]
+    list_members: tuple[str, ...]  # type: ignore[misc]
+    counts: tuple[str, ...]  # type: ignore[misc]
+    source_fields: tuple[SourceField, ...]  # type: ignore[misc]
+
+    def __init__(self, name: str, table: ReportTable) -> None:
+        self.name, self.table = name, table
+        self.list_members = tuple(table.lists)
+        self.counts = (SKIPPED,) if table.page else ()
+        # (place, field, reader)
+        self._fills = [
+            (place, field, READERS[fill.read if isinstance(fill, Fill) else ""])
+            for place, fill in table.fields.items()
+            for field in _fields_of(fill)
+        ]
+        self._provider = {"provider": table.provider} if table.provider else {}
+        days = [(place, "date") for place in table.one_day if place not in table.fields]
+        filled = [(place, field) for place, field, _ in self._fills] + days
+        filled += [(place, "segment") for place in table.segment]
+        self.source_fields = tuple(SourceField(place, field) for place, field in filled)
+        columns = {place: place for place, _ in filled}
+        translated = table.page.translated if table.page else {}
+        self._columns = {self._spelt(name): place for name, place in (columns | translated).items()}
+
+    def matches(self, sample: Sample) -> bool:
+        table = self.table
+        if table.page:
+            lines = sample.head[: 64 << 10].decode("utf-8", "replace").splitlines()
+            return csv.find_header(lines, self._is_header) is not None
+        if table.shown_by:
+            rows = (self._plain(record) for record in sample.records)
+            return any(row.keys() >= set(table.shown_by) for row in rows)
+        is_table = sample.head.lstrip()[:1] not in (b"{", b"[")
+        return is_table and any(self._filled(record) >= _REQUIRED for record in sample.records)
+
+    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+        parts = self._of_table(path, dates)
+        if self.list_members and begins_json(path):
+            parts = (Records(*part) for part in json_records(path, self.list_members, {}))
+        stated = _StatedAccounts(self.table.account)
+        for part in parts:
+            rows = [
+                (line, self._plain(record))
+                for line, record in part.numbered
+                if not self.table.no_row or self.table.no_row not in record
+            ]
+            part.numbered = list(stated.completed(rows)) if self.table.account else rows
+            yield part
+
+    def row(self, record: Record, target: Target) -> Row | None:
+        if not self.table.page and (days := self._several_days(record)):
+            raise InvalidValue(
+                f"{self.table.one_day[1]}: {quoted(days[1])} is not {self.table.one_day[0]} "
+                f"({quoted(days[0])}); export one row a day"
+            )
+        row: Row = dict(self._provider)
+        for place, field, read in self._fills:
+            value = _at(record, place)
+            if row.get(field) in _NO_VALUE and value not in _NO_VALUE:
+                row[field] = _read(place, read, value)
+        if self.table.page and not (row.get("date") and row.get("campaign_name")):
+            target.count(SKIPPED)  # a total
+            return None
+        return row | {"segment": segment_of(self._keys_of(record))}
+
+    def _keys_of(self, record: Record) -> Iterable[tuple[str, Any]]:
+        """The keys of a row's segment with their values: of one key's places the first with a value."""
+        keys: dict[str, Any] = {}
+        for place, name in self.table.segment.items():
+            value = _at(record, place)
+            if name != _EVERY_MEMBER:
+                keys[name] = value if keys.get(name) in _NO_VALUE else keys[name]
+            elif isinstance(value, dict):
+                left_out = self.table.segment_without.get(place, ())
+                keys |= {name: value[name] for name in sorted(value) if name not in left_out}
+        return keys.items()
+
+    def _several_days(self, record: Record) -> tuple[Any, Any] | None:
+        """The first and the last day of a row, if they differ; None where another place states its day."""
+        if not self.table.one_day:
+            return None
+        dated = (place for place, field, _ in self._fills if field == "date" and _at(record, place))
+        first, last = (_at(record, place) for place in self.table.one_day)
+        is_stated = next(dated, self.table.one_day[0]) == self.table.one_day[0]
+        return (first, last) if is_stated and last != first else None
+
+    def _plain(self, record: Record) -> Record:
+        """A record with the names of the table, without missing values."""
+        if self.table.camel_case:
+            record = _camel_case(record)
+        for name in self.table.members:
+            if isinstance(of_member := record.get(name), dict):
+                record = {key: value for key, value in record.items() if key != name} | of_member
+        if not self.table.missing:
+            return record
+        missing = (*_NO_VALUE, *self.table.missing)
+        return {name: value for name, value in record.items() if value not in missing}
+
+    def _of_table(self, path: Path, dates: str) -> Iterator[Records]:
+        table = self.table
+        fields = dict(self.source_fields)
+        wanted = WantedColumns(
+            self._names(),
+            notation_of=lambda name: AdSpendKind.notation_of(fields.get(self._place(name), "")),
+            dates=dates,
+            is_header=self._is_like_header if table.page else None,
+        )
+        rows_before = _RowsBefore(self)
+        for part in csv.parts(path, wanted):
+            names = [self._place(name) for name in part.header]
+            stated = self._checked(path, part.header)
+            numbered = []
+            for line, cells in zip(part.lines, part.rows, strict=True):
+                present = zip(names, (cell.strip() for cell in cells), cells, strict=True)
+                record = stated | {
+                    name: cell for name, bare, cell in present if bare and bare not in table.missing
+                }
+                numbered.append((line, record))
+                if table.page:
+                    self._check_days(path, record)
+                    rows_before.check(path, line, record, cells, part.header)
+            yield Records(numbered, part.broken, part.position)
+
+    def _checked(self, path: Path, header: Sequence[str]) -> Record:
+        """What a header itself states: the currency. Raises UnreadableFile if columns are missing."""
+        page, filled, stated = self.table.page, self._filled(header), {}
+        if page and "date" not in filled:
+            raise UnreadableFile(f"{path}: no column says the day; {page.advice}")
+        missing = _REQUIRED - filled - ({"currency"} if page else set())
+        if missing:
+            in_order = [field.name for field in AdSpendKind.fields if field.name in missing]
+            raise UnreadableFile(
+                f"{path}: no column says: {', '.join(in_order)}; the file has: "
+                f"{', '.join(listed(header))}"
+            )
+        if page and "currency" not in filled:
+            matches = [_WITH_CURRENCY.fullmatch(name.strip()) for name in header]
+            currencies = [m[2] for m in matches if m and "spend" in self._filled([m[1]])]
+            if not currencies:
+                raise UnreadableFile(f"{path}: no column says the currency; add it to the report")
+            place = next(place for place, field, _ in self._fills if field == "currency")
+            stated = {place: currencies[0]}
+        return stated
+
+    def _check_days(self, path: Path, record: Record) -> None:
+        days = self._several_days(record)
+        if (
+            self.table.page
+            and days
+            and days[1] is not None
+            and self._filled(record) >= {"campaign_name"}
+        ):
+            raise UnreadableFile(
+                f"{path}: a row is of several days ({quoted(days[0])} to {quoted(days[1])}); "
+                f"{self.table.page.advice}"
+            )
+
+    def unread(self, header: Sequence[str]) -> str:
+        """The columns that no place of the table is."""
+        places = dict(self.source_fields)
+        names = [name for name in header if self._place(name) not in places]
+        return ", ".join(listed(names)) or "none"
+
+    def _filled(self, names: Iterable[str]) -> set[str]:
+        """The fields that columns of these names fill."""
+        places = {self._place(name) for name in names}
+        return {field for place, field, _ in self._fills if place in places} | {*self._provider}
+
+    def _is_header(self, names: Sequence[str]) -> bool:
+        return {self._place(name) for name in names} >= set(self.table.shown_by)
+
+    def _is_like_header(self, names: Sequence[str]) -> bool:
+        """Whether a line is the header of a file whose format is known: it may lack columns."""
+        known = {self._place(name) for name in names}.intersection(self._columns.values())
+        return len(known) >= len(self.table.shown_by)
+
+    def _names(self) -> Sequence[str]:
+        """All names that a column may have, as far as they can be listed."""
+        translated = self.table.page.translated if self.table.page else {}
+        names = [*dict(self.source_fields), *translated]
+        if self.table.any_spelling:
+            names += [name.replace("_", " ") for name in names]
+        if self.table.camel_case:
+            names += [re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower() for name in names]
+        return names
+
+    def _place(self, column: str) -> str:
+        """The place that a column is, or its own name."""
+        return self._columns.get(self._spelt(column[:_LONGEST_NAME]), column)
+
+    def _spelt(self, column: str) -> str:
+        """The name of a column, the same for all its spellings."""
+        if self.table.any_spelling:
+            return _BETWEEN_WORDS.sub("_", column.lower()).strip("_")
+        if self.table.camel_case:
+            return ".".join(_in_camel_case(column))
+        if not self.table.page:
+            return column
+        match = _WITH_CURRENCY.fullmatch(column.strip())
+        return (match[1] if match else column.strip()).replace(".", "").lower()
+
+
+class _StatedAccounts:
+    """What records without spend state of accounts, for the rows after them. `names`: the places of what they
+    state, the account's first."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._by_account: dict[str, Record] = {}
+        self._last: Record = {}
+
+    def completed(self, rows: Iterable[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
+        for line, record in rows:
+            if "spend" not in record and record.keys() >= set(self._names):
+                self._last = {name: record[name] for name in self._names}
+                self._by_account[str(record[self._names[0]])] = self._last
+            else:
+                account = record.get(self._names[0])
+                stated = self._last if account is None else self._by_account.get(str(account), {})
+                yield line, stated | record
+
+
+class _RowsBefore:
+    """The rows of a page's export so far: the last of rows that no column of ours tells apart would replace
+    the others."""
+
+    def __init__(self, report: AdReport) -> None:
+        self._report = report
+        # By key, the first line and the hash of its cells.
+        self._first: dict[tuple[Any, ...], tuple[int, int]] = {}
+
+    def check(
+        self, path: Path, line: int, record: Record, cells: Sequence[str], header: Sequence[str]
+    ) -> None:
+        """Raise UnreadableFile if the row would replace another one."""
+        try:
+            row = self._report.row(record, Target())
+        except InvalidValue:
+            return  # it is a reject
+        if row is None:
+            return
+        own = hash(tuple(cells))
+        first, others = self._first.setdefault(tuple(map(row.get, _KEY)), (line, own))
+        if own != others:
+            raise UnreadableFile(
+                f"{path}: lines {first} and {line} are of the same campaign, day and segment: "
+                "one would replace the other; export without what splits them (columns that are "
+                f"not read: {self._report.unread(header)}), or with the ids of campaigns"
+            )
+
+
+def _fields_of(fill: str | list[str] | Fill) -> list[str]:
+    if isinstance(fill, Fill):
+        return [fill.field]
+    return [fill] if isinstance(fill, str) else fill
+
+
+def _read(place: str, read: Any, value: Any) -> Any:
+    try:
+        return read(value)
+    except InvalidValue as cause:
+        raise InvalidValue(f"{place}: {cause}") from None
+
+
+def _at(record: Record, place: str) -> Any:
+    if place in record or "." not in place:
+        return record.get(place)
+    value: Any = record
+    for name in place.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _camel_case(record: Record, depth: int = _DEPTH) -> Record:
+    """A record as REST writes it: `campaign.id` of a CSV header becomes a member of a member, and
+    `cost_micros`, the spelling of SQL and other clients, becomes `costMicros`."""
+    camel: Record = {}
+    for path, value in record.items():
+        below = camel
+        *above, name = _in_camel_case(path)
+        for part in above:
+            inner = below.setdefault(part, {})
+            below = inner if isinstance(inner, dict) else {}
+        below[name] = _camel_case(value, depth - 1) if depth and isinstance(value, dict) else value
+    return camel
+
+
+@lru_cache(maxsize=1 << 10)
+def _in_camel_case(path: str) -> tuple[str, ...]:
+    return tuple(_HUMP.sub(lambda match: match[1].upper(), part) for part in path.split("."))
