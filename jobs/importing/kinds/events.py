@@ -9,7 +9,15 @@ import pyarrow.compute as pc
 from jobs.importing.files.chunk import HIDDEN
 from jobs.importing.kinds.base import Kind, Written
 from jobs.importing.kinds.forgotten_rows import insert_wanted
-from jobs.importing.kinds.seen_forms import FORM_ID, events_of, named_by, read_form_ids, see
+from jobs.importing.kinds.seen_forms import (
+    FORM_ID,
+    FORM_NAME,
+    SOURCE,
+    events_of,
+    named_by,
+    read_form_ids,
+    see,
+)
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values import answers
 from jobs.importing.values.columns import ChunkColumns, Flags
@@ -72,6 +80,8 @@ class EventsKind(Kind):
         ),
         SHOP_ID,
         FORM_ID,
+        SOURCE,
+        FORM_NAME,
         Field("form_session_id", SENT_ID, "one showing of the form to one visitor", required=True),
         Field("visitor_id", SENT_ID, "the browser or device", required=True),
         Field("type", TYPE, "what happened", required=True),
@@ -97,7 +107,7 @@ class EventsKind(Kind):
     )
 
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
-        """The columns of raw_event but batch_id; of another system's file also those of `read_form_ids`."""
+        """The columns of raw_event but batch_id, and those of `read_form_ids`."""
         own = (field for field in self.fields if field.name not in _READ_TOGETHER)
         read = {"shop_key": columns.read(shops.key_field())} | read_form_ids(columns)
         read |= columns.read_all(own)
@@ -142,7 +152,7 @@ class EventsKind(Kind):
         }
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
-        """Add the events whose id is new, and the forms that another system's file names."""
+        """Add the events whose id is new, and the forms that those with a source name."""
         events = events_of(rows)
         inserted = insert_wanted(connection, self.name, tables.raw_event, events, import_id)
         if inserted.dropped:
@@ -161,7 +171,10 @@ class EventsKind(Kind):
 
 
 _OF_ANSWER: Final = ("field_id", "field_type", "value")
-_READ_TOGETHER: Final = {SHOP_ID.name, FORM_ID.name, *_OF_ANSWER, "email", "email_sha256"}
+_READ_TOGETHER: Final = {
+    *(SHOP_ID.name, FORM_ID.name, SOURCE.name, FORM_NAME.name),
+    *(*_OF_ANSWER, "email", "email_sha256"),
+}
 
 
 def read_emails(columns: ChunkColumns) -> pa.DictionaryArray:

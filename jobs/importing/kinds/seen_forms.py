@@ -1,5 +1,5 @@
-"""Forms that events in files of other systems name: they become known with their first event, or with a row
-of kind `forms` that says what the events told.
+"""Forms that events of other systems name: they become known with their first event, or with a row of kind
+`forms` that says what the events told.
 
 A form stands under the id that `form_id_of` makes of its id there. Its name is that of the latest event that
 has one, else its id; a row of kind `forms` with our id stands above both.
@@ -11,11 +11,14 @@ and rows come. A form that had to wait for an earlier event is called by names t
 """
 
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.importing.kinds.base import Written
+from jobs.importing.shops import SHOP_ID
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.fields import ID, INSTANT, NAME, UUID, Field
 from jobs.run.clock import now_micros
@@ -28,7 +31,9 @@ from warehouse.settings import FORMS_PER_SHOP
 from warehouse.tables import form, form_seen
 
 FORM_ID: Final = Field("form_id", UUID, "the form", required=True)
-_FORM_NAME: Final = Field("form_name", NAME, "the form's name in the other system")
+# An event that names its source makes its form known.
+SOURCE: Final = Field("source", ID, "the system that has the form; `form_id` is then its id there")
+FORM_NAME: Final = Field("form_name", NAME, "the form's name there, with `source`")
 FIRST_EVENT_AT: Final = Field(
     "first_event_at", INSTANT, "the row says what events told of the form: their first"
 )
@@ -41,7 +46,8 @@ SEEN_FIELDS: Final = (
     Field("source_id", ID, "its id there"),
 )
 # Besides the columns of events.
-_MORE: Final = ("source", "source_id", "form_name")
+_HAS_SOURCE: Final = "has_source"
+_MORE: Final = ("source", "source_id", "form_name", _HAS_SOURCE)
 
 _COLUMNS: Final = (
     *("shop_key", "form_id", "name", "source", "source_id", "first_event_at", "named_at"),
@@ -96,22 +102,30 @@ _FOREIGN_ID: Final = replace(ID, may_be_address=False)
 
 
 def read_form_ids(columns: ChunkColumns) -> dict[str, pa.Array]:
-    """The forms of a chunk's events: `form_id`; of another system's file also `source`, `source_id` and
-    `form_name`, the first two empty where the id is ours already."""
-    chunk = columns.chunk
-    if not chunk.format:
+    """The forms of a chunk's events: `form_id`. Where any row names its source, also the columns `_MORE`:
+    `source` and `source_id` are empty where the id is ours already."""
+    has_source = ~columns.missing(SOURCE.name)
+    if not has_source.any():
         return {FORM_ID.name: columns.read(FORM_ID)}
-    stated = columns.read(replace(FORM_ID, type=_FOREIGN_ID)).dictionary_encode()
-    ids = stated.dictionary.to_pylist()
-    is_ours = [not id or is_uuid(id.lower()) for id in ids]
-    ours = [id and form_id_of(chunk.shop_id, chunk.format, id) for id in ids]
-    foreign = ["" if own else id for own, id in zip(is_ours, ids, strict=True)]
-    sources = ["" if own else chunk.format for own in is_ours]
-    by_name = {FORM_ID.name: ours, "source": sources, "source_id": foreign}
-    read = {
-        name: pa.array(texts, pa.string()).take(stated.indices) for name, texts in by_name.items()
+    any_id = replace(FORM_ID, required=False)
+    own = columns.read(any_id, only=~has_source).to_pylist()
+    foreign = columns.read(replace(any_id, type=_FOREIGN_ID), only=has_source).to_pylist()
+    columns.refuse(columns.missing(FORM_ID.name), f"{FORM_ID.name}: missing")
+    sources = columns.read(SOURCE).to_pylist()
+    shops = columns.read(replace(SHOP_ID, type=_FOREIGN_ID)).to_pylist()
+    our_id = cache(form_id_of)
+    ids = [
+        our_id(shop, source, id) if id else own_id
+        for shop, source, id, own_id in zip(shops, sources, foreign, own, strict=True)
+    ]
+    is_foreign = [bool(id) and not is_uuid(id.lower()) for id in foreign]
+    return {
+        FORM_ID.name: pa.array(ids, pa.string()),
+        "source": pc.if_else(is_foreign, sources, ""),
+        "source_id": pc.if_else(is_foreign, foreign, ""),
+        FORM_NAME.name: columns.read(FORM_NAME),
+        _HAS_SOURCE: pa.array(has_source),
     }
-    return read | {_FORM_NAME.name: columns.read(_FORM_NAME)}
 
 
 def events_of(rows: pa.Table) -> pa.Table:
@@ -120,16 +134,18 @@ def events_of(rows: pa.Table) -> pa.Table:
 
 
 def named_by(rows: pa.Table) -> pa.Table | None:
-    """The forms that events name: one row each in the columns of `form`, None for a file of ours or no
-    rows. The events of another system's file are all of one shop."""
-    if _MORE[0] not in rows.column_names or not rows.num_rows:
+    """The forms that events with a source name: one row each in the columns of `form`, None without any."""
+    if _HAS_SOURCE not in rows.column_names:
+        return None
+    rows = rows.filter(rows[_HAS_SOURCE])
+    if not rows.num_rows:
         return None
     key = ("shop_key", "form_id", *_MORE)
     counted = rows.group_by(list(key)).aggregate([("occurred_at", "min"), ("occurred_at", "max")])
-    forms: dict[str, dict[str, Any]] = {}
+    forms: dict[tuple[int, str], dict[str, Any]] = {}
     for row in counted.to_pylist():
-        form_id = row["form_id"]
-        seen = forms.setdefault(form_id, row | {"first_event_at": NEVER, "named_at": 0, "name": ""})
+        own_key = (row["shop_key"], row["form_id"])
+        seen = forms.setdefault(own_key, row | {"first_event_at": NEVER, "named_at": 0, "name": ""})
         seen["first_event_at"] = min(seen["first_event_at"], row["occurred_at_min"])
         if row["form_name"]:
             name = (row["occurred_at_max"], row["form_name"])
@@ -140,8 +156,8 @@ def named_by(rows: pa.Table) -> pa.Table | None:
 
 
 def see(connection: ArrowConnection, forms: pa.Table, import_id: int) -> None:
-    """Store what these forms of one shop (`named_by`) tell that is not stored, and that this import told it.
-    The caller commits."""
+    """Store what these forms (`named_by`) tell that is not stored, and that this import told it. The caller
+    commits."""
     connection.stage(_STAGED, forms)
     connection.execute(
         f"INSERT INTO form_seen ({names(_COLUMNS)}, import_id) SELECT {names(_COLUMNS)}, $1 "
@@ -153,7 +169,13 @@ def see(connection: ArrowConnection, forms: pa.Table, import_id: int) -> None:
         "THEN excluded.first_event_at ELSE form_seen.first_event_at END",
         import_id,
     )
-    _make_known(connection, forms["shop_key"][0].as_py())
+    # Hardly any shop has news: one look at all of them, in place of one at each.
+    news = (
+        f"SELECT DISTINCT s.shop_key FROM {_STAGED} s LEFT JOIN form f ON f.shop_key = s.shop_key "
+        f"AND f.form_id = s.form_id WHERE f.form_id IS NULL OR {_TELLS_MORE} ORDER BY s.shop_key"
+    )
+    for shop_key in connection.table(news)["shop_key"].to_pylist():
+        _make_known(connection, shop_key)
 
 
 def take_back(connection: ArrowConnection, import_id: int) -> None:
@@ -243,7 +265,7 @@ def _make_known(connection: ArrowConnection, shop_key: int) -> None:
         f"FROM {_STAGED} s "
         "LEFT JOIN form f ON f.shop_key = s.shop_key AND f.form_id = s.form_id "
         f"LEFT JOIN (SELECT first_event_at, form_id {_RANKED} LIMIT 1 OFFSET {most - 1}) last "
-        "ON true WHERE CASE WHEN f.form_id IS NOT NULL "
+        "ON true WHERE s.shop_key = $1 AND CASE WHEN f.form_id IS NOT NULL "
         f"THEN {_TELLS_MORE} "
         "ELSE last.form_id IS NULL OR s.first_event_at < last.first_event_at OR "
         "s.first_event_at = last.first_event_at AND s.form_id < last.form_id END"

@@ -13,7 +13,7 @@ from sqlalchemy import insert, text
 from jobs.importing.rejects import retry_rejects
 from tests.jobs.importing.conftest import with_shops as new_warehouse
 from tests.support.form_calls import BEGAN, SHOP, Call, call, ours
-from tests.support.import_files import FORM, NO_UUID, form
+from tests.support.import_files import FORM, NO_UUID, event, form
 from tests.support.product import Product
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.support.warehouse import Warehouse
@@ -21,6 +21,7 @@ from tests.tiers import thorough
 from warehouse import tables
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
+from warehouse.domain.form_ids import form_id_of
 from warehouse.domain.time import MICROS_PER_DAY, NEVER
 from web.api import form_quota
 from web.api.forms_table import get_version, replace_draft
@@ -95,6 +96,32 @@ def test_events_of_our_own_kind_make_no_form_known(warehouse: Warehouse) -> None
     assert (counts["new"], counts["rejected"]) == (1, 1)
     assert warehouse.reasons() == [(2, "form_id: 'popup-1'" + NO_UUID)]
     assert known(warehouse) == {}
+
+
+def test_own_rows_with_a_source_name_forms_of_several_shops(warehouse: Warehouse) -> None:
+    warehouse.take("shops", [{"shop_id": "b.example", "currency": "EUR"}])
+    rows = [
+        event(event_id="1", form_id="popup-1", source="segment", form_name="Pop-up"),
+        event(event_id="1", form_id="popup-1", source="segment", shop_id="b.example"),
+        event(event_id="2", form_id=FORM.upper(), source="segment"),
+        event(event_id="3", form_id="popup-1", source="other"),
+        event(event_id="4", form_id="popup-1"),
+        event(event_id="5", form_id="", source="segment"),
+    ]
+    counts = warehouse.take("events", rows)
+    assert (counts["new"], counts["rejected"]) == (4, 2)
+    assert warehouse.reasons() == [(5, "form_id: 'popup-1'" + NO_UUID), (6, "form_id: missing")]
+    stored = warehouse.records(
+        "SELECT s.shop_id, f.form_id, f.name, f.source FROM form f JOIN shop s USING (shop_key)"
+    )
+    assert {tuple(row.values()) for row in stored} == {
+        (SHOP, form_id_of(SHOP, "segment", "popup-1"), "Pop-up", "segment"),
+        ("b.example", form_id_of("b.example", "segment", "popup-1"), "popup-1", "segment"),
+        (SHOP, FORM, FORM, ""),
+        (SHOP, form_id_of(SHOP, "other", "popup-1"), "popup-1", "other"),
+    }
+    events = warehouse.records("SELECT DISTINCT form_id FROM raw_event")
+    assert {row["form_id"] for row in events} == {row["form_id"] for row in stored}
 
 
 CALLS = [
