@@ -105,6 +105,8 @@ form_seen: Final = Table(
     text("source"),
     text("source_id"),
     integer("first_event_at", NEVER),
+    # When its name came, 0 where none did; and when the import first named the form.
     integer("named_at"),
+    integer("seen_at"),
     index("import_id"),
 )

@@ -14,9 +14,8 @@ from jobs.importing.kinds.seen_forms import (
     FORM_NAME,
     SOURCE,
     events_of,
-    named_by,
     read_form_ids,
-    see,
+    see_events,
 )
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values import answers
@@ -155,10 +154,7 @@ class EventsKind(Kind):
         """Add the events whose id is new, and the forms that those with a source name."""
         events = events_of(rows)
         inserted = insert_wanted(connection, self.name, tables.raw_event, events, import_id)
-        if inserted.dropped:
-            rows = rows.filter(pc.is_in(rows["event_id"], inserted.rows["event_id"]))
-        if (forms := named_by(rows)) is not None:
-            see(connection, forms, import_id)
+        see_events(connection, rows, inserted, import_id)
         new = inserted.new
         return Written(new, inserted.rows.num_rows - new, more=inserted.counts)
 

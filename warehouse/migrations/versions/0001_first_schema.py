@@ -444,7 +444,7 @@ table(
     keys("import_id"),
     texts("name source source_id"),
     instants("first_event_at"),
-    integers("named_at"),
+    integers("named_at seen_at"),
     index("import_id"),
 )
 table(
