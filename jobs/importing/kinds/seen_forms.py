@@ -156,17 +156,17 @@ def _named_by(rows: pa.Table, are_new: pa.Array, now: int) -> pa.Table:
         [("occurred_at", "min"), ("occurred_at", "max"), ("place", "min")]
     )
     forms: dict[tuple[int, str], dict[str, Any]] = {}
-    names: dict[tuple[int, str], tuple[bool, int, str]] = {}
+    last_names: dict[tuple[int, str], tuple[bool, int, str]] = {}
     for row in counted.to_pylist():
         own_key = row["shop_key"], row["form_id"]
         seen = forms.setdefault(own_key, row | {"first_event_at": NEVER, "seen_at": NEVER})
         seen["first_event_at"] = min(seen["first_event_at"], row["occurred_at_min"])
         seen["seen_at"] = min(seen["seen_at"], now + row["place_min"])
         if row["form_name"]:
-            name = row["is_new"], row["occurred_at_max"], row["form_name"]
-            names[own_key] = max(name, names.get(own_key, name))
+            named = row["is_new"], row["occurred_at_max"], row["form_name"]
+            last_names[own_key] = max(named, last_names.get(own_key, named))
     for own_key, seen in forms.items():
-        is_new, _, name = names.get(own_key, (False, 0, ""))
+        is_new, _, name = last_names.get(own_key, (False, 0, ""))
         seen["name"] = name or seen["source_id"] or seen["form_id"]
         seen["named_at"] = 0 if not name else now if is_new else _REPEATED
     return pa.Table.from_pylist(list(forms.values()), schema_of(form_seen, _TOLD_COLUMNS))
