@@ -51,6 +51,7 @@ BOTH_DATABASES = (
     "jobs/importing/test_imports.py",
     "jobs/importing/test_inserting.py",
     "jobs/importing/test_undo_forms.py",
+    "jobs/importing/test_undo_rows.py",
     "jobs/importing/test_orders.py",
     "jobs/importing/test_reject_retries.py",
     "jobs/importing/test_seen_forms.py",

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from jobs.importing.kinds import forms, seen_forms, versions
-from jobs.importing.kinds.versions import same_key
+from jobs.importing.kinds import forms, replace_last, seen_forms
+from jobs.importing.kinds.replace_last import same_key
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import MICROS_PER_DAY
@@ -37,7 +37,7 @@ def purge_imports(connection: ArrowConnection, now: int, days: int) -> None:
     connection.commit()
     for table, version in tables.VERSIONS.items():
         connection.lock_table(table.name)
-        versions.forget(connection, version, expired)
+        replace_last.forget(connection, version, expired)
         connection.commit()
     forms.forget(connection, expired)
     connection.execute(

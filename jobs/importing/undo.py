@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from jobs.importing.kinds import KINDS, seen_forms
-from jobs.importing.kinds.replace_last import ReplaceLast
-from jobs.importing.kinds.versions import TakenBack, same_key
+from jobs.importing.kinds.replace_last import ReplaceLast, TakenBack, same_key
 from jobs.pipeline.removal import RawRows, remove_rows
 from jobs.pipeline.removed_rows import portion_rows
 from jobs.run.console import say

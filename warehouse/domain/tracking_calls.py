@@ -8,7 +8,15 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
+from warehouse.domain.devices import device_of
+from warehouse.domain.email_hash import plain_mark
+from warehouse.domain.text_rules import NO_IDS
+
 Call = dict[str, Any]
+Row = dict[str, Any]
+
+# The source of events that come as such calls: the format in which files have them.
+SOURCE: Final = "segment"
 
 # Names of events in lower case, without separators between words.
 EVENTS: Final = {
@@ -70,6 +78,35 @@ def event_type(call: Call) -> str | None:
 @lru_cache(maxsize=1 << 12)
 def _of_name(event: str) -> str | None:
     return EVENTS.get(_SEPARATORS.sub("", event).lower())
+
+
+def row_of(call: Call) -> Row | None:
+    """A call as a row of kind `events`, without its shop and with the call's values, whatever they are. None
+    if it is not about a form."""
+    kind = event_type(call)
+    if kind is None:
+        return None
+    row, context = fields_of(call), member(call, "context")
+    user, address = user_of(call)
+    if not row.get("email") and not row.get("email_sha256"):
+        row["email"] = member(context, "traits").get("email") or address
+    campaign = member(context, "campaign").items()
+    device = member(context, "device")
+    return row | {
+        "source": SOURCE,
+        "type": kind,
+        "event_id": call.get("messageId"),
+        "visitor_id": _stated(call.get("anonymousId")) or _stated(user) or plain_mark(address),
+        "customer_id": user,
+        "occurred_at": call.get("timestamp") or call.get("originalTimestamp") or call.get("sentAt"),
+        "device_type": device_of(device.get("type"), device.get("model"), context.get("userAgent")),
+        **{CAMPAIGN[name]: value for name, value in campaign if name in CAMPAIGN},
+    }
+
+
+def _stated(id: Any) -> Any:
+    """An id; None for a text that broken scripts send in the place of one."""
+    return None if isinstance(id, str) and id.lower() in NO_IDS else id
 
 
 def fields_of(call: Call) -> dict[str, Any]:

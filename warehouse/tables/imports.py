@@ -2,10 +2,11 @@
 
 A row of `repeated_*` says that an import came with an event or a version of an order that was stored before:
 the row stays while any import stands that brought or repeated it. A row of `*_version` is what an import said
-of a row that later imports may replace; with import 0, what stood there before the imports that are known.
+of a row that later imports may replace, where it differed from what stood; with import 0, what stood there
+before the imports that are known.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Column, Table
 
@@ -56,7 +57,7 @@ REPEATED: Final = {
 """For each raw table, the rows that imports repeated."""
 
 
-def _versions(table: Table, keys: str, values: str, *more: Column[int]) -> Table:
+def _versions(table: Table, keys: str, values: str, *more: Column[Any]) -> Table:
     return Table(
         f"{table.name}_version",
         metadata,
@@ -71,7 +72,8 @@ def _versions(table: Table, keys: str, values: str, *more: Column[int]) -> Table
 
 
 VERSIONS: Final = {
-    table: _versions(table, keys, values)
+    # The imports that said the same while it stood, in their order: `,7,,9,`.
+    table: _versions(table, keys, values, text("repeated_by"))
     for table, keys, values in (
         (shop, "shop_id", "name currency timezone"),
         (
@@ -105,6 +107,8 @@ form_seen: Final = Table(
     text("source"),
     text("source_id"),
     integer("first_event_at", NEVER),
+    # When its name came, 0 where none did; and when the import first named the form.
     integer("named_at"),
+    integer("seen_at"),
     index("import_id"),
 )

@@ -55,7 +55,7 @@ form: Final = Table(
     text("source_id"),
     # The first event of the form that came in a file of a format; NEVER where none did.
     integer("first_event_at", NEVER),
-    # The event that the name is from, 0 where none had one. NEVER: the form was created or imported here.
+    # When the name came with an event, 0 where none did. NEVER: the form was created or imported here.
     integer("named_at", NEVER),
     index("shop_key", "created_at", "form_id"),
 )

@@ -4,14 +4,14 @@ from typing import ClassVar, Final
 
 from jobs.importing.formats.base import SKIPPED, Format, Record, Row, Sample, SourceField, Target
 from jobs.importing.kinds.events import EventsKind
-from warehouse.domain.devices import device_of
 from warehouse.domain.email_hash import plain_mark
 from warehouse.domain.tracking_calls import (
     CAMPAIGN,
     PROPERTIES,
-    event_type,
+    SOURCE,
     fields_of,
     member,
+    row_of,
     user_of,
 )
 
@@ -21,7 +21,7 @@ _EVENTS: Final = EventsKind()
 class Segment(Format):
     """Calls about forms, by the names of their events; other calls are skipped."""
 
-    name = "segment"
+    name = SOURCE
     kind = "events"
     list_members = ("batch",)
     counts = (SKIPPED,)
@@ -50,25 +50,9 @@ class Segment(Format):
         )
 
     def row(self, record: Record, target: Target) -> Row | None:
-        kind = event_type(record)
-        if kind is None:
+        row = row_of(record)
+        if row is None:
             target.count(SKIPPED)
-            return None
-        row = fields_of(record)
-        row["type"], row["event_id"] = kind, record.get("messageId")
-        context = member(record, "context")
-        for name, value in member(context, "campaign").items():
-            if name in CAMPAIGN:
-                row[CAMPAIGN[name]] = value
-        row["customer_id"], address = user_of(record)
-        row["visitor_id"] = record.get("anonymousId") or row["customer_id"] or plain_mark(address)
-        if not row.get("email") and not row.get("email_sha256"):
-            row["email"] = member(context, "traits").get("email") or address
-        row["occurred_at"] = (
-            record.get("timestamp") or record.get("originalTimestamp") or record.get("sentAt")
-        )
-        device, agent = member(context, "device"), context.get("userAgent")
-        row["device_type"] = device_of(device.get("type"), device.get("model"), agent)
         return row
 
     def conceal(self, record: Record) -> Record:

@@ -1,6 +1,5 @@
 """Events: what happened on a form."""
 
-import json
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -10,10 +9,17 @@ import pyarrow.compute as pc
 from jobs.importing.files.chunk import HIDDEN
 from jobs.importing.kinds.base import Kind, Written
 from jobs.importing.kinds.forgotten_rows import insert_wanted
-from jobs.importing.kinds.seen_forms import FORM_ID, events_of, named_by, read_form_ids, see
+from jobs.importing.kinds.seen_forms import (
+    FORM_ID,
+    FORM_NAME,
+    SOURCE,
+    events_of,
+    read_form_ids,
+    see_events,
+)
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values import answers
-from jobs.importing.values.columns import ChunkColumns
+from jobs.importing.values.columns import ChunkColumns, Flags
 from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.fields import (
     CODE,
@@ -28,12 +34,10 @@ from jobs.importing.values.fields import (
     Field,
     FieldType,
 )
-from jobs.importing.values.numbers import exact, is_number
 from jobs.importing.values.texts import word_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.email_hash import EmailHasher, keyed_of
-from warehouse.domain.text_rules import HAS_NUL
 from warehouse.domain.vocabulary import (
     AGGREGATABLE_FIELD_TYPES,
     ANSWER,
@@ -50,11 +54,7 @@ _TYPES: Final = {name: code for code, name in enumerate(EVENT_TYPES) if name}
 
 
 def _device(value: Any) -> int:
-    if not isinstance(value, str):
-        return OTHER_DEVICE
-    if "\0" in value:
-        raise InvalidValue(HAS_NUL)
-    return _DEVICES.get(value.lower(), OTHER_DEVICE)
+    return _DEVICES.get(value.lower(), OTHER_DEVICE) if isinstance(value, str) else OTHER_DEVICE
 
 
 TYPE: Final = FieldType(f"one of {', '.join(_TYPES)}", word_of(_TYPES), 0, pa.int16())
@@ -79,6 +79,8 @@ class EventsKind(Kind):
         ),
         SHOP_ID,
         FORM_ID,
+        SOURCE,
+        FORM_NAME,
         Field("form_session_id", SENT_ID, "one showing of the form to one visitor", required=True),
         Field("visitor_id", SENT_ID, "the browser or device", required=True),
         Field("type", TYPE, "what happened", required=True),
@@ -104,7 +106,7 @@ class EventsKind(Kind):
     )
 
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
-        """The columns of raw_event but batch_id; of another system's file also those of `read_form_ids`."""
+        """The columns of raw_event but batch_id, and those of `read_form_ids`."""
         own = (field for field in self.fields if field.name not in _READ_TOGETHER)
         read = {"shop_key": columns.read(shops.key_field())} | read_form_ids(columns)
         read |= columns.read_all(own)
@@ -114,28 +116,61 @@ class EventsKind(Kind):
         of_step = (types == STEP_VIEW) | (types == STEP_COMPLETE)
         for name in ("step_id", "step_index"):
             columns.refuse(of_step & columns.missing(name), f"{name}: missing")
-        read |= _answer(columns, types, read["field_id"], read["field_type"])
-        return pa.table(read)
+        return pa.table(read | self._answer(columns, types == ANSWER))
+
+    def _answer(self, columns: ChunkColumns, is_answer: Flags) -> dict[str, Any]:
+        """Field, type and value of the answers; empty for all other events, of which nobody looks at them."""
+        for name in _OF_ANSWER:
+            columns.refuse(is_answer & columns.missing(name), f"{name}: missing")
+        field_ids, field_types = (
+            columns.read(field, only=is_answer)
+            for field in self.fields
+            if field.name in _OF_ANSWER[:2]
+        )
+        rows = np.flatnonzero(is_answer)
+        cells = columns.objects("value")
+        stored = answers.stored_answers(
+            field_types.take(pa.array(rows)).to_pylist(),
+            [cells[row] for row in rows.tolist()],
+            columns.hasher.text,
+            textual=columns.chunk.textual,
+        )
+        values = np.full(len(is_answer), "", dtype=object)
+        answered = np.zeros(len(is_answer), dtype=bool)
+        for row, text in zip(rows.tolist(), stored, strict=True):
+            if isinstance(text, InvalidValue):
+                columns.refuse([row], f"value: {text}")
+            elif text is not None:
+                values[row], answered[row] = text, True
+        stored_values = pa.array(values, pa.string())
+        columns.count_hashes(stored_values)
+        return {
+            "field_id": pc.if_else(pa.array(answered), field_ids, ""),
+            "field_type": pc.if_else(pa.array(answered), field_types, ""),
+            "value": stored_values,
+        }
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
-        """Add the events whose id is new, and the forms that another system's file names."""
+        """Add the events whose id is new, and the forms that those with a source name."""
         events = events_of(rows)
         inserted = insert_wanted(connection, self.name, tables.raw_event, events, import_id)
-        if inserted.dropped:
-            rows = rows.filter(pc.is_in(rows["event_id"], inserted.rows["event_id"]))
-        if (forms := named_by(rows)) is not None:
-            see(connection, forms, import_id)
+        see_events(connection, rows, inserted, import_id)
         new = inserted.new
         return Written(new, inserted.rows.num_rows - new, more=inserted.counts)
 
     def conceal(self, row: dict[str, Any]) -> dict[str, Any]:
         """Without a value that is free text: a retry needs only to know that there was one."""
-        if row.get("field_type") in AGGREGATABLE_FIELD_TYPES or row.get("value") in (None, "", []):
-            return row
-        return row | {"value": _hidden(row["value"])}
+        is_kept = row.get("field_type") in AGGREGATABLE_FIELD_TYPES
+        # An empty list says the same in a table, where it is a text.
+        value = answers.typed(row.get("value"), "")
+        return row if is_kept or not answers.is_answer(value) else row | {"value": HIDDEN}
 
 
-_READ_TOGETHER: Final = {SHOP_ID.name, FORM_ID.name, "value", "email", "email_sha256"}
+_OF_ANSWER: Final = ("field_id", "field_type", "value")
+_READ_TOGETHER: Final = {
+    *(SHOP_ID.name, FORM_ID.name, SOURCE.name, FORM_NAME.name),
+    *(*_OF_ANSWER, "email", "email_sha256"),
+}
 
 
 def read_emails(columns: ChunkColumns) -> pa.DictionaryArray:
@@ -151,55 +186,3 @@ def keyed_hashes(emails: pa.DictionaryArray, hasher: EmailHasher) -> pa.Array:
     """The keyed hashes of `read_emails`."""
     keyed = [keyed_of(text) or hasher.keyed(text) for text in emails.dictionary.to_pylist()]
     return pa.array(keyed, pa.string()).take(emails.indices)
-
-
-def _hidden(value: Any) -> Any:
-    """A replacement that is accepted, or refused for the same reason."""
-    if isinstance(value, dict):
-        return {}
-    if isinstance(value, list):
-        return [_hidden(item) for item in value]
-    if is_number(value) and not _is_exact(value):
-        return 2**64
-    if isinstance(value, str) and isinstance(items := answers.typed(value, ""), list):
-        return json.dumps(_hidden(items))
-    return HIDDEN + "\0" if isinstance(value, str) and "\0" in value else HIDDEN
-
-
-def _is_exact(value: Any) -> bool:
-    try:
-        exact(value)
-    except InvalidValue:
-        return False
-    return True
-
-
-def _answer(
-    columns: ChunkColumns, types: np.ndarray, field_ids: pa.Array, field_types: pa.Array
-) -> dict[str, Any]:
-    """Field, type and value of the answers; empty for all other events."""
-    is_answer = types == ANSWER
-    for name in ("field_id", "field_type", "value"):
-        columns.refuse(is_answer & columns.missing(name), f"{name}: missing")
-    rows = np.flatnonzero(is_answer)
-    cells = columns.objects("value")
-    stored = answers.stored_answers(
-        field_types.take(pa.array(rows)).to_pylist(),
-        [cells[row] for row in rows.tolist()],
-        columns.hasher.text,
-        textual=columns.chunk.textual,
-    )
-    values = np.full(len(types), "", dtype=object)
-    answered = np.zeros(len(types), dtype=bool)
-    for row, text in zip(rows.tolist(), stored, strict=True):
-        if isinstance(text, InvalidValue):
-            columns.refuse([row], f"value: {text}")
-        elif text is not None:
-            values[row], answered[row] = text, True
-    stored_values = pa.array(values, pa.string())
-    columns.count_hashes(stored_values)
-    return {
-        "field_id": pc.if_else(pa.array(answered), field_ids, ""),
-        "field_type": pc.if_else(pa.array(answered), field_types, ""),
-        "value": stored_values,
-    }

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from jobs.importing.kinds.versions import STAGED
+from jobs.importing.kinds.replace_last import STAGED
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.domain.time import NEVER
 from warehouse.editions.pending_batches import sql_list

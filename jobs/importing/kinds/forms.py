@@ -9,9 +9,8 @@ import pyarrow.compute as pc
 from jobs.importing.kinds import seen_forms
 from jobs.importing.kinds.base import Written
 from jobs.importing.kinds.form_versions import FormVersions, Row
-from jobs.importing.kinds.replace_last import ReplaceLast, Upsert, write
+from jobs.importing.kinds.replace_last import STAGED, ReplaceLast, TakenBack, Upsert, write
 from jobs.importing.kinds.seen_forms import FIRST_EVENT_AT, SEEN_FIELDS
-from jobs.importing.kinds.versions import STAGED, TakenBack
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.fields import ID, JSON_OBJECT, NAME, OLD_INSTANT, UUID, Field

@@ -1,27 +1,55 @@
 """Kinds whose rows stand until a later import replaces them: all but events and orders.
 
-Rows are compared with the stored ones and written in one transaction, under a lock that keeps out
-other imports of the kind (not readers), so that the counts are exact. The database compares: unchanged
-rows are not read.
+An import keeps what it says as versions, an undo deletes its versions, and both end in `settle`: of each key
+the version that was written last stands. Version 0 of a key is what stood before the imports that are known;
+a row that no known import has changed has none.
+
+An import that says what stands already is only noted in that version (`repeated_by`), which passes to it once
+the import that wrote it is undone: a pull that fetches the same history each day adds no rows.
+
+All happens in one transaction, under a lock that keeps out other imports of the kind (not readers), so that
+the counts are exact. The database compares: unchanged rows are not read.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy import Table
 
-from jobs.importing.kinds import versions
 from jobs.importing.kinds.base import Kind, Written
-from jobs.importing.kinds.versions import STAGED, TakenBack, same_key
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.fields import Field
 from jobs.run.clock import now_micros
+from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.editions.data_version import next_version
+from warehouse.operations.imports import NO_IMPORT
+from warehouse.tables.base import key_names
+
+STAGED: Final = "staged_rows"
+_LATER: Final = (
+    "(n.written_at > v.written_at OR n.written_at = v.written_at AND n.import_id > v.import_id)"
+)
+_CHANGED: Final = "RETURNING 1 AS changed"
+
+
+class TakenBack(NamedTuple):
+    """The effect of undoing an import: rows that go, rows of which an earlier version stands again, rows that
+    stay as they are."""
+
+    gone: int = 0
+    restored: int = 0
+    stay: int = 0
+
+
+def same_key(key: tuple[str, ...], one: str, other: str) -> str:
+    """The SQL condition that two rows have the same key."""
+    return " AND ".join(f'{one}."{name}" = {other}."{name}"' for name in key)
 
 
 @dataclass(frozen=True)
@@ -55,101 +83,192 @@ class Upsert:
         same = same_key(self.key, "t", "k")
         return f"FROM {STAGED} k CROSS JOIN {self.table.name} t WHERE {same}"
 
+    @property
+    def version(self) -> str:
+        return tables.VERSIONS[self.table].name
+
 
 class ReplaceLast(Kind):
     """A kind whose rows are replaced by later imports of the same key.
 
-    `row_fields`: the fields in the order of the upsert's columns. If the rows belong to a shop
+    Its fields but `shop_id` are the upsert's columns, in their order. If the rows belong to a shop
     (`needs_shop`), the shop's key is the first column.
     """
 
     upsert: ClassVar[Upsert]
     needs_shop: ClassVar[bool] = True
 
-    @classmethod
-    def row_fields(cls) -> Sequence[Field]:
-        return [field for field in cls.fields if not (cls.needs_shop and field is SHOP_ID)]
-
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
         """The columns of the upsert's rows."""
-        read = [columns.read(shops.key_field())] if self.needs_shop else []
-        read += [columns.read(field) for field in self.row_fields()]
-        return pa.table(self.arrange(read), self.upsert.schema)
-
-    def arrange(self, columns: list[pa.Array]) -> list[pa.Array]:
-        """The columns that were read as the columns of the rows."""
-        return columns
+        fields: Sequence[Field] = self.fields
+        if self.needs_shop:
+            fields = [shops.key_field(), *(field for field in fields if field is not SHOP_ID)]
+        return pa.table([columns.read(field) for field in fields], self.upsert.schema)
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
-        """Compare the rows with the stored ones, and replace those that they change."""
-        return last_wins(connection, self.upsert, rows, import_id)
+        """Have the rows stand; of those that share a key, the last. The others count as duplicates."""
+        connection.lock_table(self.upsert.table.name)  # one at a time compares and writes
+        if not _keep(connection, self.upsert, rows, import_id):
+            return Written(duplicate=rows.num_rows)
+        new, replaced, _ = settle(connection, self.upsert, may_go=False)
+        return Written(new, rows.num_rows - new - replaced, replaced)
 
     def take_back(self, connection: ArrowConnection, import_id: int) -> TakenBack:
         """Have the rows stand that would if an import had never come. The caller commits."""
-        return versions.take_back(connection, self.upsert, import_id)
+        return take_back(connection, self.upsert, import_id)
 
 
-def last_wins(
-    connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id: int
-) -> Written:
-    """Write the rows that change something; of those that share a key, the last."""
-    connection.lock_table(upsert.table.name)  # one at a time compares and writes
-    last, before = _last_of_each_key(upsert, rows)
-    staged = rows.take(pa.array(last)).append_column("place", pa.array(np.arange(len(last))))
+def _last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
+    placed = rows.append_column("place", pa.array(np.arange(rows.num_rows)))
+    places = placed.group_by(list(key)).aggregate([("place", "max")])["place_max"]
+    return placed if len(places) == rows.num_rows else placed.take(np.sort(places.to_numpy()))
+
+
+def _keep(connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id: int) -> bool:
+    """Keep what the rows of an import say, as versions where it differs from what stands. Returns whether any
+    does; those rows are staged then. The caller has locked the table."""
+    version, table, key = upsert.version, upsert.table.name, upsert.key
+    columns, values, note = names(upsert.columns), upsert.values, f",{import_id},"
+    staged = _last_of_each_key(rows, key)
     connection.stage(STAGED, staged)
-    versions.keep(connection, upsert, import_id)
-    same = " AND ".join(f't."{name}" = k."{name}"' for name in upsert.values)
-    stored = connection.table(
-        f"SELECT k.place, CASE WHEN {same} THEN 1 ELSE 0 END AS same {upsert.joined}"
+    is_last = f"NOT EXISTS (SELECT 1 FROM {version} n WHERE {same_key(key, 'n', 'v')} AND {_LATER})"
+    # The version that stands may differ from the stored row: a shop keeps the currency of its money.
+    same = connection.table(
+        f"SELECT k.place FROM {STAGED} k JOIN {table} t ON {same_key(upsert.columns, 't', 'k')} "
+        f"LEFT JOIN {version} v ON {same_key(key, 'v', 'k')} AND {is_last} "
+        f"WHERE v.import_id IS NULL OR {same_key(values, 'v', 'k')}"
+    )["place"]
+    if len(same):
+        connection.execute(
+            f"UPDATE {version} AS v SET repeated_by = v.repeated_by || '{note}' FROM {STAGED} k "
+            f"WHERE {same_key(upsert.columns, 'v', 'k')} AND {is_last} "
+            f"AND v.import_id <> {import_id} AND v.repeated_by NOT LIKE '%{note}%'"
+        )
+        if len(same) == staged.num_rows:
+            return False
+        is_same = pc.is_in(staged["place"], same.combine_chunks().cast(pa.int64()))
+        connection.stage(STAGED, staged.filter(pc.invert(is_same)))
+    connection.execute(
+        f"INSERT INTO {version} (import_id, written_at, {columns}) "
+        f"SELECT {NO_IMPORT}, 0, {names(upsert.columns, 't.')} {upsert.joined} "
+        f"AND NOT EXISTS (SELECT 1 FROM {version} v WHERE {same_key(key, 'v', 't')})"
     )
-    places = np.array(stored["place"].to_pylist(), dtype=np.int64)
-    is_same = np.array(stored["same"].to_pylist(), dtype=bool)
-    became = np.full(len(last), _NEW)
-    became[places] = np.where(is_same, _DUPLICATE, _REPLACED)
-    if is_same.any():
-        connection.stage(STAGED, staged.filter(pa.array(became != _DUPLICATE)))
-    if not is_same.all() or len(stored) < len(last):
-        write(connection, upsert, replaces=len(stored) > 0)
-    written = Written(*np.bincount(became, minlength=3).tolist())
-    _count_superseded(rows, last, before, became, written)
-    return written
+    _forget_note(
+        connection, version, note, f"AND ({names(key)}) IN (SELECT {names(key)} FROM {STAGED})"
+    )
+    changes = ", ".join(f'"{name}" = excluded."{name}"' for name in (*values, "written_at"))
+    connection.execute(
+        f"INSERT INTO {version} (import_id, written_at, {columns}) "
+        f"SELECT $1, $2, {columns} FROM {STAGED} WHERE true "
+        f"ON CONFLICT ({names(key)}, import_id) DO UPDATE SET {changes}",
+        import_id,
+        connection.now_micros(),
+    )
+    return True
 
 
-_NEW, _DUPLICATE, _REPLACED = range(3)
+def _forget_note(connection: ArrowConnection, version: str, note: str, which: str = "") -> None:
+    connection.execute(
+        f"UPDATE {version} SET repeated_by = REPLACE(repeated_by, '{note}', '') "
+        f"WHERE repeated_by LIKE '%{note}%' {which}"
+    )
 
 
-def _last_of_each_key(upsert: Upsert, rows: pa.Table) -> tuple[list[int], list[tuple[int, int]]]:
-    """The positions of the rows that are the last of their key, in order; and (row, next row) for each
-    row that another one of the same key follows."""
-    last: dict[tuple[object, ...], int] = {}
-    before: list[tuple[int, int]] = []
-    for place, key in enumerate(zip(*(rows[name].to_pylist() for name in upsert.key), strict=True)):
-        if key in last:
-            before.append((last[key], place))
-        last[key] = place
-    return sorted(last.values()), before
+def settle(
+    connection: ArrowConnection, upsert: Upsert, *, may_go: bool = True, may_stand: str = "true"
+) -> tuple[int, int, int]:
+    """Have the last version of each staged key stand; how many rows are new, are replaced, and go.
+
+    `may_go`: whether a row without any version is deleted. `may_stand`: an SQL condition that a version `v`
+    can stand in place of the stored row `s`.
+    """
+    connection.lock_rows("shop", "shop_key", upsert.touched)
+    version, table, key = upsert.version, upsert.table.name, names(upsert.key)
+    is_stored = same_key(upsert.key, "s", "v")
+    differs = " OR ".join(f's."{name}" <> v."{name}"' for name in upsert.values)
+    values = ", ".join(f'"{name}" = v."{name}"' for name in upsert.values)
+    standing = (
+        f"(SELECT v.* FROM {version} v JOIN {STAGED} k ON {same_key(upsert.key, 'k', 'v')} WHERE NOT "
+        f"EXISTS (SELECT 1 FROM {version} n WHERE {same_key(upsert.key, 'n', 'v')} AND {_LATER}))"
+    )
+    replaced = connection.changed(
+        f"UPDATE {table} AS s SET {values} FROM {standing} v WHERE {is_stored} AND ({differs}) "
+        f"AND {may_stand} {_CHANGED}"
+    )
+    new = connection.changed(
+        f"INSERT INTO {table} ({names(upsert.columns)}) SELECT {names(upsert.columns, 'v.')} "
+        f"FROM {standing} v WHERE NOT EXISTS (SELECT 1 FROM {table} s WHERE {is_stored}) {_CHANGED}"
+    )
+    gone = 0
+    if may_go:
+        gone = connection.changed(
+            f"DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {STAGED}) AND NOT EXISTS "
+            f"(SELECT 1 FROM {version} v WHERE {same_key(upsert.key, 'v', table)}) {_CHANGED}"
+        )
+    if new or replaced or gone:
+        connection.execute(f"UPDATE shop SET {next_version(now_micros())} WHERE {upsert.touched}")
+    return new, replaced, gone
 
 
-def _count_superseded(
-    rows: pa.Table,
-    last: list[int],
-    before: list[tuple[int, int]],
-    became: np.ndarray,
-    written: Written,
-) -> None:
-    """Count the rows that another one of the chunk follows: as replaced if that one differs, but as
-    duplicates if the last one changes nothing."""
-    final = dict(zip(last, became.tolist(), strict=True))
-    for place, following in reversed(before):
-        final[place] = final[following]
-        if final[place] == _DUPLICATE or _row(rows, place) == _row(rows, following):
-            written.duplicate += 1
-        else:
-            written.replaced += 1
+def take_back(
+    connection: ArrowConnection,
+    upsert: Upsert,
+    import_id: int,
+    *,
+    may_go: bool = True,
+    may_stand: str = "true",
+) -> TakenBack:
+    """Have those versions stand that would if an import had never come. The parameters are those of `settle`.
+    The caller commits."""
+    connection.lock_table(upsert.table.name)
+    version, note = tables.VERSIONS[upsert.table], f",{import_id},"
+    own = connection.rows_of(
+        version, f"SELECT * FROM {version.name} WHERE import_id = $1", import_id
+    )
+    repeated = connection.value(
+        f"SELECT COUNT(*) FROM {version.name} WHERE repeated_by LIKE '%{note}%'"
+    )
+    _forget_note(connection, version.name, note)
+    if not own.num_rows:
+        return TakenBack(stay=int(repeated))
+    connection.execute(f"DELETE FROM {version.name} WHERE import_id = $1", import_id)
+    is_left = pc.not_equal(own["repeated_by"], "")
+    connection.append(version.name, _passed_on(own.filter(is_left)))
+    connection.stage(STAGED, own.select(list(upsert.key)))
+    _, restored, gone = settle(connection, upsert, may_go=may_go, may_stand=may_stand)
+    return TakenBack(gone, restored, own.num_rows + int(repeated) - gone - restored)
 
 
-def _row(rows: pa.Table, place: int) -> list[object]:
-    return [column[place].as_py() for column in rows.columns]
+def _passed_on(rows: pa.Table) -> pa.Table:
+    """Versions as the first import has them that said the same."""
+    notes = [note.strip(",").split(",,") for note in rows["repeated_by"].to_pylist()]
+    changed = {
+        "import_id": pa.array([int(note[0]) for note in notes], pa.int64()),
+        "repeated_by": pa.array(
+            ["".join(f",{id}," for id in note[1:]) for note in notes], pa.string()
+        ),
+    }
+    return pa.table([changed.get(name, rows[name]) for name in rows.column_names], rows.schema)
+
+
+def forget(connection: ArrowConnection, version: Table, expired: str) -> None:
+    """Merge the versions of expired imports (a subquery) into version 0. The caller commits."""
+    key = tuple(name for name in key_names(version) if name != "import_id")
+    old = f"({{}}.import_id = {NO_IMPORT} OR {{}}.import_id IN ({expired}))"
+    same = same_key(key, "n", "v")
+    connection.execute(
+        f"DELETE FROM {version.name} AS v WHERE {old.format('v', 'v')} AND EXISTS "
+        f"(SELECT 1 FROM {version.name} n WHERE {same} AND {old.format('n', 'n')} AND {_LATER})"
+    )
+    connection.execute(
+        f"UPDATE {version.name} SET import_id = {NO_IMPORT}, repeated_by = '' "
+        f"WHERE import_id IN ({expired})"
+    )
+    # The stored rows say the same, until an import writes it.
+    connection.execute(
+        f"DELETE FROM {version.name} AS v WHERE import_id = {NO_IMPORT} AND NOT EXISTS "
+        f"(SELECT 1 FROM {version.name} n WHERE {same} AND n.import_id <> {NO_IMPORT})"
+    )
 
 
 def write(connection: ArrowConnection, upsert: Upsert, *, replaces: bool) -> None:

@@ -1,34 +1,41 @@
-"""Forms that events in files of other systems name: they become known with their first event, or with a row
-of kind `forms` that says what the events told.
+"""Forms that events of other systems name: they become known with their first event, or with a row of kind
+`forms` that says what the events told.
 
-A form stands under the id that `form_id_of` makes of its id there. Its name is that of the latest event that
-has one, else its id; a row of kind `forms` with our id stands above both.
+A form stands under the id that `form_id_of` makes of its id there. Its name is the last that came with an
+event, else its id; a row of kind `forms` with our id, and a form that was created here, stand above both.
 
-Anyone can send events to a shop. So forms that are only seen do not count for the quota of the API
-(`web/api/form_quota.py`), and have a bound of their own: the first FORMS_PER_SHOP forms with such events
-become known, by the instants of their first events. Which ones does not depend on the order in which events
-and rows come. A form that had to wait for an earlier event is called by names that came since.
+Anyone can send events to a shop, and state any time in them. So forms that are only seen do not count for the
+quota of the API (`web/api/form_quota.py`), and have a bound of their own: the first FORMS_PER_SHOP forms that
+come with such events become known, and stay so. They come in the order of their arrival, and so do their
+names: no stated time puts a stranger's form before others.
 """
 
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.importing.kinds.base import Written
+from jobs.importing.kinds.forgotten_rows import Inserted
+from jobs.importing.shops import SHOP_ID
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.fields import ID, INSTANT, NAME, UUID, Field
 from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.domain.form_ids import form_id_of, is_uuid
-from warehouse.domain.time import NEVER
+from warehouse.domain.time import EARLIEST, NEVER
 from warehouse.editions.data_version import next_version
+from warehouse.editions.pending_batches import sql_list
 from warehouse.operations.imports import NO_IMPORT
 from warehouse.settings import FORMS_PER_SHOP
-from warehouse.tables import form, form_seen
+from warehouse.tables import form_seen
 
 FORM_ID: Final = Field("form_id", UUID, "the form", required=True)
-_FORM_NAME: Final = Field("form_name", NAME, "the form's name in the other system")
+# An event that names its source makes its form known.
+SOURCE: Final = Field("source", ID, "the system that has the form; `form_id` is then its id there")
+FORM_NAME: Final = Field("form_name", NAME, "the form's name there, with `source`")
 FIRST_EVENT_AT: Final = Field(
     "first_event_at", INSTANT, "the row says what events told of the form: their first"
 )
@@ -36,19 +43,22 @@ FIRST_EVENT_AT: Final = Field(
 # export does.
 SEEN_FIELDS: Final = (
     FIRST_EVENT_AT,
-    Field("named_at", replace(INSTANT, missing=0), "the event that its name is from"),
+    Field("named_at", replace(INSTANT, missing=0), "when its name came"),
     Field("source", ID, "the format in which its events come"),
     Field("source_id", ID, "its id there"),
 )
 # Besides the columns of events.
-_MORE: Final = ("source", "source_id", "form_name")
+_HAS_SOURCE: Final = "has_source"
+_MORE: Final = ("source", "source_id", "form_name", _HAS_SOURCE)
 
 _COLUMNS: Final = (
     *("shop_key", "form_id", "name", "source", "source_id", "first_event_at", "named_at"),
 )
+# When an import first named the form: besides the columns of `form`.
+_TOLD_COLUMNS: Final = (*_COLUMNS, "seen_at")
 _STAGED: Final = "seen_form"
-_SEEN: Final = f"FROM form WHERE shop_key = $1 AND first_event_at < {NEVER}"
-_RANKED: Final = f"{_SEEN} ORDER BY first_event_at, form_id"
+# A name that only events have which were there before: each that comes is later.
+_REPEATED: Final = EARLIEST
 # No event replaces the name of a row of kind `forms`, or of a form that was created here.
 _HAS_LATER_NAME: Final = (
     "({new}.named_at > {old}.named_at OR "
@@ -62,29 +72,11 @@ _LATER: Final = _HAS_LATER_NAME.format(new="excluded", old="form")
 _LATER_SEEN: Final = _HAS_LATER_NAME.format(new="excluded", old="form_seen")
 # The form that some rows of `form_seen` tell together.
 _TOLD: Final = (
-    "SELECT shop_key, form_id, name, source, source_id, first AS first_event_at, named_at FROM ("
-    "SELECT form_seen.*, MIN(first_event_at) OVER form AS first, ROW_NUMBER() OVER "
-    "(PARTITION BY shop_key, form_id ORDER BY named_at DESC, name DESC, import_id) AS position "
-    "FROM form_seen WHERE {} WINDOW form AS (PARTITION BY shop_key, form_id)) q WHERE position = 1"
-)
-# The staged rows of `form_seen` as the events that are left tell them: those that the import brought, those
-# that it repeated, and for import 0 and rows of kind `forms`, which tell of events of any import, all.
-_TOLD_BY_LEFT: Final = (
-    "SELECT t.shop_key, t.form_id, t.import_id, t.name, t.source, t.source_id, "
-    "MIN(e.occurred_at) AS first_event_at, CASE WHEN MAX(e.occurred_at) < t.named_at "
-    "THEN MAX(e.occurred_at) ELSE t.named_at END AS named_at FROM {0} t JOIN ("
-    "SELECT t.import_id, e.form_id, e.occurred_at FROM {0} t "
-    "JOIN import_batch b ON b.import_id = t.import_id AND b.shop_key = t.shop_key "
-    "JOIN raw_event e ON e.batch_id = b.batch_id AND e.form_id = t.form_id UNION ALL "
-    "SELECT t.import_id, e.form_id, e.occurred_at FROM {0} t "
-    "JOIN repeated_event p ON p.import_id = t.import_id AND p.shop_key = t.shop_key "
-    "JOIN raw_event e ON e.shop_key = p.shop_key AND e.event_id = p.event_id "
-    "AND e.form_id = t.form_id UNION ALL "
-    "SELECT t.import_id, e.form_id, e.occurred_at FROM {0} t JOIN raw_event e "
-    "ON e.shop_key = t.shop_key AND e.form_id = t.form_id AND e.occurred_at >= t.first_event_at "
-    "WHERE t.import_id NOT IN (SELECT import_id FROM import_file WHERE kind = 'events')"
-    ") e ON e.import_id = t.import_id AND e.form_id = t.form_id "
-    "GROUP BY t.shop_key, t.form_id, t.import_id, t.name, t.source, t.source_id, t.named_at"
+    "SELECT shop_key, form_id, name, source, source_id, first AS first_event_at, named_at, came AS seen_at "
+    "FROM (SELECT form_seen.*, MIN(first_event_at) OVER form AS first, MIN(seen_at) OVER form AS came, "
+    "ROW_NUMBER() OVER (PARTITION BY shop_key, form_id ORDER BY named_at DESC, name DESC, import_id) "
+    "AS position FROM form_seen WHERE {} WINDOW form AS (PARTITION BY shop_key, form_id)) q "
+    "WHERE position = 1"
 )
 _EARLIER: Final = "excluded.first_event_at < form.first_event_at"
 # Nobody has created, imported or edited it.
@@ -96,22 +88,30 @@ _FOREIGN_ID: Final = replace(ID, may_be_address=False)
 
 
 def read_form_ids(columns: ChunkColumns) -> dict[str, pa.Array]:
-    """The forms of a chunk's events: `form_id`; of another system's file also `source`, `source_id` and
-    `form_name`, the first two empty where the id is ours already."""
-    chunk = columns.chunk
-    if not chunk.format:
+    """The forms of a chunk's events: `form_id`. Where any row names its source, also the columns `_MORE`:
+    `source` and `source_id` are empty where the id is ours already."""
+    has_source = ~columns.missing(SOURCE.name)
+    if not has_source.any():
         return {FORM_ID.name: columns.read(FORM_ID)}
-    stated = columns.read(replace(FORM_ID, type=_FOREIGN_ID)).dictionary_encode()
-    ids = stated.dictionary.to_pylist()
-    is_ours = [not id or is_uuid(id.lower()) for id in ids]
-    ours = [id and form_id_of(chunk.shop_id, chunk.format, id) for id in ids]
-    foreign = ["" if own else id for own, id in zip(is_ours, ids, strict=True)]
-    sources = ["" if own else chunk.format for own in is_ours]
-    by_name = {FORM_ID.name: ours, "source": sources, "source_id": foreign}
-    read = {
-        name: pa.array(texts, pa.string()).take(stated.indices) for name, texts in by_name.items()
+    any_id = replace(FORM_ID, required=False)
+    own = columns.read(any_id, only=~has_source).to_pylist()
+    foreign = columns.read(replace(any_id, type=_FOREIGN_ID), only=has_source).to_pylist()
+    columns.refuse(columns.missing(FORM_ID.name), f"{FORM_ID.name}: missing")
+    sources = columns.read(SOURCE).to_pylist()
+    shops = columns.read(replace(SHOP_ID, type=_FOREIGN_ID)).to_pylist()
+    our_id = cache(form_id_of)
+    ids = [
+        our_id(shop, source, id) if id else own_id
+        for shop, source, id, own_id in zip(shops, sources, foreign, own, strict=True)
+    ]
+    is_foreign = [bool(id) and not is_uuid(id.lower()) for id in foreign]
+    return {
+        FORM_ID.name: pa.array(ids, pa.string()),
+        "source": pc.if_else(is_foreign, sources, ""),
+        "source_id": pc.if_else(is_foreign, foreign, ""),
+        FORM_NAME.name: columns.read(FORM_NAME),
+        _HAS_SOURCE: pa.array(has_source),
     }
-    return read | {_FORM_NAME.name: columns.read(_FORM_NAME)}
 
 
 def events_of(rows: pa.Table) -> pa.Table:
@@ -119,32 +119,65 @@ def events_of(rows: pa.Table) -> pa.Table:
     return rows.drop_columns([name for name in _MORE if name in rows.column_names])
 
 
-def named_by(rows: pa.Table) -> pa.Table | None:
-    """The forms that events name: one row each in the columns of `form`, None for a file of ours or no
-    rows. The events of another system's file are all of one shop."""
-    if _MORE[0] not in rows.column_names or not rows.num_rows:
-        return None
-    key = ("shop_key", "form_id", *_MORE)
-    counted = rows.group_by(list(key)).aggregate([("occurred_at", "min"), ("occurred_at", "max")])
-    forms: dict[str, dict[str, Any]] = {}
+def see_events(
+    connection: ArrowConnection, rows: pa.Table, inserted: Inserted, import_id: int
+) -> None:
+    """Store the forms that inserted events with a source name. The caller commits."""
+    if _HAS_SOURCE not in rows.column_names:
+        return
+    rows = rows.filter(rows[_HAS_SOURCE])
+    if inserted.dropped:
+        rows = rows.filter(pc.is_in(rows["event_id"], inserted.rows["event_id"]))
+    if rows.num_rows:
+        forms = _named_by(rows, _are_new(connection, rows, inserted), connection.now_micros())
+        see(connection, forms, import_id)
+
+
+def _are_new(connection: ArrowConnection, rows: pa.Table, inserted: Inserted) -> pa.Array:
+    """Whether each of these events is new: the name that a repeated one has is no news."""
+    if inserted.new == inserted.rows.num_rows:
+        return pa.repeat(True, rows.num_rows)
+    new = connection.table(
+        "SELECT CAST(shop_key AS TEXT) || ' ' || event_id AS key FROM raw_event "
+        f"WHERE batch_id IN ({sql_list(inserted.batches)})"
+    )
+    keys = pc.binary_join_element_wise(rows["shop_key"].cast(pa.string()), rows["event_id"], " ")
+    return pc.is_in(keys, new["key"].cast(pa.string()))
+
+
+def _named_by(rows: pa.Table, are_new: pa.Array, now: int) -> pa.Table:
+    """The forms that events with a source name, in the columns of `_TOLD_COLUMNS`. Of several names that come
+    together the latest event's is the last."""
+    key = ("shop_key", "form_id", "source", "source_id", "form_name", "is_new")
+    placed = rows.append_column("is_new", are_new).append_column(
+        "place", pa.array(range(len(rows)))
+    )
+    counted = placed.group_by(list(key)).aggregate(
+        [("occurred_at", "min"), ("occurred_at", "max"), ("place", "min")]
+    )
+    forms: dict[tuple[int, str], dict[str, Any]] = {}
+    last_names: dict[tuple[int, str], tuple[bool, int, str]] = {}
     for row in counted.to_pylist():
-        form_id = row["form_id"]
-        seen = forms.setdefault(form_id, row | {"first_event_at": NEVER, "named_at": 0, "name": ""})
+        own_key = row["shop_key"], row["form_id"]
+        seen = forms.setdefault(own_key, row | {"first_event_at": NEVER, "seen_at": NEVER})
         seen["first_event_at"] = min(seen["first_event_at"], row["occurred_at_min"])
+        seen["seen_at"] = min(seen["seen_at"], now + row["place_min"])
         if row["form_name"]:
-            name = (row["occurred_at_max"], row["form_name"])
-            seen["named_at"], seen["name"] = max((seen["named_at"], seen["name"]), name)
-    for seen in forms.values():
-        seen["name"] = seen["name"] or seen["source_id"] or seen["form_id"]
-    return pa.Table.from_pylist(list(forms.values()), schema_of(form, _COLUMNS))
+            named = row["is_new"], row["occurred_at_max"], row["form_name"]
+            last_names[own_key] = max(named, last_names.get(own_key, named))
+    for own_key, seen in forms.items():
+        is_new, _, name = last_names.get(own_key, (False, 0, ""))
+        seen["name"] = name or seen["source_id"] or seen["form_id"]
+        seen["named_at"] = 0 if not name else now if is_new else _REPEATED
+    return pa.Table.from_pylist(list(forms.values()), schema_of(form_seen, _TOLD_COLUMNS))
 
 
 def see(connection: ArrowConnection, forms: pa.Table, import_id: int) -> None:
-    """Store what these forms of one shop (`named_by`) tell that is not stored, and that this import told it.
+    """Store what these forms (columns `_TOLD_COLUMNS`) tell that is not stored, and that this import told it.
     The caller commits."""
     connection.stage(_STAGED, forms)
     connection.execute(
-        f"INSERT INTO form_seen ({names(_COLUMNS)}, import_id) SELECT {names(_COLUMNS)}, $1 "
+        f"INSERT INTO form_seen ({names(_TOLD_COLUMNS)}, import_id) SELECT {names(_TOLD_COLUMNS)}, $1 "
         f"FROM {_STAGED} WHERE true ON CONFLICT (shop_key, form_id, import_id) DO UPDATE SET "
         "source = excluded.source, source_id = excluded.source_id, "
         f"name = CASE WHEN {_LATER_SEEN} THEN excluded.name ELSE form_seen.name END, "
@@ -153,7 +186,13 @@ def see(connection: ArrowConnection, forms: pa.Table, import_id: int) -> None:
         "THEN excluded.first_event_at ELSE form_seen.first_event_at END",
         import_id,
     )
-    _make_known(connection, forms["shop_key"][0].as_py())
+    # Hardly any shop has news: one look at all of them, in place of one at each.
+    news = (
+        f"SELECT DISTINCT s.shop_key FROM {_STAGED} s LEFT JOIN form f ON f.shop_key = s.shop_key "
+        f"AND f.form_id = s.form_id WHERE f.form_id IS NULL OR {_TELLS_MORE} ORDER BY s.shop_key"
+    )
+    for shop_key in connection.table(news)["shop_key"].to_pylist():
+        _make_known(connection, shop_key)
 
 
 def take_back(connection: ArrowConnection, import_id: int) -> None:
@@ -170,31 +209,25 @@ def take_back(connection: ArrowConnection, import_id: int) -> None:
 
 
 def take_back_removed(connection: ArrowConnection, shop_key: int) -> None:
-    """Have the forms of a shop known that would be if the events had never come that are staged as
-    `removed_event`, and deleted. The caller keeps imports from writing, has locked the shop, and commits.
+    """Have the forms of a shop known no more that only events named which are staged as `removed_event`, and
+    deleted. The caller keeps imports from writing, has locked the shop, and commits.
 
-    No raw row has the name that came with it. So a name stays, as if the last event that is left had it. And
-    all stays as it is where RAW_DAYS took events: those that are left do not tell of them.
+    All stays as it is where RAW_DAYS took events: those that are left do not tell of them.
     """
     if connection.value("SELECT 1 FROM kept_facts WHERE shop_key = $1 LIMIT 1", shop_key):
         return
     connection.lock_table("form_seen")
-    removed = "IN (SELECT form_id, occurred_at FROM removed_event)"
-    rows = connection.rows_of(
-        form_seen,
-        "SELECT * FROM form_seen WHERE shop_key = $1 "
-        f"AND ((form_id, first_event_at) {removed} OR (form_id, named_at) {removed})",
-        shop_key,
+    removed = "form_id IN (SELECT form_id FROM removed_event)"
+    is_lost = (
+        f"shop_key = $1 AND {removed} AND form_id NOT IN "
+        f"(SELECT form_id FROM raw_event WHERE shop_key = $1 AND {removed})"
     )
-    if not rows.num_rows:
-        return
-    staged = connection.stage(_STAGED, rows)
-    connection.analyze(staged)
-    told = connection.rows_of(form_seen, _TOLD_BY_LEFT.format(staged))
-    key = "shop_key, form_id, import_id"
-    connection.execute(f"DELETE FROM form_seen WHERE ({key}) IN (SELECT {key} FROM {staged})")
-    connection.append(form_seen.name, told)
-    _tell_anew(connection, rows)
+    rows = connection.rows_of(
+        form_seen, f"SELECT DISTINCT shop_key, form_id FROM form_seen WHERE {is_lost}", shop_key
+    )
+    if rows.num_rows:
+        connection.execute(f"DELETE FROM form_seen WHERE {is_lost}", shop_key)
+        _tell_anew(connection, rows)
 
 
 def _tell_anew(connection: ArrowConnection, rows: pa.Table) -> None:
@@ -225,7 +258,7 @@ def see_again(connection: ArrowConnection, shop_key: int) -> None:
 
 def forget(connection: ArrowConnection, expired: str) -> None:
     """Merge what expired imports (a subquery) told into version 0. The caller commits."""
-    columns = names(_COLUMNS)
+    columns = names(_TOLD_COLUMNS)
     of_old = f"import_id = {NO_IMPORT} OR import_id IN ({expired})"
     told = connection.rows_of(form_seen, _TOLD.format(of_old))
     connection.execute(f"DELETE FROM form_seen WHERE {of_old}")
@@ -237,16 +270,17 @@ def forget(connection: ArrowConnection, expired: str) -> None:
 
 
 def _make_known(connection: ArrowConnection, shop_key: int) -> None:
-    """Store what the staged forms of a shop tell that is not stored."""
-    most = FORMS_PER_SHOP.get()
+    """Store what the staged forms of a shop tell that is not stored; new forms while there are places."""
+    places = (
+        f"{FORMS_PER_SHOP.get()} - "
+        f"(SELECT COUNT(*) FROM form WHERE shop_key = $1 AND first_event_at < {NEVER})"
+    )
     news = (
-        f"FROM {_STAGED} s "
-        "LEFT JOIN form f ON f.shop_key = s.shop_key AND f.form_id = s.form_id "
-        f"LEFT JOIN (SELECT first_event_at, form_id {_RANKED} LIMIT 1 OFFSET {most - 1}) last "
-        "ON true WHERE CASE WHEN f.form_id IS NOT NULL "
-        f"THEN {_TELLS_MORE} "
-        "ELSE last.form_id IS NULL OR s.first_event_at < last.first_event_at OR "
-        "s.first_event_at = last.first_event_at AND s.form_id < last.form_id END"
+        "FROM (SELECT s.*, f.form_id AS known, ROW_NUMBER() OVER "
+        "(PARTITION BY f.form_id IS NULL ORDER BY s.seen_at, s.form_id) AS position "
+        f"FROM {_STAGED} s LEFT JOIN form f ON f.shop_key = s.shop_key AND f.form_id = s.form_id "
+        f"WHERE s.shop_key = $1 AND (f.form_id IS NULL OR {_TELLS_MORE})) s "
+        f"WHERE known IS NOT NULL OR position <= {places}"
     )
     if not connection.value(f"SELECT COUNT(*) {news}", shop_key):
         return
@@ -267,11 +301,6 @@ def _make_known(connection: ArrowConnection, shop_key: int) -> None:
         shop_key,
     )
     connection.execute(
-        f"DELETE {_SEEN} AND {_IS_ONLY_SEEN} "
-        f"AND form_id NOT IN (SELECT form_id {_RANKED} LIMIT {most})",
-        shop_key,
-    )
-    connection.execute(
         f"UPDATE shop SET {next_version(now_micros())} WHERE shop_key = $1", shop_key
     )
 
@@ -279,11 +308,10 @@ def _make_known(connection: ArrowConnection, shop_key: int) -> None:
 def see_told(connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
     """Store rows of kind `forms` with SEEN_FIELDS, the last of each form, and the drafts that people made of
     such forms. The caller holds the lock of the table and commits."""
-    before = _known(connection)
+    before, now = _known(connection), connection.now_micros()
     last = {(row["shop_key"], row["form_id"]): row for row in rows.to_pylist()}
-    for shop_key in rows["shop_key"].unique().to_pylist():
-        told = [row for key, row in last.items() if key[0] == shop_key]
-        see(connection, pa.Table.from_pylist(told, schema_of(form, _COLUMNS)), import_id)
+    told = [row | {"seen_at": now + place} for place, row in enumerate(last.values())]
+    see(connection, pa.Table.from_pylist(told, schema_of(form_seen, _TOLD_COLUMNS)), import_id)
     for key, row in last.items():
         if row["has_draft"]:
             _draft(connection, key, row)

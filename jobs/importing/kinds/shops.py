@@ -6,9 +6,13 @@ from typing import ClassVar, Final
 import numpy as np
 import pyarrow as pa
 
-from jobs.importing.kinds import versions
-from jobs.importing.kinds.replace_last import ReplaceLast, Upsert
-from jobs.importing.kinds.versions import STAGED, TakenBack
+from jobs.importing.kinds.replace_last import (
+    STAGED,
+    ReplaceLast,
+    TakenBack,
+    Upsert,
+    take_back,
+)
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import quoted
 from jobs.importing.values.fields import CURRENCY, ID, NAME, TIMEZONE, Field
@@ -50,9 +54,7 @@ class ShopsKind(ReplaceLast):
         connection.lock_table(shop.name)
         connection.lock_table("raw_order")
         may_stand = f"(s.currency = v.currency OR NOT ({_HAS_MONEY}))"
-        return versions.take_back(
-            connection, self.upsert, import_id, may_go=False, may_stand=may_stand
-        )
+        return take_back(connection, self.upsert, import_id, may_go=False, may_stand=may_stand)
 
     def refuse_stored(
         self, connection: ArrowConnection, columns: ChunkColumns, rows: pa.Table

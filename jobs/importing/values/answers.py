@@ -38,15 +38,23 @@ def as_text(value: Any) -> str:
         raise InvalidValue(_BEYOND if _BEYOND in str(cause) else _MALFORMED) from None
 
 
+def is_answer(value: Any) -> bool:
+    """Whether a value is an answer: a list without any element is none."""
+    return any(map(_is_present, value)) if isinstance(value, (list, tuple)) else _is_present(value)
+
+
+def _is_present(value: Any) -> bool:
+    return value is not None and value != ""
+
+
 def answer_json(value: Any, hash_text: HashText) -> str:
     """The value of an aggregatable answer as raw_event holds it: the JSON of a text, or of the
-    distinct texts of a list by code point; "" if a list has no element. `hash_text` hashes a text that is
-    an e-mail address. Raises InvalidValue."""
+    distinct texts of a list by code point. `hash_text` hashes a text that is an e-mail address. Raises
+    InvalidValue."""
     if not isinstance(value, (list, tuple)):
         return orjson.dumps(hash_text(as_text(value))).decode()
-    present = (item for item in value if item is not None and item != "")
-    texts = sorted({hash_text(as_text(item)) for item in present})
-    return orjson.dumps(texts).decode() if texts else ""
+    texts = {hash_text(as_text(item)) for item in value if _is_present(item)}
+    return orjson.dumps(sorted(texts)).decode()
 
 
 def typed(value: Any, field_type: str) -> Any:
@@ -75,8 +83,8 @@ def _json(text: str) -> Any:
 def stored_answers(
     types: Sequence[str], values: Sequence[Any], hash_text: HashText, *, textual: bool
 ) -> list[Stored]:
-    """The stored text of each answer; "" for types that cannot be aggregated; None for an empty list,
-    which is no answer; InvalidValue for what is refused."""
+    """The stored text of each answer; "" for types that cannot be aggregated, whose values nobody looks at;
+    None for an empty list, which is no answer; InvalidValue for what is refused."""
     read: dict[tuple[str, type, Any], Stored] = {}
     stored = []
     for field_type, value in zip(types, values, strict=True):
@@ -92,8 +100,11 @@ def stored_answers(
 
 
 def _stored(field_type: str, value: Any, hash_text: HashText) -> Stored:
+    if not is_answer(value):
+        return None
+    if field_type not in AGGREGATABLE_FIELD_TYPES:
+        return ""
     try:
-        text = answer_json(value, hash_text) or None
+        return answer_json(value, hash_text)
     except InvalidValue as cause:
         return cause
-    return text if field_type in AGGREGATABLE_FIELD_TYPES or text is None else ""

@@ -151,9 +151,9 @@ _ENCODE: Final = msgspec.json.Encoder(decimal_format="number")
 def json_object(value: Any) -> str:
     """An object, decoded or as JSON text, as JSON text. Raises InvalidValue."""
     try:
-        written = value if isinstance(value, str | bytes) else _ENCODE.encode(value)
-        written = written if isinstance(written, str) else written.decode()
-        # Encoded or not: an infinite number is written, and is no JSON.
+        encoded = value if isinstance(value, str | bytes) else _ENCODE.encode(value)
+        written = encoded if isinstance(encoded, str) else encoded.decode()
+        # Also what was encoded here: an infinite number is no JSON.
         decoded = _DECODE.decode(written)
     except (msgspec.MsgspecError, TypeError, ValueError, ArithmeticError, RecursionError):
         decoded = None

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from jobs.importing.rejects import retry_rejects
 from tests.support.hashing import keyed
 from tests.support.import_files import FORM, answer, as_ndjson, event
 from tests.support.warehouse import Warehouse
+from warehouse.connections.arrow import open_arrow
 
 FULL = event(
     form_id=FORM.upper(),
@@ -205,3 +207,37 @@ def test_a_hash_counts_where_there_is_no_address(sqlite_warehouse: Warehouse) ->
     )
     found = sqlite_warehouse.records("SELECT DISTINCT email_sha256 FROM raw_event")
     assert found == [{"email_sha256": keyed("ann@mail.example")}]
+
+
+def test_what_is_not_kept_rejects_no_row(sqlite_warehouse: Warehouse) -> None:
+    """A NUL, an object or an endless text, where nobody stores it."""
+    odd: list[Any] = ["a\0b", "x" * 300_000, {"a": ["\0"]}, [["a"]], 2**64, [1, {}]]
+    rows = [answer(value, "text", event_id=f"t{n}") for n, value in enumerate(odd)]
+    rows += [event(event_id=f"d{n}", device_type=value) for n, value in enumerate(odd)]
+    rows += [
+        event(event_id=f"f{n}", field_id=value, field_type=value) for n, value in enumerate(odd)
+    ]
+    rows += [answer(value, "text", event_id=f"e{n}") for n, value in enumerate(([], [None, ""]))]
+    assert sqlite_warehouse.take("events", rows)["new"] == len(rows)
+    stored = "SELECT COUNT(*) FROM raw_event WHERE"
+    assert sqlite_warehouse.rows(
+        f"{stored} field_id = 'f1' AND field_type = 'text' AND value = ''"
+    ) == [6]
+    assert sqlite_warehouse.rows(f"{stored} field_id = '' AND field_type = ''") == [14]
+
+
+def test_a_reject_without_its_free_answer_is_still_one_and_an_empty_one_none(
+    sqlite_warehouse: Warehouse,
+) -> None:
+    values: list[Any] = ["a\0b", {"my": "opinion"}, [["opinion"]], [], [None, ""]]
+    rows = [
+        answer(value, "text", event_id=str(n), shop_id="n.example")
+        for n, value in enumerate(values)
+    ]
+    assert sqlite_warehouse.take("events", rows)["rejected"] == 5
+    assert "opinion" not in str(sqlite_warehouse.rows("SELECT text FROM reject"))
+    sqlite_warehouse.take("shops", [{"shop_id": "n.example", "currency": "EUR"}])
+    with open_arrow(sqlite_warehouse.url) as connection:
+        assert retry_rejects(connection).new == 5
+    answered = "SELECT event_id FROM raw_event WHERE field_id = 'f1' ORDER BY event_id"
+    assert sqlite_warehouse.rows(answered) == ["0", "1", "2"]

@@ -98,10 +98,8 @@ EVENTS: list[tuple[dict[str, Any], str]] = [
     (answer(2**63), "value: beyond 64 bits"),
     (answer(-(2**63) - 1), "value: beyond 64 bits"),
     (answer(1e300), "value: beyond 64 bits"),
-    (answer(1e20, "number"), "value: beyond 64 bits"),
     (answer([1, 2**64]), "value: beyond 64 bits"),
     (answer("a\0b"), "value: has a NUL character"),
-    (answer("a\0b", "text"), "value: has a NUL character"),
     (
         event(customer_id=LONG),
         "customer_id: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…' is longer than 255 characters",

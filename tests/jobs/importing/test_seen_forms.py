@@ -1,4 +1,4 @@
-"""Forms that calls name: which of them become known, and how, in whatever order calls and rows come."""
+"""Forms that calls name: which of them become known, and how."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -13,14 +13,14 @@ from sqlalchemy import insert, text
 from jobs.importing.rejects import retry_rejects
 from tests.jobs.importing.conftest import with_shops as new_warehouse
 from tests.support.form_calls import BEGAN, SHOP, Call, call, ours
-from tests.support.import_files import FORM, NO_UUID, form
+from tests.support.import_files import FORM, NO_UUID, event, form
 from tests.support.product import Product
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.support.warehouse import Warehouse
-from tests.tiers import thorough
 from warehouse import tables
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
+from warehouse.domain.form_ids import form_id_of
 from warehouse.domain.time import MICROS_PER_DAY, NEVER
 from web.api import form_quota
 from web.api.forms_table import get_version, replace_draft
@@ -44,7 +44,7 @@ def shop(warehouse: Warehouse) -> dict[str, Any]:
 
 
 def empty(warehouse: Warehouse) -> None:
-    for table in ("raw_event", "import_batch", "form"):
+    for table in ("raw_event", "import_batch", "form", "form_seen"):
         warehouse.change(f"DELETE FROM {table}")
     warehouse.change("UPDATE shop SET form_count = 0, form_bytes = 0")
 
@@ -54,13 +54,14 @@ def test_a_form_is_known_from_its_first_event(warehouse: Warehouse) -> None:
         take(warehouse, call("popup-1", 5, "Pop-up"), call(FORM.upper(), 7), call(12))["new"] == 3
     )
     rows = {row.pop("form_id"): row for row in warehouse.records("SELECT * FROM form")}
+    named = {form_id for form_id, row in rows.items() if row.pop("named_at")}
+    assert named == {ours("popup-1")}
     plain = {"shop_key": 1, "status": "published", "schema": "", "draft_schema": ""}
     assert rows == {
         form_id: {
             **plain,
             "name": name,
             **dict.fromkeys(("created_at", "updated_at", "first_event_at"), at),
-            "named_at": at if name == "Pop-up" else 0,
             "source": "segment" if source_id else "",
             "source_id": source_id,
         }
@@ -97,6 +98,32 @@ def test_events_of_our_own_kind_make_no_form_known(warehouse: Warehouse) -> None
     assert known(warehouse) == {}
 
 
+def test_own_rows_with_a_source_name_forms_of_several_shops(warehouse: Warehouse) -> None:
+    warehouse.take("shops", [{"shop_id": "b.example", "currency": "EUR"}])
+    rows = [
+        event(event_id="1", form_id="popup-1", source="segment", form_name="Pop-up"),
+        event(event_id="1", form_id="popup-1", source="segment", shop_id="b.example"),
+        event(event_id="2", form_id=FORM.upper(), source="segment"),
+        event(event_id="3", form_id="popup-1", source="other"),
+        event(event_id="4", form_id="popup-1"),
+        event(event_id="5", form_id="", source="segment"),
+    ]
+    counts = warehouse.take("events", rows)
+    assert (counts["new"], counts["rejected"]) == (4, 2)
+    assert warehouse.reasons() == [(5, "form_id: 'popup-1'" + NO_UUID), (6, "form_id: missing")]
+    stored = warehouse.records(
+        "SELECT s.shop_id, f.form_id, f.name, f.source FROM form f JOIN shop s USING (shop_key)"
+    )
+    assert {tuple(row.values()) for row in stored} == {
+        (SHOP, form_id_of(SHOP, "segment", "popup-1"), "Pop-up", "segment"),
+        ("b.example", form_id_of("b.example", "segment", "popup-1"), "popup-1", "segment"),
+        (SHOP, FORM, FORM, ""),
+        (SHOP, form_id_of(SHOP, "other", "popup-1"), "popup-1", "other"),
+    }
+    events = warehouse.records("SELECT DISTINCT form_id FROM raw_event")
+    assert {row["form_id"] for row in events} == {row["form_id"] for row in stored}
+
+
 CALLS = [
     call("a", 9),
     call("a", 3, "Old"),
@@ -117,16 +144,12 @@ ROWS = [
     form(form_id=ours("b"), name="Row of b", created_at=None, updated_at=STATED),
     form(form_id=ours("e"), name="Row of e", created_at=None, updated_at=STATED),
 ]
-TIED = min("c", "d", key=ours)
 
 
-@pytest.mark.parametrize("quota", [4, *thorough([5, 100])])
-def test_what_is_known_depends_on_no_order_and_no_portions(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, quota: int
-) -> None:
-    monkeypatch.setenv("FORMS_PER_SHOP", str(quota))
-    random, states = Random(quota), []
-    for _ in range(6):
+def test_what_is_known_depends_on_no_order_and_no_portions(warehouse: Warehouse) -> None:
+    """But for the names that calls give."""
+    random, states = Random(4), []
+    for _ in range(4):
         empty(warehouse)
         steps: list[Any] = [*CALLS, *ROWS]
         random.shuffle(steps)
@@ -139,16 +162,40 @@ def test_what_is_known_depends_on_no_order_and_no_portions(
         counted = shop(warehouse)
         # Those of the rows; a flood of events leaves the API its quota.
         assert counted["form_count"] == 2
-        # A form that was beyond the quota for a while has lost its names and its id there.
-        lost = ("name", "named_at", "source", "source_id", "first_event_at") if quota < 100 else ()
+        names = known(warehouse)
+        assert names.pop("a") in ("Old", "New", "Neu")
+        assert names == {"b": "Row of b", "c": "C", "d": "D", "e": "Row of e", "f": "F"}
         rows = warehouse.records("SELECT * FROM form ORDER BY form_id")
-        states.append([{n: row[n] for n in row.keys() - set(lost)} for row in rows])
+        states.append([{n: row[n] for n in row.keys() - {"name", "named_at"}} for row in rows])
     assert states[1:] == states[:-1]
-    last = {"c", "d", "e"} if quota > 4 else {TIED, "e"}
-    assert {row["form_id"] for row in states[0]} == {ours(id) for id in {"a", "b", "f"} | last}
-    if quota == 100:
-        names = {"a": "New", "b": "Row of b", "c": "C", "d": "D", "e": "Row of e", "f": "F"}
-        assert known(warehouse) == names
+
+
+def test_a_known_form_stays_known(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has the public key of pages could date forms before the shop's own, which were then gone."""
+    monkeypatch.setenv("FORMS_PER_SHOP", "3")
+    take(warehouse, call("own", 5, "Own"), call("second", 9), call("first", 1))
+    before = warehouse.records("SELECT * FROM form ORDER BY form_id")
+    early = [call(f"junk{n}") | {"timestamp": "2000-01-02T10:00:00Z"} for n in range(5)]
+    assert take(warehouse, *early)["new"] == 5
+    assert warehouse.records("SELECT * FROM form ORDER BY form_id") == before
+    # In the order of the file, whatever times it states.
+    empty(warehouse)
+    take(warehouse, call("z", 9), call("y", 5), call("x", 1), call("w", 0))
+    assert known(warehouse).keys() == {"z", "y", "x"}
+
+
+def test_the_last_name_that_comes_stands_until_the_form_is_named_here(warehouse: Warehouse) -> None:
+    take(warehouse, call("a", 5, "One"))
+    take(warehouse, call("a", 3, "Two"))
+    assert known(warehouse) == {"a": "Two"}
+    # What is there already is no news.
+    take(warehouse, call("a", 5, "One"))
+    assert known(warehouse) == {"a": "Two"}
+    take(warehouse, call("a", 5, "One"), call("a", 2, "Three"))
+    assert known(warehouse) == {"a": "Three"}
+    warehouse.take("forms", [form(form_id=ours("a"), name="Row")])
+    take(warehouse, call("a", 30, "Four"))
+    assert known(warehouse) == {"a": "Row"}
 
 
 def test_a_row_and_events_come_in_either_order(warehouse: Warehouse) -> None:
@@ -173,22 +220,16 @@ def test_a_row_and_events_come_in_either_order(warehouse: Warehouse) -> None:
 
 
 def test_more_ids_than_a_shop_may_have(warehouse: Warehouse) -> None:
-    """Ten thousand become known, those seen first; all events are kept, and another file adds none."""
+    """Ten thousand become known, those that come first; all events are kept, and another file adds none."""
     calls = [call(f"id {n}", n // 10 % 3000) for n in range(10_400)]
     assert take(warehouse, *calls)["new"] == 10_400
-    first = sorted((call_["timestamp"], ours(call_["properties"]["form_id"])) for call_ in calls)
     stored = {row["form_id"] for row in warehouse.records("SELECT form_id FROM form")}
-    assert stored == {form_id for _, form_id in first[:10_000]}
+    assert stored == {ours(f"id {n}") for n in range(10_000)}
     before = shop(warehouse)
     assert before["form_count"] == 0
     assert take(warehouse, *calls)["duplicate"] == 10_400
-    take(warehouse, *(call(f"more {n}", 1041) for n in range(500)))
+    take(warehouse, *(call(f"more {n}", n) for n in range(500)))
     assert shop(warehouse) == before
-    # An earlier one takes the place of the last.
-    take(warehouse, call("earlier"))
-    stored.add(ours("earlier"))
-    stored.remove(first[9_999][1])
-    assert {row["form_id"] for row in warehouse.records("SELECT form_id FROM form")} == stored
 
 
 def test_a_flood_of_events_leaves_the_api_its_quota(
@@ -204,7 +245,7 @@ def test_a_flood_of_events_leaves_the_api_its_quota(
     assert statuses == [201, 201, 201, 409]
     assert shop(warehouse)["form_count"] == 3
     # Nor do those that were created keep others from becoming known.
-    take(warehouse, call("made up 0", name="Name"), call("earlier", 0))
+    take(warehouse, call("made up 0", name="Name"), call("later", 0))
     assert len(known(warehouse)) == 6
 
 
@@ -220,7 +261,7 @@ def test_a_form_that_was_edited_stays(
         connection.commit()
     engine.dispose()
     take(warehouse, call("b", 1), call("a", 7, "Name"))
-    assert known(warehouse) == {"a": "Name", "b": "b"}
+    assert known(warehouse) == {"a": "Name"}
     # A row that is older than the edit does not replace it.
     row = form(form_id=ours("a"), updated_at="2026-01-03T00:00:00Z")
     assert warehouse.take("forms", [row])["duplicate"] == 1

@@ -18,7 +18,7 @@ from web.api.forms_table import get_version, replace_draft
 
 
 def undo(warehouse: Warehouse, import_id: int) -> None:
-    """As `imports undo`, but that the events themselves stay."""
+    """As `imports undo`, but without figures."""
     with open_arrow(warehouse.url) as connection:
         (kind,) = connection.table(
             f"SELECT kind FROM import_file WHERE import_id = {import_id}"
@@ -28,6 +28,8 @@ def undo(warehouse: Warehouse, import_id: int) -> None:
             of_kind.take_back(connection, import_id)
         else:
             connection.lock_table("import_batch")
+            batches = f"SELECT batch_id FROM import_batch WHERE import_id = {import_id}"
+            connection.execute(f"DELETE FROM raw_event WHERE batch_id IN ({batches})")
             seen_forms.take_back(connection, import_id)
         connection.commit()
 

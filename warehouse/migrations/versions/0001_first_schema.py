@@ -393,6 +393,7 @@ table(
     keys("import_id"),
     integers("written_at"),
     texts("name currency timezone"),
+    texts("repeated_by"),
     index("import_id"),
 )
 table(
@@ -406,6 +407,7 @@ table(
     texts("campaign_name currency spend"),
     integers("impressions clicks"),
     texts("reported_conversions reported_value"),
+    texts("repeated_by"),
     index("import_id"),
 )
 table(
@@ -417,6 +419,7 @@ table(
     texts("status"),
     integers("synced_at"),
     texts("message"),
+    texts("repeated_by"),
     index("import_id"),
 )
 table(
@@ -425,6 +428,7 @@ table(
     keys("day import_id"),
     integers("written_at"),
     texts("rate"),
+    texts("repeated_by"),
     index("import_id"),
 )
 table(
@@ -444,7 +448,7 @@ table(
     keys("import_id"),
     texts("name source source_id"),
     instants("first_event_at"),
-    integers("named_at"),
+    integers("named_at seen_at"),
     index("import_id"),
 )
 table(
