@@ -9,7 +9,6 @@ import msgspec
 
 from jobs.importing.formats import FORMATS
 from jobs.importing.kinds import KINDS
-from jobs.landing.folder import ORDER
 from jobs.pulls import tap
 from jobs.pulls.base import AdAccount, Json, PullFailed, PullOutcome, PullRun, Source
 from jobs.pulls.landing_file import NewFile
@@ -80,9 +79,9 @@ def _check_stream(name: str, stream: _Stream) -> None:
     if stream.format and (stream.format not in FORMATS or not FORMATS[stream.format].needs_shop):
         known = ", ".join(format.name for format in FORMATS.values() if format.needs_shop)
         raise ValueError(f"the stream {name!r}: no format {stream.format!r}; there are {known}")
-    if stream.kind and stream.kind not in ORDER:
+    if stream.kind and stream.kind not in KINDS:
         raise ValueError(
-            f"the stream {name!r}: no kind {stream.kind!r}; there are {', '.join(ORDER)}"
+            f"the stream {name!r}: no kind {stream.kind!r}; there are {', '.join(KINDS)}"
         )
     if stream.kind:
         unknown = {*stream.fields, *stream.values} - {*KINDS[stream.kind].field_names()}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from jobs.landing import folder
+from jobs.landing import turns
 
 
 @pytest.fixture(autouse=True)
 def no_settling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder, "_SETTLE_SECONDS", 0.01)
+    monkeypatch.setattr(turns, "_SETTLE_SECONDS", 0.01)
