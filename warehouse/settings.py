@@ -102,6 +102,12 @@ IMPORT_MINUTES: Final = Setting(
     values.Number(1, 1_440, "minutes"),
     "minutes that the import of one file may take; a file that takes longer fails",
 )
+PULL_MAX_MB: Final = Setting(
+    "PULL_MAX_MB",
+    "2000",
+    values.Number(1, 1_000_000, "megabytes"),
+    "megabytes that one pull may bring; one that brings more fails",
+)
 BATCH_MAX_ATTEMPTS: Final = Setting(
     "BATCH_MAX_ATTEMPTS",
     "5",
@@ -288,6 +294,7 @@ SETTINGS: Final = (
     LANDED_DAYS,
     IMPORT_MEMORY_MB,
     IMPORT_MINUTES,
+    PULL_MAX_MB,
     HOST,
     PORT,
     WORKERS,

@@ -56,7 +56,7 @@ def _look(
 
 def _in_turns(files: list[LandedFile], last_turns: Mapping[str, int]) -> list[LandedFile]:
     """The files in the order of their imports. `files` are sorted by kind, and those of each shop stay so.
-    The shop comes first whose last turn is longest ago. Files outside of shops' folders count as one shop's."""
+    The shop comes first whose last turn is longest ago. Files outside of shops' folders are as one shop's."""
     earlier: Counter[str] = Counter()
     turns: list[tuple[int, int, int]] = []
     for file in files:

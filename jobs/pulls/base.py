@@ -21,10 +21,6 @@ Json = dict[str, Any]
 _MIN_SECRET: Final = 5
 
 
-class PullFailed(Exception):
-    """A source cannot be read. The message is for people, and holds no secret."""
-
-
 class PullOutcome(NamedTuple):
     """One pull: the state to go on from next time, and what it brought."""
 

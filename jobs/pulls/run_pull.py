@@ -4,8 +4,9 @@ import json
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from jobs.pulls import stored_pulls
-from jobs.pulls.base import AdAccount, Json, PullFailed, PullRun, without_secrets
+from jobs.pulls import http, limits, stored_pulls
+from jobs.pulls.base import AdAccount, Json, PullRun, without_secrets
+from jobs.pulls.limits import PullFailed
 from jobs.pulls.sources import SOURCES
 from jobs.pulls.stored_pulls import Pull
 from jobs.run.clock import now_micros
@@ -45,7 +46,8 @@ def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
         except ValueError as error:
             raise PullFailed(f"the configuration of the pull: {error}") from None
         run.credentials = _credentials(pull)
-        outcome = source.pull(run)
+        with limits.time_limit(http.end_connections):
+            outcome = source.pull(run)
         if account := source.ad_account(pull.config):
             _land_account(run, account, "")
     except Exception as error:

@@ -1,16 +1,17 @@
 """A shop's orders, by the bulk operation of Shopify's GraphQL Admin API. See `shopify.md`."""
 
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import ClassVar, Final
 
 import msgspec
 import requests
 
-from jobs.pulls import http
-from jobs.pulls.base import Json, PullFailed, PullOutcome, PullRun, Source
+from jobs.pulls import http, limits
+from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.landing_file import NewFile
+from jobs.pulls.limits import PullFailed
 from jobs.pulls.shopify_api import ShopifyApi
-from jobs.run.signals import pause
 from warehouse.operations.shop_pulls import (
     SHOPIFY,
     SHOPIFY_CREDENTIALS,
@@ -81,12 +82,13 @@ class ShopifySource(Source):
 
     def pull(self, run: PullRun) -> PullOutcome:
         url = _address(run.pull.config, run.pull.shop_id)
+        own_url = url if run.pull.config.get("url") else ""
         if any(not run.credentials.get(name) for name in SHOPIFY_CREDENTIALS):
             raise PullFailed(
                 "no credentials of the Shopify app: set SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET, or "
                 "keep them with `python -m jobs pulls add shopify --credentials`"
             )
-        with http.open_session() as session:
+        with http.open_session(own_url) as session:
             api = ShopifyApi(session, url, run.credentials)
             operation = api.run_bulk_query(_query(run))
             # By Shopify's clock: orders that changed meanwhile come with the next pull.
@@ -125,30 +127,27 @@ def _query(run: PullRun) -> str:
 def _download(session: requests.Session, operation: Json, file: NewFile) -> int:
     """Download the result of an operation, from the beginning where it was cut off; returns its bytes."""
     reason = PullFailed(_WHAT)
-    for seconds in http.growing_pauses():
+    for seconds in islice(http.pauses(), http.TRIES):
         file.restart()
         try:
             return _downloaded_once(session, operation, file)
         except PullFailed as error:
             reason = error
-        pause(seconds)
+        limits.pause(seconds)
     raise reason
 
 
 def _downloaded_once(session: requests.Session, operation: Json, file: NewFile) -> int:
-    url = operation["url"]
-    # The size that is stated is that of the plain file.
-    headers = {"Accept-Encoding": "identity"}
-    size = lines = 0
-    with (
-        http.plain_errors(_WHAT, url),
-        session.get(url, headers=headers, timeout=http.TIMEOUTS, stream=True) as answer,
-    ):
+    lines = 0
+
+    def write(piece: bytes) -> None:
+        nonlocal lines
+        lines += piece.count(b"\n")
+        file.stream.write(piece)
+
+    with http.asking(session, "GET", operation["url"], _WHAT) as answer:
         http.refuse(answer, _WHAT)
-        for piece in http.pieces(answer):
-            file.stream.write(piece)
-            size += len(piece)
-            lines += piece.count(b"\n")
+        size = http.download(answer, _WHAT, write)
     stated = operation.get("fileSize")
     # Without its size: the last line may lack its end.
     is_whole = (

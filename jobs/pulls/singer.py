@@ -9,9 +9,10 @@ import msgspec
 
 from jobs.importing.formats import FORMATS
 from jobs.importing.kinds import KINDS
-from jobs.pulls import tap
-from jobs.pulls.base import AdAccount, Json, PullFailed, PullOutcome, PullRun, Source
+from jobs.pulls import limits, tap
+from jobs.pulls.base import AdAccount, Json, PullOutcome, PullRun, Source
 from jobs.pulls.landing_file import NewFile
+from jobs.pulls.limits import PullFailed
 
 _AD_SPEND: Final = "ad-spend"
 
@@ -68,9 +69,9 @@ class SingerSource(Source):
             with tap.running(config.command, _files(run, config)) as running:
                 for message in running.messages():
                     landing.take(message)
-            size = landing.publish()
+            landing.publish()
         state = {"tap": landing.state(), "began_at": run.now.isoformat()}
-        return PullOutcome(state, landing.rows, size)
+        return PullOutcome(state, landing.rows, landing.bytes)
 
 
 def _check_stream(name: str, stream: _Stream) -> None:
@@ -121,7 +122,7 @@ class _Landing:
         if isinstance(self._singer_state, list):
             for state in self._singer_state:
                 self._airbyte_states[_stream_of(state)] = state
-        self.rows = 0
+        self.rows = self.bytes = 0
 
     def take(self, message: Json) -> None:
         """Take a message. Raises PullFailed for one that says that the tap fails."""
@@ -159,20 +160,20 @@ class _Landing:
             file = self._run.new_file(kind, mapping.format, ".ndjson", f"{len(self._files)}")
             self._files[stream] = self._opened.enter_context(file)
         row = record if mapping.format else self._row(mapping, record)
-        self._files[stream].stream.write(json.dumps(row).encode() + b"\n")
+        line = json.dumps(row).encode() + b"\n"
         self.rows += 1
+        self.bytes += len(line)
+        limits.check_size(self._run.pull.name, self.bytes)
+        self._files[stream].stream.write(line)
 
     def _row(self, mapping: _Stream, record: Json) -> Json:
         fields = {ours: _at(record, place) for ours, place in mapping.fields.items()}
         return {"shop_id": self._run.pull.shop_id, **mapping.values, **fields}
 
-    def publish(self) -> int:
-        """Have all files appear; returns their bytes."""
-        size = 0
+    def publish(self) -> None:
+        """Have all files appear."""
         for file in self._files.values():
-            size += file.stream.tell()
             file.publish()
-        return size
 
     def state(self) -> Any:
         """The state that the tap is given next time."""

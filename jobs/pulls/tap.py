@@ -15,8 +15,9 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import IO, Any, Final
 
-from jobs.pulls import tap_launcher
-from jobs.pulls.base import Json, PullFailed
+from jobs.pulls import limits, tap_launcher
+from jobs.pulls.base import Json
+from jobs.pulls.limits import PullFailed
 from jobs.run.signals import Stopped, raise_if_stopped
 from warehouse.operations.process_id import is_dead, new_owner
 
@@ -82,6 +83,7 @@ class Tap:
         status = self._process.wait()
         self._threads[0].join(_GRACE_SECONDS)
         raise_if_stopped()
+        limits.raise_if_over()
         if time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS:
             raise PullFailed(f"{self._program} wrote nothing for an hour, and was ended")
         if status:
@@ -130,7 +132,7 @@ class Tap:
             except Stopped:
                 self._signal(signal.SIGTERM)
                 return
-            if time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS:
+            if limits.is_over() or time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS:
                 self._signal(signal.SIGTERM)
                 return
 

@@ -34,11 +34,6 @@ KEY = "bXkgdmVyeSBzZWNyZXQga2V5IG9mIDMyIGJ5dGVzIS4="
 NAME = "shopify-a.example"
 
 
-@pytest.fixture(autouse=True)
-def short_polls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shopify_api, "_FIRST_POLL_SECONDS", 0.001)
-
-
 @pytest.fixture
 def shopify() -> ShopifyServer:
     return ShopifyServer(CONTENT)
