@@ -63,9 +63,8 @@ PURGE_CRON: Final = Setting(
     "PURGE_CRON",
     "45 3 * * *",
     values.cron,
-    "when old rejects, records of imports and runs, collected files, `Idempotency-Key`s and what is left of "
-    "deleted shops are deleted: "
-    "a cron expression, in UTC",
+    "when old rejects, records of imports and runs, collected and pulled files, `Idempotency-Key`s and what "
+    "is left of deleted shops are deleted: a cron expression, in UTC",
     former_name="PURGE",
 )
 REFRESH_MINUTES: Final = Setting(
@@ -88,7 +87,7 @@ LANDED_DAYS: Final = Setting(
     "LANDED_DAYS",
     "30",
     values.DAYS,
-    "days after which imported files of the collector are deleted from `done/`; others stay",
+    "days after which imported files of the collector and of pulls are deleted from `done/`; others stay",
 )
 IMPORT_MEMORY_MB: Final = Setting(
     "IMPORT_MEMORY_MB",

@@ -18,7 +18,7 @@ from typing import Final
 
 from jobs.importing.formats import FORMATS
 from jobs.importing.kinds import KINDS
-from warehouse.domain.landing_names import COLLECTED, DONE, FAILED
+from warehouse.domain.landing_names import DONE, FAILED, is_service_file
 
 REPORT: Final = ".report.json"
 
@@ -154,15 +154,15 @@ def failed(root: Path, places: list[LandingPlace]) -> list[Path]:
     return sorted(path for path in found if not path.name.endswith(REPORT))
 
 
-def purge_collected(root: Path, before: float) -> int:
-    """Delete the collector's files in `done/`, and their reports, that were written before this time; how
-    many. All other files are somebody's own."""
+def purge_own(root: Path, before: float) -> int:
+    """Delete the files in `done/` that the service itself has put there, and their reports, that were written
+    before this time; how many. All other files are somebody's own."""
     deleted = 0
     for place in survey(root).places:
         with suppress(OSError), open_folder(root, *place.parts, DONE) as folder:
             for name, status in _entries(folder):
-                is_ours = name.startswith(COLLECTED) and stat.S_ISREG(status.st_mode)
-                if is_ours and status.st_mtime < before:
+                is_own = is_service_file(name) and stat.S_ISREG(status.st_mode)
+                if is_own and status.st_mtime < before:
                     os.unlink(name, dir_fd=folder)
                     deleted += 1
     return deleted

@@ -14,6 +14,7 @@ import msgspec
 from jobs.landing.folder import LandingPlace
 from jobs.pulls.landing_file import NewFile
 from jobs.pulls.stored_pulls import Pull
+from warehouse.domain.landing_names import PULLED
 
 Json = dict[str, Any]
 
@@ -57,7 +58,7 @@ class PullRun:
             self.landing,
             LandingPlace(kind, format, shop_id),
             f".{name}.part",
-            f"{name}~{stamp}{ending}",
+            f"{PULLED}{name}~{stamp}{ending}",
         )
 
 
