@@ -11,7 +11,7 @@ from tests.support.import_files import order
 from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
-from warehouse.domain.time import from_micros, to_micros
+from warehouse.domain.time import MICROS_PER_SECOND, from_micros, to_micros
 from warehouse.operations.schedulers import (
     ALIVE_MICROS,
     REFRESH,
