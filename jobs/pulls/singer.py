@@ -33,7 +33,8 @@ class _Stream(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
-    """`lookback_field`: the place in `config` where the tap reads from which day on it shall fetch."""
+    """`lookback_field`: the place in `config` where the tap reads from which day on it shall fetch.
+    `files_in_folder`: for taps that need the paths of plain files."""
 
     command: list[str]
     streams: dict[str, _Stream]
@@ -41,6 +42,7 @@ class _Config(msgspec.Struct, forbid_unknown_fields=True):
     catalog: Json | None = None
     ad_account: AdAccount | None = None
     lookback_field: str = ""
+    files_in_folder: bool = False
 
 
 class SingerSource(Source):
@@ -66,7 +68,9 @@ class SingerSource(Source):
         config = msgspec.convert(run.pull.config, _Config)
         with ExitStack() as opened:
             landing = _Landing(run, config, opened)
-            with tap.running(config.command, _files(run, config)) as running:
+            files = _files(run, config)
+            in_folder = config.files_in_folder
+            with tap.running(config.command, files, files_in_folder=in_folder) as running:
                 for message in running.messages():
                     landing.take(message)
             landing.publish()
