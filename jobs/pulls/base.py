@@ -13,8 +13,8 @@ import msgspec
 
 from jobs.landing.folder import LandingPlace
 from jobs.pulls.landing_file import NewFile
-from jobs.pulls.stored_pulls import Pull
 from warehouse.domain.landing_names import PULLED
+from warehouse.operations.shop_pulls import Pull
 
 Json = dict[str, Any]
 

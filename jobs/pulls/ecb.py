@@ -43,7 +43,7 @@ class EcbSource(Source):
     def pull(self, run: PullRun) -> PullOutcome:
         own_url = msgspec.convert(run.pull.config, _Config).url
         url = own_url or URL
-        state = dict(run.pull.state or {})
+        state = dict(run.pull.state)
         if state.get("url") != url:
             state = {}
         unless = {"If-None-Match": state["etag"]} if state.get("etag") else {}

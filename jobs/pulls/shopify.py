@@ -117,7 +117,7 @@ def _address(config: Json, shop_id: str) -> str:
 
 def _query(run: PullRun) -> str:
     """The query for the orders that have changed since the last pull, less the lookback."""
-    through = (run.pull.state or {}).get("updated_through")
+    through = run.pull.state.get("updated_through")
     if not through:
         return QUERY % ""
     since = datetime.fromisoformat(through) - timedelta(days=run.pull.lookback_days)

@@ -99,7 +99,7 @@ def _check_stream(name: str, stream: _Stream) -> None:
 
 def _files(run: PullRun, config: _Config) -> dict[str, Any]:
     """The files for the tap: its configuration with the secrets, its state, its catalog."""
-    state = run.pull.state or {}
+    state = run.pull.state
     given = {**config.config, **run.credentials}
     files: dict[str, Any] = {"config": given}
     if config.lookback_field:
@@ -120,7 +120,7 @@ class _Landing:
     def __init__(self, run: PullRun, config: _Config, opened: ExitStack) -> None:
         self._run, self._config, self._opened = run, config, opened
         self._files: dict[str, NewFile] = {}
-        self._singer_state: Any = (run.pull.state or {}).get("tap")
+        self._singer_state: Any = run.pull.state.get("tap")
         # Airbyte's states by the stream that they are of; "" for one of all streams.
         self._airbyte_states: dict[str, Json] = {}
         if isinstance(self._singer_state, list):

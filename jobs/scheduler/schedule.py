@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
-from jobs.pulls.stored_pulls import Pull
 from warehouse import settings
 from warehouse.domain.cron import cron
 from warehouse.operations.schedulers import INTERVAL_ANCHOR, REFRESH
+from warehouse.operations.shop_pulls import Pull
 
 Trigger: TypeAlias = CronTrigger | IntervalTrigger
 
