@@ -80,10 +80,6 @@ class Source(ABC):
     def pull(self, run: PullRun) -> PullOutcome:
         """Fetch what is new, and put it whole into the landing folder. Raises PullFailed."""
 
-    def credentials(self) -> Json:
-        """The credentials that the environment has. Raises SettingError."""
-        return {}
-
     def ad_account(self, config: Json) -> AdAccount | None:
         """The ad account whose state each pull tells; None if it reads none."""
         return None

@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from jobs.pulls import http, limits
-from jobs.pulls.base import AdAccount, Json, PullRun, without_secrets
+from jobs.pulls.base import AdAccount, PullRun, without_secrets
 from jobs.pulls.limits import PullFailed
 from jobs.pulls.sources import SOURCES
 from jobs.run.clock import now_micros
@@ -45,7 +45,7 @@ def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
             source.check(pull.config, pull.shop_id)
         except ValueError as error:
             raise PullFailed(f"the configuration of the pull: {error}") from None
-        run.credentials = _credentials(pull)
+        run.credentials = decrypted(pull.credentials) if pull.credentials else {}
         with limits.time_limit(http.end_connections):
             outcome = source.pull(run)
         if account := source.ad_account(pull.config):
@@ -67,10 +67,6 @@ def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
     if outcome.rows or not is_scheduled:
         report(f"pulled {pull.name}: {outcome.rows} rows, {outcome.bytes} bytes")
     return ""
-
-
-def _credentials(pull: Pull) -> Json:
-    return decrypted(pull.credentials) if pull.credentials else SOURCES[pull.source].credentials()
 
 
 def _message(error: Exception) -> str:

@@ -2,11 +2,13 @@
 
 from datetime import datetime, timedelta
 from itertools import islice
+from pathlib import Path
 from typing import ClassVar, Final
 
 import msgspec
 import requests
 
+from jobs.importing.formats import shopify as shopify_formats
 from jobs.pulls import http, limits
 from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.landing_file import NewFile
@@ -23,37 +25,7 @@ from warehouse.settings import SHOPIFY_CLIENT_ID, SHOPIFY_CLIENT_SECRET
 
 _WHAT: Final = "the download of the orders"
 
-QUERY: Final = """{
-  orders%s {
-    edges {
-      node {
-        id createdAt updatedAt cancelledAt test email
-        totalPriceSet { shopMoney { amount currencyCode } }
-        totalDiscountsSet { shopMoney { amount } }
-        customer { id defaultEmailAddress { emailAddress } }
-        customAttributes { key value }
-        discountCodes
-        discountApplications { edges { node { ... on DiscountCodeApplication { code } } } }
-        lineItems {
-          edges {
-            node {
-              id
-              discountAllocations {
-                allocatedAmountSet { shopMoney { amount } }
-                discountApplication { ... on DiscountCodeApplication { code } }
-              }
-            }
-          }
-        }
-        refunds { id createdAt totalRefundedSet { shopMoney { amount } } }
-        customerJourneySummary {
-          lastVisit { landingPage utmParameters { source medium campaign term content } }
-        }
-      }
-    }
-  }
-}"""
-"""All fields that the format `shopify-bulk` reads; `%s` is the argument that filters the orders."""
+_PAGE: Final = Path(shopify_formats.__file__).with_name("bulk.md")
 
 
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
@@ -71,18 +43,11 @@ class ShopifySource(Source):
     def check(self, config: Json, shop_id: str) -> None:
         _address(config, shop_id)
 
-    def credentials(self) -> Json:
-        return dict(
-            zip(
-                SHOPIFY_CREDENTIALS,
-                (SHOPIFY_CLIENT_ID.get(), SHOPIFY_CLIENT_SECRET.get()),
-                strict=True,
-            )
-        )
-
     def pull(self, run: PullRun) -> PullOutcome:
         url = _address(run.pull.config, run.pull.shop_id)
         own_url = url if run.pull.config.get("url") else ""
+        # In `run`, whose credentials no message shows.
+        run.credentials = run.credentials or _of_environment()
         if any(not run.credentials.get(name) for name in SHOPIFY_CREDENTIALS):
             raise PullFailed(
                 "no credentials of the Shopify app: set SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET, or "
@@ -90,7 +55,8 @@ class ShopifySource(Source):
             )
         with http.open_session(own_url) as session:
             api = ShopifyApi(session, url, run.credentials)
-            operation = api.run_bulk_query(_query(run))
+            through = run.pull.state.get("updated_through")
+            operation = api.run_bulk_query(query(through, run.pull.lookback_days))
             # By Shopify's clock: orders that changed meanwhile come with the next pull.
             state = {"updated_through": operation["createdAt"]}
             if not operation.get("url"):
@@ -115,13 +81,22 @@ def _address(config: Json, shop_id: str) -> str:
     return f"https://{domain}"
 
 
-def _query(run: PullRun) -> str:
-    """The query for the orders that have changed since the last pull, less the lookback."""
-    through = run.pull.state.get("updated_through")
+def _of_environment() -> Json:
+    settings = (SHOPIFY_CLIENT_ID, SHOPIFY_CLIENT_SECRET)
+    return {
+        name: setting.get() for name, setting in zip(SHOPIFY_CREDENTIALS, settings, strict=True)
+    }
+
+
+def query(through: str | None, lookback_days: int) -> str:
+    """The query for all that the format reads of the orders that have changed since a pull, less the
+    lookback. It stands on the page of the format."""
+    text = _PAGE.read_text().partition("```graphql\n")[2].partition("\n```")[0]
     if not through:
-        return QUERY % ""
-    since = datetime.fromisoformat(through) - timedelta(days=run.pull.lookback_days)
-    return QUERY % f"(query: \"updated_at:>='{since:%Y-%m-%dT%H:%M:%SZ}'\")"
+        return text
+    since = datetime.fromisoformat(through) - timedelta(days=lookback_days)
+    changed = f"(query: \"updated_at:>='{since:%Y-%m-%dT%H:%M:%SZ}'\")"
+    return text.replace("orders {", f"orders{changed} {{", 1)
 
 
 def _download(session: requests.Session, operation: Json, file: NewFile) -> int:

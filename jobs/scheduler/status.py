@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jobs.importing.rejects import rejects_by_reason
 from jobs.landing import folder
-from jobs.landing.file_names import report_name
+from jobs.landing.held_file import report_name
 from jobs.run.errors import CommandFailed
 from jobs.scheduler.schedule import Job, pull_jobs, stored_job
 from jobs.scheduler.signs_of_life import claim_in_hand, waiting_files
