@@ -3,7 +3,7 @@ messages without secrets."""
 
 import json
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from ipaddress import IPv6Address, ip_address
 from typing import Any, Final, Self
@@ -14,6 +14,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import HTTPError
 from urllib3.util.retry import Retry
 
 from jobs.pulls import limits
@@ -47,6 +48,13 @@ class _Patient(Retry):
         limits.pause(min(stated or self.get_backoff_time(), _LONGEST_PAUSE_SECONDS))
 
 
+class _Session(requests.Session):
+    """Follows no redirect by itself: requests would read its body, which may be of any size."""
+
+    def resolve_redirects(self, *_: Any, **__: Any) -> Generator[Any]:
+        yield from ()
+
+
 def pauses(factor: float = 2.0, longest: float = _LONGEST_PAUSE_SECONDS) -> Iterator[float]:
     """Seconds between the tries of something that HTTP does not show as failed, ever more."""
     seconds = _FIRST_PAUSE_SECONDS
@@ -57,7 +65,7 @@ def pauses(factor: float = 2.0, longest: float = _LONGEST_PAUSE_SECONDS) -> Iter
 
 def open_session(own_url: str = "") -> requests.Session:
     """`own_url`: the address that an operator has set, which may be one within a network."""
-    session = requests.Session()
+    session = _Session()
     # What is packed may unpack to any size.
     session.headers["Accept-Encoding"] = "identity"
     retries = _Patient(
@@ -94,7 +102,7 @@ def asking(
         try:
             checked_address(url)
         except ValueError:
-            place = f"{urlsplit(url).scheme}://{_host(url)}"
+            place = f"{url.partition(':')[0]}://{_host(url)}"
             raise PullFailed(
                 f"{what}: {place} is not asked, since only https:// is. Look at what leads there"
             ) from None
@@ -107,13 +115,16 @@ def asking(
             target = session.get_redirect_target(answer) if method == "GET" else None
             if not target:
                 packing = answer.headers.get("Content-Encoding", "identity")
-                if packing != "identity":
+                if packing.lower() != "identity":
                     raise PullFailed(
                         _strange(what, f"{_host(url)} answered packed ({packing}), which")
                     )
                 yield answer
                 return
-        url = urljoin(url, target)
+        # The next check refuses what cannot be read.
+        with suppress(ValueError):
+            target = urljoin(url, target)
+        url = target
     raise PullFailed(
         f"{what}: {_host(url)} redirects {_MAX_REDIRECTS} times. Look at what answers there"
     )
@@ -175,7 +186,7 @@ def _plain_errors(what: str, url: str) -> Iterator[None]:
         raise PullFailed(f"{what}: the certificate of {host} is not valid") from None
     except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
         raise PullFailed(f"{what}: the answer of {host} was cut off") from None
-    except requests.RequestException as error:
+    except (requests.RequestException, HTTPError) as error:
         raise PullFailed(f"{what}: {host} cannot be reached ({type(error).__name__})") from None
     except _WithinError as error:
         raise PullFailed(f"{what}: {error}") from None
@@ -239,7 +250,9 @@ def _is_loopback(host: str) -> bool:
 
 
 def _host(url: str) -> str:
-    return urlsplit(url).hostname or "?"
+    with suppress(ValueError):
+        return urlsplit(url).hostname or "?"
+    return "?"
 
 
 def _strange(what: str, happened: str) -> str:

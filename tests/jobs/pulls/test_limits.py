@@ -60,6 +60,7 @@ def test_a_redirect_leads_to_no_address_within(sqlite_commands: Commands) -> Non
         ("http://example.com/hist.zip", "http://example.com"),
         ("ftp://example.com/hist.zip", "ftp://example.com"),
         ("file:///etc/passwd", "file://?"),
+        ("https://[broken/hist.zip", "https://?"),
     ],
 )
 def test_a_redirect_leads_to_no_address_without_tls(
@@ -70,6 +71,24 @@ def test_a_redirect_leads_to_no_address_without_tls(
         assert failure(sqlite_commands) == (
             f"the ECB's rates: {named} is not asked, since only https:// is. Look at what leads there"
         )
+
+
+def test_the_text_of_a_redirect_is_not_read(sqlite_commands: Commands) -> None:
+    def moved(asked: Asked) -> Answer:
+        if asked.path == "/hist.zip":
+            return Answer(301, b"x" * (2 * HUGE), {"Location": "/new/hist.zip"})
+        return Answer(body=packed())
+
+    with serving(moved) as server:
+        add_ecb(sqlite_commands, server)
+        assert "pulled ecb: 2 rows" in sqlite_commands("pull", "ecb")
+        assert server.unread == 1
+
+
+def test_a_redirect_to_no_host(sqlite_commands: Commands) -> None:
+    with serving(leading_to(f"https://{'x' * 70}.example/")) as server:
+        add_ecb(sqlite_commands, server)
+        assert "cannot be reached (" in failure(sqlite_commands)
 
 
 def test_a_redirect_within_the_server_is_followed(sqlite_commands: Commands) -> None:
