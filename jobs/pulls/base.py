@@ -6,13 +6,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, BinaryIO, ClassVar, Final, NamedTuple
 from urllib.parse import quote, quote_plus
 
 import msgspec
 
 from jobs.landing.folder import LandingPlace
-from jobs.pulls.landing_file import NewFile
+from jobs.pulls.landing_file import new_file
 from warehouse.domain.landing_names import PULLED
 from warehouse.operations.shop_pulls import Pull
 
@@ -48,13 +48,13 @@ class PullRun:
 
     def new_file(
         self, kind: str, format: str, ending: str, label: str = ""
-    ) -> AbstractContextManager[NewFile]:
-        """A new file in the landing folder: of a format, in the folder of the shop; of a kind of our
-        own (format ""), in the folder of the kind. `label` tells the files of one pull apart."""
+    ) -> AbstractContextManager[BinaryIO]:
+        """A new file (`landing_file.py`) in the landing folder: of a format, in the folder of the shop; of a
+        kind of our own (format ""), in the folder of the kind. `label` tells the files of one pull apart."""
         shop_id = self.pull.shop_id if format else ""
         name = f"{self.pull.name}~{label}" if label else self.pull.name
         stamp = self.now.strftime("%Y%m%dT%H%M%S%fZ")
-        return NewFile(
+        return new_file(
             self.landing,
             LandingPlace(kind, format, shop_id),
             f".{name}.part",

@@ -60,8 +60,7 @@ class EcbSource(Source):
             with run.new_file("exchange-rates", "ecb", ".csv") as file, _bounded_memory():
                 since = _since(state.get("through"), run.pull.lookback_days)
                 table = _unpacked(fetched) if url.lower().endswith(".zip") else fetched
-                days, newest = _keep_days(table, since, file.stream)
-                file.publish()
+                days, newest = _keep_days(table, since, file)
         etag = answer.headers.get("ETag", "")
         through = max(newest, state.get("through", ""))
         return PullOutcome({"etag": etag, "url": url, "through": through}, days, size)

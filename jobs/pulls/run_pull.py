@@ -88,5 +88,4 @@ def _land_account(run: PullRun, account: AdAccount, message: str) -> None:
         "message": message,
     }
     with run.new_file("ad-accounts", "", ".ndjson", "account") as file:
-        file.stream.write(json.dumps(row).encode() + b"\n")
-        file.publish()
+        file.write(json.dumps(row).encode() + b"\n")

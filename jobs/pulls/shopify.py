@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import BinaryIO, ClassVar, Final
 
 import msgspec
 import requests
@@ -11,7 +11,6 @@ import requests
 from jobs.importing.formats import shopify as shopify_formats
 from jobs.pulls import http, limits
 from jobs.pulls.base import Json, PullOutcome, PullRun, Source
-from jobs.pulls.landing_file import NewFile
 from jobs.pulls.limits import PullFailed
 from jobs.pulls.shopify_api import ShopifyApi
 from warehouse.operations.shop_pulls import (
@@ -63,7 +62,6 @@ class ShopifySource(Source):
                 return PullOutcome(state, 0, 0)
             with run.new_file("orders", "shopify-bulk", ".jsonl") as file:
                 size = _download(session, operation, file)
-                file.publish()
         return PullOutcome(state, int(operation["objectCount"]), size)
 
 
@@ -99,11 +97,12 @@ def query(through: str | None, lookback_days: int) -> str:
     return text.replace("orders {", f"orders{changed} {{", 1)
 
 
-def _download(session: requests.Session, operation: Json, file: NewFile) -> int:
+def _download(session: requests.Session, operation: Json, file: BinaryIO) -> int:
     """Download the result of an operation, from the beginning where it was cut off; returns its bytes."""
     reason = PullFailed(_WHAT)
     for seconds in islice(http.pauses(), http.TRIES):
-        file.restart()
+        file.seek(0)
+        file.truncate()
         try:
             return _downloaded_once(session, operation, file)
         except PullFailed as error:
@@ -112,13 +111,13 @@ def _download(session: requests.Session, operation: Json, file: NewFile) -> int:
     raise reason
 
 
-def _downloaded_once(session: requests.Session, operation: Json, file: NewFile) -> int:
+def _downloaded_once(session: requests.Session, operation: Json, file: BinaryIO) -> int:
     lines = 0
 
     def write(piece: bytes) -> None:
         nonlocal lines
         lines += piece.count(b"\n")
-        file.stream.write(piece)
+        file.write(piece)
 
     with http.asking(session, "GET", operation["url"], _WHAT) as answer:
         http.refuse(answer, _WHAT)

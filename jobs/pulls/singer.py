@@ -3,7 +3,7 @@
 import json
 from contextlib import ExitStack
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 import msgspec
 
@@ -11,7 +11,6 @@ from jobs.importing.formats import FORMATS
 from jobs.importing.kinds import KINDS
 from jobs.pulls import limits, tap
 from jobs.pulls.base import AdAccount, Json, PullOutcome, PullRun, Source
-from jobs.pulls.landing_file import NewFile
 from jobs.pulls.limits import PullFailed
 
 _AD_SPEND: Final = "ad-spend"
@@ -73,7 +72,6 @@ class SingerSource(Source):
             with tap.running(config.command, files, files_in_folder=in_folder) as running:
                 for message in running.messages():
                     landing.take(message)
-            landing.publish()
         state = {"tap": landing.state(), "began_at": run.now.isoformat()}
         return PullOutcome(state, landing.rows, landing.bytes)
 
@@ -119,7 +117,7 @@ class _Landing:
 
     def __init__(self, run: PullRun, config: _Config, opened: ExitStack) -> None:
         self._run, self._config, self._opened = run, config, opened
-        self._files: dict[str, NewFile] = {}
+        self._files: dict[str, BinaryIO] = {}
         self._singer_state: Any = run.pull.state.get("tap")
         # Airbyte's states by the stream that they are of; "" for one of all streams.
         self._airbyte_states: dict[str, Json] = {}
@@ -168,16 +166,11 @@ class _Landing:
         self.rows += 1
         self.bytes += len(line)
         limits.check_size(self._run.pull.name, self.bytes)
-        self._files[stream].stream.write(line)
+        self._files[stream].write(line)
 
     def _row(self, mapping: _Stream, record: Json) -> Json:
         fields = {ours: _at(record, place) for ours, place in mapping.fields.items()}
         return {"shop_id": self._run.pull.shop_id, **mapping.values, **fields}
-
-    def publish(self) -> None:
-        """Have all files appear."""
-        for file in self._files.values():
-            file.publish()
 
     def state(self) -> Any:
         """The state that the tap is given next time."""
