@@ -315,7 +315,8 @@ def forget(**options: Any) -> None:
     """Remove a person from a shop: all events and orders that carry one identifier, and what follows from
     them.
 
-    Later imports drop such rows. Repeat it with the other identifiers of the person, which it lists. What
+    Later imports drop such rows. Repeat it with the other identifiers of the person, which it lists. It also
+    lists the files of the landing folder that still name the person, and leaves them. What
     members ask for on their Data page waits for the next refresh: at most 100 requests of a shop, of which
     a refresh ends 20.
     """
@@ -405,8 +406,8 @@ def landing(**options: Any) -> None:
 def purge(**options: Any) -> None:
     """Delete raw events older than RAW_DAYS (every figure stays), rejects older than REJECTS_DAYS, records of
     imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, events of the audit trail older than
-    AUDIT_DAYS, imported files of the collector older than LANDED_DAYS, expired Idempotency-Keys, and what is
-    left of deleted shops."""
+    AUDIT_DAYS, imported files of the collector and of pulls older than LANDED_DAYS, expired Idempotency-Keys,
+    and what is left of deleted shops."""
     from jobs.commands.purge import purge_command
 
     purge_command(**options)

@@ -36,6 +36,7 @@ _OF_JOBS: Final = (
     settings.IMPORT_DIR,
     settings.IMPORT_MEMORY_MB,
     settings.IMPORT_MINUTES,
+    settings.PULL_MAX_MB,
     settings.FORMS_PER_SHOP,
     settings.CREDENTIALS_KEY,
     settings.SHOPIFY_CLIENT_ID,

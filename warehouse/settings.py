@@ -63,9 +63,8 @@ PURGE_CRON: Final = Setting(
     "PURGE_CRON",
     "45 3 * * *",
     values.cron,
-    "when old rejects, records of imports and runs, collected files, `Idempotency-Key`s and what is left of "
-    "deleted shops are deleted: "
-    "a cron expression, in UTC",
+    "when old rejects, records of imports and runs, collected and pulled files, `Idempotency-Key`s and what "
+    "is left of deleted shops are deleted: a cron expression, in UTC",
     former_name="PURGE",
 )
 REFRESH_MINUTES: Final = Setting(
@@ -88,7 +87,7 @@ LANDED_DAYS: Final = Setting(
     "LANDED_DAYS",
     "30",
     values.DAYS,
-    "days after which imported files of the collector are deleted from `done/`; others stay",
+    "days after which imported files of the collector and of pulls are deleted from `done/`; others stay",
 )
 IMPORT_MEMORY_MB: Final = Setting(
     "IMPORT_MEMORY_MB",
@@ -101,6 +100,12 @@ IMPORT_MINUTES: Final = Setting(
     "60",
     values.Number(1, 1_440, "minutes"),
     "minutes that the import of one file may take; a file that takes longer fails",
+)
+PULL_MAX_MB: Final = Setting(
+    "PULL_MAX_MB",
+    "2000",
+    values.Number(1, 1_000_000, "megabytes"),
+    "megabytes that one pull may bring; one that brings more fails",
 )
 BATCH_MAX_ATTEMPTS: Final = Setting(
     "BATCH_MAX_ATTEMPTS",
@@ -288,6 +293,7 @@ SETTINGS: Final = (
     LANDED_DAYS,
     IMPORT_MEMORY_MB,
     IMPORT_MINUTES,
+    PULL_MAX_MB,
     HOST,
     PORT,
     WORKERS,

@@ -2,11 +2,13 @@
 
 import click
 
+from jobs.landing.files_of_person import files_of_person
 from jobs.pipeline import forgetting
 from jobs.pipeline.forgetting import PersonRows
 from jobs.run.console import report
 from jobs.run.job_run import JobRun, open_warehouse
 from jobs.run.shops import shop_keys
+from warehouse import settings
 from warehouse.operations.forgotten import COLUMNS, Identifier, identifier_of
 from warehouse.operations.hash_secret import email_hasher
 
@@ -26,6 +28,7 @@ def forget_command(shop: str, dry_run: bool, **given: str | None) -> None:
             rows = forgetting.look_up(connection, shop_key, person)
         report(f"would remove: events {rows.events}  versions of orders {rows.orders}")
         _list_others(rows)
+        _list_files(shop, person, str(text))
         return
     # Not the identifier: what a run was called with is kept.
     with JobRun("forget", f"--shop {shop}") as run:
@@ -38,6 +41,20 @@ def forget_command(shop: str, dry_run: bool, **given: str | None) -> None:
             f"rejected rows {counts['rejects']}"
         )
         _list_others(rows)
+        _list_files(shop, person, str(text))
+
+
+def _list_files(shop: str, person: Identifier, text: str) -> None:
+    """Say which files of the landing folder name the person."""
+    root = settings.IMPORT_DIR.get()
+    files = files_of_person(root, shop, person, text)
+    for path in files.naming:
+        report(f"still named in {path}")
+    for line in files.unread:
+        report(f"not looked through: {line}")
+    if files.naming:
+        number = f"{len(files.naming)} file{'' if len(files.naming) == 1 else 's'}"
+        report(f"{number} of {root} still name the person: delete them, or those of their rows")
 
 
 def _list_others(rows: PersonRows) -> None:

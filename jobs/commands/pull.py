@@ -9,7 +9,7 @@ from jobs.run.job_run import open_warehouse
 
 def pull_command(source: str, shop: str | None, name: str | None, scheduled_as: str | None) -> None:
     with open_warehouse() as connection:
-        names = [name] if name else set_up.names_of(connection, source, shop)
+        names = [name] if name else set_up.ensure_pulls(connection, source, shop)
     failures = []
     for each in names:
         try:

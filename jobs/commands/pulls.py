@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from jobs.pulls import set_up, stored_pulls
+from jobs.pulls import set_up
 from jobs.run.console import report
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import open_warehouse
 from warehouse.domain.time import iso_millis
+from warehouse.operations import shop_pulls
 
 
 def add_command(
@@ -37,7 +38,7 @@ def add_command(
 
 def list_command() -> None:
     with open_warehouse(creates=False) as connection:
-        pulls = stored_pulls.list_pulls(connection)
+        pulls = shop_pulls.list_pulls(connection)
     for pull in pulls:
         last = f"{pull.status} {iso_millis(pull.ran_at)}" if pull.ran_at else "never ran"
         fields = (pull.name, pull.source, pull.shop_id or "-", pull.schedule or "off", last)
@@ -46,7 +47,7 @@ def list_command() -> None:
 
 def remove_command(name: str) -> None:
     with open_warehouse() as connection:
-        if not stored_pulls.remove(connection, name):
+        if not shop_pulls.remove(connection, name):
             raise CommandFailed(
                 f"no pull {name!r}; `python -m jobs pulls list` shows those there are"
             )

@@ -2,7 +2,7 @@
 
 from jobs.importing.old_imports import purge_imports
 from jobs.importing.rejects import purge_rejects
-from jobs.landing.folder import purge_collected
+from jobs.landing.folder import purge_own
 from jobs.pipeline.raw_days import purge_events
 from jobs.run.clock import now_micros
 from jobs.run.console import report
@@ -28,7 +28,7 @@ def purge_command(scheduled_as: str | None) -> None:
         days = settings.RAW_DAYS.get()
         events = purge_events(run, now_micros() - days * MICROS_PER_DAY) if days else 0
         kept_from = now_micros() - settings.LANDED_DAYS.get() * MICROS_PER_DAY
-        files = purge_collected(settings.IMPORT_DIR.get(), kept_from / MICROS_PER_SECOND)
+        files = purge_own(settings.IMPORT_DIR.get(), kept_from / MICROS_PER_SECOND)
         # A scheduler's log tells what happened, not that nothing did.
         if events or runs or files or not scheduled_as:
             report(f"purged {events} events, {runs} records of runs, {files} files")

@@ -2,9 +2,9 @@
 
 import click
 
-from jobs.pulls.stored_pulls import JOB, list_pulls
 from jobs.run.job_run import open_warehouse
 from jobs.scheduler.schedule import pull_jobs, schedule
+from warehouse.operations.shop_pulls import JOB, list_pulls
 
 
 def run_command(job: str) -> None:

@@ -11,7 +11,6 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
 from jobs.landing import folder
-from jobs.pulls.stored_pulls import list_pulls
 from jobs.run.clock import now_micros
 from jobs.run.console import log_as, say
 from jobs.run.errors import in_one_line
@@ -25,6 +24,7 @@ from warehouse import settings
 from warehouse.connections.errors import is_outage
 from warehouse.domain.time import from_micros, to_micros
 from warehouse.operations import job_runs
+from warehouse.operations.shop_pulls import list_pulls
 from warehouse.setting_values import SettingError
 
 _PULLS_AT_ONCE: Final = 4

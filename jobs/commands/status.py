@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import click
 
-from jobs.pulls.stored_pulls import JOB
 from jobs.run.clock import now_micros
 from jobs.run.console import json_line, printable
 from jobs.run.errors import FAILED
@@ -16,6 +15,7 @@ from jobs.run.job_run import open_warehouse
 from jobs.scheduler.schedule import schedule
 from jobs.scheduler.status import of_shop, status
 from warehouse import settings
+from warehouse.operations.shop_pulls import JOB
 
 Row = dict[str, Any]
 

@@ -59,7 +59,7 @@ def file_ceilings(path: Path) -> Iterator[None]:
     _lines = _rows = 0
     _deadline = time.monotonic() + IMPORT_MINUTES.get() * _SECONDS
     try:
-        with _memory_ceiling(IMPORT_MEMORY_MB.get()):
+        with memory_ceiling(IMPORT_MEMORY_MB.get()):
             yield
     except _LateError:
         raise OverCeiling(path, IMPORT_MINUTES, "minutes") from None
@@ -112,7 +112,7 @@ def _check_fruits(count: int) -> None:
 
 
 @contextmanager
-def _memory_ceiling(megabytes: int) -> Iterator[None]:
+def memory_ceiling(megabytes: int) -> Iterator[None]:
     """During the block an allocation fails that goes further beyond the memory of now. Only Linux has
     such a limit."""
     if not _LINUX:

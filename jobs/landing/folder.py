@@ -4,13 +4,12 @@ Accounts that the service does not trust may write there. So no link is followed
 from the one above it, and only a plain file in a plain folder is a landed file. Anything else is left
 alone and named, and does not keep the others from being found.
 
-A file is complete when its name does not say otherwise (it begins with a dot, or has an ending that
-programs give to unfinished files) and its size and time stay the same between two looks.
+A file may be complete when its name does not say otherwise: it begins with a dot, or has an ending that
+programs give to unfinished files.
 """
 
 import os
 import stat
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,22 +17,12 @@ from pathlib import Path
 from typing import Final
 
 from jobs.importing.formats import FORMATS
-from warehouse.domain.landing_names import COLLECTED, DONE, FAILED
+from jobs.importing.kinds import KINDS
+from warehouse.domain.landing_names import DONE, FAILED, is_service_file
 
 REPORT: Final = ".report.json"
 
-# Rows come after those they refer to.
-ORDER: Final = (
-    "shops",
-    "forms",
-    "exchange-rates",
-    "ad-accounts",
-    "ad-spend",
-    "events",
-    "orders",
-)
 _UNFINISHED: Final = (".part", ".tmp", ".crdownload")
-_SETTLE_SECONDS: Final = 3.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +53,7 @@ class LandingPlace:
 
 _PLACES: Final = [
     place
-    for kind in ORDER
+    for kind in KINDS
     for place in (
         LandingPlace(kind),
         *(LandingPlace(kind, format.name) for format in FORMATS.values() if format.kind == kind),
@@ -137,31 +126,23 @@ def make(root: Path) -> None:
 
 
 def survey(root: Path) -> Survey:
-    """Look at everything in the landing folder. Files are sorted by kind (`ORDER`), then the oldest
-    first, then by name."""
+    """Look at everything in the landing folder. Files are sorted by kind (in the order of `KINDS`), then the
+    oldest first, then by name."""
     found = Survey()
     with suppress(FileNotFoundError), _named(found, root), open_folder(root) as folder:
         for name, status in _entries(folder):
-            if name not in ORDER:
-                reason = f"not a kind of file (the kinds are {', '.join(ORDER)})"
+            if name not in KINDS:
+                reason = f"not a kind of file (the kinds are {', '.join(KINDS)})"
             elif not stat.S_ISDIR(status.st_mode):
                 reason = "a link or a file, not a folder, so that nothing in it is imported"
             else:
                 _visit(found, root, LandingPlace(name), folder)
                 continue
             found.left_alone.append(f"{root / name}: {reason}")
-    found.files.sort(key=lambda file: (ORDER.index(file.place.kind), file.modified, file.path))
+    order = list(KINDS)
+    found.files.sort(key=lambda file: (order.index(file.place.kind), file.modified, file.path))
     found.left_alone.sort()
     return found
-
-
-def settled(root: Path) -> list[LandedFile]:
-    """The complete files. Waits some seconds if there are any files."""
-    before = set(survey(root).files)
-    if not before:
-        return []
-    time.sleep(_SETTLE_SECONDS)
-    return [file for file in survey(root).files if file in before]
 
 
 def failed(root: Path, places: list[LandingPlace]) -> list[Path]:
@@ -173,15 +154,15 @@ def failed(root: Path, places: list[LandingPlace]) -> list[Path]:
     return sorted(path for path in found if not path.name.endswith(REPORT))
 
 
-def purge_collected(root: Path, before: float) -> int:
-    """Delete the collector's files in `done/`, and their reports, that were written before this time; how
-    many. All other files are somebody's own."""
+def purge_own(root: Path, before: float) -> int:
+    """Delete the files in `done/` that the service itself has put there, and their reports, that were written
+    before this time; how many. All other files are somebody's own."""
     deleted = 0
     for place in survey(root).places:
         with suppress(OSError), open_folder(root, *place.parts, DONE) as folder:
             for name, status in _entries(folder):
-                is_ours = name.startswith(COLLECTED) and stat.S_ISREG(status.st_mode)
-                if is_ours and status.st_mtime < before:
+                is_own = is_service_file(name) and stat.S_ISREG(status.st_mode)
+                if is_own and status.st_mtime < before:
                     os.unlink(name, dir_fd=folder)
                     deleted += 1
     return deleted

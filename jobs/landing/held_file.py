@@ -2,7 +2,7 @@
 
 An account that may write into its folder can put a link or another file in its place at any moment. That
 is why nothing here goes by a path: the file is read through its descriptor, and moved from one open
-folder to another, `done/` or `failed/` beside it.
+folder to another, `done/` or `failed/` beside it, under a name that is free there and not too long.
 """
 
 import json
@@ -11,15 +11,20 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import count
 from pathlib import Path, PosixPath
 from typing import Any, Final
 
-from jobs.landing.file_names import free_name, report_name
-from jobs.landing.folder import LandedFile, open_descriptor, open_folder, open_inner
+from jobs.landing.folder import REPORT, LandedFile, open_descriptor, open_folder, open_inner
 from warehouse.domain.landing_names import DONE, FAILED
 
 # Opened like this, a device or a pipe does nothing, and the file need not be readable.
 _HOLD: Final = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW
+# The longest name that file systems take, less the dot before a report that is being written.
+_MAX_BYTES: Final = 254
+# An ending longer than this is none: the name merely has a full stop in it.
+_MAX_ENDING_BYTES: Final = 40
 # A report has the counts and a few reasons, and is shorter.
 _REPORT_BYTES: Final = 64 * 1024
 
@@ -62,7 +67,7 @@ class HeldFile:
                 raise FileGone("it was changed while it was imported")
             self._raise_unless_at(self.folder, self.path.name)
             end = self.ends[outcome]
-            name = free_name(end, self.path.name)
+            name = _free_name(end, self.path.name)
             # The report first: a report without its file is overwritten by the next try.
             content = json.dumps({"outcome": outcome, "name": name, **report}, indent=2) + "\n"
             written = report_name(name)
@@ -158,3 +163,44 @@ def _hidden(folder: int, name: str, content: str) -> str:
         reason = f"{error.strerror}, so that no report of it can be written; free some space"
         raise FileLeftAlone(reason) from error
     return hidden
+
+
+def report_name(name: str) -> str:
+    """The name of the report of a file in `done/` or `failed/`."""
+    return _fitting(name, REPORT)
+
+
+def _free_name(folder: int, name: str) -> str:
+    """The first of `a.csv.gz`, `a-2.csv.gz`, `a-3.csv.gz`, ... that is free in an open folder, and whose
+    report is free or a file that can be replaced."""
+    return next(
+        one
+        for one in _numbered(name)
+        if _mode(folder, one) is None
+        and stat.S_ISREG(_mode(folder, report_name(one)) or stat.S_IFREG)
+    )
+
+
+def _mode(folder: int, name: str) -> int | None:
+    with suppress(FileNotFoundError):
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    return None
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    stem, dot, ending = name.partition(".")
+    if len(os.fsencode(ending)) > _MAX_ENDING_BYTES:
+        stem, dot, ending = name, "", ""
+    for number in count(2):
+        yield _fitting(stem, f"-{number}{dot}{ending}")
+
+
+def _fitting(head: str, tail: str) -> str:
+    """Both together; where that is too long, the head is cut and ends with a hash of the whole."""
+    if len(os.fsencode(head + tail)) <= _MAX_BYTES:
+        return head + tail
+    tail = f"~{sha256(os.fsencode(head)).hexdigest()[:8]}{tail}"
+    while len(os.fsencode(head + tail)) > _MAX_BYTES:
+        head = head[:-1]
+    return head + tail

@@ -17,8 +17,9 @@ from jobs.importing.formats import FORMATS
 from jobs.importing.import_file import import_file
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
-from jobs.landing.folder import ORDER, LandedFile, LandingPlace, settled, survey
+from jobs.landing.folder import LandedFile, survey
 from jobs.landing.held_file import FileGone, FileLeftAlone, HeldFile, hold
+from jobs.landing.turns import complete_files
 from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.job_run import JobRun
@@ -42,28 +43,14 @@ def land(run: JobRun, root: Path) -> Counter[str]:
     """Import all complete files; returns how many could not be read (FAILED) or were left where they
     are (LEFT), because they cannot be moved."""
     tries = job_runs.ended_at(run.connection, run.record)
-    tried: set[LandedFile] = set()
     outcomes: Counter[str] = Counter()
-    while ready := [file for file in settled(root) if file not in tried]:
-        for file in _in_turns(ready):
-            run.raise_if_stopped()
-            outcomes[_land(run, root, file, tries[file.claim])] += 1
-            tried.add(file)
+    for file in complete_files(root):
+        run.raise_if_stopped()
+        outcomes[_land(run, root, file, tries[file.claim])] += 1
     job_runs.work_at(run.connection, run.record, "")
     for line in survey(root).left_alone:
         say(f"left alone: {line}")
     return outcomes
-
-
-def _in_turns(files: list[LandedFile]) -> list[LandedFile]:
-    """The files of a survey, still by kind; of each kind the folders take turns, so that no shop's files keep
-    those of others waiting."""
-    earlier: Counter[LandingPlace] = Counter()
-    turns: list[tuple[int, int, LandedFile]] = []
-    for file in files:
-        turns.append((ORDER.index(file.place.kind), earlier[file.place], file))
-        earlier[file.place] += 1
-    return [file for *_, file in sorted(turns, key=lambda turn: turn[:2])]
 
 
 def _land(run: JobRun, root: Path, file: LandedFile, tries: int) -> str:

@@ -6,23 +6,20 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, BinaryIO, ClassVar, Final, NamedTuple
 from urllib.parse import quote, quote_plus
 
 import msgspec
 
 from jobs.landing.folder import LandingPlace
-from jobs.pulls.landing_file import NewFile
-from jobs.pulls.stored_pulls import Pull
+from jobs.pulls.landing_file import new_file
+from warehouse.domain.landing_names import PULLED
+from warehouse.operations.shop_pulls import Pull
 
 Json = dict[str, Any]
 
 # Shorter values, such as `true` or a version, are no secrets, and stand in many words.
 _MIN_SECRET: Final = 5
-
-
-class PullFailed(Exception):
-    """A source cannot be read. The message is for people, and holds no secret."""
 
 
 class PullOutcome(NamedTuple):
@@ -51,17 +48,17 @@ class PullRun:
 
     def new_file(
         self, kind: str, format: str, ending: str, label: str = ""
-    ) -> AbstractContextManager[NewFile]:
-        """A new file in the landing folder: of a format, in the folder of the shop; of a kind of our
-        own (format ""), in the folder of the kind. `label` tells the files of one pull apart."""
+    ) -> AbstractContextManager[BinaryIO]:
+        """A new file (`landing_file.py`) in the landing folder: of a format, in the folder of the shop; of a
+        kind of our own (format ""), in the folder of the kind. `label` tells the files of one pull apart."""
         shop_id = self.pull.shop_id if format else ""
         name = f"{self.pull.name}~{label}" if label else self.pull.name
         stamp = self.now.strftime("%Y%m%dT%H%M%S%fZ")
-        return NewFile(
+        return new_file(
             self.landing,
             LandingPlace(kind, format, shop_id),
             f".{name}.part",
-            f"{name}~{stamp}{ending}",
+            f"{PULLED}{name}~{stamp}{ending}",
         )
 
 
@@ -82,10 +79,6 @@ class Source(ABC):
     @abstractmethod
     def pull(self, run: PullRun) -> PullOutcome:
         """Fetch what is new, and put it whole into the landing folder. Raises PullFailed."""
-
-    def credentials(self) -> Json:
-        """The credentials that the environment has. Raises SettingError."""
-        return {}
 
     def ad_account(self, config: Json) -> AdAccount | None:
         """The ad account whose state each pull tells; None if it reads none."""

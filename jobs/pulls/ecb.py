@@ -1,82 +1,121 @@
-"""The European Central Bank's reference rates of all days. See `ecb.md`."""
+"""The European Central Bank's reference rates. See `ecb.md`."""
 
+import re
 import zipfile
-from typing import IO, Any, ClassVar, Final
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import date, timedelta
+from tempfile import TemporaryFile
+from typing import IO, ClassVar, Final
 
 import msgspec
 
-from jobs.pulls import http
-from jobs.pulls.base import Json, PullFailed, PullOutcome, PullRun, Source
+from jobs.importing.ceilings import memory_ceiling
+from jobs.pulls import http, limits
+from jobs.pulls.base import Json, PullOutcome, PullRun, Source
+from jobs.pulls.limits import PullFailed
+from warehouse.settings import IMPORT_MEMORY_MB
 
 URL: Final = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist.zip"
 _NOT_MODIFIED: Final = 304
 _WHAT: Final = "the ECB's rates"
-# The file of 27 years has 0.7 MB.
-_MAX_BYTES: Final = 50_000_000
+_DAY: Final = re.compile(rb"\d{4}-\d\d-\d\d(?=,)")
+# These unpack as much at a time as is asked for.
+_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
-    url: str = URL
+    url: str = ""
 
 
 class EcbSource(Source):
     name = "ecb"
     # New rates are published on work days at about 16:00 in Frankfurt.
     schedule = "30 16 * * *"
+    lookback_days: ClassVar = 7
     needs_shop: ClassVar = False
 
     def check(self, config: Json, shop_id: str) -> None:
-        http.checked_address(msgspec.convert(config, _Config).url)
+        if url := msgspec.convert(config, _Config).url:
+            http.checked_address(url)
 
     def pull(self, run: PullRun) -> PullOutcome:
-        url = msgspec.convert(run.pull.config, _Config).url
-        state = dict(run.pull.state or {})
-        known = {"If-None-Match": state["etag"]} if state.get("url") == url else {}
+        own_url = msgspec.convert(run.pull.config, _Config).url
+        url = own_url or URL
+        state = dict(run.pull.state)
+        if state.get("url") != url:
+            state = {}
+        unless = {"If-None-Match": state["etag"]} if state.get("etag") else {}
         with (
-            http.plain_errors(_WHAT, url),
-            http.open_session() as session,
-            session.get(url, headers=known, timeout=http.TIMEOUTS, stream=True) as answer,
+            http.open_session(own_url) as session,
+            http.asking(session, "GET", url, _WHAT, headers=unless) as answer,
+            TemporaryFile() as fetched,
         ):
             if answer.status_code == _NOT_MODIFIED:
                 return PullOutcome(state, 0, 0)
             http.refuse(answer, _WHAT)
-            return _landed(run, url, answer)
+            size = http.download(answer, _WHAT, fetched.write)
+            fetched.seek(0)
+            with run.new_file("exchange-rates", "ecb", ".csv") as file, _bounded_memory():
+                since = _since(state.get("through"), run.pull.lookback_days)
+                table = _unpacked(fetched) if url.lower().endswith(".zip") else fetched
+                days, newest = _keep_days(table, since, file)
+        etag = answer.headers.get("ETag", "")
+        through = max(newest, state.get("through", ""))
+        return PullOutcome({"etag": etag, "url": url, "through": through}, days, size)
 
 
-def _landed(run: PullRun, url: str, answer: Any) -> PullOutcome:
-    is_zip = url.lower().endswith(".zip")
-    with run.new_file("exchange-rates", "ecb", ".zip" if is_zip else ".csv") as file:
-        size = 0
-        for piece in http.pieces(answer):
-            size += len(piece)
-            if size > _MAX_BYTES:
-                raise PullFailed(f"{_WHAT}: the file has more than {_MAX_BYTES} bytes")
-            file.stream.write(piece)
-        days = _days_in_zip(file.stream) if is_zip else _days(file.stream)
-        file.publish()
-    etag = answer.headers.get("ETag")
-    return PullOutcome({"etag": etag, "url": url} if etag else {}, days, size)
+def _since(through: str | None, lookback_days: int) -> bytes:
+    """The first day that is taken, b"" for all days."""
+    if not through:
+        return b""
+    return (date.fromisoformat(through) - timedelta(days=lookback_days)).isoformat().encode()
 
 
-def _days_in_zip(stream: IO[bytes]) -> int:
-    """The days in the packed table. Raises PullFailed if it is not whole."""
+def _keep_days(table: Iterable[bytes], since: bytes, kept: IO[bytes]) -> tuple[int, str]:
+    """Write the rows of these days; returns how many they are, and the newest day. Rows whose day is written
+    in another way, as in the table of one day, are among them. Raises PullFailed if it is not whole."""
+    days, size, header, line, newest = 0, 0, b"", b"", b""
+    for line in table:
+        if not header and not line.startswith(b"Date"):
+            raise PullFailed(f"{_WHAT}: the file does not begin with a column Date")
+        match = _DAY.match(line)
+        day = match[0] if match else b""
+        newest = max(newest, day)
+        if not header or not day or day >= since:
+            days += bool(header)
+            size += len(line)
+            limits.check_size(_WHAT, size)
+            kept.write(line)
+        header = header or line
+        limits.raise_if_over()
+    if not line.endswith(b"\n"):
+        raise PullFailed(f"{_WHAT}: the file was cut off")
+    return days, newest.decode()
+
+
+def _unpacked(fetched: IO[bytes]) -> Iterator[bytes]:
+    """The lines of the table in a zip. Raises PullFailed if it is not whole."""
     try:
-        with zipfile.ZipFile(stream) as archive:
-            (name,) = archive.namelist()
-            with archive.open(name) as table:
-                return _days(table)
-    except (zipfile.BadZipFile, ValueError, EOFError):
+        with zipfile.ZipFile(fetched) as archive:
+            (member,) = archive.infolist()
+            if member.compress_type not in _METHODS:
+                raise ValueError(member.compress_type)
+            with archive.open(member) as table:
+                yield from table
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, RuntimeError):
         raise PullFailed(f"{_WHAT}: the file is no whole zip with one table in it") from None
 
 
-def _days(table: IO[bytes]) -> int:
-    """The days in a table. Raises PullFailed if it is not whole."""
-    table.seek(0)
-    lines, last = 0, b""
-    for last in table:
-        if not lines and not last.startswith(b"Date"):
-            raise PullFailed(f"{_WHAT}: the file does not begin with a column Date")
-        lines += 1
-    if not last.endswith(b"\n"):
-        raise PullFailed(f"{_WHAT}: the file was cut off")
-    return lines - 1
+@contextmanager
+def _bounded_memory() -> Iterator[None]:
+    """A zip of a megabyte may hold a line of gigabytes."""
+    try:
+        with memory_ceiling(IMPORT_MEMORY_MB.get()):
+            yield
+    except MemoryError:
+        raise PullFailed(
+            f"{_WHAT}: reading the file takes more than {IMPORT_MEMORY_MB.get()} MB of memory "
+            "(IMPORT_MEMORY_MB), so nothing of it is taken. If you trust the source, raise the setting"
+        ) from None

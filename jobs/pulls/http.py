@@ -1,45 +1,73 @@
-"""Requests to sources: with time limits, retries with growing pauses, and messages without secrets."""
+"""Requests to sources: to addresses that may be asked, with time limits, retries with growing pauses, and
+messages without secrets."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Final
-from urllib.parse import urlsplit
+import json
+import socket
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from ipaddress import IPv6Address, ip_address
+from typing import Any, Final, Self
+from urllib.parse import urljoin, urlsplit
+from weakref import WeakSet
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import HTTPError
 from urllib3.util.retry import Retry
 
-from jobs.pulls.base import PullFailed
-from jobs.run.signals import pause
+from jobs.pulls import limits
+from jobs.pulls.limits import PullFailed
 
 # Seconds to connect, and between two pieces of an answer.
-TIMEOUTS: Final = (10.0, 60.0)
+_TIMEOUTS: Final = (10.0, 60.0)
 TRIES: Final = 5
 _LONGEST_PAUSE_SECONDS: Final = 600.0
 _WORTH_A_RETRY: Final = (429, 500, 502, 503, 504)
-_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+_MAX_REDIRECTS: Final = 5
 _CHUNK_BYTES: Final = 1 << 16
-# The first pause; each further one is twice as long.
+# The first pause; each further one is longer.
 _FIRST_PAUSE_SECONDS = 1.0
+
+_connections: WeakSet[HTTPConnection] = WeakSet()
 
 
 class _Patient(Retry):
     """Pauses as the server asks (`Retry-After`), or longer each time; a signal ends the pause."""
 
+    def increment(self, *arguments: Any, **named: Any) -> Self:
+        following = super().increment(*arguments, **named)
+        if response := named.get("response"):
+            # The text of an error may be of any size, and urllib3 would read it.
+            response.close()
+        return following
+
     def sleep(self, response: Any = None) -> None:
-        asked = self.get_retry_after(response) if response is not None else None
-        pause(min(asked or self.get_backoff_time(), _LONGEST_PAUSE_SECONDS))
+        stated = self.get_retry_after(response) if response is not None else None
+        limits.pause(min(stated or self.get_backoff_time(), _LONGEST_PAUSE_SECONDS))
 
 
-def growing_pauses() -> Iterator[float]:
-    """Seconds between the tries of something that HTTP does not show as failed."""
-    return (
-        min(_FIRST_PAUSE_SECONDS * 2**number, _LONGEST_PAUSE_SECONDS) for number in range(TRIES)
-    )
+class _Session(requests.Session):
+    """Follows no redirect by itself: requests would read its body, which may be of any size."""
+
+    def resolve_redirects(self, *_: Any, **__: Any) -> Generator[Any]:
+        yield from ()
 
 
-def open_session() -> requests.Session:
-    session = requests.Session()
+def pauses(factor: float = 2.0, longest: float = _LONGEST_PAUSE_SECONDS) -> Iterator[float]:
+    """Seconds between the tries of something that HTTP does not show as failed, ever more."""
+    seconds = _FIRST_PAUSE_SECONDS
+    while True:
+        yield seconds
+        seconds = min(factor * seconds, longest)
+
+
+def open_session(own_url: str = "") -> requests.Session:
+    """`own_url`: the address that an operator has set, which may be one within a network."""
+    session = _Session()
+    # What is packed may unpack to any size.
+    session.headers["Accept-Encoding"] = "identity"
     retries = _Patient(
         total=TRIES,
         backoff_factor=_FIRST_PAUSE_SECONDS,
@@ -48,25 +76,108 @@ def open_session() -> requests.Session:
         allowed_methods=None,
         raise_on_status=False,
     )
+    adapter = HTTPAdapter(max_retries=retries)
+    adapter.poolmanager.pool_classes_by_scheme = _pools(_addresses_of(own_url))
     for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(max_retries=retries))
+        session.mount(scheme, adapter)
     return session
 
 
 def checked_address(url: str) -> str:
     """An address that may be asked. Raises ValueError unless it is HTTPS, or HTTP on this machine."""
     parts = urlsplit(url)
-    is_near = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    is_near = parts.scheme == "http" and _is_loopback(parts.hostname or "")
     if not parts.hostname or not (parts.scheme == "https" or is_near):
         raise ValueError(f"{url!r} must begin with https://")
     return url
 
 
 @contextmanager
-def plain_errors(what: str, url: str) -> Iterator[None]:
-    """Raise PullFailed for what goes wrong with a request. Addresses may hold secrets, so the message
-    names the host alone."""
-    host = urlsplit(url).hostname
+def asking(
+    session: requests.Session, method: str, url: str, what: str, **sent: Any
+) -> Iterator[requests.Response]:
+    """The answer to a request, whose body is not read yet; a GET follows redirects. Raises PullFailed for
+    what goes wrong, also in the block. Addresses may hold secrets, so the message names the host alone."""
+    for _ in range(_MAX_REDIRECTS):
+        try:
+            checked_address(url)
+        except ValueError:
+            place = f"{url.partition(':')[0]}://{_host(url)}"
+            raise PullFailed(
+                f"{what}: {place} is not asked, since only https:// is. Look at what leads there"
+            ) from None
+        with (
+            _plain_errors(what, url),
+            session.request(
+                method, url, timeout=_TIMEOUTS, stream=True, allow_redirects=False, **sent
+            ) as answer,
+        ):
+            target = session.get_redirect_target(answer) if method == "GET" else None
+            if not target:
+                packing = answer.headers.get("Content-Encoding", "identity")
+                if packing.lower() != "identity":
+                    raise PullFailed(
+                        _strange(what, f"{_host(url)} answered packed ({packing}), which")
+                    )
+                yield answer
+                return
+        # The next check refuses what cannot be read.
+        with suppress(ValueError):
+            target = urljoin(url, target)
+        url = target
+    raise PullFailed(
+        f"{what}: {_host(url)} redirects {_MAX_REDIRECTS} times. Look at what answers there"
+    )
+
+
+def refuse(answer: requests.Response, what: str) -> None:
+    """Raise PullFailed unless an answer is a success."""
+    if not answer.ok:
+        raise PullFailed(
+            f"{what}: {_host(answer.url)} answered {answer.status_code} {answer.reason}"
+        )
+
+
+def read_json(answer: requests.Response, what: str) -> Any:
+    """The value in an answer, None if that is no JSON. Raises PullFailed if it is too long."""
+    body = bytearray()
+    for piece in pieces(answer):
+        body += piece
+        if len(body) > limits.MAX_JSON_MB * limits.MEGABYTE:
+            size = f"has more than {limits.MAX_JSON_MB} MB, and"
+            raise PullFailed(_strange(what, f"the answer of {_host(answer.url)} {size}"))
+    with suppress(ValueError, RecursionError):
+        return json.loads(body)
+    return None
+
+
+def download(answer: requests.Response, what: str, write: Callable[[bytes], object]) -> int:
+    """Write the body of an answer; returns its bytes. Raises PullFailed if it is too long."""
+    size = 0
+    for piece in pieces(answer):
+        size += len(piece)
+        limits.check_size(what, size)
+        write(piece)
+    return size
+
+
+def pieces(answer: requests.Response) -> Iterator[bytes]:
+    """The body of an answer. Raises PullFailed after the time of a pull, and Stopped after a signal."""
+    for piece in answer.iter_content(_CHUNK_BYTES):
+        limits.pause(0)
+        yield piece
+
+
+def end_connections() -> None:
+    """End what waits for a server; to be called in another thread."""
+    for connection in list(_connections):
+        with suppress(OSError, AttributeError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def _plain_errors(what: str, url: str) -> Iterator[None]:
+    host = _host(url)
     try:
         yield
     except requests.Timeout:
@@ -75,19 +186,74 @@ def plain_errors(what: str, url: str) -> Iterator[None]:
         raise PullFailed(f"{what}: the certificate of {host} is not valid") from None
     except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
         raise PullFailed(f"{what}: the answer of {host} was cut off") from None
-    except requests.RequestException as error:
+    except (requests.RequestException, HTTPError) as error:
         raise PullFailed(f"{what}: {host} cannot be reached ({type(error).__name__})") from None
+    except _WithinError as error:
+        raise PullFailed(f"{what}: {error}") from None
 
 
-def refuse(answer: requests.Response, what: str) -> None:
-    """Raise PullFailed unless an answer is a success."""
-    if not answer.ok:
-        host = urlsplit(answer.url).hostname
-        raise PullFailed(f"{what}: {host} answered {answer.status_code} {answer.reason}")
+class _WithinError(Exception):
+    """The server has an address within a network, which others than its own must not make us ask."""
 
 
-def pieces(answer: requests.Response) -> Iterator[bytes]:
-    """The body of a streamed answer. Raises what `plain_errors` explains, and Stopped after a signal."""
-    for piece in answer.iter_content(_CHUNK_BYTES):
-        pause(0)
-        yield piece
+def _pools(own: frozenset[str]) -> dict[str, Any]:
+    """Pools whose connections are to the internet's addresses and to those in `own`. The address is that of
+    the open connection, since a name may have another one at each look. A proxy is not checked."""
+
+    def checked(connection: HTTPConnection, opened: socket.socket) -> socket.socket:
+        peer = opened.getpeername()[0]
+        if peer not in own and not _is_public(peer):
+            opened.close()
+            raise _WithinError(
+                f"{connection.host} is the address {peer}, which is within a network and not asked. "
+                "Set up the pull with --url, if that is where it shall ask"
+            )
+        _connections.add(connection)
+        return opened
+
+    class Http(HTTPConnection):
+        def _new_conn(self) -> socket.socket:
+            return checked(self, super()._new_conn())
+
+    class Https(HTTPSConnection):
+        def _new_conn(self) -> socket.socket:
+            return checked(self, super()._new_conn())
+
+    class HttpPool(HTTPConnectionPool):
+        ConnectionCls = Http
+
+    class HttpsPool(HTTPSConnectionPool):
+        ConnectionCls = Https
+
+    return {"http": HttpPool, "https": HttpsPool}
+
+
+def _addresses_of(url: str) -> frozenset[str]:
+    """The addresses that the host of a URL has now."""
+    with suppress(OSError, ValueError):
+        if host := urlsplit(url).hostname:
+            return frozenset(str(entry[4][0]) for entry in socket.getaddrinfo(host, None))
+    return frozenset()
+
+
+def _is_public(peer: str) -> bool:
+    address = ip_address(peer.partition("%")[0])
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    return address.is_global
+
+
+def _is_loopback(host: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def _host(url: str) -> str:
+    with suppress(ValueError):
+        return urlsplit(url).hostname or "?"
+    return "?"
+
+
+def _strange(what: str, happened: str) -> str:
+    return f"{what}: {happened} is not read. Look at what answers there"

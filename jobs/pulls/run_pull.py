@@ -4,10 +4,10 @@ import json
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from jobs.pulls import stored_pulls
-from jobs.pulls.base import AdAccount, Json, PullFailed, PullRun, without_secrets
+from jobs.pulls import http, limits
+from jobs.pulls.base import AdAccount, PullRun, without_secrets
+from jobs.pulls.limits import PullFailed
 from jobs.pulls.sources import SOURCES
-from jobs.pulls.stored_pulls import Pull
 from jobs.run.clock import now_micros
 from jobs.run.console import report
 from jobs.run.errors import CommandFailed, explained
@@ -15,23 +15,24 @@ from jobs.run.job_run import JobRun
 from warehouse import settings
 from warehouse.connections.errors import is_outage
 from warehouse.domain.time import iso_millis
+from warehouse.operations import shop_pulls
 from warehouse.operations.credentials import decrypted
-from warehouse.operations.shop_pulls import ERROR, OK
+from warehouse.operations.shop_pulls import ERROR, OK, Pull
 from warehouse.setting_values import SettingError
 
 
 def run_pull(name: str, scheduled_as: str | None) -> None:
     """Run the pull of a name. Raises CommandFailed, AlreadyRunning, and Stopped after a signal."""
-    with JobRun(f"{stored_pulls.JOB}{name}", scheduled_as=scheduled_as, exclusive=True) as job:
+    with JobRun(f"{shop_pulls.JOB}{name}", scheduled_as=scheduled_as, exclusive=True) as job:
         # Under the lease: the state is the one that the run before has left.
-        pull = stored_pulls.find(job.connection, name)
+        pull = shop_pulls.find(job.connection, name)
         if pull is None:
             raise CommandFailed(
                 f"no pull {name!r}; `python -m jobs pulls list` shows those there are"
             )
         message = _pull(job, pull, is_scheduled=scheduled_as is not None)
         if message:
-            stored_pulls.failed(job.connection, pull, now_micros(), message)
+            shop_pulls.fail(job.connection, pull, now_micros(), message)
             raise CommandFailed(message)
 
 
@@ -44,8 +45,9 @@ def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
             source.check(pull.config, pull.shop_id)
         except ValueError as error:
             raise PullFailed(f"the configuration of the pull: {error}") from None
-        run.credentials = _credentials(pull)
-        outcome = source.pull(run)
+        run.credentials = decrypted(pull.credentials) if pull.credentials else {}
+        with limits.time_limit(http.end_connections):
+            outcome = source.pull(run)
         if account := source.ad_account(pull.config):
             _land_account(run, account, "")
     except Exception as error:
@@ -57,7 +59,7 @@ def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
                 _land_account(run, account, message)
         return message
     # The files are there by now: a process that is killed here pulls the same again.
-    stored_pulls.ended_well(
+    shop_pulls.end_well(
         job.connection, pull, now_micros(), outcome.state, outcome.rows, outcome.bytes
     )
     job.record.rows = outcome.rows
@@ -65,10 +67,6 @@ def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
     if outcome.rows or not is_scheduled:
         report(f"pulled {pull.name}: {outcome.rows} rows, {outcome.bytes} bytes")
     return ""
-
-
-def _credentials(pull: Pull) -> Json:
-    return decrypted(pull.credentials) if pull.credentials else SOURCES[pull.source].credentials()
 
 
 def _message(error: Exception) -> str:
@@ -90,5 +88,4 @@ def _land_account(run: PullRun, account: AdAccount, message: str) -> None:
         "message": message,
     }
     with run.new_file("ad-accounts", "", ".ndjson", "account") as file:
-        file.stream.write(json.dumps(row).encode() + b"\n")
-        file.publish()
+        file.write(json.dumps(row).encode() + b"\n")

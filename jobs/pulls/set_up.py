@@ -2,22 +2,21 @@
 
 from typing import Any
 
-from jobs.pulls import stored_pulls
 from jobs.pulls.base import Json
 from jobs.pulls.sources import SOURCES
-from jobs.pulls.stored_pulls import Pull
 from jobs.run.clock import now_micros
 from jobs.run.errors import CommandFailed
 from jobs.run.shops import shop_keys
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.operations import shop_pulls
 from warehouse.operations.credentials import encrypted
-from warehouse.operations.shop_pulls import default_name, is_name
+from warehouse.operations.shop_pulls import Pull, default_name, is_name
 
 
-def names_of(connection: ArrowConnection, source: str, shop: str | None) -> list[str]:
+def ensure_pulls(connection: ArrowConnection, source: str, shop: str | None) -> list[str]:
     """The names of a source's pulls (of a shop). Where there is none, one is set up that runs by hand
     only. Raises CommandFailed if it cannot be. Commits."""
-    pulls = [pull for pull in stored_pulls.list_pulls(connection) if pull.source == source]
+    pulls = [pull for pull in shop_pulls.list_pulls(connection) if pull.source == source]
     names = [pull.name for pull in pulls if shop is None or pull.shop_id == shop]
     return names or [set_up(connection, source, shop, schedule="").name]
 
@@ -42,7 +41,7 @@ def set_up(
             f"{name!r} cannot be the name of a pull: give --name with up to 100 letters, digits, '.', '_' "
             "and '-'"
         )
-    before = stored_pulls.find(connection, name)
+    before = shop_pulls.find(connection, name)
     if before and (before.source, before.shop_key) != (source, shop_key):
         raise CommandFailed(
             f"there is a pull {name!r} of {before.source} for {before.shop_id or 'all shops'}: give "
@@ -62,7 +61,7 @@ def set_up(
         declared.check(pull.config, shop_id)
     except ValueError as error:
         raise CommandFailed(f"the configuration of {name}: {error}") from None
-    stored_pulls.save(connection, pull, now_micros())
+    shop_pulls.save(connection, pull, now_micros())
     return pull
 
 

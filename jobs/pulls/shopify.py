@@ -1,16 +1,18 @@
 """A shop's orders, by the bulk operation of Shopify's GraphQL Admin API. See `shopify.md`."""
 
 from datetime import datetime, timedelta
-from typing import ClassVar, Final
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, ClassVar, Final
 
 import msgspec
 import requests
 
-from jobs.pulls import http
-from jobs.pulls.base import Json, PullFailed, PullOutcome, PullRun, Source
-from jobs.pulls.landing_file import NewFile
+from jobs.importing.formats import shopify as shopify_formats
+from jobs.pulls import http, limits
+from jobs.pulls.base import Json, PullOutcome, PullRun, Source
+from jobs.pulls.limits import PullFailed
 from jobs.pulls.shopify_api import ShopifyApi
-from jobs.run.signals import pause
 from warehouse.operations.shop_pulls import (
     SHOPIFY,
     SHOPIFY_CREDENTIALS,
@@ -22,37 +24,7 @@ from warehouse.settings import SHOPIFY_CLIENT_ID, SHOPIFY_CLIENT_SECRET
 
 _WHAT: Final = "the download of the orders"
 
-QUERY: Final = """{
-  orders%s {
-    edges {
-      node {
-        id createdAt updatedAt cancelledAt test email
-        totalPriceSet { shopMoney { amount currencyCode } }
-        totalDiscountsSet { shopMoney { amount } }
-        customer { id defaultEmailAddress { emailAddress } }
-        customAttributes { key value }
-        discountCodes
-        discountApplications { edges { node { ... on DiscountCodeApplication { code } } } }
-        lineItems {
-          edges {
-            node {
-              id
-              discountAllocations {
-                allocatedAmountSet { shopMoney { amount } }
-                discountApplication { ... on DiscountCodeApplication { code } }
-              }
-            }
-          }
-        }
-        refunds { id createdAt totalRefundedSet { shopMoney { amount } } }
-        customerJourneySummary {
-          lastVisit { landingPage utmParameters { source medium campaign term content } }
-        }
-      }
-    }
-  }
-}"""
-"""All fields that the format `shopify-bulk` reads; `%s` is the argument that filters the orders."""
+_PAGE: Final = Path(shopify_formats.__file__).with_name("bulk.md")
 
 
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
@@ -70,32 +42,26 @@ class ShopifySource(Source):
     def check(self, config: Json, shop_id: str) -> None:
         _address(config, shop_id)
 
-    def credentials(self) -> Json:
-        return dict(
-            zip(
-                SHOPIFY_CREDENTIALS,
-                (SHOPIFY_CLIENT_ID.get(), SHOPIFY_CLIENT_SECRET.get()),
-                strict=True,
-            )
-        )
-
     def pull(self, run: PullRun) -> PullOutcome:
         url = _address(run.pull.config, run.pull.shop_id)
+        own_url = url if run.pull.config.get("url") else ""
+        # In `run`, whose credentials no message shows.
+        run.credentials = run.credentials or _of_environment()
         if any(not run.credentials.get(name) for name in SHOPIFY_CREDENTIALS):
             raise PullFailed(
                 "no credentials of the Shopify app: set SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET, or "
                 "keep them with `python -m jobs pulls add shopify --credentials`"
             )
-        with http.open_session() as session:
+        with http.open_session(own_url) as session:
             api = ShopifyApi(session, url, run.credentials)
-            operation = api.run_bulk_query(_query(run))
+            through = run.pull.state.get("updated_through")
+            operation = api.run_bulk_query(query(through, run.pull.lookback_days))
             # By Shopify's clock: orders that changed meanwhile come with the next pull.
             state = {"updated_through": operation["createdAt"]}
             if not operation.get("url"):
                 return PullOutcome(state, 0, 0)
             with run.new_file("orders", "shopify-bulk", ".jsonl") as file:
                 size = _download(session, operation, file)
-                file.publish()
         return PullOutcome(state, int(operation["objectCount"]), size)
 
 
@@ -113,42 +79,49 @@ def _address(config: Json, shop_id: str) -> str:
     return f"https://{domain}"
 
 
-def _query(run: PullRun) -> str:
-    """The query for the orders that have changed since the last pull, less the lookback."""
-    through = (run.pull.state or {}).get("updated_through")
+def _of_environment() -> Json:
+    settings = (SHOPIFY_CLIENT_ID, SHOPIFY_CLIENT_SECRET)
+    return {
+        name: setting.get() for name, setting in zip(SHOPIFY_CREDENTIALS, settings, strict=True)
+    }
+
+
+def query(through: str | None, lookback_days: int) -> str:
+    """The query for all that the format reads of the orders that have changed since a pull, less the
+    lookback. It stands on the page of the format."""
+    text = _PAGE.read_text().partition("```graphql\n")[2].partition("\n```")[0]
     if not through:
-        return QUERY % ""
-    since = datetime.fromisoformat(through) - timedelta(days=run.pull.lookback_days)
-    return QUERY % f"(query: \"updated_at:>='{since:%Y-%m-%dT%H:%M:%SZ}'\")"
+        return text
+    since = datetime.fromisoformat(through) - timedelta(days=lookback_days)
+    changed = f"(query: \"updated_at:>='{since:%Y-%m-%dT%H:%M:%SZ}'\")"
+    return text.replace("orders {", f"orders{changed} {{", 1)
 
 
-def _download(session: requests.Session, operation: Json, file: NewFile) -> int:
+def _download(session: requests.Session, operation: Json, file: BinaryIO) -> int:
     """Download the result of an operation, from the beginning where it was cut off; returns its bytes."""
     reason = PullFailed(_WHAT)
-    for seconds in http.growing_pauses():
-        file.restart()
+    for seconds in islice(http.pauses(), http.TRIES):
+        file.seek(0)
+        file.truncate()
         try:
             return _downloaded_once(session, operation, file)
         except PullFailed as error:
             reason = error
-        pause(seconds)
+        limits.pause(seconds)
     raise reason
 
 
-def _downloaded_once(session: requests.Session, operation: Json, file: NewFile) -> int:
-    url = operation["url"]
-    # The size that is stated is that of the plain file.
-    headers = {"Accept-Encoding": "identity"}
-    size = lines = 0
-    with (
-        http.plain_errors(_WHAT, url),
-        session.get(url, headers=headers, timeout=http.TIMEOUTS, stream=True) as answer,
-    ):
+def _downloaded_once(session: requests.Session, operation: Json, file: BinaryIO) -> int:
+    lines = 0
+
+    def write(piece: bytes) -> None:
+        nonlocal lines
+        lines += piece.count(b"\n")
+        file.write(piece)
+
+    with http.asking(session, "GET", operation["url"], _WHAT) as answer:
         http.refuse(answer, _WHAT)
-        for piece in http.pieces(answer):
-            file.stream.write(piece)
-            size += len(piece)
-            lines += piece.count(b"\n")
+        size = http.download(answer, _WHAT, write)
     stated = operation.get("fileSize")
     # Without its size: the last line may lack its end.
     is_whole = (

@@ -1,13 +1,13 @@
 """Shopify's GraphQL Admin API as far as pulls need it: a token, a query, a bulk operation."""
 
-from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 import requests
 
-from jobs.pulls import http
-from jobs.pulls.base import Json, PullFailed
-from jobs.run.signals import pause
+from jobs.pulls import http, limits
+from jobs.pulls.base import Json
+from jobs.pulls.limits import PullFailed
 from warehouse.operations.shop_pulls import SHOPIFY_CREDENTIALS
 
 API_VERSION: Final = "2026-07"
@@ -24,9 +24,7 @@ _START: Final = (
 )
 _LOOK: Final = f"query($id: ID!) {{ node(id: $id) {{ ... on BulkOperation {{ {_OPERATION} }} }} }}"
 _LONGEST_POLL_SECONDS: Final = 60.0
-# An operation of all orders of a large shop takes hours. Shopify itself ends it after ten days.
-_LONGEST_WAIT_SECONDS: Final = 24 * 3600.0
-_FIRST_POLL_SECONDS = 1.0
+_POLL_FACTOR: Final = 1.5
 
 
 class ShopifyApi:
@@ -40,33 +38,33 @@ class ShopifyApi:
     def run_bulk_query(self, query: str) -> Json:
         """Run a bulk operation to its end; returns it once it is COMPLETED. Waits for others that are
         running. Raises PullFailed."""
-        for seconds in _polls("another bulk operation of the app has been running for 24 hours"):
+        for seconds in http.pauses(_POLL_FACTOR, _LONGEST_POLL_SECONDS):
             answer = self.ask(_START, {"query": query})["bulkOperationRunQuery"]
             errors = answer["userErrors"]
             if not errors:
                 return self._ended(answer["bulkOperation"])
             if not any(error.get("code") in _BUSY for error in errors):
                 raise PullFailed(f"{_WHAT} refuses the query: {_messages(errors)}")
-            pause(seconds)
+            limits.pause(seconds)
         raise AssertionError
 
     def _ended(self, operation: Json) -> Json:
-        for seconds in _polls("the bulk operation has not ended within 24 hours"):
+        for seconds in http.pauses(_POLL_FACTOR, _LONGEST_POLL_SECONDS):
             status = operation["status"]
             if status == "COMPLETED":
                 return operation
             if status not in ("CREATED", "RUNNING", "CANCELING"):
                 raise PullFailed(_failure(operation))
-            pause(seconds)
-            found = self.ask(_LOOK, {"id": operation["id"]})["node"]
-            if not found:
+            limits.pause(seconds)
+            node = self.ask(_LOOK, {"id": operation["id"]})["node"]
+            if not node:
                 raise PullFailed(f"{_WHAT} no longer knows the bulk operation {operation['id']}")
-            operation = found
+            operation = node
         raise AssertionError
 
     def ask(self, query: str, variables: dict[str, str]) -> Json:
         """The data of an answer. Waits where Shopify asks for slower requests. Raises PullFailed."""
-        for seconds in http.growing_pauses():
+        for seconds in islice(http.pauses(), http.TRIES):
             answer = self._post(query, variables)
             errors = answer.get("errors")
             if not errors:
@@ -74,48 +72,34 @@ class ShopifyApi:
                 return data
             if not _is_throttled(errors):
                 raise PullFailed(f"{_WHAT} answers: {_messages(errors)}")
-            pause(max(_throttled_seconds(answer), seconds))
+            limits.pause(max(_throttled_seconds(answer), seconds))
         raise PullFailed(f"{_WHAT} asks for fewer requests, again and again (THROTTLED)")
 
     def _post(self, query: str, variables: dict[str, str]) -> Json:
         url = f"{self._url}/admin/api/{API_VERSION}/graphql.json"
         body: Json = {"query": query, "variables": variables}
-        with http.plain_errors(_WHAT, url):
-            for has_expired in (False, True):
-                if has_expired or _TOKEN not in self._credentials:
-                    self._credentials[_TOKEN] = self._new_token()
-                headers = {"X-Shopify-Access-Token": self._credentials[_TOKEN]}
-                answer = self._session.post(
-                    url, json=body, headers=headers, timeout=http.TIMEOUTS, allow_redirects=False
-                )
-                if answer.status_code != _UNAUTHORIZED:
-                    break
-            return _object(answer)
+        for has_expired in (False, True):
+            if has_expired or _TOKEN not in self._credentials:
+                self._credentials[_TOKEN] = self._new_token()
+            headers = {"X-Shopify-Access-Token": self._credentials[_TOKEN]}
+            with http.asking(
+                self._session, "POST", url, _WHAT, json=body, headers=headers
+            ) as answer:
+                if answer.status_code != _UNAUTHORIZED or has_expired:
+                    return _object(answer)
+        raise AssertionError
 
     def _new_token(self) -> str:
         form = {name: self._credentials[name] for name in SHOPIFY_CREDENTIALS}
         form["grant_type"] = "client_credentials"
         url = f"{self._url}/admin/oauth/access_token"
-        answer = self._session.post(url, data=form, timeout=http.TIMEOUTS, allow_redirects=False)
-        return str(_object(answer).get(_TOKEN, ""))
-
-
-def _polls(too_long: str) -> Iterator[float]:
-    """Seconds between looks, ever more. Raises PullFailed with the reason after a day."""
-    waited, seconds = 0.0, _FIRST_POLL_SECONDS
-    while waited < _LONGEST_WAIT_SECONDS:
-        yield seconds
-        waited += seconds
-        seconds = min(1.5 * seconds, _LONGEST_POLL_SECONDS)
-    raise PullFailed(f"{_WHAT}: {too_long}")
+        with http.asking(self._session, "POST", url, _WHAT, data=form) as answer:
+            return str(_object(answer).get(_TOKEN, ""))
 
 
 def _object(answer: requests.Response) -> Json:
     """The JSON object in an answer. Raises PullFailed with what it says is wrong."""
-    try:
-        value = answer.json()
-    except ValueError:
-        value = None
+    value = http.read_json(answer, _WHAT)
     if not isinstance(value, dict):
         value = {}
     if answer.ok and not answer.is_redirect and value:

@@ -3,16 +3,15 @@
 import json
 from contextlib import ExitStack
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 import msgspec
 
 from jobs.importing.formats import FORMATS
 from jobs.importing.kinds import KINDS
-from jobs.landing.folder import ORDER
-from jobs.pulls import tap
-from jobs.pulls.base import AdAccount, Json, PullFailed, PullOutcome, PullRun, Source
-from jobs.pulls.landing_file import NewFile
+from jobs.pulls import limits, tap
+from jobs.pulls.base import AdAccount, Json, PullOutcome, PullRun, Source
+from jobs.pulls.limits import PullFailed
 
 _AD_SPEND: Final = "ad-spend"
 
@@ -33,7 +32,8 @@ class _Stream(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
-    """`lookback_field`: the place in `config` where the tap reads from which day on it shall fetch."""
+    """`lookback_field`: the place in `config` where the tap reads from which day on it shall fetch.
+    `files_in_folder`: for taps that need the paths of plain files."""
 
     command: list[str]
     streams: dict[str, _Stream]
@@ -41,6 +41,7 @@ class _Config(msgspec.Struct, forbid_unknown_fields=True):
     catalog: Json | None = None
     ad_account: AdAccount | None = None
     lookback_field: str = ""
+    files_in_folder: bool = False
 
 
 class SingerSource(Source):
@@ -66,12 +67,13 @@ class SingerSource(Source):
         config = msgspec.convert(run.pull.config, _Config)
         with ExitStack() as opened:
             landing = _Landing(run, config, opened)
-            with tap.running(config.command, _files(run, config)) as running:
+            files = _files(run, config)
+            in_folder = config.files_in_folder
+            with tap.running(config.command, files, files_in_folder=in_folder) as running:
                 for message in running.messages():
                     landing.take(message)
-            size = landing.publish()
         state = {"tap": landing.state(), "began_at": run.now.isoformat()}
-        return PullOutcome(state, landing.rows, size)
+        return PullOutcome(state, landing.rows, landing.bytes)
 
 
 def _check_stream(name: str, stream: _Stream) -> None:
@@ -80,9 +82,9 @@ def _check_stream(name: str, stream: _Stream) -> None:
     if stream.format and (stream.format not in FORMATS or not FORMATS[stream.format].needs_shop):
         known = ", ".join(format.name for format in FORMATS.values() if format.needs_shop)
         raise ValueError(f"the stream {name!r}: no format {stream.format!r}; there are {known}")
-    if stream.kind and stream.kind not in ORDER:
+    if stream.kind and stream.kind not in KINDS:
         raise ValueError(
-            f"the stream {name!r}: no kind {stream.kind!r}; there are {', '.join(ORDER)}"
+            f"the stream {name!r}: no kind {stream.kind!r}; there are {', '.join(KINDS)}"
         )
     if stream.kind:
         unknown = {*stream.fields, *stream.values} - {*KINDS[stream.kind].field_names()}
@@ -95,7 +97,7 @@ def _check_stream(name: str, stream: _Stream) -> None:
 
 def _files(run: PullRun, config: _Config) -> dict[str, Any]:
     """The files for the tap: its configuration with the secrets, its state, its catalog."""
-    state = run.pull.state or {}
+    state = run.pull.state
     given = {**config.config, **run.credentials}
     files: dict[str, Any] = {"config": given}
     if config.lookback_field:
@@ -115,14 +117,14 @@ class _Landing:
 
     def __init__(self, run: PullRun, config: _Config, opened: ExitStack) -> None:
         self._run, self._config, self._opened = run, config, opened
-        self._files: dict[str, NewFile] = {}
-        self._singer_state: Any = (run.pull.state or {}).get("tap")
+        self._files: dict[str, BinaryIO] = {}
+        self._singer_state: Any = run.pull.state.get("tap")
         # Airbyte's states by the stream that they are of; "" for one of all streams.
         self._airbyte_states: dict[str, Json] = {}
         if isinstance(self._singer_state, list):
             for state in self._singer_state:
                 self._airbyte_states[_stream_of(state)] = state
-        self.rows = 0
+        self.rows = self.bytes = 0
 
     def take(self, message: Json) -> None:
         """Take a message. Raises PullFailed for one that says that the tap fails."""
@@ -160,20 +162,15 @@ class _Landing:
             file = self._run.new_file(kind, mapping.format, ".ndjson", f"{len(self._files)}")
             self._files[stream] = self._opened.enter_context(file)
         row = record if mapping.format else self._row(mapping, record)
-        self._files[stream].stream.write(json.dumps(row).encode() + b"\n")
+        line = json.dumps(row).encode() + b"\n"
         self.rows += 1
+        self.bytes += len(line)
+        limits.check_size(self._run.pull.name, self.bytes)
+        self._files[stream].write(line)
 
     def _row(self, mapping: _Stream, record: Json) -> Json:
         fields = {ours: _at(record, place) for ours, place in mapping.fields.items()}
         return {"shop_id": self._run.pull.shop_id, **mapping.values, **fields}
-
-    def publish(self) -> int:
-        """Have all files appear; returns their bytes."""
-        size = 0
-        for file in self._files.values():
-            size += file.stream.tell()
-            file.publish()
-        return size
 
     def state(self) -> Any:
         """The state that the tap is given next time."""

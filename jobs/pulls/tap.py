@@ -6,19 +6,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import IO, Any, Final
 
-from jobs.pulls import tap_launcher
-from jobs.pulls.base import Json, PullFailed
+from jobs.pulls import limits
+from jobs.pulls.base import Json
+from jobs.pulls.limits import PullFailed
 from jobs.run.signals import Stopped, raise_if_stopped
-from warehouse.operations.process_id import is_dead, new_owner
 
 _MAX_LINE_BYTES: Final = 16 << 20
 _STDERR_LINES: Final = 5
@@ -45,19 +44,23 @@ _ENVIRONMENT: Final = frozenset(
 class Tap:
     """A tap that runs. `messages` are what it writes, until it has ended well."""
 
-    def __init__(self, command: list[str], folder: Path) -> None:
+    def __init__(self, command: list[str], folder: str, descriptors: Collection[int]) -> None:
+        """`folder`: where it works. `descriptors`: open files that it inherits. Raises PullFailed."""
         self._program = command[0]
-        launcher = [sys.executable, tap_launcher.__file__, str(os.getpid())]
-        self._process = subprocess.Popen(
-            [*launcher, *command],
-            cwd=folder,
-            env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            # It may have children of its own.
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [*_ending_with_this_process(), *command],
+                cwd=folder,
+                pass_fds=descriptors,
+                env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # It may have children of its own.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise PullFailed(f"{self._program}: {error.strerror}") from None
         self._said: deque[str] = deque(maxlen=_STDERR_LINES)
         self._heard_at = time.monotonic()
         self._over = Event()
@@ -82,6 +85,7 @@ class Tap:
         status = self._process.wait()
         self._threads[0].join(_GRACE_SECONDS)
         raise_if_stopped()
+        limits.raise_if_over()
         if time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS:
             raise PullFailed(f"{self._program} wrote nothing for an hour, and was ended")
         if status:
@@ -130,41 +134,40 @@ class Tap:
             except Stopped:
                 self._signal(signal.SIGTERM)
                 return
-            if time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS:
+            if limits.is_over() or time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS:
                 self._signal(signal.SIGTERM)
                 return
 
 
 @contextmanager
-def running(command: list[str], files: Mapping[str, Any]) -> Iterator[Tap]:
-    """A tap with the options `--NAME FILE`, each file with its value as JSON; at the end the tap is
-    ended, and its files are deleted. Nobody else can read them."""
-    with _private_folder() as folder:
-        options = []
+def running(
+    command: list[str], files: Mapping[str, Any], *, files_in_folder: bool
+) -> Iterator[Tap]:
+    """A tap with the options `--NAME FILE`, each file with its value as JSON; at the end the tap is ended.
+    Nobody else can read its files, which are in memory; or, if `files_in_folder`, in a folder of its own,
+    which is deleted then."""
+    with TemporaryDirectory(prefix=_FOLDER) as folder, ExitStack() as opened:
+        options, descriptors = [], []
         for name, value in files.items():
-            path = folder / f"{name}.json"
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                json.dump(value, file)
-            options += [f"--{name}", str(path)]
-        tap = Tap([*command, *options], folder)
+            if files_in_folder or sys.platform != "linux":
+                path = f"{folder}/{name}.json"
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            else:
+                descriptor = os.memfd_create(name)
+                descriptors.append(descriptor)
+                path = f"/dev/fd/{descriptor}"
+            file = opened.enter_context(open(descriptor, "w"))
+            json.dump(value, file)
+            file.flush()
+            options += [f"--{name}", path]
+        tap = Tap([*command, *options], folder, descriptors)
         try:
             yield tap
         finally:
             tap.end()
 
 
-@contextmanager
-def _private_folder() -> Iterator[Path]:
-    """A folder that nobody else can enter. Those of processes that were killed are deleted."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
-        owner = left.name.removeprefix(_FOLDER).replace("~", ":")
-        with suppress(OSError, ValueError):
-            if left.stat().st_uid == os.getuid() and is_dead(owner):
-                shutil.rmtree(left)
-    name = _FOLDER + new_owner().replace(":", "~")
-    path = Path(tempfile.gettempdir(), name)
-    path.mkdir(mode=0o700)
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
+def _ending_with_this_process() -> list[str]:
+    """The command that has the one after it end with this process, however that ends, where there is one."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []

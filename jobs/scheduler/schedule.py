@@ -7,20 +7,17 @@ scheduler down with it.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
-from jobs.pulls.stored_pulls import Pull
 from warehouse import settings
 from warehouse.domain.cron import cron
-from warehouse.operations.schedulers import REFRESH
+from warehouse.operations.schedulers import INTERVAL_ANCHOR, REFRESH
+from warehouse.operations.shop_pulls import Pull
 
 Trigger: TypeAlias = CronTrigger | IntervalTrigger
-
-# Any instant. Intervals are counted from it, so that `status` can tell the next times by itself.
-_ANCHOR: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Job:
     def trigger(self) -> Trigger:
         if self.cron:
             return cron(self.cron)
-        return IntervalTrigger(seconds=self.every_seconds, start_date=_ANCHOR, timezone=UTC)
+        return IntervalTrigger(seconds=self.every_seconds, start_date=INTERVAL_ANCHOR, timezone=UTC)
 
     @property
     def arguments(self) -> tuple[str, ...]:

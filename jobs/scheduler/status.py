@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from jobs.importing.rejects import rejects_by_reason
 from jobs.landing import folder
-from jobs.landing.file_names import report_name
-from jobs.pulls.stored_pulls import Pull, list_pulls
+from jobs.landing.held_file import report_name
 from jobs.run.errors import CommandFailed
 from jobs.scheduler.schedule import Job, pull_jobs, stored_job
 from jobs.scheduler.signs_of_life import claim_in_hand, waiting_files
@@ -23,6 +22,7 @@ from warehouse.operations import conditions, job_runs, schedulers
 from warehouse.operations.conditions import Finding
 from warehouse.operations.process_id import display_name
 from warehouse.operations.schedulers import Landing, SchedulerRecord
+from warehouse.operations.shop_pulls import Pull, list_pulls
 
 Row = dict[str, Any]
 

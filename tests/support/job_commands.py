@@ -49,7 +49,7 @@ class Commands(Warehouse):
             # Its child for batches that may end their process; `test_deadly_batches.py` has real ones.
             patch.setattr("jobs.pipeline.apart.Popen", ForkedProcess)
             # Files of tests land whole.
-            patch.setattr("jobs.landing.folder._SETTLE_SECONDS", 0.01)
+            patch.setattr("jobs.landing.turns._SETTLE_SECONDS", 0.01)
             result = CliRunner().invoke(main, arguments, input=stdin, catch_exceptions=False)
         assert result.exit_code == status, (arguments, result.exit_code, result.output)
         return result.output

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, make_url
 
-from jobs.landing.folder import ORDER
+from jobs.importing.kinds import KINDS
 from tests.support import postgres
 from tests.support.product import Product
 from tests.support.worlds import World
@@ -22,7 +22,7 @@ Content = World | Callable[[str], None]
 
 def load(product: Product, world: World) -> None:
     """Import a world, and roll it up."""
-    for kind in ORDER:
+    for kind in KINDS:
         product.load(kind, world.records[kind])
     product.rollup()
 

@@ -31,7 +31,8 @@ from urllib.parse import urlencode
 import click
 import psutil
 
-from jobs.landing.folder import ORDER, REPORT, survey
+from jobs.importing.kinds import KINDS
+from jobs.landing.folder import REPORT, survey
 from jobs.run.errors import ALREADY_RUNNING
 from tests.support import postgres
 from tests.support.answers import answers, differing, questions_about
@@ -133,7 +134,7 @@ class Soak:
         if "Traceback" in (text := self.output.read_text()):
             self.wrong.append(text[text.index("Traceback") :][:3000])
         calm = Product(f"sqlite:///{self.output.with_name('calm.db')}")
-        for kind in ORDER:
+        for kind in KINDS:
             calm.load(kind, self.given.records[kind])
         calm.rollup()
         ours, theirs = (answers(one, self.given) for one in (Product(self.url), calm))

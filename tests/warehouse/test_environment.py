@@ -58,6 +58,7 @@ WRONG = {
         "1.5",
         "must be a whole number of seconds from 1 to 3600, as in LANDING_POLL_SECONDS=10",
     ),
+    "PULL_MAX_MB": ("2 GB", "must be a whole number of megabytes from 1 to 1000000"),
     "IMPORT_MEMORY_MB": ("1", "must be a whole number of megabytes from 256 to 1000000"),
     "IMPORT_MINUTES": (
         "1h",

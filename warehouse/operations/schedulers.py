@@ -5,16 +5,26 @@ life, and what lies in their landing folder. Each is a row of the table `schedul
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
+from sqlalchemy import Connection, text
+
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY, MICROS_PER_SECOND
+from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY, MICROS_PER_SECOND, to_micros
 from warehouse.operations.process_id import is_here
 
 ALIVE_MICROS: Final = 600 * MICROS_PER_SECOND
 """A scheduler of which nothing was seen for so long is missing."""
 
 REFRESH: Final = "refresh"
+
+INTERVAL_ANCHOR: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Any instant. Intervals of a schedule are counted from it, so that others can tell the next times."""
+
+_LATEST: Final = text(
+    "SELECT schedule FROM scheduler WHERE seen_at BETWEEN :first AND :last ORDER BY seen_at DESC LIMIT 1"
+)
 
 
 @dataclass(frozen=True)
@@ -88,3 +98,14 @@ def list_schedulers(connection: ArrowConnection) -> list[SchedulerRecord]:
 
 def alive(schedulers: Sequence[SchedulerRecord], now: int) -> list[SchedulerRecord]:
     return [one for one in schedulers if now - ALIVE_MICROS <= one.seen_at <= now + CLOCK_SKEW]
+
+
+def next_refresh_at(connection: Connection, now: int) -> int:
+    """When the next refresh begins, by the scheduler that was seen last; 0 where none is alive."""
+    alive_times = {"first": now - ALIVE_MICROS, "last": now + CLOCK_SKEW}
+    stored = connection.scalar(_LATEST, alive_times)
+    for job in json.loads(stored or "[]"):
+        if job["job"] == REFRESH and (interval := job["every_seconds"] * MICROS_PER_SECOND):
+            since_last = (now - to_micros(INTERVAL_ANCHOR)) % interval
+            return now + (interval - since_last) % interval
+    return 0

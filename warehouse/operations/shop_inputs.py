@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, bindparam, text
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import KEPT_FACTS
 from warehouse.editions.pending_batches import from_pending, has_applied
-from warehouse.operations import imports
+from warehouse.operations import imports, schedulers
 from warehouse.operations.imports import ImportedFile
 from warehouse.operations.reject_reasons import without_values
 
@@ -140,6 +140,15 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class RowsToCome:
+    """The rows that wait for the figures, and when the next refresh begins: 0 where no scheduler is alive, so
+    that no time can be promised."""
+
+    rows: int
+    next_refresh_at: int
+
+
+@dataclass(frozen=True)
 class RejectExample:
     """A rejected row: the line of its file, its kept text. `format`: "" for rows of this program."""
 
@@ -214,6 +223,12 @@ def read_waiting(connection: Connection, shop_key: int, edition: int) -> Waiting
         else connection.execute(_ALL_BATCHES, {"shop_key": shop_key})
     )
     return Waiting(*(int(value) for value in found.one()))
+
+
+def rows_to_come(connection: Connection, shop_key: int, edition: int, now: int) -> RowsToCome:
+    """`edition`: as in `read_waiting`."""
+    rows = read_waiting(connection, shop_key, edition).rows
+    return RowsToCome(rows, schedulers.next_refresh_at(connection, now))
 
 
 def rejects_by_reason(connection: Connection, shop_key: int) -> list[RejectReason]:

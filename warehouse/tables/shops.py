@@ -65,6 +65,7 @@ form_creation: Final = Table(
     "form_creation",
     metadata,
     text_key("credential_id"),
+    # Its keyed hash: a client's key may name a person.
     text_key("idempotency_key"),
     # The SHA-256 of the request.
     text("content"),

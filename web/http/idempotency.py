@@ -2,6 +2,9 @@
 
 The key is stored with the form in one transaction, so a request that fails does not use the key up. If two
 requests with one key arrive at once, the second waits for the first and gets the same answer.
+
+A key is stored as its keyed hash alone. Clients make keys of what they have, such as a visitor's id, and
+nobody would look for a person here.
 """
 
 import re
@@ -11,8 +14,10 @@ from typing import Final
 from flask import request
 from sqlalchemy import Connection, text
 
+from warehouse.domain.hash_ids import SEPARATOR
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.domain.vocabulary import IDEMPOTENCY_HOURS
+from warehouse.operations.hash_secret import hasher_of_pages
 from web.http.errors import Refusal, malformed
 from web.http.parameters import RequestHeader
 
@@ -72,7 +77,7 @@ def first_creation(
     """
     row = {
         "credential_id": credential_id,
-        "key": key,
+        "key": hasher_of_pages(connection).keyed(f"{IDEMPOTENCY_KEY.name}{SEPARATOR}{key}"),
         "content": sha256("\0".join(content).encode()).hexdigest(),
         "form_id": form_id,
         "now": now,

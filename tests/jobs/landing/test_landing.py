@@ -4,15 +4,17 @@ import json
 import os
 import signal
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jobs.landing import folder
+from jobs.landing import folder, turns
 from jobs.landing.held_file import FileGone, hold
 from jobs.landing.land import MAX_TRIES
+from jobs.landing.turns import complete_files
 from tests.support.commands import ROOT, kill
 from tests.support.import_files import as_csv, as_ndjson, event, form, order
 from tests.support.job_commands import Commands
@@ -136,12 +138,13 @@ def test_a_file_that_still_grows_is_left(tmp_path: Path, monkeypatch: pytest.Mon
     still = growing.with_name("t.ndjson")
     still.write_bytes(b"{}\n")
 
-    def write_more(_seconds: float) -> None:
+    def write_more(seconds: float, sleep: Callable[[float], None] = time.sleep) -> None:
         with growing.open("ab") as stream:
             stream.write(b"{}\n")
+        sleep(seconds)
 
-    monkeypatch.setattr(folder.time, "sleep", write_more)
-    assert [found.path for found in folder.settled(tmp_path)] == [still]
+    monkeypatch.setattr(turns.time, "sleep", write_more)
+    assert [file.path for file in complete_files(tmp_path)] == [still]
 
 
 class Killed(BaseException):

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from jobs.landing import folder
-from jobs.landing.file_names import report_name
-from jobs.landing.held_file import FileLeftAlone, hold
+from jobs.landing.held_file import FileLeftAlone, hold, report_name
 from tests.support.import_files import as_ndjson, event, order
 from tests.support.job_commands import SHOP, Commands
 

@@ -1,13 +1,16 @@
-"""A file of which nothing can be taken holds the queue for so many lines, and folders take turns."""
+"""A file of which nothing can be taken holds the queue for so many lines, and shops take turns."""
 
 import gzip
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jobs.importing import ceilings
+from jobs.importing.import_file import import_file
+from jobs.landing import land, turns
 from tests.support.import_files import as_ndjson, event, order
 from tests.support.job_commands import SHOP, Commands
 
@@ -80,23 +83,59 @@ def test_rows_among_others_that_cannot_be_taken_are_taken(sqlite_commands: Comma
     assert sqlite_commands.rows("SELECT COUNT(*) FROM raw_event") == [6]
 
 
-def test_folders_take_turns(sqlite_commands: Commands) -> None:
-    sqlite_commands.take("shops", [SHOP, {**SHOP, "shop_id": "b.example"}])
-    call = {"event": "Form Viewed", "timestamp": "2026-01-02T00:00:00Z", "anonymousId": "v"}
+def call(number: int) -> bytes:
+    """A line of the format `segment`."""
+    event = {"event": "Form Viewed", "timestamp": "2026-01-02T00:00:00Z", "anonymousId": "v"}
     properties = {"form_id": "nl", "form_session_id": "s"}
+    line = json.dumps(event | {"messageId": str(number), "properties": properties})
+    return line.encode() + b"\n"
+
+
+def imported(commands: Commands) -> list[str]:
+    """The landed files in the order of their imports, each with its folder."""
+    paths = commands.rows(
+        f"SELECT file FROM import_file WHERE file LIKE '{commands.landing}%' ORDER BY import_id"
+    )
+    return [Path(path).parent.name + "/" + Path(path).name for path in paths]
+
+
+def test_shops_take_turns(sqlite_commands: Commands) -> None:
+    """Over all their kinds; shops and forms, which the others refer to, come first."""
+    sqlite_commands.take("shops", [SHOP, {**SHOP, "shop_id": "b.example"}])
     for number, name in enumerate(("a/0", "a/1", "a/2", "b/later")):
         shop, file = name.split("/")
-        line = json.dumps(call | {"messageId": str(number), "properties": properties})
-        folder = f"events/segment/{shop}.example"
-        landed = sqlite_commands.land(folder, f"{file}.ndjson", line.encode() + b"\n")
+        landed = sqlite_commands.land(
+            f"events/segment/{shop}.example", f"{file}.ndjson", call(number)
+        )
         os.utime(landed, (number, number))
-    sqlite_commands.land("orders", "first.ndjson", as_ndjson([order()]))
-    sqlite_commands("landing")
-    files = sqlite_commands.rows(
-        "SELECT file FROM import_file WHERE import_id > 1 ORDER BY import_id"
-    )
-    names = [Path(file).parent.name + "/" + Path(file).name for file in files]
-    assert names == [
-        *("a.example/0.ndjson", "b.example/later.ndjson", "a.example/1.ndjson"),
-        *("a.example/2.ndjson", "orders/first.ndjson"),
+    orders = b"Id,Created at,Currency,Total\n"
+    sqlite_commands.land("orders/shopify-csv/b.example", "orders.csv", orders)
+    sqlite_commands.land("orders", "own.ndjson", as_ndjson([order()]))
+    form = {"form_id": "8e03978e-40d5-43e8-bc93-6894a57f9324", "name": "Quiz"}
+    sqlite_commands.land("forms", "forms.ndjson", as_ndjson([{"shop_id": SHOP["shop_id"], **form}]))
+    sqlite_commands.land("shops", "shops.ndjson", as_ndjson([SHOP]))
+    sqlite_commands("landing", status=1)
+    assert imported(sqlite_commands) == [
+        *("shops/shops.ndjson", "forms/forms.ndjson"),
+        *("a.example/0.ndjson", "b.example/later.ndjson", "orders/own.ndjson"),
+        *("a.example/1.ndjson", "b.example/orders.csv", "a.example/2.ndjson"),
     ]
+
+
+def test_a_file_that_lands_meanwhile_waits_for_no_other_shop_s_files(
+    sqlite_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sqlite_commands.take("shops", [SHOP, {**SHOP, "shop_id": "b.example"}])
+    for number in range(6):
+        sqlite_commands.land("events/segment/a.example", f"{number}.ndjson", call(number))
+    monkeypatch.setattr(turns, "_SETTLE_SECONDS", 0)
+
+    def importing(*arguments: Any, **named: Any) -> None:
+        import_file(*arguments, **named)
+        if arguments[2].name == "1.ndjson":
+            sqlite_commands.land("orders", "b.ndjson", as_ndjson([order(shop_id="b.example")]))
+
+    monkeypatch.setattr(land, "import_file", importing)
+    sqlite_commands("landing")
+    assert imported(sqlite_commands).index("orders/b.ndjson") < 4
+    assert len(imported(sqlite_commands)) == 7

@@ -1,5 +1,6 @@
 """A server on loopback that answers as a test says, and remembers what it was asked."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,12 +21,13 @@ class Asked:
 
 @dataclass
 class Answer:
-    """`cut`: after so many bytes of the body the connection is closed."""
+    """`cut`: after so many bytes of the body the connection is closed. `pause`: seconds between two bytes."""
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut: int | None = None
+    pause: float = 0
 
 
 class Answering(Protocol):
@@ -33,15 +35,17 @@ class Answering(Protocol):
 
 
 class Served:
-    """`url` is the address; `asked` has all requests in their order."""
+    """`url` is the address; `asked` has all requests in their order. `unread`: how many answers the client
+    did not read to their end."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.asked: list[Asked] = []
+        self.unread = 0
 
 
 @contextmanager
-def serving(answering: Answering) -> Iterator[Served]:
+def serving(answering: Answering, host: str = "127.0.0.1") -> Iterator[Served]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -63,16 +67,27 @@ def serving(answering: Answering) -> Iterator[Served]:
             if answer.status != 304:
                 self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
-            self.wfile.write(answer.body[: answer.cut])
+            try:
+                self._send(answer)
+            except OSError:
+                served.unread += 1
             if answer.cut is not None:
                 self.close_connection = True
+
+        def _send(self, answer: Answer) -> None:
+            if not answer.pause:
+                self.wfile.write(answer.body[: answer.cut])
+                return
+            for number in range(len(answer.body)):
+                self.wfile.write(answer.body[number : number + 1])
+                time.sleep(answer.pause)
 
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer((host, 0), Handler)
     server.daemon_threads = True
-    served = Served(f"http://127.0.0.1:{server.server_port}")
+    served = Served(f"http://{host}:{server.server_port}")
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

@@ -6,7 +6,6 @@ It leaves in `seen` what it was given. `python tap_program.py --config FILE [--s
 import argparse
 import json
 import os
-import stat
 import sys
 import time
 from pathlib import Path
@@ -22,10 +21,8 @@ def main() -> None:
         "config": config,
         "state": json.loads(Path(given.state).read_text()) if given.state else None,
         "catalog": json.loads(Path(given.catalog).read_text()) if given.catalog else None,
-        "modes": [
-            stat.S_IMODE(os.stat(path).st_mode)
-            for path in (given.config, os.path.dirname(given.config))
-        ],
+        "folder": os.getcwd(),
+        "paths": [given.config.rstrip("0123456789").removesuffix("config.json")],
         "environment": dict(os.environ),
         "pid": os.getpid(),
     }

@@ -1,4 +1,4 @@
-"""The ECB's rates: fetched whole, once, and imported as any landed file."""
+"""The ECB's rates: fetched once, and the new days imported as any landed file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_the_rates_are_imported(pulling: Commands) -> None:
     assert (file.parent.parent.name, file.parent.name, file.suffix) == (
         "exchange-rates",
         "ecb",
-        ".zip",
+        ".csv",
     )
     pulling("landing")
     assert pulling.rows(RATES) == [("JPY", "162.3"), ("USD", "1.0499"), ("USD", "1.0511")]
@@ -77,6 +77,37 @@ def test_what_has_not_changed_is_not_fetched_again(
     bank.answer = Answer(body=packed(TABLE + b"2026-11-18,1.05,162.1,\n"), headers={"ETag": '"2"'})
     assert "pulled ecb: 3 rows" in pulling("pull", "ecb")
     assert len(landed(pulling)) == 2
+
+
+def test_only_new_days_land(pulling: Commands, bank: Bank, served: Served) -> None:
+    """Those since the newest day of the last pull, and a week before it: the bank corrects its rates."""
+    old = b"2026-11-13,1.1,161.3,\n2026-11-12,1.2,161.2,\n1999-01-04,1.1789,133.73,\n"
+    bank.answer = Answer(body=packed(TABLE + old), headers={"ETag": '"1"'})
+    assert "pulled ecb: 5 rows" in pulling("pull", "ecb")
+    pulling("landing")
+    head, rows = TABLE.split(b"\n", 1)
+    table = head + b"\n2026-11-23,1.06,163.1,\n" + rows + old
+    bank.answer = Answer(body=packed(table), headers={"ETag": '"2"'})
+    assert "pulled ecb: 4 rows" in pulling("pull", "ecb")
+    (file,) = [path for path in landed(pulling) if path.parent.name == "ecb"]
+    assert file.read_bytes() == table[: table.index(b"2026-11-12")]
+    pulling("landing")
+    assert len(pulling.rows(RATES)) == 11
+    # A longer way back, where more was corrected; and another address has all to be told anew.
+    pulling("pulls", "add", "ecb", "--lookback", "11")
+    bank.answer = Answer(body=packed(table), headers={"ETag": '"3"'})
+    assert "pulled ecb: 5 rows" in pulling("pull", "ecb")
+    pulling("pulls", "add", "ecb", "--url", f"{served.url}/other.zip")
+    assert "pulled ecb: 6 rows" in pulling("pull", "ecb")
+
+
+def test_the_table_of_one_day(pulling: Commands, bank: Bank) -> None:
+    """Its day is in words."""
+    bank.answer = Answer(body=packed(b"Date, USD, JPY, \n20 November 2026, 1.0511, 162.3, \n"))
+    for _ in range(2):
+        assert "pulled ecb: 1 rows" in pulling("pull", "ecb")
+    pulling("landing")
+    assert pulling.rows(RATES) == [("JPY", "162.3"), ("USD", "1.0511")]
 
 
 @pytest.mark.parametrize(

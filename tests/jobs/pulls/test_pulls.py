@@ -1,6 +1,7 @@
 """Pulls as they are set up, listed, scheduled and shown; what they fetch is in the tests of each source."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,22 @@ def test_a_pull_runs_by_its_job_s_name_and_once_at_a_time(commands: Commands) ->
         commands.change(f"UPDATE job_lease SET owner = 'elsewhere:1:x', until = {until}")
         assert "pull:ecb is already running (elsewhere:1)" in commands("pull", "ecb", status=75)
         assert len(server.asked) == 1
+
+
+def test_pulled_files_go_in_time(commands: Commands) -> None:
+    """They have what the source has of persons. Files of people stay, and what could not be imported."""
+    commands.settings["LANDED_DAYS"] = "7"
+    with serving(lambda _asked: Answer(body=packed())) as server:
+        commands("pulls", "add", "ecb", "--url", f"{server.url}/x.zip")
+        commands("pull", "ecb")
+        commands("landing")
+        (pulled,) = (commands.landing / "exchange-rates/ecb/done").glob("pulled-ecb~*.csv")
+        own = commands.land("exchange-rates/ecb/done", "pulled-by-hand.csv", b"")
+        failed = commands.land("exchange-rates/ecb/failed", pulled.name, b"")
+        commands("pull", "ecb", "--name", "ecb")
+    report = pulled.with_name(f"{pulled.name}.report.json")
+    assert commands("purge").endswith(" 0 files\n")
+    for path in (pulled, report, own, failed):
+        os.utime(path, (1, 1))
+    assert commands("purge").endswith(" 2 files\n")
+    assert [path.exists() for path in (pulled, report, own, failed)] == [False, False, True, True]

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -234,7 +235,9 @@ def test_the_secrets_are_nobody_else_s(taps: Taps) -> None:
     taps.commands.settings |= {**secrets, "HTTPS_PROXY": "http://proxy.example"}
     taps.add(tap={"sleeps": 60, "says": ["TOKEN"]})
     process = taps.start()
-    assert taps.seen["modes"] == [0o600, 0o700]
+    assert taps.seen["paths"] == ["/dev/fd/"]
+    assert stat.S_IMODE(os.stat(taps.seen["folder"]).st_mode) == 0o700
+    assert os.listdir(taps.seen["folder"]) == []
     arguments = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
     assert any("tap_program.py --config" in line for line in arguments)
     assert taps.seen["environment"]["HTTPS_PROXY"] == "http://proxy.example"
@@ -273,12 +276,30 @@ def test_a_tap_ends_with_a_killed_job(taps: Taps) -> None:
     process.kill()
     process.wait()
     wait_until(lambda: not tap.is_running() or tap.status() == psutil.STATUS_ZOMBIE)
-    # The next pull deletes the configuration that was left.
-    assert len(folders()) == 1
-    taps.add()
-    taps.pull()
+    # Nothing of its configuration is on the disk.
+    assert [path for folder in folders() for path in folder.rglob("*")] == []
+
+
+def test_a_tap_that_needs_plain_files(taps: Taps) -> None:
+    taps.add(tap={"sleeps": 60}, files_in_folder=True)
+    process = taps.start()
+    folder = Path(taps.seen["folder"])
+    assert taps.seen["paths"] == [f"{folder}/"]
+    assert taps.seen["config"]["access_token"] == TOKEN
+    modes = [stat.S_IMODE(os.stat(path).st_mode) for path in (folder, folder / "config.json")]
+    assert modes == [0o700, 0o600]
+    process.send(signal.SIGTERM)
+    process.finish(status=143)
     assert folders() == set()
-    assert len(taps.landed()) == 1
+
+
+def test_without_setpriv(taps: Taps, tmp_path: Path) -> None:
+    """As on other systems than Linux."""
+    taps.commands.settings["PATH"] = str(tmp_path)
+    taps.add()
+    assert "pulled ads: 1 rows" in taps.pull()
+    taps.add(command=["/nowhere/tap"])
+    assert "Error: /nowhere/tap: No such file or directory" in taps.pull(status=1)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from jobs.landing.file_names import report_name
+from jobs.landing.held_file import report_name
 from jobs.run.clock import now_micros
 from jobs.scheduler.status import LANDING_FAILED
 from tests.jobs.scheduler.conftest import MINUTE, needs, started

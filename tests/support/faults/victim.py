@@ -19,7 +19,7 @@ import psycopg
 from sqlalchemy import Engine, event, make_url
 
 from jobs.importing.files import csv, ndjson
-from jobs.landing import folder
+from jobs.landing import turns
 from jobs.pipeline import batching
 from tests.support import commands
 from tests.support.commands import Command
@@ -96,7 +96,7 @@ def _expose(fault: Fault | None, url: str, calls: Path) -> None:
     if fault is not None:
         batching.BATCH_ROWS = ROLLUP_ROWS  # type: ignore[misc]
         ndjson.CHUNK_ROWS = csv.CHUNK_ROWS = IMPORT_ROWS  # type: ignore[misc]
-        folder._SETTLE_SECONDS = 0.02  # type: ignore[misc]
+        turns._SETTLE_SECONDS = 0.02  # type: ignore[misc]
     counted = _count_calls(lambda: None if fault is None else _strike(fault, url), fault)
     if fault is not None and fault.room:
         resource.setrlimit(resource.RLIMIT_FSIZE, (fault.room, resource.RLIM_INFINITY))

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from sqlalchemy import Engine
 
 from jobs.demo.cast import FINDER, QUIZ, SHOP, SHOP_ID, WELCOME
-from jobs.landing import folder
+from jobs.landing import turns
 from tests.conftest import WITHOUT_CHROMIUM
 from tests.support.browser_steps import Service
 from tests.support.product import Product
@@ -130,7 +130,7 @@ def site(chromium: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         try:
             site = Site(server, pages, product)
             monkeypatch.setenv("IMPORT_DIR", str(site.landing))
-            monkeypatch.setattr(folder, "_SETTLE_SECONDS", 0.01)
+            monkeypatch.setattr(turns, "_SETTLE_SECONDS", 0.01)
             with collected(product.url, site.landing) as (process, port):
                 site.collector = f"http://127.0.0.1:{port}"
 

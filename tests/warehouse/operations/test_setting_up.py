@@ -74,12 +74,12 @@ def test_shopify_is_set_up_again_and_goes_on(
 
     assert set_up(shop.key, "a.myshopify.com") == "shopify-a.myshopify.com"
     with writing(engine) as connection:
-        connection.execute(pull.update().values(state="so far"))
+        connection.execute(pull.update().values(state='{"so": "far"}'))
     set_up(shop.key, "b.myshopify.com")
     with engine.connect() as connection:
         (row,) = connection.execute(select(pull))
         listed = [shop_pulls.list_of_shop(connection, key) for key in (shop.key, other.key)]
-    assert (row.shop_key, row.state) == (shop.key, "so far")
+    assert (row.shop_key, row.state) == (shop.key, '{"so": "far"}')
     assert row.config == '{"domain": "b.myshopify.com"}'
     assert decrypted(row.credentials) == SECRET
     assert [[one.name for one in pulls] for pulls in listed] == [["shopify-a.myshopify.com"], []]

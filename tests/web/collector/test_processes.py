@@ -17,7 +17,7 @@ import psutil
 import pytest
 from sqlalchemy import Engine
 
-from jobs.landing import folder
+from jobs.landing import turns
 from tests.support.commands import kill, run_web
 from tests.support.import_files import FORM, form
 from tests.support.product import Product
@@ -55,7 +55,7 @@ def import_landed(
     product: Product, landing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], None]:
     """Import what has landed, and roll up."""
-    monkeypatch.setattr(folder, "_SETTLE_SECONDS", 0.01)
+    monkeypatch.setattr(turns, "_SETTLE_SECONDS", 0.01)
     monkeypatch.setenv("IMPORT_DIR", str(landing))
 
     def do() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.support.product import Product
 from tests.support.refusals import refused
 from tests.support.serving import ask, served
 from tests.support.shop_builder import ShopBuilder, data_version
+from warehouse.domain.email_hash import hashed_email
 from warehouse.tables import form, form_creation
 from web.app import close_app
 
@@ -136,12 +138,27 @@ def test_old_keys_are_purged(
     client: FlaskClient, warehouse_url: str, engine: Engine, clock: Clock, key: str
 ) -> None:
     create = Creator(client, key)
+    creations = []
     for at in ("2000-01-01T00:00:00", "2090-01-01T00:00:00"):
         clock.set(at)
-        told(create(at))
+        creations.append(told(create(at))[0]["id"])
     close_app(client.application)
     engine.dispose()
     Product(warehouse_url).purge()
     with engine.connect() as connection:
-        kept = connection.execute(select(form_creation.c.idempotency_key)).scalars().all()
-    assert kept == ["2090-01-01T00:00:00"]
+        left = connection.execute(select(form_creation.c.form_id)).scalars().all()
+    assert left == creations[1:]
+
+
+def test_a_key_is_stored_as_its_hash_alone(client: FlaskClient, engine: Engine, key: str) -> None:
+    """Clients take what they have for a key: a visitor's id, an address, which nothing would forget."""
+    create = Creator(client, key)
+    sent = "ada@mail.example"
+    first = told(create(sent))
+    assert told(create(sent)) == first
+    with engine.connect() as connection:
+        (stored,) = connection.execute(select(form_creation.c.idempotency_key)).scalars().all()
+    assert sent not in stored
+    # Nor is it a hash that anybody can make of a list of addresses.
+    assert stored not in (sha256(sent.encode()).hexdigest(), hashed_email(sent))
+    assert len(stored) == 64
