@@ -14,7 +14,6 @@ from typing import Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from warehouse.domain.landing_names import can_be_folder
 from warehouse.domain.time import NEVER
 from warehouse.tables import shop, write_key
 from web.auth.api_keys import find_shop_key, require_room
@@ -33,13 +32,8 @@ def create(
     """Create a write key of a shop, and return its text.
 
     A caller that must not create two keys for one request passes its own `text`. Raises OperatorError without
-    the shop, a folder for its events or room for a key, and IntegrityError where that text is taken.
+    the shop or room for a key, and IntegrityError where that text is taken.
     """
-    if not can_be_folder(shop_id):
-        raise OperatorError(
-            f"the shop's id {shop_id!r} cannot be the name of a folder in the landing folder, which events "
-            "pass; add the shop under an id such as its domain"
-        )
     connection = change.connection
     shop_key = find_shop_key(connection, shop_id)
     require_room(connection, shop_key, "write keys", write_key, write_key.c.revoked_at > change.now)

@@ -79,7 +79,7 @@ class Collector:
     writer: LandingWriter
     limits: SendLimits
     clock: Callable[[], int]
-    listeners: list[Callable[[HandledPost], None]] = field(default_factory=list)
+    observe: Callable[[HandledPost], None] = lambda _post: None
     # Threads are left for those that ask whether the process lives.
     bodies: BodyReader = field(default_factory=partial(BodyReader, at_once=14, queued=32))
 
@@ -127,8 +127,7 @@ def create_collector(shared: Collector) -> Flask:
         path = request.url_rule.rule if request.url_rule else ""
         seconds = perf_counter() - current_request().started
         handled = HandledPost(path, response.status_code, seconds, g.outcomes, g.bytes)
-        for listener in shared.listeners:
-            listener(handled)
+        shared.observe(handled)
         return response_headers.add(response)
 
     app.before_request(begin)
@@ -176,10 +175,10 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
     _check_wait(shared.limits.count_key(str(text), now), "This write key")
     # A library for servers names the visitor's user agent in the call, if it knows it.
     agent = request.headers.get("User-Agent", "") if origin else ""
-    reduced = reduce_calls(posted, agent, now)
+    reduced = reduce_calls(posted, key, agent, now)
     if reduced.lines:
         try:
-            shared.writer.append(key.shop_id, reduced.lines)
+            shared.writer.append(reduced.lines, reduced.forms)
         except NotWritten as error:
             raise Refusal(
                 503,

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Final, NamedTuple
 
-from warehouse.domain.landing_names import can_be_folder
 from web.auth.write_keys import list_working
 from web.db.database import Database
 
@@ -18,7 +17,7 @@ ANY_ORIGIN: Final = "*"
 
 
 class KnownKey(NamedTuple):
-    """A key that works: its shop, and the origins whose pages may use it."""
+    """A key that works: its shop, and the origins whose pages may use it; none: it is for servers alone."""
 
     shop_id: str
     origins: frozenset[str]
@@ -81,10 +80,6 @@ class KnownKeys:
             listed = list_working(connection)
         finally:
             self._database.release(connection)
-        keys = {
-            text: KnownKey(shop_id, frozenset(origins))
-            for text, shop_id, origins in listed
-            if can_be_folder(shop_id)
-        }
+        keys = {text: KnownKey(shop_id, frozenset(origins)) for text, shop_id, origins in listed}
         self._any = KnownKey("", frozenset().union(*(key.origins for key in keys.values())))
         self._keys = keys

@@ -35,14 +35,10 @@ def _load_collector(secret: bytes, rate_buckets: str, is_measured: bool) -> Any:
         from web.collector import metrics
     shared = Collector(
         keys=KnownKeys(Database(WAREHOUSE_URL.get()), log_trouble),
-        writer=LandingWriter(
-            IMPORT_DIR.get(),
-            on_open_files=metrics.OPEN_FILES.set if metrics else lambda _number: None,
-            on_trouble=log_trouble,
-        ),
+        writer=LandingWriter(IMPORT_DIR.get(), on_trouble=log_trouble),
         limits=SendLimits(rate_buckets, secret),
         clock=wall_clock,
-        listeners=[metrics.observe] if metrics else [],
+        observe=metrics.observe if metrics else lambda _post: None,
     )
     atexit.register(shared.close)
     return watched(create_collector(shared))

@@ -64,7 +64,7 @@ def shared(
         writer=LandingWriter(landing, on_trouble=troubles.append),
         limits=SendLimits(None, b"secret"),
         clock=clock,
-        listeners=[handled.append],
+        observe=handled.append,
     )
     wait_until(lambda: shared.keys.were_read)
     yield shared

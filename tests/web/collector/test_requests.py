@@ -56,7 +56,7 @@ def refusal(answer: TestResponse) -> tuple[int, str]:
 
 @pytest.fixture
 def written(shared: Collector, landing: Path) -> Any:
-    """A function that returns the calls on disk, and ends the writer."""
+    """A function that returns the rows on disk, and ends the writer."""
 
     def calls() -> list[dict[str, Any]]:
         shared.writer.close()
@@ -72,7 +72,7 @@ def test_one_call(
 ) -> None:
     answer = post(collector, path, {**VIEW, "writeKey": write_key}, Content_Type=media_type)
     assert (answer.status_code, answer.get_json()) == (200, {"success": True})
-    assert [call["messageId"] for call in written()] == ["m1"]
+    assert [row["event_id"] for row in written()] == ["m1"]
 
 
 @pytest.mark.parametrize("path", ["/v1/batch", "/v1/b"])
@@ -83,7 +83,7 @@ def test_a_batch_with_calls_of_other_types(
     batch = {"batch": [VIEW, IDENTIFY, other, {**VIEW, "messageId": "m3"}], "sentAt": "x"}
     answer = post(collector, path, batch, Authorization=basic(write_key))
     assert (answer.status_code, answer.get_json()) == (200, {"success": True})
-    assert [call["messageId"] for call in written()] == ["m1", "m3"]
+    assert [row["event_id"] for row in written()] == ["m1", "m3"]
     assert dict(handled[-1].outcomes) == {"taken": 2, "other": 2}
     assert handled[-1].bytes > 0
 
