@@ -48,7 +48,8 @@ def collected(
     url: str, landing: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[tuple[Command, int]]:
     """A collector, as `served` gives a server; it writes into a landing folder."""
-    own = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(landing), "COLLECT_RATE_LIMIT": "off"}
+    unlimited = dict.fromkeys(("COLLECT_CALLS_PER_ADDRESS", "COLLECT_CALLS_PER_KEY"), "off")
+    own = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(landing), **unlimited}
     with _started("collect", {**own, **(settings or {})}) as started:
         yield started
 

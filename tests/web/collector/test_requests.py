@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -247,49 +248,98 @@ def test_a_browser_asks_before_it_sends(collector: FlaskClient) -> None:
     assert "Access-Control-Allow-Origin" not in refused.headers
 
 
-def test_limits_of_a_key_and_of_an_address(
+Send = Callable[..., TestResponse]
+
+
+@pytest.fixture
+def limited(
     warehouse_url: str,
     write_key: str,
     landing: Path,
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-) -> None:
-    monkeypatch.setenv("COLLECT_RATE_LIMIT", "40/40")
-    counts = tmp_path / "counts.db"
+) -> Iterator[Send]:
+    """A function that sends calls from an address to a collector with small limits."""
+    monkeypatch.setenv("COLLECT_CALLS_PER_ADDRESS", "60")
+    monkeypatch.setenv("COLLECT_CALLS_PER_KEY", "400")
+    monkeypatch.setenv("COLLECT_MB_PER_SHOP", "1")
     shared = Collector(
         KnownKeys(Database(warehouse_url), print),
         LandingWriter(landing),
-        SendLimits(str(counts), b"secret"),
+        SendLimits(str(tmp_path / "counts.db"), b"secret"),
         clock,
     )
     wait_until(lambda: shared.keys.were_read)
     client = create_collector(shared).test_client()
 
-    def sent(address: str, path: str = "/v1/t") -> TestResponse:
-        body = json.dumps({**VIEW, "writeKey": write_key})
+    def send(address: str, *calls: dict[str, Any], path: str = "/v1/b") -> TestResponse:
         return client.post(
             path,
-            data=body,
+            data=json.dumps({"batch": calls or [VIEW], "writeKey": write_key}),
             content_type="application/json",
             environ_base={"REMOTE_ADDR": address},
         )
 
-    assert [sent("203.0.113.7").status_code for _ in range(4)] == [200] * 4
-    of_address = sent("203.0.113.7")
-    assert refusal(of_address) == (429, "rate_limited")
-    assert of_address.headers["Retry-After"] == "10"
-    assert refusal(sent("203.0.113.7", "/v1/page")) == (429, "rate_limited")
-    others = [sent(f"203.0.113.{number}") for number in range(100, 137)]
-    assert [answer.status_code for answer in others] == [200] * 36 + [429]
-    assert others[-1].headers["Retry-After"] == "1"
-    assert "write key" in others[-1].get_json()["error"]["message"]
-    clock.now += 10_000_000
-    assert sent("203.0.113.7").status_code == 200
+    yield send
     shared.close()
     # The addresses themselves are nowhere on disk.
     for file in (path for path in tmp_path.rglob("*") if path.is_file()):
         assert b"203.0.113" not in file.read_bytes(), file
+
+
+def test_calls_of_an_address_are_limited(limited: Send, clock: Clock) -> None:
+    assert limited("203.0.113.7", *[VIEW] * 58).status_code == 200
+    # Dropped calls count, and so does a request without any.
+    assert limited("203.0.113.7", IDENTIFY).status_code == 200
+    assert limited("203.0.113.7", path="/v1/page").status_code == 200
+    refused = limited("203.0.113.7")
+    assert refusal(refused) == (429, "rate_limited")
+    assert refused.headers["Retry-After"] == "1"
+    assert "This address has sent too many events" in refused.get_json()["error"]["message"]
+    assert limited("203.0.113.8").status_code == 200
+    # A request with more calls than are left is taken, and the address then owes them.
+    clock.now += 10_000_000
+    assert limited("203.0.113.7", *[IDENTIFY] * 40).status_code == 200
+    refused = limited("203.0.113.7")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "31")
+    clock.now += 31_000_000
+    assert limited("203.0.113.7").status_code == 200
+
+
+def test_calls_of_a_key_are_limited_and_dropped_ones_do_not_count(
+    limited: Send, clock: Clock
+) -> None:
+    for number in range(10):
+        assert limited(f"203.0.113.{number}", *[IDENTIFY] * 60).status_code == 200
+    # Few calls each, of many addresses.
+    answers = [limited(f"203.0.113.{number}", VIEW, VIEW) for number in range(20, 221)]
+    assert {answer.status_code for answer in answers[:200]} == {200}
+    assert refusal(answers[200]) == (429, "rate_limited")
+    assert "This write key has sent too many events" in answers[200].get_json()["error"]["message"]
+    clock.now += 60_000_000
+    assert limited("203.0.113.220").status_code == 200
+
+
+def test_a_few_addresses_cannot_use_up_a_key(limited: Send) -> None:
+    """Twelve networks, as in a report: each may send a tenth of a key's calls or more."""
+    strangers = [
+        limited(f"203.0.113.{number}", *[VIEW] * 20).status_code
+        for _ in range(3)
+        for number in range(12)
+    ]
+    assert strangers.count(200) == 15
+    assert set(strangers) == {200, 429}
+    visitors = [limited(f"203.0.113.{number}").status_code for number in range(100, 200)]
+    assert visitors == [200] * 100
+
+
+def test_bytes_of_a_shop_are_limited(limited: Send) -> None:
+    large = {**VIEW, "properties": {**VIEW["properties"], "variant": "x" * 30_000}}
+    answers = [limited(f"203.0.113.{number}", *[large] * 16) for number in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert "This shop has sent too many bytes" in answers[2].get_json()["error"]["message"]
+    assert int(answers[2].headers["Retry-After"]) > 3_600
 
 
 def test_a_warehouse_that_is_down(
