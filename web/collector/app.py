@@ -18,6 +18,7 @@ import orjson
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from warehouse.operations.uncollected import NO_ID, TOO_MANY_BYTES
 from web.auth.gcra import client_network
 from web.collector import snippet
 from web.collector.calls import (
@@ -34,6 +35,7 @@ from web.collector.calls import (
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter, NotWritten
 from web.collector.limits import SendLimits
+from web.collector.uncollected import UncollectedCounts
 from web.http import response_headers
 from web.http.current_request import (
     CurrentRequest,
@@ -80,6 +82,7 @@ class Collector:
     keys: KnownKeys
     writer: LandingWriter
     limits: SendLimits
+    uncollected: UncollectedCounts
     clock: Callable[[], int]
     observe: Callable[[HandledPost], None] = lambda _post: None
     # Threads are left for those that ask whether the process lives.
@@ -89,6 +92,7 @@ class Collector:
         """Write what waits, and let go of everything."""
         self.writer.close()
         self.keys.close()
+        self.uncollected.close()
         self.limits.close()
 
 
@@ -178,10 +182,13 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
     # A library for servers names the visitor's user agent in the call, if it knows it.
     agent = request.headers.get("User-Agent", "") if origin else ""
     reduced = reduce_calls(posted, key, agent, now)
+    shared.uncollected.add(key.shop_key, NO_ID, reduced.outcomes[NO_ID])
     if reduced.lines:
         kept = reduced.outcomes[TAKEN]
         _check_wait(limits.count_kept(str(text), address, kept, now), "This write key", "events")
-        _check_wait(limits.count_bytes(key.shop_id, len(reduced.lines), now), "This shop", "bytes")
+        seconds = limits.count_bytes(key.shop_id, len(reduced.lines), now)
+        shared.uncollected.add(key.shop_key, TOO_MANY_BYTES, kept if seconds else 0)
+        _check_wait(seconds, "This shop", "bytes")
         try:
             shared.writer.append(reduced.lines, reduced.forms)
         except NotWritten as error:

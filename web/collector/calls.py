@@ -23,6 +23,7 @@ from warehouse.domain.text_rules import is_no_id
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, from_micros, to_micros
 from warehouse.domain.tracking_calls import Call, Row, event_type, member, row_of
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
+from warehouse.operations.uncollected import NO_ID
 from web.collector.known_keys import KnownKey
 
 MAX_EVENT_BYTES: Final = 32 * 1024
@@ -34,7 +35,6 @@ MAX_CALLS: Final = 2_500
 TAKEN: Final = "taken"
 OTHER: Final = "other"
 CRAWLER: Final = "crawler"
-NO_ID: Final = "no_id"
 REFUSED: Final = "refused"
 
 # A client's clock that is off by less is believed: messages travel for a moment.

@@ -20,6 +20,7 @@ class KnownKey(NamedTuple):
     """A key that works: its shop, and the origins whose pages may use it; none: it is for servers alone."""
 
     shop_id: str
+    shop_key: int
     origins: frozenset[str]
 
     def allows(self, origin: str) -> bool:
@@ -35,7 +36,7 @@ class KnownKeys:
         self._on_trouble = on_trouble
         self._is_failing = False
         self._keys: dict[str, KnownKey] | None = None
-        self._any = KnownKey("", frozenset())
+        self._any = KnownKey("", 0, frozenset())
         self._ends = Event()
         self._thread = Thread(target=self._run, name="known-keys", daemon=True)
         self._thread.start()
@@ -80,6 +81,9 @@ class KnownKeys:
             listed = list_working(connection)
         finally:
             self._database.release(connection)
-        keys = {text: KnownKey(shop_id, frozenset(origins)) for text, shop_id, origins in listed}
-        self._any = KnownKey("", frozenset().union(*(key.origins for key in keys.values())))
+        keys = {
+            text: KnownKey(shop_id, shop_key, frozenset(origins))
+            for text, shop_id, shop_key, origins in listed
+        }
+        self._any = KnownKey("", 0, frozenset().union(*(key.origins for key in keys.values())))
         self._keys = keys

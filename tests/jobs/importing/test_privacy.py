@@ -83,7 +83,7 @@ def import_all(warehouse: Warehouse) -> None:
     calls[1]["messageId"] = "n"
     warehouse.take_file("events", written(warehouse.folder / "c.ndjson", calls), "a.example")
     collected = reduce_calls(
-        PostedCalls(calls, None, None, {}), KnownKey("a.example", frozenset()), "", 0
+        PostedCalls(calls, None, None, {}), KnownKey("a.example", 1, frozenset()), "", 0
     ).lines
     warehouse.take_file("events", written(warehouse.folder / "l.ndjson", collected))
 

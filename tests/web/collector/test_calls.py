@@ -12,8 +12,8 @@ from web.collector.calls import ReducedCalls, read_batch, reduce_calls
 from web.collector.known_keys import KnownKey
 
 NOW = instant("2026-03-31T12:00:00")
-OF_SERVERS = KnownKey("a.example", frozenset())
-OF_PAGES = KnownKey("a.example", frozenset(["https://shop.example"]))
+OF_SERVERS = KnownKey("a.example", 1, frozenset())
+OF_PAGES = KnownKey("a.example", 1, frozenset(["https://shop.example"]))
 ADA = sha256(b"ada@mail.example").hexdigest()
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148"
 DESKTOP = (

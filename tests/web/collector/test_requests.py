@@ -18,6 +18,8 @@ from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import wait_until
 from tests.web.collector.conftest import ORIGIN, new_write_key
 from tests.web.collector.lines import lines_of
+from warehouse.domain.time import MICROS_PER_DAY
+from warehouse.operations import uncollected
 from web.auth import write_keys
 from web.auth.audit import Actor, Change
 from web.collector.app import Collector, HandledPost, create_collector
@@ -25,6 +27,7 @@ from web.collector.calls import MAX_BATCH_BYTES, MAX_EVENT_BYTES
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter
 from web.collector.limits import SendLimits
+from web.collector.uncollected import UncollectedCounts
 from web.db.database import Database
 
 VIEW = {
@@ -264,10 +267,12 @@ def limited(
     monkeypatch.setenv("COLLECT_CALLS_PER_ADDRESS", "60")
     monkeypatch.setenv("COLLECT_CALLS_PER_KEY", "400")
     monkeypatch.setenv("COLLECT_MB_PER_SHOP", "1")
+    database = Database(warehouse_url)
     shared = Collector(
-        KnownKeys(Database(warehouse_url), print),
+        KnownKeys(database, print),
         LandingWriter(landing),
         SendLimits(str(tmp_path / "counts.db"), b"secret"),
+        UncollectedCounts(database, clock, print, write_seconds=0.05),
         clock,
     )
     wait_until(lambda: shared.keys.were_read)
@@ -334,12 +339,42 @@ def test_a_few_addresses_cannot_use_up_a_key(limited: Send) -> None:
     assert visitors == [200] * 100
 
 
-def test_bytes_of_a_shop_are_limited(limited: Send) -> None:
+def uncollected_calls(engine: Engine, shop: ShopBuilder, clock: Clock, reason: str) -> int:
+    """Those of today and yesterday, in the warehouse."""
+    with engine.connect() as connection:
+        told = uncollected.find(connection, shop.key, reason, clock.now, 1)
+    return told.calls if told else 0
+
+
+def test_bytes_of_a_shop_are_limited(
+    limited: Send, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
     large = {**VIEW, "properties": {**VIEW["properties"], "variant": "x" * 30_000}}
     answers = [limited(f"203.0.113.{number}", *[large] * 16) for number in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert "This shop has sent too many bytes" in answers[2].get_json()["error"]["message"]
     assert int(answers[2].headers["Retry-After"]) > 3_600
+    wait_until(lambda: uncollected_calls(engine, shop, clock, uncollected.TOO_MANY_BYTES) == 16)
+
+
+def test_calls_without_an_id_are_counted_in_the_warehouse(
+    limited: Send, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    def counted() -> int:
+        return uncollected_calls(engine, shop, clock, uncollected.NO_ID)
+
+    nobody = {**VIEW, "anonymousId": "undefined"}
+    assert limited("203.0.113.7", nobody, nobody, VIEW).status_code == 200
+    wait_until(lambda: counted() == 2)
+    assert limited("203.0.113.7", nobody).status_code == 200
+    wait_until(lambda: counted() == 3)
+    # Of the last day with any.
+    clock.now += MICROS_PER_DAY
+    assert counted() == 3
+    assert limited("203.0.113.7", nobody).status_code == 200
+    wait_until(lambda: counted() == 1)
+    clock.now += 2 * MICROS_PER_DAY
+    assert counted() == 0
 
 
 def test_a_warehouse_that_is_down(
@@ -350,10 +385,12 @@ def test_a_warehouse_that_is_down(
     database.rename(tmp_path / "away.db")
     database.mkdir()
     troubles: list[str] = []
+    served = Database(warehouse_url)
     shared = Collector(
-        KnownKeys(Database(warehouse_url), troubles.append),
+        KnownKeys(served, troubles.append),
         LandingWriter(tmp_path / "landing"),
         SendLimits(None, b""),
+        UncollectedCounts(served, clock, troubles.append, write_seconds=0.05),
         clock,
     )
     client = create_collector(shared).test_client()
