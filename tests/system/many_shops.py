@@ -25,11 +25,10 @@ import click
 from sqlalchemy import Engine, text
 
 from tests.support.product import Product
-from tests.support.serving import collected
+from tests.support.serving import DEFAULT_LIMITS, collected
 from tests.support.shop_builder import writing
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.connections.engine import open_engine
-from warehouse.settings import COLLECT_CALLS_PER_ADDRESS, COLLECT_CALLS_PER_KEY
 from web.auth import write_keys
 from web.auth.audit import Actor, Change
 
@@ -37,10 +36,6 @@ PERIOD: Final = 10.0
 EVENTS: Final = ("Form Viewed", "Form Started", "Form Viewed", "Form Subscribed", "Form Completed")
 _ADDRESSES: Final = 50
 _LOOKS: Final = 8
-# Those that an operator has who sets none.
-_LIMITS: Final = {
-    setting.name: setting.default for setting in (COLLECT_CALLS_PER_ADDRESS, COLLECT_CALLS_PER_KEY)
-}
 _COUNTS: Final = text(
     "SELECT (SELECT COUNT(*) FROM raw_event) AS imported, "
     "(SELECT COALESCE(SUM(views + starts + subscriptions + completions), 0) FROM daily_funnel) AS counted"
@@ -132,7 +127,7 @@ def main(count: int, seconds: float) -> None:
         settings = {**os.environ, "WAREHOUSE_URL": product.url, "IMPORT_DIR": str(landing)}
         jobs = [sys.executable, "-m", "jobs"]
         said = stack.enter_context((folder / "scheduler.log").open("w"))
-        _, port = stack.enter_context(collected(product.url, landing, _LIMITS))
+        _, port = stack.enter_context(collected(product.url, landing, DEFAULT_LIMITS))
         wait_until(lambda: _is_ready(port))
         scheduler = stack.enter_context(
             subprocess.Popen([*jobs, "scheduler"], env=settings, stdout=said, stderr=said)

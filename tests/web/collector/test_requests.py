@@ -349,7 +349,8 @@ def uncollected_calls(engine: Engine, shop: ShopBuilder, clock: Clock, reason: s
 def test_bytes_of_a_shop_are_limited(
     limited: Send, engine: Engine, shop: ShopBuilder, clock: Clock
 ) -> None:
-    large = {**VIEW, "properties": {**VIEW["properties"], "variant": "x" * 30_000}}
+    properties = {"form_id": "f", "form_session_id": "s1", "variant": "x" * 30_000}
+    large = {**VIEW, "properties": properties}
     answers = [limited(f"203.0.113.{number}", *[large] * 16) for number in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert "This shop has sent too many bytes" in answers[2].get_json()["error"]["message"]
