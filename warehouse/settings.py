@@ -143,12 +143,23 @@ COLLECT_PORT: Final = Setting(
 COLLECT_WORKERS: Final = Setting(
     "COLLECT_WORKERS", "2", values.Number(1, 256), "the number of processes that collect events"
 )
-COLLECT_RATE_LIMIT: Final = Setting(
-    "COLLECT_RATE_LIMIT",
-    "6000/60",
-    values.rate,
-    "how many requests may come with a write key on each host, as requests/seconds; from one address, a "
-    "tenth; `off`: any number",
+COLLECT_CALLS_PER_ADDRESS: Final = Setting(
+    "COLLECT_CALLS_PER_ADDRESS",
+    "6000",
+    values.Number(1, 1_000_000, "calls a minute", without="off"),
+    "tracking calls a minute that the collector takes from one address on each host, and as many at once",
+)
+COLLECT_CALLS_PER_KEY: Final = Setting(
+    "COLLECT_CALLS_PER_KEY",
+    "60000",
+    values.Number(1, 10_000_000, "calls a minute", without="off"),
+    "tracking calls a minute that the collector keeps of one write key on each host, and as many at once",
+)
+COLLECT_MB_PER_SHOP: Final = Setting(
+    "COLLECT_MB_PER_SHOP",
+    "1000",
+    values.Number(1, 1_000_000, "megabytes a day", without="off"),
+    "megabytes a day that the collector writes for one shop on each host, and as many at once",
 )
 COLLECT_METRICS_PORT: Final = Setting(
     "COLLECT_METRICS_PORT",
@@ -302,7 +313,9 @@ SETTINGS: Final = (
     COLLECT_HOST,
     COLLECT_PORT,
     COLLECT_WORKERS,
-    COLLECT_RATE_LIMIT,
+    COLLECT_CALLS_PER_ADDRESS,
+    COLLECT_CALLS_PER_KEY,
+    COLLECT_MB_PER_SHOP,
     COLLECT_METRICS_PORT,
     COLLECT_URL,
     PUBLIC_URL,

@@ -17,6 +17,7 @@ from jobs.importing.formats import FORMATS
 from jobs.importing.import_file import import_file
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
+from jobs.importing.shops import ShopDeleted
 from jobs.landing.folder import LandedFile, survey
 from jobs.landing.held_file import FileGone, FileLeftAlone, HeldFile, hold
 from jobs.landing.turns import complete_files
@@ -32,6 +33,7 @@ from warehouse.operations import job_runs
 # Outcomes of a file besides DONE and FAILED.
 LEFT: Final = "left"
 GONE: Final = "gone"
+LATER: Final = "later"
 # A file that ends every process (by using all memory, say) must not keep the others waiting for ever.
 MAX_TRIES: Final = 20
 _GIVEN_UP: Final = (
@@ -67,6 +69,10 @@ def _land(run: JobRun, root: Path, file: LandedFile, tries: int) -> str:
     except FileLeftAlone as reason:
         say(f"{file.path}: left where it is: {reason}")
         return LEFT
+    except ShopDeleted as reason:
+        # A file of the collector has rows of all shops: the next look imports the others'.
+        say(f"{file.path}: {reason}")
+        return LATER
     if tries:
         job_runs.forget_work(run.connection, run.record, file.claim)
     return outcome
@@ -101,6 +107,8 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
             name=name,
             run_id=run.record.run_id,
         )
+    except ShopDeleted:
+        raise
     except UnreadableFile as reason:
         error = str(reason).replace(os.fspath(file), str(file)).removeprefix(f"{file}: ")
     except Exception as reason:

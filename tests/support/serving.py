@@ -18,8 +18,13 @@ import psutil
 
 from tests.support.commands import Command, start
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from warehouse.settings import COLLECT_CALLS_PER_ADDRESS, COLLECT_CALLS_PER_KEY
 
 WORKERS = 2
+# Those of a collector whose operator sets none; in tests it has none.
+DEFAULT_LIMITS = {
+    setting.name: setting.default for setting in (COLLECT_CALLS_PER_ADDRESS, COLLECT_CALLS_PER_KEY)
+}
 # Below those that the system gives to outgoing connections, of which tests open thousands.
 _PORTS = range(20_000, 30_000)
 
@@ -48,7 +53,8 @@ def collected(
     url: str, landing: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[tuple[Command, int]]:
     """A collector, as `served` gives a server; it writes into a landing folder."""
-    own = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(landing), "COLLECT_RATE_LIMIT": "off"}
+    unlimited = dict.fromkeys(DEFAULT_LIMITS, "off")
+    own = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(landing), **unlimited}
     with _started("collect", {**own, **(settings or {})}) as started:
         yield started
 

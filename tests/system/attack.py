@@ -29,7 +29,7 @@ import click
 
 from tests.support.commands import Command, run_web
 from tests.support.people import PASSWORD, SIGN_IN, add_member
-from tests.support.serving import collected, served
+from tests.support.serving import DEFAULT_LIMITS, collected, served
 from tests.support.shop_builder import ShopBuilder
 from tests.system.attackers import (
     FORM,
@@ -38,13 +38,17 @@ from tests.system.attackers import (
     ask,
     endless_events,
     endless_sign_ins,
+    full_batches,
     hard_passwords,
     hard_passwords_at_once,
     idle_connections,
     long_methods,
+    made_up_agents,
     made_up_sign_ins,
     many_languages,
     sign_in,
+    twelve_networks_with_events,
+    twelve_networks_with_nothing,
 )
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
@@ -113,6 +117,10 @@ ATTACKS: Sequence[tuple[Attack, Probe, int]] = (
     (made_up_sign_ins, signs_in, 302),
     (idle_connections, asks_for_health, 200),
     (endless_events, sends_an_event, 200),
+    (full_batches, sends_an_event, 200),
+    (made_up_agents, sends_an_event, 200),
+    (twelve_networks_with_nothing, sends_an_event, 200),
+    (twelve_networks_with_events, sends_an_event, 200),
     (endless_sign_ins, signs_in, 302),
     (many_languages, reads_figures, 200),
     (long_methods, asks_for_health, 200),
@@ -203,7 +211,7 @@ def attacked(folder: Path) -> Iterator[tuple[Target, Command]]:
     settings = {"FORMS_PER_SHOP": "1000000", "FORM_BYTES_PER_SHOP": "1000000000"}
     with (
         served(url, settings) as (process, port),
-        collected(url, folder / "landing") as (_, collector),
+        collected(url, folder / "landing", DEFAULT_LIMITS) as (_, collector),
     ):
         target = Target(port, collector, process.pid, key, found[0])
         while sends_an_event(target, 0) != 200:

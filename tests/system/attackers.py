@@ -1,6 +1,9 @@
 """What attackers do to a server: each function goes on until it is told to stop."""
 
+import gzip
 import http.client
+import itertools
+import json
 import re
 import resource
 import socket
@@ -134,6 +137,63 @@ def idle_connections(target: Target, stop: Event) -> None:
 def endless_events(target: Target, stop: Event) -> None:
     """Two addresses send one byte of each body to the collector, on 28 connections."""
     _endless(target.collector, "/v1/track", "application/json", 28, stop)
+
+
+def full_batches(target: Target, stop: Event) -> None:
+    """An address sends batches of 2,500 events, packed, in a loop."""
+    numbers = itertools.count()
+
+    def send() -> None:
+        calls = [_view(next(numbers), timestamp="2026-11-01T10:00:00Z") for _ in range(2_500)]
+        batch = json.dumps({"batch": calls, "writeKey": target.write_key})
+        packed = {"Content_Type": "application/json", "Content_Encoding": "gzip"}
+        body = gzip.compress(batch.encode(), 1)
+        ask(target.collector, "POST", "/v1/batch", body, ATTACKER, **packed)
+
+    _at_once(1, stop, send)
+
+
+def made_up_agents(target: Target, stop: Event) -> None:
+    """An address sends batches of 440 calls with as many long user agents, on 16 connections."""
+    numbers = itertools.count(10**7)
+
+    def send() -> None:
+        agents = [f"{next(numbers)}{'_a' * 400}" for _ in range(440)]
+        calls = [_view(0, context={"userAgent": agent}) for agent in agents]
+        batch = json.dumps({"batch": calls, "writeKey": target.write_key})
+        packed = {"Content_Type": "application/json", "Content_Encoding": "gzip"}
+        body = gzip.compress(batch.encode(), 1)
+        ask(target.collector, "POST", "/v1/batch", body, ATTACKER, **packed)
+
+    _at_once(16, stop, send)
+
+
+def twelve_networks_with_nothing(target: Target, stop: Event) -> None:
+    """Twelve networks send calls that are dropped, as many as they may."""
+    _of_networks(target, stop, lambda _number: {"event": "x"})
+
+
+def twelve_networks_with_events(target: Target, stop: Event) -> None:
+    """Twelve networks send events of a shop, as many as they may."""
+    _of_networks(target, stop, _view)
+
+
+def _of_networks(target: Target, stop: Event, call: Callable[[int], dict[str, object]]) -> None:
+    networks, numbers = itertools.cycle(range(12)), itertools.count()
+
+    def send() -> None:
+        batch = {"batch": [call(next(numbers)) for _ in range(200)], "writeKey": target.write_key}
+        address = f"127.0.3.{next(networks) + 1}"
+        kind = "application/json"
+        ask(target.collector, "POST", "/v1/batch", json.dumps(batch), address, Content_Type=kind)
+
+    _at_once(6, stop, send)
+
+
+def _view(number: int, **more: object) -> dict[str, object]:
+    properties = {"form_id": "nl", "form_session_id": f"s{number}"}
+    visitor = {"messageId": f"{ATTACKER} {number}", "anonymousId": f"v{number}"}
+    return {"event": "Form Viewed", **visitor, "properties": properties, **more}
 
 
 def endless_sign_ins(target: Target, stop: Event) -> None:

@@ -40,7 +40,7 @@ from warehouse.domain.landing_names import DONE
 
 SHOPS: Final = ("a.example", "b.example", "c.example")
 DISK_MB: Final = 128
-TORN: Final = b'{"messageId":"torn","event":"Form Vie'
+TORN: Final = b'{"event_id":"torn","type":"vi'
 # Seconds between two faults, and of a full disk.
 _PAUSE: Final = 2.0
 # How often a client sends again what was answered: its answer was lost on the way.
@@ -103,7 +103,7 @@ class Collecting:
 
     def empty_done(self) -> None:
         """As an operator does."""
-        for path in self.landing.glob(f"events/segment/*/{DONE}/*"):
+        for path in self.landing.glob(f"events/{DONE}/*"):
             path.unlink(missing_ok=True)
 
     def stop(self) -> None:

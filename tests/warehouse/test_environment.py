@@ -72,7 +72,21 @@ WRONG = {
     "COLLECT_HOST": ("a b", f"{HOST}, as in COLLECT_HOST=127.0.0.1"),
     "COLLECT_PORT": ("http", f"{PORT}, as in COLLECT_PORT=8001"),
     "COLLECT_WORKERS": ("two", f"{PROCESSES}, as in COLLECT_WORKERS=2"),
-    "COLLECT_RATE_LIMIT": ("10", f"{RATE}, as in COLLECT_RATE_LIMIT=6000/60"),
+    "COLLECT_CALLS_PER_ADDRESS": (
+        "6000/60",
+        "must be a whole number of calls a minute from 1 to 1000000, or off, "
+        "as in COLLECT_CALLS_PER_ADDRESS=6000",
+    ),
+    "COLLECT_CALLS_PER_KEY": (
+        "0",
+        "must be a whole number of calls a minute from 1 to 10000000, or off, "
+        "as in COLLECT_CALLS_PER_KEY=60000",
+    ),
+    "COLLECT_MB_PER_SHOP": (
+        "1GB",
+        "must be a whole number of megabytes a day from 1 to 1000000, or off, "
+        "as in COLLECT_MB_PER_SHOP=1000",
+    ),
     "COLLECT_METRICS_PORT": ("0", f"{PORT}, as in COLLECT_METRICS_PORT=9101"),
     "PUBLIC_URL": (
         "shop.example",

@@ -27,8 +27,6 @@ WITHIN: Final = {
     ("EXECUTOR", "processes:{}"): (1, 99),
     ("RATE_LIMIT", "{}/60"): (1, 1_000_000),
     ("RATE_LIMIT", "60/{}"): (1, 86_400),
-    ("COLLECT_RATE_LIMIT", "{}/60"): (1, 1_000_000),
-    ("COLLECT_RATE_LIMIT", "60/{}"): (1, 86_400),
     ("EXECUTOR", "dask+tls://scheduler.example:{}"): (1, 65_535),
 }
 TEXTS: Final = {

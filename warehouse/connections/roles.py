@@ -1,4 +1,4 @@
-"""Roles of PostgreSQL for processes that may read a little of the warehouse. SQLite has none: who opens its
+"""Roles of PostgreSQL for processes that may do little in the warehouse. SQLite has none: who opens its
 file has all of it."""
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,17 @@ _ALGORITHM: Final = b"scram-sha-256"
 _MAX_BYTES: Final = 63
 
 
-def let_read(
-    connection: Connection, url: str | URL, suffix: str, columns: Mapping[Table, Sequence[str]]
+def make_role(
+    connection: Connection,
+    url: str | URL,
+    suffix: str,
+    columns: Mapping[Table, Sequence[str]],
+    written: Sequence[Table] = (),
 ) -> URL:
-    """Make a role that may read these columns and no other row of the warehouse at `url`, and return the URL
-    by which it comes. It is named after the database. One that is there gets a new password and loses what
-    else it may read. The caller commits. Raises SettingError on SQLite."""
+    """Make a role that may read these columns of the warehouse at `url`, add and change rows of the `written`
+    tables, and do nothing else; return the URL by which it comes. It is named after the database. One that is
+    there gets a new password and loses what else it may do. The caller commits. Raises SettingError on
+    SQLite."""
     owner = make_url(url)
     if backend_of(owner).name == "sqlite":
         raise SettingError(
@@ -46,6 +51,7 @@ def let_read(
             f"GRANT SELECT ({', '.join(map(quote, names))}) ON {quote(table.name)} TO {name}"
             for table, names in columns.items()
         ),
+        *(f"GRANT INSERT, UPDATE ON {quote(table.name)} TO {name}" for table in written),
     ]
     for statement in statements:
         connection.exec_driver_sql(statement)

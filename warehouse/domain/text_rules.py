@@ -29,6 +29,11 @@ def identifier(text: str) -> str:
     return without_nul(text)
 
 
+def is_no_id(text: str) -> bool:
+    """Whether a text in the place of an id says nothing."""
+    return not text or text.lower() in NO_IDS
+
+
 def name(text: str) -> str:
     """A text, cut at 1,000 characters."""
     return without_nul(text)[:MAX_NAME]

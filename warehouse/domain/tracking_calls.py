@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from warehouse.domain.devices import device_of
 from warehouse.domain.email_hash import plain_mark
-from warehouse.domain.text_rules import NO_IDS
+from warehouse.domain.text_rules import is_no_id
 
 Call = dict[str, Any]
 Row = dict[str, Any]
@@ -106,7 +106,7 @@ def row_of(call: Call) -> Row | None:
 
 def _stated(id: Any) -> Any:
     """An id; None for a text that broken scripts send in the place of one."""
-    return None if isinstance(id, str) and id.lower() in NO_IDS else id
+    return None if isinstance(id, str) and is_no_id(id) else id
 
 
 def fields_of(call: Call) -> dict[str, Any]:

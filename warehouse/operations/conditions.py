@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, from_micros, iso_millis
+from warehouse.domain.time import (
+    MICROS_PER_DAY,
+    MICROS_PER_SECOND,
+    NEVER,
+    day_date,
+    from_micros,
+    iso_millis,
+)
 from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.editions.pending_batches import from_pending
 from warehouse.operations import imports, job_runs
@@ -19,6 +26,7 @@ from warehouse.operations.job_runs import DIED, DONE, FAILED
 from warehouse.operations.schedulers import ALIVE_MICROS, REFRESH, Landing, waiting_landings
 from warehouse.operations.shop_pulls import ERROR
 from warehouse.operations.shop_state import BACKLOG, MISSED_REFRESHES, SET_ASIDE
+from warehouse.operations.uncollected import TOO_MANY_BYTES
 from warehouse.tables.facts import NO_MILESTONE
 
 NO_SCHEDULER: Final = "no-scheduler"
@@ -26,6 +34,7 @@ LANDING_WAITS: Final = "landing-waits"
 NO_ORDERS: Final = "no-orders"
 MANY_REJECTS: Final = "many-rejects"
 UNKNOWN_FORMS: Final = "unknown-forms"
+COLLECT_LIMIT: Final = "collect-limit"
 VERIFY_FAILED: Final = "verify-failed"
 NIGHTLY_FAILED: Final = "nightly-failed"
 PULL_FAILED: Final = "pull-failed"
@@ -295,6 +304,23 @@ def _unknown_forms(at: _At) -> Iterator[Finding]:
         )
 
 
+def _collect_limit(at: _At) -> Iterator[Finding]:
+    """Of today and yesterday."""
+    rows = at.query(
+        "SELECT s.shop_id, u.day, u.calls FROM uncollected u JOIN shop s ON s.shop_key = u.shop_key "
+        f"WHERE u.reason = '{TOO_MANY_BYTES}' AND u.day >= {at.now // MICROS_PER_DAY - 1} "
+        "ORDER BY u.calls DESC, s.shop_id"
+    )
+    for row in rows:
+        yield Finding(
+            COLLECT_LIMIT,
+            row["shop_id"],
+            f"the collector refused {row['calls']} events of {row['shop_id']} on {day_date(row['day'])}, "
+            "beyond COLLECT_MB_PER_SHOP. See who sends them: replace a write key that strangers use "
+            "(`python -m web write-keys revoke KEY`), or raise the setting",
+        )
+
+
 def _pull_failed(at: _At) -> Iterator[Finding]:
     pulls = at.query(
         "SELECT p.name, p.source, p.status, p.message, COALESCE(r.run_id, 0) AS run_id "
@@ -347,4 +373,5 @@ _CHECKS: Final[dict[str, Callable[[_At], Iterator[Finding]]]] = {
     NO_ORDERS: _no_orders,
     MANY_REJECTS: _many_rejects,
     UNKNOWN_FORMS: _unknown_forms,
+    COLLECT_LIMIT: _collect_limit,
 }

@@ -40,7 +40,15 @@ from warehouse.tables.queue import (
     reject_retry,
 )
 from warehouse.tables.raw import kept_facts, raw_event, raw_order
-from warehouse.tables.shops import api_key, deleted_shop, form, form_creation, shop, write_key
+from warehouse.tables.shops import (
+    api_key,
+    deleted_shop,
+    form,
+    form_creation,
+    shop,
+    uncollected,
+    write_key,
+)
 
 __all__ = [
     "DAILY",
@@ -93,6 +101,7 @@ __all__ = [
     "secret",
     "shop",
     "sign_in",
+    "uncollected",
     "write_key",
 ]
 

@@ -1,4 +1,4 @@
-"""Shops, deleted shops, forms, API keys and write keys."""
+"""Shops, deleted shops, forms, API keys, write keys, and calls that the collector did not keep."""
 
 from typing import Final
 
@@ -108,4 +108,15 @@ write_key: Final = Table(
     integer("created_at"),
     integer("revoked_at", NEVER),
     index("shop_key"),
+)
+
+# Tracking calls that the collector did not keep: `operations/uncollected.py`.
+uncollected: Final = Table(
+    "uncollected",
+    metadata,
+    key("shop_key"),
+    text_key("reason"),
+    # The last day with any, in UTC, and those of that day.
+    integer("day"),
+    integer("calls"),
 )

@@ -21,10 +21,10 @@ Execute = Callable[[str, Mapping[str, Any]], Any]
 
 _CONSUME: Final = """
     INSERT INTO rate_bucket (subject, full_at)
-    VALUES (:subject, CAST(:now AS BIGINT) + CAST(:interval AS BIGINT))
-    ON CONFLICT (subject) DO UPDATE SET full_at = CAST(:interval AS BIGINT) +
+    VALUES (:subject, CAST(:now AS BIGINT) + CAST(:cost AS BIGINT))
+    ON CONFLICT (subject) DO UPDATE SET full_at = CAST(:cost AS BIGINT) +
         CASE WHEN rate_bucket.full_at BETWEEN :now AND :reach THEN rate_bucket.full_at ELSE :now END
-    WHERE rate_bucket.full_at + CAST(:interval AS BIGINT) <= CAST(:now AS BIGINT) + :window
+    WHERE rate_bucket.full_at + CAST(:cost AS BIGINT) <= CAST(:now AS BIGINT) + :most
     OR rate_bucket.full_at > :reach
     RETURNING full_at
 """
@@ -33,10 +33,12 @@ _FULL_AT: Final = "SELECT full_at FROM rate_bucket WHERE subject = :subject"
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """At most `times` uses at once; they come back evenly over `window` (microseconds)."""
+    """At most `times` uses at once; they come back evenly over `window` (microseconds). `debt`: uses beyond
+    those that a caller may allow to be owed."""
 
     times: int
     window: int
+    debt: int = 0
 
     @property
     def interval(self) -> int:
@@ -55,24 +57,32 @@ class RateLimitState:
     reset_after: int
 
 
-def consume(execute: Execute, subject: str, limit: RateLimit, now: int) -> RateLimitState:
-    """Count one use of a subject, if its limit allows one now."""
+def consume(
+    execute: Execute,
+    subject: str,
+    limit: RateLimit,
+    now: int,
+    uses: int = 1,
+    *,
+    may_owe: bool = False,
+) -> RateLimitState:
+    """Count uses of a subject, if its limit allows all of them now. More than `times` count as so many."""
     interval, window = limit.interval, limit.window
-    reach = now + window + CLOCK_SKEW
+    owed = limit.debt * interval
+    cost, most = min(uses, limit.times) * interval, window + owed * may_owe
     values = {
         "subject": subject,
         "now": now,
-        "interval": interval,
-        "window": window,
-        "reach": reach,
+        "cost": cost,
+        "most": most,
+        "reach": now + window + owed + CLOCK_SKEW,
     }
     full_at = execute(_CONSUME, values)
     if full_at is None:
         full_at = execute(_FULL_AT, {"subject": subject})
-        return RateLimitState(
-            _seconds(full_at + interval - window - now), 0, _seconds(full_at - now)
-        )
-    return RateLimitState(0, (window - (full_at - now)) // interval, _seconds(full_at - now))
+        return RateLimitState(_seconds(full_at + cost - most - now), 0, _seconds(full_at - now))
+    remaining = max(window - (full_at - now), 0) // interval
+    return RateLimitState(0, remaining, _seconds(full_at - now))
 
 
 def client_network(address: str) -> str:

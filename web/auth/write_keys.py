@@ -14,9 +14,8 @@ from typing import Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from warehouse.domain.landing_names import can_be_folder
 from warehouse.domain.time import NEVER
-from warehouse.tables import shop, write_key
+from warehouse.tables import shop, uncollected, write_key
 from web.auth.api_keys import find_shop_key, require_room
 from web.auth.audit import Change
 from web.auth.columns import happened, words
@@ -33,13 +32,8 @@ def create(
     """Create a write key of a shop, and return its text.
 
     A caller that must not create two keys for one request passes its own `text`. Raises OperatorError without
-    the shop, a folder for its events or room for a key, and IntegrityError where that text is taken.
+    the shop or room for a key, and IntegrityError where that text is taken.
     """
-    if not can_be_folder(shop_id):
-        raise OperatorError(
-            f"the shop's id {shop_id!r} cannot be the name of a folder in the landing folder, which events "
-            "pass; add the shop under an id such as its domain"
-        )
     connection = change.connection
     shop_key = find_shop_key(connection, shop_id)
     require_room(connection, shop_key, "write keys", write_key, write_key.c.revoked_at > change.now)
@@ -65,8 +59,8 @@ def list_write_keys(connection: Connection, shop_id: str | None = None) -> list[
     return list(connection.execute(statement))
 
 
-def list_working(connection: Connection) -> list[tuple[str, str, tuple[str, ...]]]:
-    """The text, the shop's id and the origins of each write key that is not revoked."""
+def list_working(connection: Connection) -> list[tuple[str, str, int, tuple[str, ...]]]:
+    """The text, the shop's id and key, and the origins of each write key that is not revoked."""
     return [(*row,) for row in connection.execute(_SELECT_WORKING)]
 
 
@@ -104,17 +98,20 @@ _SELECT: Final = select(
     happened(write_key.c.revoked_at),
 ).join_from(write_key, shop, shop.c.shop_key == write_key.c.shop_key)
 
-# The collector's statement, and the columns in it: those are what its own role may read. None of them holds
-# the address of a member.
+# The collector's statement.
 _SELECT_WORKING: Final = (
-    select(write_key.c.write_key, shop.c.shop_id, words(write_key.c.origins))
+    select(write_key.c.write_key, shop.c.shop_id, shop.c.shop_key, words(write_key.c.origins))
     .join_from(write_key, shop, shop.c.shop_key == write_key.c.shop_key)
     .where(write_key.c.revoked_at == NEVER)
 )
+# The columns that the collector's own role may read: those of its statement, and its counts, which it also
+# writes. None of them holds the address of a member.
 READ_BY_COLLECTOR: Final = {
     write_key: ("write_key", "shop_key", "origins", "revoked_at"),
     shop: ("shop_key", "shop_id"),
+    uncollected: ("shop_key", "reason", "day", "calls"),
 }
+WRITTEN_BY_COLLECTOR: Final = (uncollected,)
 
 
 def _describe(key: WriteKey) -> str:

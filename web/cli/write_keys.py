@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 from sqlalchemy import Connection
 
-from warehouse.connections.roles import let_read
+from warehouse.connections.roles import make_role
 from warehouse.setting_values import origins as parse_origins
 from warehouse.settings import WAREHOUSE_URL
 from web.auth import write_keys as stored
@@ -59,11 +59,16 @@ def revoke(key: str) -> None:
 
 @click.command("collector-role")
 def collector_role() -> None:
-    """Create the role under which the collector reads write keys, and nothing else (PostgreSQL). Its
-    WAREHOUSE_URL is printed alone on the last line, and never shown again. A further call gives the role a
-    new password, and its rights anew. The user of WAREHOUSE_URL must be allowed to create roles."""
+    """Create the role under which the collector reads write keys, writes its counts, and does nothing else
+    (PostgreSQL). Its WAREHOUSE_URL is printed alone on the last line, and never shown again. A further call
+    gives the role a new password, and its rights anew. The user of WAREHOUSE_URL must be allowed to create
+    roles."""
     with transaction() as change:
-        url = let_read(
-            change.connection, WAREHOUSE_URL.get(), "_collector", stored.READ_BY_COLLECTOR
+        url = make_role(
+            change.connection,
+            WAREHOUSE_URL.get(),
+            "_collector",
+            stored.READ_BY_COLLECTOR,
+            stored.WRITTEN_BY_COLLECTOR,
         )
     click.echo(url.render_as_string(hide_password=False))

@@ -1,8 +1,9 @@
 """START HERE: the collector's application, and how a request passes.
 
 In this order: the limit of its address (429), write keys that were read (503), the type and size of the
-body (415, 400), its JSON (400), the write key (401), the origin (403), the limit of the key (429), the
-disk (503). Calls that are not about forms are answered 200 and dropped. Nothing here asks the warehouse.
+body (415, 400), its JSON (400), its calls by the limit of the address (429), the write key (401), the
+origin (403), the limits of the key and of the shop (429), the disk (503). Calls that are not about forms are
+answered 200 and dropped. Nothing here asks the warehouse.
 """
 
 import zlib
@@ -17,12 +18,14 @@ import orjson
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from warehouse.operations.uncollected import NO_ID, TOO_MANY_BYTES
 from web.auth.gcra import client_network
 from web.collector import snippet
 from web.collector.calls import (
     MAX_BATCH_BYTES,
     MAX_EVENT_BYTES,
     REFUSED,
+    TAKEN,
     MalformedCalls,
     PostedCalls,
     read_batch,
@@ -32,6 +35,7 @@ from web.collector.calls import (
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter, NotWritten
 from web.collector.limits import SendLimits
+from web.collector.uncollected import UncollectedCounts
 from web.http import response_headers
 from web.http.current_request import (
     CurrentRequest,
@@ -78,8 +82,9 @@ class Collector:
     keys: KnownKeys
     writer: LandingWriter
     limits: SendLimits
+    uncollected: UncollectedCounts
     clock: Callable[[], int]
-    listeners: list[Callable[[HandledPost], None]] = field(default_factory=list)
+    observe: Callable[[HandledPost], None] = lambda _post: None
     # Threads are left for those that ask whether the process lives.
     bodies: BodyReader = field(default_factory=partial(BodyReader, at_once=14, queued=32))
 
@@ -87,6 +92,7 @@ class Collector:
         """Write what waits, and let go of everything."""
         self.writer.close()
         self.keys.close()
+        self.uncollected.close()
         self.limits.close()
 
 
@@ -127,8 +133,7 @@ def create_collector(shared: Collector) -> Flask:
         path = request.url_rule.rule if request.url_rule else ""
         seconds = perf_counter() - current_request().started
         handled = HandledPost(path, response.status_code, seconds, g.outcomes, g.bytes)
-        for listener in shared.listeners:
-            listener(handled)
+        shared.observe(handled)
         return response_headers.add(response)
 
     app.before_request(begin)
@@ -155,6 +160,8 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
         raise Refusal(400, "invalid_body", str(error)) from None
     # Until they are on disk.
     g.outcomes = Counter({REFUSED: len(posted.calls)})
+    now, limits, address = shared.clock(), shared.limits, request.remote_addr or ""
+    _check_wait(limits.count_calls(address, len(posted.calls), now), "This address", "events")
     text = request.authorization.username if request.authorization else None
     text = text or posted.write_key
     key = shared.keys.find(text) if isinstance(text, str) else None
@@ -172,14 +179,18 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
             "origin_not_allowed",
             f"This write key is not for pages of {origin[:255]}; create one that names this origin.",
         )
-    now = shared.clock()
-    _check_wait(shared.limits.count_key(str(text), now), "This write key")
     # A library for servers names the visitor's user agent in the call, if it knows it.
     agent = request.headers.get("User-Agent", "") if origin else ""
-    reduced = reduce_calls(posted, agent, now)
+    reduced = reduce_calls(posted, key, agent, now)
+    shared.uncollected.add(key.shop_key, NO_ID, reduced.outcomes[NO_ID])
     if reduced.lines:
+        kept = reduced.outcomes[TAKEN]
+        _check_wait(limits.count_kept(str(text), address, kept, now), "This write key", "events")
+        seconds = limits.count_bytes(key.shop_id, len(reduced.lines), now)
+        shared.uncollected.add(key.shop_key, TOO_MANY_BYTES, kept if seconds else 0)
+        _check_wait(seconds, "This shop", "bytes")
         try:
-            shared.writer.append(key.shop_id, reduced.lines)
+            shared.writer.append(reduced.lines, reduced.forms)
         except NotWritten as error:
             raise Refusal(
                 503,
@@ -192,16 +203,16 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
 
 
 def _check_address(shared: Collector) -> None:
-    seconds = shared.limits.count_address(request.remote_addr or "", shared.clock())
-    _check_wait(seconds, "This address")
+    seconds = shared.limits.count_request(request.remote_addr or "", shared.clock())
+    _check_wait(seconds, "This address", "events")
 
 
-def _check_wait(seconds: int, sender: str) -> None:
+def _check_wait(seconds: int, sender: str, what: str) -> None:
     if seconds:
         raise Refusal(
             429,
             CODES[429],
-            f"{sender} has sent too many requests; try again in {seconds} s.",
+            f"{sender} has sent too many {what}; try again in {seconds} s.",
             {"Retry-After": str(seconds)},
         )
 

@@ -1,16 +1,16 @@
-"""Tracking calls as lines of the landing folder: the fields that the import reads, and nothing else.
+"""Tracking calls as rows of kind `events`: the fields that the import reads, and nothing else.
 
 An e-mail address becomes its SHA-256, a user agent the type of a device, and a free answer the fact that
 there was one: none of them reaches the disk. (The import stores the hash under the warehouse's secret, which
-this process does not know.) Everything else that the import might refuse is passed on, so
-that the shop sees it among its rejects.
+this process does not know.) A row without an id of its visitor or form session is dropped: broken scripts
+send one text as the id of all visitors. Everything else that the import might refuse is passed on, so that
+the shop sees it among its rejects.
 """
 
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -18,11 +18,13 @@ import msgspec
 from crawleruseragents import is_crawler
 
 from warehouse.domain.addresses import has_at, masked
-from warehouse.domain.devices import device_of
 from warehouse.domain.email_hash import hashed_email, plain_mark
-from warehouse.domain.time import MICROS_PER_SECOND, from_micros, to_micros
-from warehouse.domain.tracking_calls import CAMPAIGN, Call, event_type, fields_of, member, user_of
+from warehouse.domain.text_rules import is_no_id
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, from_micros, to_micros
+from warehouse.domain.tracking_calls import Call, Row, event_type, member, row_of
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
+from warehouse.operations.uncollected import NO_ID
+from web.collector.known_keys import KnownKey
 
 MAX_EVENT_BYTES: Final = 32 * 1024
 MAX_BATCH_BYTES: Final = 500 * 1024
@@ -37,9 +39,15 @@ REFUSED: Final = "refused"
 
 # A client's clock that is off by less is believed: messages travel for a moment.
 _MAX_CLOCK_ERROR: Final = 60 * MICROS_PER_SECOND
+# Strangers have the keys of pages. They must not write a shop's history.
+_MAX_AGE_ON_PAGES: Final = 7 * MICROS_PER_DAY
 _NAMES: Final = ("form_name", "step_name")
-# User agents are far shorter.
-_MAX_AGENT: Final = 1_000
+_NEEDED_IDS: Final = ("visitor_id", "form_session_id")
+# Characters of a user agent that are looked at: each costs hundreds of patterns.
+_MAX_AGENT: Final = 256
+# User agents that nobody has sent before, of one request; whether others are crawlers is not asked.
+_MAX_NEW_AGENTS: Final = 20
+_REMEMBERED_AGENTS: Final = 1 << 14
 
 
 class MalformedCalls(Exception):
@@ -63,9 +71,10 @@ class PostedCalls(NamedTuple):
 
 
 class ReducedCalls(NamedTuple):
-    """Lines, each with its line end, and the number of calls by outcome (TAKEN, OTHER, CRAWLER)."""
+    """Lines, each with its line end; a number for each form that they name; calls by outcome."""
 
     lines: bytes
+    forms: set[int]
     outcomes: Counter[str]
 
 
@@ -104,73 +113,75 @@ def _decoded(text: bytes) -> Call:
         )
     try:
         return _CALL.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    # An ArithmeticError: a number with an exponent of twenty digits.
+    except (msgspec.DecodeError, UnicodeError, RecursionError, ArithmeticError):
         raise MalformedCalls("An event is not a JSON object in UTF-8; send one.") from None
 
 
-def reduce_calls(posted: PostedCalls, header_agent: str, now: int) -> ReducedCalls:
-    """The calls about forms as lines. `header_agent` is the user agent of the request's browser, which
-    counts for calls that name none; `now` the present instant."""
+def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int) -> ReducedCalls:
+    """The calls about forms as rows of the key's shop. `header_agent` is the user agent of the request's
+    browser, which counts for calls that name none; `now` the present instant."""
     outcomes: Counter[str] = Counter()
     lines: list[bytes] = []
+    forms: set[int] = set()
+    new_agents: set[str] = set()
     for call in posted.calls:
-        context = posted.context | member(call, "context")
-        agent = context.get("userAgent")
-        if not isinstance(agent, str):
-            agent = header_agent
         if event_type(call) is None:
             outcomes[OTHER] += 1
-        elif _is_crawler(agent[:_MAX_AGENT]):
+            continue
+        context = posted.context | member(call, "context")
+        agent = context.get("userAgent")
+        agent = (agent if isinstance(agent, str) else header_agent)[:_MAX_AGENT]
+        if _is_crawler(agent, new_agents):
             outcomes[CRAWLER] += 1
-        else:
-            outcomes[TAKEN] += 1
-            sent_at = call.get("sentAt") or posted.sent_at
-            lines.append(_LINE.encode(_line(call, context, agent, sent_at, now)) + b"\n")
-    return ReducedCalls(b"".join(lines), outcomes)
+            continue
+        row = _without_persons(row_of(call | {"context": context | {"userAgent": agent}}) or {})
+        if any(_says_nothing(row.get(name)) for name in _NEEDED_IDS):
+            outcomes[NO_ID] += 1
+            continue
+        outcomes[TAKEN] += 1
+        if _says_nothing(row.get("event_id")):
+            row["event_id"] = str(uuid4())
+        row["occurred_at"] = _time(call, call.get("sentAt") or posted.sent_at, key, now)
+        row["shop_id"] = key.shop_id
+        lines.append(_LINE.encode(row) + b"\n")
+        forms.add(hash((key.shop_id, row.get("form_id"))))
+    return ReducedCalls(b"".join(lines), forms, outcomes)
 
 
-@lru_cache(maxsize=1 << 14)
-def _is_crawler(agent: str) -> bool:
-    return bool(is_crawler(agent))
+_crawlers: dict[str, bool] = {}
+"""Whether each user agent that was looked at is a crawler's."""
 
 
-def _line(call: Call, context: Call, agent: str, sent_at: Any, now: int) -> Call:
-    fields = fields_of(call)
-    user, address = user_of(call)
-    email, stated_hash = fields.pop("email", None), fields.pop("email_sha256", None)
-    if not email and not stated_hash:
-        email = member(context, "traits").get("email") or address
-    visitor = call.get("anonymousId") or (None if user else plain_mark(address))
-    device = member(context, "device")
-    properties = {
+def _is_crawler(agent: str, new_agents: set[str]) -> bool:
+    """`new_agents`: those of the request that were looked at, to which this one is added."""
+    known = _crawlers.get(agent)
+    if known is not None or len(new_agents) >= _MAX_NEW_AGENTS:
+        return known or False
+    new_agents.add(agent)
+    if len(_crawlers) >= _REMEMBERED_AGENTS:
+        _crawlers.clear()
+    _crawlers[agent] = bool(is_crawler(agent))
+    return _crawlers[agent]
+
+
+def _says_nothing(id: Any) -> bool:
+    return id is None or (isinstance(id, str) and is_no_id(id))
+
+
+def _without_persons(row: Row) -> Row:
+    """A row in which hashes stand for addresses, and nothing for a free answer."""
+    email, stated_hash = row.pop("email", None), row.pop("email_sha256", None)
+    kept = {
         # An import stores names as they are, so not even a hash may be in them.
         name: _plain(value, _hidden) if name in _NAMES else _plain(value)
-        for name, value in fields.items()
+        for name, value in row.items()
         if name != "value"
     }
-    properties["email_sha256"] = _email_hash(email) or _plain(stated_hash, _hidden)
-    if "value" in fields:
-        properties["value"] = _answer(fields)
-    campaign = member(context, "campaign").items()
-    return _present(
-        messageId=_plain(call.get("messageId")) or str(uuid4()),
-        type="track",
-        event=call["event"],
-        anonymousId=_plain(visitor),
-        userId=_plain(user),
-        timestamp=_timestamp(call, sent_at, now),
-        properties=_present(**properties),
-        context=_present(
-            campaign=_present(
-                **{name: _plain(value) for name, value in campaign if name in CAMPAIGN}
-            ),
-            device=_present(type=device_of(device.get("type"), device.get("model"), agent)),
-        ),
-    )
-
-
-def _present(**members: Any) -> Call:
-    return {name: value for name, value in members.items() if value not in (None, "", {})}
+    kept["email_sha256"] = _email_hash(email) or _plain(stated_hash, _hidden)
+    if "value" in row:
+        kept["value"] = _answer(row)
+    return {name: value for name, value in kept.items() if value not in (None, "")}
 
 
 def _plain(value: Any, instead: Callable[[str], str] = plain_mark) -> Any:
@@ -189,15 +200,15 @@ def _email_hash(address: Any) -> str:
     return hashed_email(address) if isinstance(address, str) else ""
 
 
-def _answer(fields: dict[str, Any]) -> Any:
+def _answer(row: Row) -> Any:
     """The value of an answer whose type can be aggregated; of others only that there is one."""
-    value = fields["value"]
-    if fields.get("field_type") not in AGGREGATABLE_FIELD_TYPES:
+    value = row["value"]
+    if row.get("field_type") not in AGGREGATABLE_FIELD_TYPES:
         return True if value not in ("", []) else None
     return [_plain(item) for item in value] if isinstance(value, list) else _plain(value)
 
 
-def _timestamp(call: Call, sent_at: Any, now: int) -> str:
+def _time(call: Call, sent_at: Any, key: KnownKey, now: int) -> str:
     """When it happened, by the client's clock, or by this one where the client's is wrong."""
     occurred = _instant(call.get("timestamp")) or _instant(call.get("originalTimestamp"))
     sent = _instant(sent_at)
@@ -205,6 +216,8 @@ def _timestamp(call: Call, sent_at: Any, now: int) -> str:
         return from_micros(now).isoformat()
     if sent is not None and abs(now - sent) > _MAX_CLOCK_ERROR:
         occurred += now - sent
+    if key.origins and abs(now - occurred) > _MAX_AGE_ON_PAGES:
+        occurred = now
     try:
         return from_micros(occurred).isoformat()
     except OverflowError:

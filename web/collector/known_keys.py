@@ -8,7 +8,6 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Final, NamedTuple
 
-from warehouse.domain.landing_names import can_be_folder
 from web.auth.write_keys import list_working
 from web.db.database import Database
 
@@ -18,9 +17,10 @@ ANY_ORIGIN: Final = "*"
 
 
 class KnownKey(NamedTuple):
-    """A key that works: its shop, and the origins whose pages may use it."""
+    """A key that works: its shop, and the origins whose pages may use it; none: it is for servers alone."""
 
     shop_id: str
+    shop_key: int
     origins: frozenset[str]
 
     def allows(self, origin: str) -> bool:
@@ -36,7 +36,7 @@ class KnownKeys:
         self._on_trouble = on_trouble
         self._is_failing = False
         self._keys: dict[str, KnownKey] | None = None
-        self._any = KnownKey("", frozenset())
+        self._any = KnownKey("", 0, frozenset())
         self._ends = Event()
         self._thread = Thread(target=self._run, name="known-keys", daemon=True)
         self._thread.start()
@@ -82,9 +82,8 @@ class KnownKeys:
         finally:
             self._database.release(connection)
         keys = {
-            text: KnownKey(shop_id, frozenset(origins))
-            for text, shop_id, origins in listed
-            if can_be_folder(shop_id)
+            text: KnownKey(shop_id, shop_key, frozenset(origins))
+            for text, shop_id, shop_key, origins in listed
         }
-        self._any = KnownKey("", frozenset().union(*(key.origins for key in keys.values())))
+        self._any = KnownKey("", 0, frozenset().union(*(key.origins for key in keys.values())))
         self._keys = keys

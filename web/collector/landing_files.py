@@ -1,14 +1,12 @@
-"""Files of one shop in the landing folder: open and locked while they grow, then under their own name.
+"""A file of the collector in the landing folder: open and locked while it grows, then under its own name.
 
-`IMPORT_DIR/events/segment/SHOP/.collected-*.ndjson`: the landing folder ignores a name with a dot. A
-finished file is renamed without the dot, and nothing is written to it again. A file stays locked as long
-as it is open. The system drops the lock when its process ends, however it ends, so a file that can be
-locked was left behind.
+`IMPORT_DIR/events/.collected-*.ndjson`: the landing folder ignores a name with a dot. A finished file is
+renamed without the dot, and nothing is written to it again. A file stays locked as long as it is open. The
+system drops the lock when its process ends, however it ends, so a file that can be locked was left behind.
 
 No link is followed below the landing folder: other accounts may write there.
 """
 
-import errno
 import fcntl
 import os
 import re
@@ -19,24 +17,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from warehouse.domain.landing_names import COLLECTED, can_be_folder
+from warehouse.domain.landing_names import COLLECTED
 
-# The place of the files that the format `segment` reads.
-_PLACE: Final = ("events", "segment")
+# The place of files of kind `events` whose rows name their shops.
+_PLACE: Final = "events"
 _MINE: Final = re.compile(rf"\.({COLLECTED}[0-9a-zA-Z-]+\.ndjson)")
-
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class LandingFile:
     """A file that grows; only its creator's thread uses it. All methods raise OSError."""
 
-    def __init__(self, root: Path, shop_id: str) -> None:
+    def __init__(self, root: Path) -> None:
         """Create the file, and the folders that are not there."""
-        if not can_be_folder(shop_id):
-            raise OSError(errno.EINVAL, "the shop's id cannot be the name of a folder")
-        self._root, self.shop_id = root, shop_id
-        with _open_folder(root, *_PLACE, shop_id, make=True) as folder:
+        self._root = root
+        with _open_place(root, make=True) as folder:
             self._name, self._descriptor = _create(folder)
             try:
                 # The name is on disk before any line is.
@@ -66,10 +60,7 @@ class LandingFile:
     def finish(self) -> None:
         """Give the file its own name, or remove it if it is empty. It is closed if this succeeds."""
         # Somebody may have removed it, or its folder.
-        with (
-            suppress(FileNotFoundError),
-            _open_folder(self._root, *_PLACE, self.shop_id) as folder,
-        ):
+        with suppress(FileNotFoundError), _open_place(self._root) as folder:
             _release(folder, self._name, is_empty=self.size == 0)
         self.close()
 
@@ -81,20 +72,12 @@ class LandingFile:
 def take_up(root: Path) -> int:
     """Give each file that a dead process left behind its own name; empty ones are removed. The number
     of files. A last line that is cut short stays: the import rejects it, and so shows it."""
-    taken = 0
     try:
-        with _open_folder(root, *_PLACE) as place:
-            for shop_id in os.listdir(place):
-                # A file or a link is not a shop's folder; a folder may be unreadable.
-                with suppress(OSError), _open_inner(place, shop_id) as folder:
-                    taken += sum(
-                        _take_up_file(folder, name)
-                        for name in os.listdir(folder)
-                        if _MINE.fullmatch(name)
-                    )
+        with _open_place(root) as folder:
+            names = filter(_MINE.fullmatch, os.listdir(folder))
+            return sum(_take_up_file(folder, name) for name in names)
     except FileNotFoundError:
-        pass  # nothing was collected yet
-    return taken
+        return 0  # nothing was collected yet
 
 
 def _take_up_file(folder: int, name: str) -> bool:
@@ -154,30 +137,21 @@ def _is_at(descriptor: int, folder: int, name: str) -> bool:
 
 
 @contextmanager
-def _open_folder(root: Path, *names: str, make: bool = False) -> Iterator[int]:
-    """A descriptor of `root/names...`. `make`: those that are not there are made, and are on disk."""
+def _open_place(root: Path, *, make: bool = False) -> Iterator[int]:
+    """A descriptor of the folder of these files. `make`: folders that are not there are made, and are on
+    disk. The operator has set the root; it may be a link."""
     if make:
         root.mkdir(parents=True, exist_ok=True)
-    # The operator has set the root; it may be a link.
-    opened = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    above = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        for name in names:
-            if make:
-                with suppress(FileExistsError):
-                    os.mkdir(name, 0o700, dir_fd=opened)
-                    os.fsync(opened)
-            inner = os.open(name, _FOLDER, dir_fd=opened)
-            os.close(opened)
-            opened = inner
-        yield opened
+        if make:
+            with suppress(FileExistsError):
+                os.mkdir(_PLACE, 0o700, dir_fd=above)
+                os.fsync(above)
+        folder = os.open(_PLACE, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
     finally:
-        os.close(opened)
-
-
-@contextmanager
-def _open_inner(folder: int, name: str) -> Iterator[int]:
-    opened = os.open(name, _FOLDER, dir_fd=folder)
+        os.close(above)
     try:
-        yield opened
+        yield folder
     finally:
-        os.close(opened)
+        os.close(folder)

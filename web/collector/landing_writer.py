@@ -1,8 +1,11 @@
 """Lines into the landing folder: a request goes on when its lines are on disk.
 
-One thread of each process writes. It takes all lines that wait, writes those of each shop with one call,
-and syncs each file once: the requests that arrive meanwhile wait for the next turn together. So the disk's
-speed bounds the turns, not the requests.
+One thread of each process writes, into one file for all shops. It takes all lines that wait, writes them with
+one call, and syncs the file once: the requests that arrive meanwhile wait for the next turn together. So the
+disk's speed bounds the turns, not the requests.
+
+An import has a price that does not depend on its rows, so a file grows for a minute. It is finished sooner
+where a form sends its first events in an hour: somebody may be waiting for them, at the Set up page.
 
 Lines that cannot be written are taken back, and their requests are refused. Their file is finished and the
 next one begins: after a failed sync, nobody knows what of the file is on disk.
@@ -10,8 +13,7 @@ next one begins: after a failed sync, nobody knows what of the file is on disk.
 
 import os
 import time
-from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -20,9 +22,13 @@ from typing import Final, NamedTuple
 
 from web.collector.landing_files import LandingFile, take_up
 
-FINISH_SECONDS: Final = 10.0
+FINISH_SECONDS: Final = 60.0
 FINISH_BYTES: Final = 64 * 1024 * 1024
-MAX_OPEN_FILES: Final = 256
+# With events of a form that has sent none for so long, a file is finished sooner.
+NEWS_FINISH_SECONDS: Final = 5.0
+_FORGET_SECONDS: Final = 3_600.0
+# Strangers can name any number of forms.
+_REMEMBERED_FORMS: Final = 100_000
 
 
 class NotWritten(Exception):
@@ -30,19 +36,13 @@ class NotWritten(Exception):
 
 
 class _Waiting(NamedTuple):
-    shop_id: str
     lines: bytes
+    forms: Iterable[int]
     written: "Future[None]"
 
 
-class _OpenFile(NamedTuple):
-    file: LandingFile
-    since: float
-
-
 class LandingWriter:
-    """One per process, until `close()`. `on_open_files` gets the number of open files when it changes,
-    and `on_trouble` a sentence when writing begins to fail."""
+    """One per process, until `close()`. `on_trouble` gets a sentence when writing begins to fail."""
 
     def __init__(
         self,
@@ -50,28 +50,31 @@ class LandingWriter:
         *,
         finish_seconds: float = FINISH_SECONDS,
         finish_bytes: int = FINISH_BYTES,
-        max_open_files: int = MAX_OPEN_FILES,
-        on_open_files: Callable[[int], None] = lambda _number: None,
+        news_finish_seconds: float = NEWS_FINISH_SECONDS,
         on_trouble: Callable[[str], None] = lambda _sentence: None,
     ) -> None:
         self._root = root
         self._finish_seconds, self._finish_bytes = finish_seconds, finish_bytes
-        self._max_open_files = max_open_files
-        self._on_open_files, self._on_trouble = on_open_files, on_trouble
+        self._news_finish_seconds = news_finish_seconds
+        self._on_trouble = on_trouble
         self._changed = Condition()
         self._waiting: list[_Waiting] = []
         self._ends = False
-        # By shop, the oldest first.
-        self._open: dict[str, _OpenFile] = {}
+        self._file: LandingFile | None = None
+        # When it has to be finished.
+        self._due_at = 0.0
         # Closed to lines, and not yet under their own names.
         self._leaving: list[LandingFile] = []
+        # When each form last sent, the latest last.
+        self._forms: dict[int, float] = {}
         self._is_failing = False
         self._thread = Thread(target=self._run, name="landing-writer", daemon=True)
         self._thread.start()
 
-    def append(self, shop_id: str, lines: bytes) -> None:
-        """Return when the lines, each with its line end, are on disk. Raises NotWritten."""
-        waiting = _Waiting(shop_id, lines, Future())
+    def append(self, lines: bytes, forms: Iterable[int] = ()) -> None:
+        """Return when the lines, each with its line end, are on disk. `forms`: a number for each form of a
+        shop that they name. Raises NotWritten."""
+        waiting = _Waiting(lines, forms, Future())
         with self._changed:
             if self._ends:
                 raise NotWritten("the collector is being stopped")
@@ -97,77 +100,69 @@ class LandingWriter:
                 self._changed.wait_for(lambda: self._waiting or self._ends, self._until_next())
                 batch, self._waiting = self._waiting, []
                 ends = self._ends
-            self._write(batch)
-            self._finish_due(all_files=ends)
+            if batch:
+                self._write(batch)
+            self._finish_due(ends=ends)
 
     def _until_next(self) -> float | None:
         """Seconds until a file is due; None without one."""
         if self._leaving:
             return 1.0
-        first = next(iter(self._open.values()), None)
-        return first and max(first.since + self._finish_seconds - time.monotonic(), 0.0)
+        return max(self._due_at - time.monotonic(), 0.0) if self._file else None
 
     def _write(self, batch: list[_Waiting]) -> None:
-        by_shop: dict[str, list[_Waiting]] = defaultdict(list)
+        try:
+            if self._file is None:
+                self._file = LandingFile(self._root)
+                self._due_at = time.monotonic() + self._finish_seconds
+            self._file.write(b"".join(waiting.lines for waiting in batch))
+            self._file.commit()
+        except Exception as error:
+            self._refuse(batch, error)
+            return
+        self._is_failing = False
         for waiting in batch:
-            by_shop[waiting.shop_id].append(waiting)
-        written: list[str] = []
-        for shop_id, group in by_shop.items():
-            try:
-                self._file(shop_id).write(b"".join(waiting.lines for waiting in group))
-                written.append(shop_id)
-            except Exception as error:
-                self._refuse(shop_id, group, error)
-        for shop_id in written:
-            group = by_shop[shop_id]
-            try:
-                self._open[shop_id].file.commit()
-            except Exception as error:
-                self._refuse(shop_id, group, error)
-                continue
-            self._is_failing = False
-            for waiting in group:
-                waiting.written.set_result(None)
+            waiting.written.set_result(None)
+        self._note_forms({form for waiting in batch for form in waiting.forms})
 
-    def _file(self, shop_id: str) -> LandingFile:
-        if shop_id not in self._open:
-            self._open[shop_id] = _OpenFile(LandingFile(self._root, shop_id), time.monotonic())
-            self._on_open_files(len(self._open))
-        return self._open[shop_id].file
-
-    def _refuse(self, shop_id: str, group: list[_Waiting], error: Exception) -> None:
+    def _refuse(self, batch: list[_Waiting], error: Exception) -> None:
         """Take the lines back, and close the file to lines."""
-        if shop_id in self._open:
-            file = self._open[shop_id].file
+        if self._file:
             # Where even this fails, the lines may come twice: the import skips what it has.
             with suppress(OSError):
-                file.withdraw()
-            self._leave(shop_id)
+                self._file.withdraw()
+            self._leave(self._file)
         self._tell(error)
-        for waiting in group:
+        for waiting in batch:
             waiting.written.set_exception(NotWritten(_reason(error)))
 
-    def _finish_due(self, *, all_files: bool) -> None:
-        """Finish the files that are old or large, and the oldest ones of too many."""
+    def _note_forms(self, forms: set[int]) -> None:
+        """Remember the forms that have sent; the file is due sooner if one of them has news."""
         now = time.monotonic()
-        surplus = len(self._open) - self._max_open_files
-        for index, (shop_id, opened) in enumerate(list(self._open.items())):
-            is_due = now - opened.since >= self._finish_seconds
-            is_large = opened.file.size >= self._finish_bytes
-            if all_files or is_due or is_large or index < surplus:
-                self._leave(shop_id)
-        still: list[LandingFile] = []
-        for file in self._leaving:
+        for form in forms:
+            sent_at = self._forms.pop(form, None)
+            if sent_at is None or sent_at < now - _FORGET_SECONDS:
+                self._due_at = min(self._due_at, now + self._news_finish_seconds)
+            self._forms[form] = now
+        while len(self._forms) > _REMEMBERED_FORMS:
+            del self._forms[next(iter(self._forms))]
+
+    def _finish_due(self, *, ends: bool) -> None:
+        """Finish the file if it is old or large, and those that could not be finished before."""
+        if self._file:
+            is_large = self._file.size >= self._finish_bytes
+            if ends or is_large or time.monotonic() >= self._due_at:
+                self._leave(self._file)
+        for file in list(self._leaving):
             try:
                 file.finish()
+                self._leaving.remove(file)
             except OSError as error:
                 self._tell(error)
-                still.append(file)
-        self._leaving = still
 
-    def _leave(self, shop_id: str) -> None:
-        self._leaving.append(self._open.pop(shop_id).file)
-        self._on_open_files(len(self._open))
+    def _leave(self, file: LandingFile) -> None:
+        self._leaving.append(file)
+        self._file = None
 
     def _tell(self, error: Exception) -> None:
         if not self._is_failing:

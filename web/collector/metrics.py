@@ -5,7 +5,7 @@ Only a worker that is measured imports this, as `web/metrics/__init__.py` says.
 
 from typing import Final
 
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Histogram
 
 from web.collector.app import HandledPost
 
@@ -21,16 +21,12 @@ SECONDS: Final = Histogram(
 )
 EVENTS: Final = Counter(
     "formrevenue_collector_events_total",
-    "Calls that were answered 200 or refused: taken, of a crawler, other than about forms, refused.",
+    "Calls that were answered 200 or refused: taken, of a crawler, without the id of a visitor or a session, "
+    "other than about forms, refused.",
     ("outcome",),
 )
 BYTES: Final = Counter(
     "formrevenue_collector_bytes_total", "Bytes that were added to the landing folder."
-)
-OPEN_FILES: Final = Gauge(
-    "formrevenue_collector_open_files",
-    "Files of the landing folder that still grow.",
-    multiprocess_mode="livesum",
 )
 
 

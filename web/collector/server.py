@@ -16,6 +16,7 @@ from web.collector.app import Collector, create_collector
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter
 from web.collector.limits import SendLimits
+from web.collector.uncollected import UncollectedCounts
 from web.db.database import Database
 from web.http.request_log import log_trouble
 from web.server.wsgi_server import begin_worker, run_processes, watched
@@ -33,16 +34,14 @@ def _load_collector(secret: bytes, rate_buckets: str, is_measured: bool) -> Any:
     metrics: Any = None
     if is_measured:
         from web.collector import metrics
+    database = Database(WAREHOUSE_URL.get())
     shared = Collector(
-        keys=KnownKeys(Database(WAREHOUSE_URL.get()), log_trouble),
-        writer=LandingWriter(
-            IMPORT_DIR.get(),
-            on_open_files=metrics.OPEN_FILES.set if metrics else lambda _number: None,
-            on_trouble=log_trouble,
-        ),
+        keys=KnownKeys(database, log_trouble),
+        writer=LandingWriter(IMPORT_DIR.get(), on_trouble=log_trouble),
         limits=SendLimits(rate_buckets, secret),
+        uncollected=UncollectedCounts(database, wall_clock, log_trouble),
         clock=wall_clock,
-        listeners=[metrics.observe] if metrics else [],
+        observe=metrics.observe if metrics else lambda _post: None,
     )
     atexit.register(shared.close)
     return watched(create_collector(shared))

@@ -11,6 +11,7 @@ The fields `RateLimit` and `RateLimit-Policy` are those of draft-ietf-httpapi-ra
 
 import sqlite3
 from collections.abc import Mapping
+from functools import partial
 from threading import Lock
 from typing import Any, Final
 
@@ -48,17 +49,29 @@ class RateBuckets:
         self._memory = _open(":memory:")
         self._has_failed = False
 
-    def take(self, subject: str, allowance: RateLimit, now: int) -> RateLimitState:
+    def take(
+        self,
+        subject: str,
+        allowance: RateLimit,
+        now: int,
+        uses: int = 1,
+        *,
+        may_owe: bool = False,
+    ) -> RateLimitState:
+        """See `consume`."""
+        consume = partial(
+            _take, subject=subject, allowance=allowance, now=now, uses=uses, may_owe=may_owe
+        )
         with self._lock:
             if self._file:
                 try:
                     self._connection = self._connection or _open(self._file)
-                    taken = _take(self._connection, subject, allowance, now)
+                    taken = consume(self._connection)
                     self._has_failed = False
                     return taken
                 except sqlite3.Error as error:
                     self._give_up(error)
-            return _take(self._memory, subject, allowance, now)
+            return consume(self._memory)
 
     def create(self) -> None:
         """Make the file, before several processes want to at once."""
@@ -91,7 +104,13 @@ def _open(file: str) -> sqlite3.Connection:
 
 
 def _take(
-    connection: sqlite3.Connection, subject: str, allowance: RateLimit, now: int
+    connection: sqlite3.Connection,
+    subject: str,
+    allowance: RateLimit,
+    now: int,
+    uses: int,
+    *,
+    may_owe: bool,
 ) -> RateLimitState:
     def execute(statement: str, values: Mapping[str, Any]) -> Any:
         rows = connection.execute(statement, values).fetchall()
@@ -99,17 +118,17 @@ def _take(
 
     connection.execute("BEGIN IMMEDIATE")
     try:
-        taken = consume(execute, subject, allowance, now)
+        taken = consume(execute, subject, allowance, now, uses, may_owe=may_owe)
         connection.execute("DELETE FROM rate_bucket WHERE full_at <= ?", (now,))
     finally:
         connection.execute("COMMIT")
     return taken
 
 
-def limit_of(setting: Setting, share: int = 1) -> RateLimit | None:
-    """The limit that a setting gives, or a `share`th of its uses; None where it is off."""
+def limit_of(setting: Setting) -> RateLimit | None:
+    """The limit that a setting gives; None where it is off."""
     times, seconds = setting.get() or (0, 0)
-    return RateLimit(max(times // share, 1), seconds * MICROS_PER_SECOND) if times else None
+    return RateLimit(times, seconds * MICROS_PER_SECOND) if times else None
 
 
 class RateLimits:

@@ -16,7 +16,7 @@ from sqlalchemy import Row
 from warehouse.domain.currencies import DECIMALS
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.domain.text_rules import ZONES
-from warehouse.operations import shop_arrivals, shop_pulls, shop_registry
+from warehouse.operations import shop_arrivals, shop_pulls, shop_registry, uncollected
 from warehouse.operations.shop_registry import ShopSettings
 from warehouse.operations.shop_state import read_state
 from warehouse.settings import CREDENTIALS_KEY, REFRESH_MINUTES, collect_url
@@ -51,6 +51,8 @@ KINDS: Final = {
 # The kinds without which there are no figures.
 _NEEDED: Final = ("events", "orders")
 _RELOAD_SECONDS: Final = 10
+# For so long the page tells of events that were dropped.
+_TOLD_DAYS: Final = 7
 _TYPES: Final = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
 
 
@@ -75,6 +77,7 @@ def show() -> Response:
         has_begun=any(arrival.rows for arrival in arrivals if arrival.kind in _NEEDED),
         state=read_state(connection, shop_key, shop.edition),
         refresh_minutes=REFRESH_MINUTES.get(),
+        without_id=uncollected.find(connection, shop_key, uncollected.NO_ID, page.now, _TOLD_DAYS),
         is_missing=is_missing,
         reload_seconds=_RELOAD_SECONDS if reloads else None,
         now=page.now,

@@ -42,7 +42,7 @@ def sent_id(value: Any) -> str | None:
     """An identifier; None if it is a text that broken scripts send in the place of one, or the `NaN` that
     programs write into a column of numbers."""
     plain = "nan" if isinstance(value, float) and isnan(value) else identifier(value)
-    return None if plain.lower() in text_rules.NO_IDS else plain
+    return None if text_rules.is_no_id(plain) else plain
 
 
 def code(value: Any) -> str:

@@ -21,6 +21,7 @@ from tests.support.import_files import FORM, Row, answer, as_ndjson, event, orde
 from tests.support.warehouse import Warehouse
 from warehouse.connections.arrow import open_arrow
 from web.collector.calls import PostedCalls, reduce_calls
+from web.collector.known_keys import KnownKey
 
 ADDRESS = "ann@mail.example"
 HASHES = [sha256(text.encode()).hexdigest() for text in (ADDRESS, "çem+news@mail.example")]
@@ -81,8 +82,10 @@ def import_all(warehouse: Warehouse) -> None:
     calls = [called | {"properties": properties, "sentAt": at} for at in ("2026-01-02", "soon")]
     calls[1]["messageId"] = "n"
     warehouse.take_file("events", written(warehouse.folder / "c.ndjson", calls), "a.example")
-    collected = reduce_calls(PostedCalls(calls, None, None, {}), "", 0).lines
-    warehouse.take_file("events", written(warehouse.folder / "l.ndjson", collected), "a.example")
+    collected = reduce_calls(
+        PostedCalls(calls, None, None, {}), KnownKey("a.example", 1, frozenset()), "", 0
+    ).lines
+    warehouse.take_file("events", written(warehouse.folder / "l.ndjson", collected))
 
 
 def left_of(kept: bytes) -> list[str]:

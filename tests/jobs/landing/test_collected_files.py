@@ -1,14 +1,43 @@
-"""Files of the collector are purged from `done/` in time, and no others."""
+"""Files of the collector: one has rows of all shops; they are purged from `done/` in time, and no others."""
 
 import os
 import time
+from typing import Any
 
-from tests.support.import_files import SAMPLES
+import pytest
+
+from jobs.importing import import_file
+from tests.support.commands import run_web
+from tests.support.import_files import SAMPLES, as_ndjson, event
 from tests.support.job_commands import SHOP, Commands
 
+# As an earlier version wrote them, and as an export of Segment: a folder for each shop.
 CALLS = (SAMPLES / "segment.ndjson").read_bytes()
 PLACE = "events/segment/a.example"
 DAY = 86_400
+
+
+def test_a_shop_that_is_deleted_during_the_import_holds_up_no_other(
+    sqlite_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sqlite_commands.take("shops", [SHOP, SHOP | {"shop_id": "b.example"}])
+    rows = [event(), event(event_id="e2", shop_id="b.example")]
+    sqlite_commands.land("events", "collected-1.ndjson", as_ndjson(rows))
+    write_chunk = import_file.write_chunk
+
+    def delete_first(*arguments: Any) -> None:
+        monkeypatch.setattr(import_file, "write_chunk", write_chunk)
+        run_web(sqlite_commands.url, "shops", "delete", "a.example", "--yes").finish()
+        write_chunk(*arguments)
+
+    monkeypatch.setattr(import_file, "write_chunk", delete_first)
+    said = sqlite_commands("landing")
+    assert "a shop of this file was deleted" in said
+    assert sqlite_commands.rows("SELECT COUNT(*) FROM raw_event") == [0]
+    sqlite_commands("landing")
+    assert sqlite_commands.rows("SELECT event_id FROM raw_event") == ["e2"]
+    names = [path.name for path in (sqlite_commands.landing / "events/done").iterdir()]
+    assert sorted(names) == ["collected-1.ndjson", "collected-1.ndjson.report.json"]
 
 
 def test_old_ones_that_were_imported_are_deleted(sqlite_commands: Commands) -> None:

@@ -12,7 +12,10 @@ from tests.jobs.scheduler.conftest import HOUR, MINUTE, findings, gauges, needs,
 from tests.support.commands import kill_at_call
 from tests.support.import_files import FORM, answer, as_ndjson, event, order
 from tests.support.job_commands import SHOP, Commands
+from tests.support.shop_builder import writing
+from warehouse.connections.engine import open_engine
 from warehouse.domain.time import MICROS_PER_DAY
+from warehouse.operations import uncollected
 
 
 def daily_orders(commands: Commands, days: int, newest: timedelta) -> None:
@@ -194,6 +197,22 @@ def test_rejects_of_an_import_that_was_undone(commands: Commands) -> None:
     assert needs(commands) == {}
     commands.change("UPDATE import_file SET state = 'done'")
     assert needs(commands) == {"many-rejects": [""]}
+
+
+def test_events_beyond_the_bytes_of_a_shop(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    now = now_micros()
+    for calls in (3, 4):
+        engine = open_engine(commands.url)
+        with writing(engine) as connection:
+            uncollected.add(connection, {(1, uncollected.TOO_MANY_BYTES): calls}, now)
+            uncollected.add(connection, {(1, uncollected.NO_ID): 1}, now)
+            # A shop that was deleted meanwhile.
+            uncollected.add(connection, {(7, uncollected.TOO_MANY_BYTES): 1}, now)
+        engine.dispose()
+    assert needs(commands, now) == {"collect-limit": [SHOP["shop_id"]]}
+    assert f"the collector refused 7 events of {SHOP['shop_id']}" in commands("status", status=1)
+    assert needs(commands, now + 2 * MICROS_PER_DAY) == {}
 
 
 def test_events_of_forms_that_are_not_known(commands: Commands) -> None:

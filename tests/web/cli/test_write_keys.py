@@ -57,7 +57,6 @@ def test_a_key_for_servers_alone(warehouse_url: str, shop: ShopBuilder) -> None:
     ("words", "status", "told"),
     [
         (("create", "--shop", "unknown"), 1, "there is no shop 'unknown'"),
-        (("create", "--shop", "a/b"), 1, "cannot be the name of a folder"),
         (
             ("create", "--shop", "x", "--origins", "shop.example"),
             2,

@@ -16,6 +16,7 @@ from web.collector.app import Collector, HandledPost, create_collector
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter
 from web.collector.limits import SendLimits
+from web.collector.uncollected import UncollectedCounts
 from web.db.database import Database
 
 ORIGIN = "https://shop.example"
@@ -64,12 +65,14 @@ def shared(
     troubles: list[str],
     handled: list[HandledPost],
 ) -> Iterator[Collector]:
+    database = Database(warehouse_url)
     shared = Collector(
-        keys=KnownKeys(Database(warehouse_url), troubles.append),
+        keys=KnownKeys(database, troubles.append),
         writer=LandingWriter(landing, on_trouble=troubles.append),
         limits=SendLimits(None, b"secret"),
+        uncollected=UncollectedCounts(database, clock, troubles.append, write_seconds=0.05),
         clock=clock,
-        listeners=[handled.append],
+        observe=handled.append,
     )
     wait_until(lambda: shared.keys.were_read)
     yield shared

@@ -8,7 +8,7 @@ from web.collector.landing_writer import LandingWriter
 
 def files_of(root: Path, *, growing: bool = False) -> list[Path]:
     """The finished files, or those that still grow."""
-    found = (path for path in root.glob("events/segment/*/*") if path.is_file())
+    found = (path for path in root.glob("events/*") if path.is_file())
     return sorted(path for path in found if path.name.startswith(".") == growing)
 
 
@@ -18,13 +18,13 @@ def lines_of(root: Path) -> list[str]:
 
 
 def write_until_killed(root: Path, name: str) -> None:
-    """Write lines of four shops, and print each when it is on disk."""
+    """Write lines, and print each when it is on disk."""
     writer = LandingWriter(root, finish_seconds=0.05)
     number = 0
     while True:
         number += 1
         text = f"{name}-{number}"
-        writer.append(f"shop-{number % 4}.example", f"{text}:{'x' * 5_000}\n".encode())
+        writer.append(f"{text}:{'x' * 5_000}\n".encode())
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
 

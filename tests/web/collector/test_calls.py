@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from tests.support.shop_builder import instant
+from web.collector import calls
 from web.collector.calls import ReducedCalls, read_batch, reduce_calls
+from web.collector.known_keys import KnownKey
 
 NOW = instant("2026-03-31T12:00:00")
+OF_SERVERS = KnownKey("a.example", 1, frozenset())
+OF_PAGES = KnownKey("a.example", 1, frozenset(["https://shop.example"]))
 ADA = sha256(b"ada@mail.example").hexdigest()
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148"
 DESKTOP = (
@@ -20,12 +24,14 @@ GOOGLE = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.htm
 
 def call(properties: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     view = {"event": "Form Viewed", "messageId": "m1", "anonymousId": "v1", "type": "track"}
-    return {**view, "properties": properties or {}, **more}
+    return {**view, "properties": {"form_session_id": "s"} | (properties or {}), **more}
 
 
-def reduced(*calls: dict[str, Any], agent: str = "", **batch: Any) -> ReducedCalls:
+def reduced(
+    *calls: dict[str, Any], agent: str = "", key: KnownKey = OF_SERVERS, **batch: Any
+) -> ReducedCalls:
     body = json.dumps({"batch": calls, **batch}).encode()
-    return reduce_calls(read_batch(body), agent, NOW)
+    return reduce_calls(read_batch(body), key, agent, NOW)
 
 
 def line(properties: dict[str, Any] | None = None, agent: str = "", **more: Any) -> dict[str, Any]:
@@ -43,13 +49,18 @@ def test_known_fields_alone_are_kept() -> None:
         "userAgent": PHONE,
     }
     assert line(properties, context=context, integrations={"All": True}) == {
-        "messageId": "m1",
-        "type": "track",
-        "event": "Form Viewed",
-        "anonymousId": "v1",
-        "timestamp": "2026-03-31T12:00:00+00:00",
-        "properties": {"form_id": "f", "form_session_id": "s", "step_index": 0},
-        "context": {"campaign": {"source": "meta", "name": "spring"}, "device": {"type": "mobile"}},
+        "shop_id": "a.example",
+        "source": "segment",
+        "event_id": "m1",
+        "type": "view",
+        "visitor_id": "v1",
+        "occurred_at": "2026-03-31T12:00:00+00:00",
+        "form_id": "f",
+        "form_session_id": "s",
+        "step_index": 0,
+        "utm_source": "meta",
+        "utm_campaign": "spring",
+        "device_type": "mobile",
     }
 
 
@@ -67,11 +78,12 @@ def test_known_fields_alone_are_kept() -> None:
     ],
 )
 def test_an_address_becomes_its_hash(more: dict[str, Any]) -> None:
-    lines = reduced({**call(), **more}).lines
-    assert json.loads(lines)["properties"] == {"email_sha256": ADA}
-    assert json.loads(lines)["anonymousId"] in ("v1", f"sha256:{ADA}")
+    properties = {"form_session_id": "s"} | more.get("properties", {})
+    lines = reduced({**call(), **more, "properties": properties}).lines
+    assert json.loads(lines)["email_sha256"] == ADA
+    assert json.loads(lines)["visitor_id"] in ("v1", f"sha256:{ADA}")
     assert b"mail.example" not in lines
-    assert b"userId" not in lines
+    assert b"customer_id" not in lines
 
 
 def test_addresses_in_any_other_place_are_hashed() -> None:
@@ -90,14 +102,14 @@ def test_addresses_in_any_other_place_are_hashed() -> None:
     )
     assert b"mail.example" not in told.lines
     (line,) = told.lines.splitlines()
-    properties = json.loads(line)["properties"]
-    assert properties["variant"] == f"of sha256:{ADA}", "equal ones stay equal"
-    assert (properties["form_name"], properties["step_name"]) == ("of ***", "of ***")
+    row = json.loads(line)
+    assert row["variant"] == f"of sha256:{ADA}", "equal ones stay equal"
+    assert (row["form_name"], row["step_name"]) == ("of ***", "of ***")
 
 
 def test_a_hash_that_is_none_is_left_to_the_import() -> None:
     (line,) = reduced(call({"email_sha256": "ada@mail.example"})).lines.splitlines()
-    assert json.loads(line)["properties"]["email_sha256"] == "***"
+    assert json.loads(line)["email_sha256"] == "***"
 
 
 @pytest.mark.parametrize(
@@ -118,12 +130,13 @@ def test_a_hash_that_is_none_is_left_to_the_import() -> None:
 def test_answers(field_type: str | None, value: Any, kept: Any) -> None:
     properties = {"field_id": "q", "field_type": field_type, "value": value}
     told = line(properties, event="Form Question Answered")
-    assert told["properties"].get("value") == kept
+    assert told.get("value") == kept
 
 
 def test_numbers_keep_their_digits() -> None:
-    body = b'{"batch": [{"event": "form viewed", "properties": {"value": 1.10, "field_type": "scale"}}]}'
-    assert b'"value":1.10' in reduce_calls(read_batch(body), "", NOW).lines
+    body = json.dumps({"batch": [call({"value": 0, "field_type": "scale"})]}).encode()
+    posted = read_batch(body.replace(b'"value": 0', b'"value": 1.10'))
+    assert b'"value":1.10' in reduce_calls(posted, OF_SERVERS, "", NOW).lines
 
 
 @pytest.mark.parametrize(
@@ -155,10 +168,25 @@ def test_numbers_keep_their_digits() -> None:
     ],
 )
 def test_times(times: dict[str, Any], kept: str) -> None:
-    assert line(**times)["timestamp"] == kept
+    assert line(**times)["occurred_at"] == kept
     # In a batch, the whole has the time of sending.
     sent = times.pop("sentAt", None)
-    assert json.loads(reduced(call(**times), sentAt=sent).lines)["timestamp"] == kept
+    assert json.loads(reduced(call(**times), sentAt=sent).lines)["occurred_at"] == kept
+
+
+@pytest.mark.parametrize(
+    ("stated", "on_pages"),
+    [
+        ("2026-03-24T13:00:00Z", "2026-03-24T13:00:00+00:00"),
+        ("2026-03-24T11:00:00Z", "2026-03-31T12:00:00+00:00"),
+        ("2000-01-02T10:00:00Z", "2026-03-31T12:00:00+00:00"),
+        ("2026-04-08T10:00:00Z", "2026-03-31T12:00:00+00:00"),
+    ],
+)
+def test_strangers_with_the_key_of_a_page_write_no_history(stated: str, on_pages: str) -> None:
+    told = [reduced(call(timestamp=stated), key=key) for key in (OF_PAGES, OF_SERVERS)]
+    times = [json.loads(one.lines)["occurred_at"] for one in told]
+    assert times == [on_pages, stated.replace("Z", "+00:00")]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +201,7 @@ def test_times(times: dict[str, Any], kept: str) -> None:
 )
 def test_devices(context: dict[str, Any], agent: str, device: str | None) -> None:
     told = line(context=context, agent=agent)
-    assert told.get("context", {}).get("device", {}).get("type") == device
+    assert told.get("device_type") == device
     assert "Mozilla" not in json.dumps(told)
 
 
@@ -192,21 +220,46 @@ def test_the_context_of_a_batch_counts_for_its_calls() -> None:
         call(context={"campaign": {"source": "own"}}),
         context={"campaign": {"source": "all"}},
     )
-    sources = [
-        json.loads(text)["context"]["campaign"]["source"] for text in told.lines.splitlines()
-    ]
+    sources = [json.loads(text)["utm_source"] for text in told.lines.splitlines()]
     assert sources == ["all", "own"]
 
 
-def test_a_call_without_an_id_gets_one() -> None:
-    told = [json.loads(text) for text in reduced(*[call(messageId=None)] * 2).lines.splitlines()]
-    assert len({text["messageId"] for text in told}) == 2
+@pytest.mark.parametrize("id", [None, "", "undefined", "[object Object]"])
+def test_a_call_without_an_id_gets_one(id: str | None) -> None:
+    told = [json.loads(text) for text in reduced(*[call(messageId=id)] * 2).lines.splitlines()]
+    assert len({text["event_id"] for text in told} - {id}) == 2
+
+
+@pytest.mark.parametrize("nothing", [None, "", "undefined", "NULL", "nan", "[object Object]", {}])
+def test_calls_of_no_visitor_or_session_are_counted_and_dropped(nothing: Any) -> None:
+    told = reduced(
+        call(),
+        call(anonymousId=nothing),
+        call(anonymousId=nothing, userId=nothing),
+        call({"form_session_id": nothing}),
+    )
+    assert dict(told.outcomes) == {"taken": 1, "no_id": 3}
+    assert told.lines.count(b"\n") == 1
+    # The user is a visitor, too.
+    assert line(anonymousId=nothing, userId="u1")["visitor_id"] == "u1"
+
+
+def test_few_new_user_agents_of_a_request_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[str] = []
+    monkeypatch.setattr(calls, "is_crawler", looked_at.append)
+    agents = [f"few {number} {'x' * 1_000}" for number in range(30)]
+    sent = [call(context={"userAgent": agent}) for agent in agents]
+    assert dict(reduced(*sent, *sent).outcomes) == {"taken": 60}
+    assert looked_at == [agent[:256] for agent in agents[:20]]
+    reduced(*sent)
+    assert looked_at[20:] == [agent[:256] for agent in agents[20:]]
 
 
 @pytest.mark.parametrize("odd", [None, 1, "text", [], [{}], {"a": {"b": []}}])
 def test_members_of_unexpected_types(odd: Any) -> None:
     names = ("properties", "context", "anonymousId", "userId", "sentAt", "timestamp", "messageId")
-    told = line(**dict.fromkeys(names, odd))
-    assert told["event"] == "Form Viewed"
+    assert reduced({**call(), **dict.fromkeys(names, odd)}).outcomes.total() == 1
+    told = line(**dict.fromkeys(set(names) - {"properties", "anonymousId"}, odd))
+    assert told["type"] == "view"
     inner = dict.fromkeys(("campaign", "traits", "device", "userAgent"), odd)
     reduced(call(dict.fromkeys(("email", "value", "field_type", "form_id"), odd), context=inner))

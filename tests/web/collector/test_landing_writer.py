@@ -13,31 +13,23 @@ import pytest
 
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.web.collector.lines import files_of, lines_of
-from warehouse.domain.landing_names import can_be_folder
 from web.collector.landing_files import LandingFile, take_up
 from web.collector.landing_writer import LandingWriter, NotWritten
 
-SHOP = "example.myshopify.com"
 
-
-def test_each_line_of_many_threads_and_shops_is_there_once(tmp_path: Path) -> None:
+def test_each_line_of_many_threads_is_there_once(tmp_path: Path) -> None:
     writer = LandingWriter(tmp_path, finish_seconds=0.01, finish_bytes=2_000)
-    texts = [f"{shop}-{number}" for shop in range(20) for number in range(50)]
+    texts = [f"line {number}" for number in range(1_000)]
     with ThreadPoolExecutor(16) as threads:
-        list(threads.map(lambda text: writer.append(text[:2], f"{text}\n".encode()), texts))
+        list(threads.map(lambda text: writer.append(f"{text}\n".encode()), texts))
     writer.close()
     assert sorted(lines_of(tmp_path)) == sorted(texts)
     assert files_of(tmp_path, growing=True) == []
-    assert all(
-        line.startswith(path.parent.name)
-        for path in files_of(tmp_path)
-        for line in path.read_text().splitlines()
-    )
 
 
 def test_requests_that_wait_share_a_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = LandingWriter(tmp_path)
-    writer.append(SHOP, b"first\n")
+    writer.append(b"first\n")
     begun, go_on, syncs = Event(), Event(), []
     sync = os.fsync
 
@@ -49,9 +41,9 @@ def test_requests_that_wait_share_a_sync(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(os, "fsync", slow_sync)
     with ThreadPoolExecutor(16) as threads:
-        slow = threads.submit(writer.append, SHOP, b"slow\n")
+        slow = threads.submit(writer.append, b"slow\n")
         begun.wait(PATIENCE_SECONDS)
-        others = [threads.submit(writer.append, SHOP, b"other\n") for _ in range(15)]
+        others = [threads.submit(writer.append, b"other\n") for _ in range(15)]
         wait_until(lambda: len(writer._waiting) == 15)
         # None is answered before its lines are on disk.
         assert not any(done.done() for done in (slow, *others))
@@ -68,29 +60,39 @@ def test_a_file_is_finished_when_it_is_old_or_large(
     tmp_path: Path, seconds: float, size: int
 ) -> None:
     writer = LandingWriter(tmp_path, finish_seconds=seconds, finish_bytes=size)
-    writer.append(SHOP, b"x" * 200 + b"\n")
+    writer.append(b"x" * 200 + b"\n")
     wait_until(lambda: files_of(tmp_path))
     (finished,) = files_of(tmp_path)
     content = finished.read_bytes()
-    writer.append(SHOP, b"later\n")
+    writer.append(b"later\n")
     writer.close()
     assert finished.read_bytes() == content
     assert len(files_of(tmp_path)) == 2
     assert finished.stat().st_mode & 0o077 == 0
 
 
-def test_few_files_are_open_however_many_shops_send(tmp_path: Path) -> None:
-    opened: list[int] = []
-    writer = LandingWriter(tmp_path, max_open_files=4, on_open_files=opened.append)
-    before = len(os.listdir("/proc/self/fd")) if Path("/proc").exists() else 0
-    for number in range(40):
-        writer.append(f"shop-{number}", b"line\n")
-    if before:
-        wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before + 4)
-    assert max(opened) == 5  # the new one, before the oldest is finished
+def test_a_file_is_finished_soon_after_the_first_events_of_a_form(tmp_path: Path) -> None:
+    def file_of(*forms: int) -> Path:
+        """The file that events of these forms are in, once it is finished."""
+        before = set(files_of(tmp_path))
+        writer.append(b"line\n", forms)
+        wait_until(lambda: set(files_of(tmp_path)) - before)
+        (file,) = set(files_of(tmp_path)) - before
+        return file
+
+    writer = LandingWriter(tmp_path, finish_seconds=10**9, news_finish_seconds=0.1)
+    file_of(1, 2)
+    # Events of forms that have sent before wait for those of one that has not.
+    writer.append(b"line\n", [1])
+    writer.append(b"line\n", [2, 1])
+    time.sleep(0.5)
+    assert len(files_of(tmp_path)) == 1
+    assert file_of(1, 3).read_text() == "line\n" * 3
+    # An hour later it is a first event again.
+    for form in writer._forms:
+        writer._forms[form] -= 3_601
+    file_of(1)
     writer.close()
-    assert opened[-1] == 0
-    assert len(lines_of(tmp_path)) == 40
 
 
 def test_what_killed_processes_leave_is_taken_up(tmp_path: Path) -> None:
@@ -117,7 +119,7 @@ def test_what_killed_processes_leave_is_taken_up(tmp_path: Path) -> None:
     assert len(whole) == len(set(whole))
     assert acknowledged <= set(whole)
     # At most one line for each file that a killed process was writing.
-    assert len(torn) <= 8 * 2 * 4
+    assert len(torn) <= 8 * 2
 
 
 def _victim(root: Path, name: str) -> "subprocess.Popen[str]":
@@ -126,7 +128,7 @@ def _victim(root: Path, name: str) -> "subprocess.Popen[str]":
 
 
 def test_files_of_live_processes_are_left_alone(tmp_path: Path) -> None:
-    alive = LandingFile(tmp_path, SHOP)
+    alive = LandingFile(tmp_path)
     alive.write(b"line\n")
     alive.commit()
     assert take_up(tmp_path) == 0
@@ -137,11 +139,11 @@ def test_files_of_live_processes_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_torn_line_stays_and_an_empty_file_goes(tmp_path: Path) -> None:
-    torn, empty = LandingFile(tmp_path, SHOP), LandingFile(tmp_path, SHOP)
+    torn, empty = LandingFile(tmp_path), LandingFile(tmp_path)
     torn.write(b'{"whole": 1}\n{"tor')
     torn.close()
     empty.close()
-    foreign = tmp_path / "events/segment" / SHOP / ".other.ndjson"
+    foreign = tmp_path / "events" / ".other.ndjson"
     foreign.write_text("of another program")
     assert take_up(tmp_path) == 2
     (file,) = files_of(tmp_path)
@@ -158,7 +160,7 @@ def test_a_full_disk_refuses_whole_requests_and_keeps_no_part_of_them(disk: Path
 
         def append(text: str) -> None:
             try:
-                writer.append(f"{text[2]}.example", f"{text}\n{text}\n".encode())
+                writer.append(f"{text}\n{text}\n".encode())
                 written.append(text)
             except NotWritten as error:
                 refused.append(text)
@@ -174,7 +176,7 @@ def test_a_full_disk_refuses_whole_requests_and_keeps_no_part_of_them(disk: Path
     kept = lines_of(disk)
     for path in files_of(disk):
         path.unlink()
-    writer.append(SHOP, b"later\n")
+    writer.append(b"later\n")
     writer.close()
     assert sorted(kept + lines_of(disk)) == sorted([*written * 2, "later"])
 
@@ -182,25 +184,10 @@ def test_a_full_disk_refuses_whole_requests_and_keeps_no_part_of_them(disk: Path
 def test_links_are_not_followed(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    place = tmp_path / "landing/events/segment"
-    place.mkdir(parents=True)
-    (place / SHOP).symlink_to(elsewhere)
+    (tmp_path / "landing").mkdir()
+    (tmp_path / "landing/events").symlink_to(elsewhere)
     writer = LandingWriter(tmp_path / "landing")
     with pytest.raises(NotWritten):
-        writer.append(SHOP, b"line\n")
+        writer.append(b"line\n")
     writer.close()
     assert list(elsewhere.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "shop_id", ["", ".", "..", ".hidden", "a/b", "../a", "done", "failed", "é" * 128]
-)
-def test_shops_whose_ids_name_no_folder(tmp_path: Path, shop_id: str) -> None:
-    assert not can_be_folder(shop_id)
-    writer = LandingWriter(tmp_path / "landing")
-    with pytest.raises(NotWritten):
-        writer.append(shop_id, b"line\n")
-    writer.close()
-    with pytest.raises(NotWritten):
-        writer.append(SHOP, b"line\n")
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -19,14 +19,14 @@ from sqlalchemy import Engine
 
 from jobs.landing import turns
 from tests.support.commands import kill, run_web
-from tests.support.import_files import FORM, form
+from tests.support.import_files import FORM, event, form
 from tests.support.product import Product
 from tests.support.serving import await_workers, collected
 from tests.support.shop_builder import ShopBuilder
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.web.collector.conftest import new_write_key
 from tests.web.collector.lines import files_of
-from tests.web.collector.sending import call, send
+from tests.web.collector.sending import NOW, call, send
 
 SHOP = "a.example"
 
@@ -136,9 +136,10 @@ def test_each_answered_event_is_in_the_figures_once(
 def test_a_torn_line_is_a_reject_and_the_others_count(
     product: Product, landing: Path, import_landed: Callable[[], None]
 ) -> None:
-    place = landing / "events/segment" / SHOP
+    place = landing / "events"
     place.mkdir(parents=True)
-    whole = json.dumps(call("Form Viewed", "s1"))
+    row = event(shop_id=SHOP, form_id=FORM, occurred_at=NOW)
+    whole = json.dumps(row)
     left = place / ".collected-20260101T000000Z-0123456789abcdef.ndjson"
     left.write_text(f"{whole}\n{whole[:70]}")
     with collected(product.url, landing):

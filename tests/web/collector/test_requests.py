@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import wait_until
 from tests.web.collector.conftest import ORIGIN, new_write_key
 from tests.web.collector.lines import lines_of
+from warehouse.domain.time import MICROS_PER_DAY
+from warehouse.operations import uncollected
 from web.auth import write_keys
 from web.auth.audit import Actor, Change
 from web.collector.app import Collector, HandledPost, create_collector
@@ -24,6 +27,7 @@ from web.collector.calls import MAX_BATCH_BYTES, MAX_EVENT_BYTES
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter
 from web.collector.limits import SendLimits
+from web.collector.uncollected import UncollectedCounts
 from web.db.database import Database
 
 VIEW = {
@@ -56,7 +60,7 @@ def refusal(answer: TestResponse) -> tuple[int, str]:
 
 @pytest.fixture
 def written(shared: Collector, landing: Path) -> Any:
-    """A function that returns the calls on disk, and ends the writer."""
+    """A function that returns the rows on disk, and ends the writer."""
 
     def calls() -> list[dict[str, Any]]:
         shared.writer.close()
@@ -72,7 +76,7 @@ def test_one_call(
 ) -> None:
     answer = post(collector, path, {**VIEW, "writeKey": write_key}, Content_Type=media_type)
     assert (answer.status_code, answer.get_json()) == (200, {"success": True})
-    assert [call["messageId"] for call in written()] == ["m1"]
+    assert [row["event_id"] for row in written()] == ["m1"]
 
 
 @pytest.mark.parametrize("path", ["/v1/batch", "/v1/b"])
@@ -83,7 +87,7 @@ def test_a_batch_with_calls_of_other_types(
     batch = {"batch": [VIEW, IDENTIFY, other, {**VIEW, "messageId": "m3"}], "sentAt": "x"}
     answer = post(collector, path, batch, Authorization=basic(write_key))
     assert (answer.status_code, answer.get_json()) == (200, {"success": True})
-    assert [call["messageId"] for call in written()] == ["m1", "m3"]
+    assert [row["event_id"] for row in written()] == ["m1", "m3"]
     assert dict(handled[-1].outcomes) == {"taken": 2, "other": 2}
     assert handled[-1].bytes > 0
 
@@ -247,49 +251,131 @@ def test_a_browser_asks_before_it_sends(collector: FlaskClient) -> None:
     assert "Access-Control-Allow-Origin" not in refused.headers
 
 
-def test_limits_of_a_key_and_of_an_address(
+Send = Callable[..., TestResponse]
+
+
+@pytest.fixture
+def limited(
     warehouse_url: str,
     write_key: str,
     landing: Path,
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-) -> None:
-    monkeypatch.setenv("COLLECT_RATE_LIMIT", "40/40")
-    counts = tmp_path / "counts.db"
+) -> Iterator[Send]:
+    """A function that sends calls from an address to a collector with small limits."""
+    monkeypatch.setenv("COLLECT_CALLS_PER_ADDRESS", "60")
+    monkeypatch.setenv("COLLECT_CALLS_PER_KEY", "400")
+    monkeypatch.setenv("COLLECT_MB_PER_SHOP", "1")
+    database = Database(warehouse_url)
     shared = Collector(
-        KnownKeys(Database(warehouse_url), print),
+        KnownKeys(database, print),
         LandingWriter(landing),
-        SendLimits(str(counts), b"secret"),
+        SendLimits(str(tmp_path / "counts.db"), b"secret"),
+        UncollectedCounts(database, clock, print, write_seconds=0.05),
         clock,
     )
     wait_until(lambda: shared.keys.were_read)
     client = create_collector(shared).test_client()
 
-    def sent(address: str, path: str = "/v1/t") -> TestResponse:
-        body = json.dumps({**VIEW, "writeKey": write_key})
+    def send(address: str, *calls: dict[str, Any], path: str = "/v1/b") -> TestResponse:
         return client.post(
             path,
-            data=body,
+            data=json.dumps({"batch": calls or [VIEW], "writeKey": write_key}),
             content_type="application/json",
             environ_base={"REMOTE_ADDR": address},
         )
 
-    assert [sent("203.0.113.7").status_code for _ in range(4)] == [200] * 4
-    of_address = sent("203.0.113.7")
-    assert refusal(of_address) == (429, "rate_limited")
-    assert of_address.headers["Retry-After"] == "10"
-    assert refusal(sent("203.0.113.7", "/v1/page")) == (429, "rate_limited")
-    others = [sent(f"203.0.113.{number}") for number in range(100, 137)]
-    assert [answer.status_code for answer in others] == [200] * 36 + [429]
-    assert others[-1].headers["Retry-After"] == "1"
-    assert "write key" in others[-1].get_json()["error"]["message"]
-    clock.now += 10_000_000
-    assert sent("203.0.113.7").status_code == 200
+    yield send
     shared.close()
     # The addresses themselves are nowhere on disk.
     for file in (path for path in tmp_path.rglob("*") if path.is_file()):
         assert b"203.0.113" not in file.read_bytes(), file
+
+
+def test_calls_of_an_address_are_limited(limited: Send, clock: Clock) -> None:
+    assert limited("203.0.113.7", *[VIEW] * 58).status_code == 200
+    # Dropped calls count, and so does a request without any.
+    assert limited("203.0.113.7", IDENTIFY).status_code == 200
+    assert limited("203.0.113.7", path="/v1/page").status_code == 200
+    refused = limited("203.0.113.7")
+    assert refusal(refused) == (429, "rate_limited")
+    assert refused.headers["Retry-After"] == "1"
+    assert "This address has sent too many events" in refused.get_json()["error"]["message"]
+    assert limited("203.0.113.8").status_code == 200
+    # A request with more calls than are left is taken, and the address then owes them.
+    clock.now += 10_000_000
+    assert limited("203.0.113.7", *[IDENTIFY] * 40).status_code == 200
+    refused = limited("203.0.113.7")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "31")
+    clock.now += 31_000_000
+    assert limited("203.0.113.7").status_code == 200
+
+
+def test_calls_of_a_key_are_limited_and_dropped_ones_do_not_count(
+    limited: Send, clock: Clock
+) -> None:
+    for number in range(10):
+        assert limited(f"203.0.113.{number}", *[IDENTIFY] * 60).status_code == 200
+    # Few calls each, of many addresses.
+    answers = [limited(f"203.0.113.{number}", VIEW, VIEW) for number in range(20, 221)]
+    assert {answer.status_code for answer in answers[:200]} == {200}
+    assert refusal(answers[200]) == (429, "rate_limited")
+    assert "This write key has sent too many events" in answers[200].get_json()["error"]["message"]
+    clock.now += 60_000_000
+    assert limited("203.0.113.220").status_code == 200
+
+
+def test_a_few_addresses_cannot_use_up_a_key(limited: Send) -> None:
+    """Twelve networks, as in a report: each may send a tenth of a key's calls or more."""
+    strangers = [
+        limited(f"203.0.113.{number}", *[VIEW] * 20).status_code
+        for _ in range(3)
+        for number in range(12)
+    ]
+    assert strangers.count(200) == 15
+    assert set(strangers) == {200, 429}
+    visitors = [limited(f"203.0.113.{number}").status_code for number in range(100, 200)]
+    assert visitors == [200] * 100
+
+
+def uncollected_calls(engine: Engine, shop: ShopBuilder, clock: Clock, reason: str) -> int:
+    """Those of today and yesterday, in the warehouse."""
+    with engine.connect() as connection:
+        told = uncollected.find(connection, shop.key, reason, clock.now, 1)
+    return told.calls if told else 0
+
+
+def test_bytes_of_a_shop_are_limited(
+    limited: Send, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    properties = {"form_id": "f", "form_session_id": "s1", "variant": "x" * 30_000}
+    large = {**VIEW, "properties": properties}
+    answers = [limited(f"203.0.113.{number}", *[large] * 16) for number in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert "This shop has sent too many bytes" in answers[2].get_json()["error"]["message"]
+    assert int(answers[2].headers["Retry-After"]) > 3_600
+    wait_until(lambda: uncollected_calls(engine, shop, clock, uncollected.TOO_MANY_BYTES) == 16)
+
+
+def test_calls_without_an_id_are_counted_in_the_warehouse(
+    limited: Send, engine: Engine, shop: ShopBuilder, clock: Clock
+) -> None:
+    def counted() -> int:
+        return uncollected_calls(engine, shop, clock, uncollected.NO_ID)
+
+    nobody = {**VIEW, "anonymousId": "undefined"}
+    assert limited("203.0.113.7", nobody, nobody, VIEW).status_code == 200
+    wait_until(lambda: counted() == 2)
+    assert limited("203.0.113.7", nobody).status_code == 200
+    wait_until(lambda: counted() == 3)
+    # Of the last day with any.
+    clock.now += MICROS_PER_DAY
+    assert counted() == 3
+    assert limited("203.0.113.7", nobody).status_code == 200
+    wait_until(lambda: counted() == 1)
+    clock.now += 2 * MICROS_PER_DAY
+    assert counted() == 0
 
 
 def test_a_warehouse_that_is_down(
@@ -300,10 +386,12 @@ def test_a_warehouse_that_is_down(
     database.rename(tmp_path / "away.db")
     database.mkdir()
     troubles: list[str] = []
+    served = Database(warehouse_url)
     shared = Collector(
-        KnownKeys(Database(warehouse_url), troubles.append),
+        KnownKeys(served, troubles.append),
         LandingWriter(tmp_path / "landing"),
         SendLimits(None, b""),
+        UncollectedCounts(served, clock, troubles.append, write_seconds=0.05),
         clock,
     )
     client = create_collector(shared).test_client()

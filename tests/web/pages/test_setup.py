@@ -16,7 +16,8 @@ from tests.support.people import Browser, add_member, await_background_writes
 from tests.support.product import Product
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.domain.example_rows import EXAMPLE_ROWS
-from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
+from warehouse.operations import uncollected
 from warehouse.operations.credentials import decrypted
 from warehouse.tables import pull
 from web.auth import sessions
@@ -102,6 +103,21 @@ def test_a_form_goes_back_to_pages_of_this_site_alone(browser: Browser) -> None:
     path = "/settings/connections/write-keys/new?next=https://evil.example/"
     created = browser.post(path, name="site", origins="")
     assert created.location == "/settings/connections"
+
+
+def test_events_without_an_id_are_told_for_a_week(
+    browser: Browser, shop: ShopBuilder, engine: Engine, clock: Clock
+) -> None:
+    assert "without an id" not in shown(browser)
+    with writing(engine) as connection:
+        uncollected.add(connection, {(shop.key, uncollected.NO_ID): 412}, clock.now)
+        uncollected.add(connection, {(shop.key, uncollected.TOO_MANY_BYTES): 7}, clock.now)
+    told = "412 events without an id of the visitor or the form session came on"
+    assert told in shown(browser)
+    clock.now += 7 * MICROS_PER_DAY
+    assert told in shown(browser)
+    clock.now += MICROS_PER_DAY
+    assert "without an id" not in shown(browser)
 
 
 def test_each_source_as_it_begins_to_arrive(

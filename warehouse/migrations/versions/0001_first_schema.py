@@ -569,6 +569,12 @@ table(
     index("shop_key"),
 )
 table(
+    "uncollected",
+    keys("shop_key"),
+    text_keys("reason"),
+    integers("day calls"),
+)
+table(
     "write_key",
     text_keys("write_key"),
     integers("shop_key"),
