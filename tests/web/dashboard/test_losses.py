@@ -1,0 +1,55 @@
+"""The rates that got worse: how often one is told that did not, and one that did."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tests.web.dashboard.demo_weeks import STEPS, share_found, told, week
+from web.dashboard.compare import Rate
+from web.dashboard.losses import FORM, STEP, Candidate, losses
+
+WORSE, BETTER = Rate(200, 400, 100, 400), Rate(100, 400, 200, 400)
+SAME = Rate(100, 400, 100, 400)
+
+
+def test_only_what_got_worse() -> None:
+    left = [Candidate(STEP, "dropoffRate", rate, "f", "s") for rate in (WORSE, BETTER, SAME)]
+    submitted = [Candidate(FORM, "submissionRate", rate, "f") for rate in (WORSE, BETTER, SAME)]
+    assert losses([*left, *submitted]) == [left[0], submitted[1]]
+    assert losses([]) == []
+
+
+def test_few_say_nothing() -> None:
+    for rate in (Rate(29, 29, 0, 400), Rate(400, 400, 0, 29), Rate(400, 400), Rate(400, 400, 0, 0)):
+        assert losses([Candidate(STEP, "dropoffRate", rate)]) == []
+    assert losses([Candidate(STEP, "dropoffRate", Rate(30, 30, 0, 30))])
+
+
+def test_the_surest_first_and_the_more_are_looked_at_the_surer() -> None:
+    # One-sided p-values of about 0.009 and 0.0001.
+    sure, surer = (Candidate(STEP, "dropoffRate", Rate(n, 400, 100, 400)) for n in (130, 150))
+    same = Candidate(STEP, "dropoffRate", SAME)
+    assert losses([sure, surer]) == [surer, sure]
+    assert losses([sure, *[same] * 3]) == [sure]
+    assert losses([sure, *[same] * 15]) == []
+    assert losses([sure, surer, *[same] * 14]) == [surer]
+
+
+@pytest.mark.parametrize("visits", [2_600, 260])
+def test_a_shop_in_which_nothing_changes_is_left_alone_in_19_of_20_weeks(visits: int) -> None:
+    """The demo's number of visits a week, and a tenth of it; 2,000 weeks, with three standard errors."""
+    chance = np.random.default_rng(visits)
+    weeks = [week(visits, chance) for _ in range(2_001)]
+    spoke = sum(bool(told(now, before)) for before, now in pairwise(weeks))
+    assert 0.01 < spoke / 2_000 < 0.065
+
+
+def test_a_step_that_loses_a_fifth_more_is_found() -> None:
+    """At 5,000 views a week in at least 80 % of the weeks, over the demo's steps together. The more leave
+    anyway, the sooner it shows: a step that a tenth leaves is found in about 70 %."""
+    chance = np.random.default_rng(1)
+    shares = [share_found(form, step, 5_000, 60, chance) for form, step in STEPS]
+    assert np.mean(shares) > 0.8
+    assert min(shares) > 0.55
+    assert all(share_found(form, step, 20_000, 15, chance) == 1 for form, step in STEPS)
