@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
-from web.dashboard.compare import Rate
 from web.dashboard.statistics import FEW, benjamini_hochberg, p_greater
+
+Counts = tuple[int, int]
+"""The hits and the trials of a rate."""
 
 FORM: Final = "form"
 STEP: Final = "step"
@@ -20,26 +22,28 @@ SHOP: Final = "shop"
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A rate that may have got worse: the `figure` (the API's name of it) of a step, of a form or of the shop
-    (`kind`)."""
+    (`kind`), `now` and `before`; None where nothing is compared."""
 
     kind: str
     figure: str
-    rate: Rate
+    now: Counts | None
+    before: Counts | None
     form_id: str = ""
     step_id: str = ""
 
     @property
     def is_tested(self) -> bool:
         """Whether both samples are large enough to say anything."""
-        return self.rate.trials >= FEW and (self.rate.trials_before or 0) >= FEW
+        return all(counts is not None and counts[1] >= FEW for counts in (self.now, self.before))
 
     @property
     def p_value(self) -> float:
-        """That it got worse. A tested rate has both samples."""
-        now = self.rate.hits, self.rate.trials
-        before = self.rate.hits_before or 0, self.rate.trials_before or 0
-        is_worse_up = self.figure == "dropoffRate"
-        return p_greater(*now, *before) if is_worse_up else p_greater(*before, *now)
+        """That it got worse, of a tested rate."""
+        assert self.now
+        assert self.before
+        if self.figure == "dropoffRate":
+            return p_greater(*self.now, *self.before)
+        return p_greater(*self.before, *self.now)
 
 
 def losses(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -6,30 +6,30 @@ import numpy as np
 import pytest
 
 from tests.web.dashboard.demo_weeks import STEPS, share_found, told, week
-from web.dashboard.compare import Rate
 from web.dashboard.losses import FORM, STEP, Candidate, losses
 
-WORSE, BETTER = Rate(200, 400, 100, 400), Rate(100, 400, 200, 400)
-SAME = Rate(100, 400, 100, 400)
+WORSE, BETTER, SAME = ((200, 400), (100, 400)), ((100, 400), (200, 400)), ((100, 400), (100, 400))
 
 
 def test_only_what_got_worse() -> None:
-    left = [Candidate(STEP, "dropoffRate", rate, "f", "s") for rate in (WORSE, BETTER, SAME)]
-    submitted = [Candidate(FORM, "submissionRate", rate, "f") for rate in (WORSE, BETTER, SAME)]
+    left = [Candidate(STEP, "dropoffRate", *both, "f", "s") for both in (WORSE, BETTER, SAME)]
+    submitted = [Candidate(FORM, "submissionRate", *both, "f") for both in (WORSE, BETTER, SAME)]
     assert losses([*left, *submitted]) == [left[0], submitted[1]]
     assert losses([]) == []
 
 
 def test_few_say_nothing() -> None:
-    for rate in (Rate(29, 29, 0, 400), Rate(400, 400, 0, 29), Rate(400, 400), Rate(400, 400, 0, 0)):
-        assert losses([Candidate(STEP, "dropoffRate", rate)]) == []
-    assert losses([Candidate(STEP, "dropoffRate", Rate(30, 30, 0, 30))])
+    all_left, nobody = (400, 400), (0, 400)
+    for now, before in [((29, 29), nobody), (all_left, (0, 29)), (all_left, None), (None, nobody)]:
+        assert losses([Candidate(STEP, "dropoffRate", now, before)]) == []
+    assert losses([Candidate(STEP, "dropoffRate", (30, 30), (0, 30))])
 
 
 def test_the_surest_first_and_the_more_are_looked_at_the_surer() -> None:
     # One-sided p-values of about 0.009 and 0.0001.
-    sure, surer = (Candidate(STEP, "dropoffRate", Rate(n, 400, 100, 400)) for n in (130, 150))
-    same = Candidate(STEP, "dropoffRate", SAME)
+    sure, surer, same = (
+        Candidate(STEP, "dropoffRate", (left, 400), (100, 400)) for left in (130, 150, 100)
+    )
     assert losses([sure, surer]) == [surer, sure]
     assert losses([sure, *[same] * 3]) == [sure]
     assert losses([sure, *[same] * 15]) == []
