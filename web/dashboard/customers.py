@@ -6,6 +6,7 @@ counts the customers who are old enough for it.
 
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
+from functools import partial
 from typing import Any, Final
 
 from warehouse.domain.time import day_date
@@ -13,8 +14,8 @@ from warehouse.domain.vocabulary import LTV_HORIZONS
 from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import curve
-from web.dashboard.compare import Amount, ComparedRow, Rate, beside
-from web.dashboard.page import View
+from web.dashboard.compare import ComparedRow, Rate
+from web.dashboard.page import Page, View
 from web.dashboard.selection import address
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Column, columns_of, table
@@ -33,9 +34,9 @@ _TEXTS: Final = {
 }
 
 
-def customers(view: View) -> str:
+def customers(view: View) -> Page:
     older = day_date(view.answers.today) - timedelta(LTV_HORIZONS[0])
-    return view.render(
+    return view.page(
         "customers.html",
         answers=_dimension(view, "segment", "Nobody was won by an answer in these days."),
         forms=_dimension(view, "form", "No form won a customer in these days."),
@@ -53,12 +54,9 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     counts a customer). `best` is the segment with most value of those with customers enough."""
     texts = _TEXTS[dimension]
     keys = ("formId",) if dimension == "form" else tuple(text.name for text in texts)
-    rows, before = (
-        view.data(lifetime_value, dimension=dimension),
-        view.before(lifetime_value, dimension=dimension),
-    )
-    former = before and [_segment(row, keys[0]) for row in before["rows"]]
-    segments = beside([_segment(row, keys[0]) for row in rows["rows"]], former, *keys)
+    segments = view.compared(
+        lifetime_value, *keys, lines=partial(_segments, keys[0]), dimension=dimension
+    ).rows()
     # By value, those with few customers last: one buyer can lift them above all others.
     segments.sort(key=lambda each: (not each["is_ranked"], -each["ltvCents"]))
     ranked = [each for each in segments if each["is_ranked"]]
@@ -66,11 +64,26 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     columns = [*texts, *_columns(view, greatest)]
     return {
         "texts": texts,
-        "table": table(view, columns, segments, f"{dimension}.-ltv", most=_SHOWN, empty=empty),
+        "table": table(
+            view,
+            dimension,
+            columns,
+            segments,
+            "-ltv",
+            marks={"form": "formId"}
+            if dimension == "form"
+            else {"field": "fieldId", "row": "value"},
+            most=_SHOWN,
+            empty=empty,
+        ),
         "curves": _curves((ranked or segments)[:_DRAWN]),
         "best": ranked[0] if greatest else None,
         "has_few": len(ranked) < len(segments),
     }
+
+
+def _segments(key: str, data: Any) -> list[dict[str, Any]]:
+    return [_segment(row, key) for row in data["rows"]]
 
 
 def _segment(row: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -107,7 +120,8 @@ def _columns(view: View, greatest: int) -> list[Column]:
             "first",
             f"In {LTV_HORIZONS[0]} days",
             "money",
-            figure=_first,
+            figure=lambda row: row.amount("first"),
+            api="ltvCents",
             without=f"counts {opens} {formatting.day(day)}",
             compared=True,
             mark=_few(lambda row: row["is_first_few"]),
@@ -127,11 +141,6 @@ def _few(
     condition: Callable[[ComparedRow], bool],
 ) -> tuple[str, str, Callable[[ComparedRow], bool]]:
     return "few", "few", condition
-
-
-def _first(row: ComparedRow) -> Amount:
-    former = (row.before or {}).get("first")
-    return Amount(row["first"], None if row["first"] is None else former)
 
 
 def _again(row: ComparedRow) -> Rate:

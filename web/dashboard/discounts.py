@@ -6,8 +6,8 @@ Issued is on the submission clock, everything else on the order clock.
 from typing import Any, Final
 
 from web.api.row_limit import OTHER
-from web.dashboard.compare import Amount, ComparedRow, Rows, beside, total
-from web.dashboard.page import View
+from web.dashboard.compare import Amount, ComparedRow, Line, Rows
+from web.dashboard.page import Page, View
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Card, Sum, card, columns_of, shown, table
 from web.reports.discounts import ROW, discount_performance
@@ -42,29 +42,36 @@ _COLUMNS: Final = (
 )
 
 
-def discounts(view: View) -> str:
-    rows, before = view.data(discount_performance), view.before(discount_performance)
+def discounts(view: View) -> Page:
+    report = view.compared(discount_performance, "discountId")
+    rows, sums = report.now, report.total(ROW.total)
     others = [row for row in rows if is_used_by_others(row)]
-    sums = total(ROW, rows, before)
-    redeemed = Amount(_redemption(rows), _redemption(before or []))
+    redeemed = report.total(_issued).amount("redemptionRate", _redemption)
     currency = view.shop.currency
-    return view.render(
+    return view.page(
         "discounts.html",
         cards=[
-            card("Issued", sums.amount("issued"), "to submissions of these days"),
-            card("Used", sums.amount("orders"), "in orders of these days"),
+            card("Issued", "issued", sums.amount("issued"), "to submissions of these days"),
+            card("Used", "orders", sums.amount("orders"), "in orders of these days"),
             Card(
                 "Redeemed",
                 [
                     (
-                        shown(redeemed, "percent", without=_NONE_ISSUED),
+                        shown(redeemed, "percent", without=_NONE_ISSUED, name="redemptionRate"),
                         "of the codes issued in these days",
                     )
                 ],
             ),
-            card("Cost", sums.amount("discountCents"), "taken off orders of these days", currency),
+            card(
+                "Cost",
+                "discountCents",
+                sums.amount("discountCents"),
+                "taken off orders of these days",
+                currency,
+            ),
             card(
                 "Net revenue",
+                "netRevenueCents",
                 sums.amount("netRevenueCents"),
                 "orders of these days that used a code",
                 currency,
@@ -75,9 +82,11 @@ def discounts(view: View) -> str:
         few=FEW,
         codes=table(
             view,
+            "codes",
             _COLUMNS,
-            beside(rows, before, "discountId"),
-            "codes.-orders",
+            report.rows(),
+            "-orders",
+            marks={"row": "discountId"},
             empty="No code was issued or used in these days. A form that issues a code sends it with its "
             "events (discount_code).",
             sums=[_all_codes(rows, sums, redeemed)],
@@ -96,7 +105,12 @@ def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:
     )
 
 
-def _redemption(rows: Rows) -> float | None:
-    """The rate of the discounts issued in these days, in per cent; None where there are none."""
+def _issued(rows: Rows) -> Line:
+    """The discounts issued in these days together."""
     issued = [row for row in rows if row["issued"]]
-    return ROW.total(issued)["redemptionRate"] if issued else None
+    return ROW.total(issued) if issued else {}
+
+
+def _redemption(issued: Line) -> float | None:
+    """In per cent; None where no discount was issued."""
+    return issued.get("redemptionRate")

@@ -18,10 +18,11 @@ from web.dashboard.forget import forget
 from web.dashboard.forms import forms
 from web.dashboard.one_form import one_form
 from web.dashboard.overview import overview
-from web.dashboard.page import View, open_view
+from web.dashboard.page import Page, View, open_view
 from web.dashboard.revenue import revenue
 from web.dashboard.selection import address, carried
 from web.dashboard.table import shown
+from web.dashboard.table_csv import csv_of
 from web.http.errors import asks_for_page, malformed, not_found
 from web.pages import page_request
 from web.reports.discounts import discount_performance
@@ -62,15 +63,20 @@ def _share_with_templates(state: BlueprintSetupState) -> None:
 def _add(
     path: str,
     name: str,
-    show: Callable[..., Any],
+    show: Callable[..., Page | Response],
     *,
     at_primary: bool = False,
+    default_range: Callable[[int], str] | None = None,
     needs: tuple[str, str] | None = None,
 ) -> None:
     def view(**values: str) -> Any:
         if not asks_for_page():
             raise not_found()
-        return show(open_view(at_primary=at_primary), **values)
+        answer = show(open_view(at_primary=at_primary, default_range=default_range), **values)
+        if not isinstance(answer, Page):
+            return answer
+        name = request.args.get("csv")
+        return csv_of(answer, name) if name else answer.html()
 
     if needs:
         page_request.needs(*needs)(view)
