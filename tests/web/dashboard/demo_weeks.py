@@ -12,6 +12,7 @@ import numpy.typing as npt
 from jobs.demo.cast import FORMS, DemoForm
 from jobs.demo.people import DEVICES
 from jobs.demo.visits import PATIENCE
+from web.dashboard.compare import Rate
 from web.dashboard.losses import FORM, SHOP, STEP, Candidate, losses
 
 Shares = npt.NDArray[np.float64]
@@ -54,7 +55,9 @@ def week(visits: float, chance: np.random.Generator, worse: str = "", times: flo
 def told(now: Week, before: Week) -> list[Candidate]:
     return losses(
         [
-            Candidate(kind, figure, counts, before[kind, figure, form, step], form, step)
+            Candidate(
+                kind, figure, Rate(*counts, counts, before[kind, figure, form, step]), form, step
+            )
             for (kind, figure, form, step), counts in now.items()
         ]
     )

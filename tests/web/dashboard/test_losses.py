@@ -6,34 +6,49 @@ import numpy as np
 import pytest
 
 from tests.web.dashboard.demo_weeks import STEPS, share_found, told, week
+from web.dashboard.compare import Rate
 from web.dashboard.losses import FORM, STEP, Candidate, losses
 
-WORSE, BETTER, SAME = ((200, 400), (100, 400)), ((100, 400), (200, 400)), ((100, 400), (100, 400))
+
+def step(now: tuple[int, int] | None, before: tuple[int, int] | None) -> Candidate:
+    return Candidate(STEP, "dropoffRate", Rate(0, 0, now, before), "form", "step")
+
+
+def form(now: tuple[int, int], before: tuple[int, int]) -> Candidate:
+    return Candidate(FORM, "submissionRate", Rate(0, 0, now, before), "form")
+
+
+MANY, SOME = (200, 400), (100, 400)
 
 
 def test_only_what_got_worse() -> None:
-    left = [Candidate(STEP, "dropoffRate", *both, "f", "s") for both in (WORSE, BETTER, SAME)]
-    submitted = [Candidate(FORM, "submissionRate", *both, "f") for both in (WORSE, BETTER, SAME)]
-    assert losses([*left, *submitted]) == [left[0], submitted[1]]
+    more, fewer = step(MANY, SOME), form(SOME, MANY)
+    others = [step(SOME, MANY), step(SOME, SOME), form(MANY, SOME), form(SOME, SOME)]
+    assert losses([more, *others, fewer]) == [more, fewer]
     assert losses([]) == []
 
 
 def test_few_say_nothing() -> None:
-    all_left, nobody = (400, 400), (0, 400)
-    for now, before in [((29, 29), nobody), (all_left, (0, 29)), (all_left, None), (None, nobody)]:
-        assert losses([Candidate(STEP, "dropoffRate", now, before)]) == []
-    assert losses([Candidate(STEP, "dropoffRate", (30, 30), (0, 30))])
+    everybody, nobody = (400, 400), (0, 400)
+    for now, before in [((29, 29), nobody), (everybody, (0, 29)), (everybody, None), (None, None)]:
+        assert losses([step(now, before)]) == []
+    assert losses([step((30, 30), (0, 30))])
 
 
 def test_the_surest_first_and_the_more_are_looked_at_the_surer() -> None:
-    # One-sided p-values of about 0.009 and 0.0001.
-    sure, surer, same = (
-        Candidate(STEP, "dropoffRate", (left, 400), (100, 400)) for left in (130, 150, 100)
-    )
+    # One-sided p-values of about 0.01 and 0.0001.
+    sure, surer, same = (step((left, 400), SOME) for left in (130, 150, 100))
     assert losses([sure, surer]) == [surer, sure]
     assert losses([sure, *[same] * 3]) == [sure]
     assert losses([sure, *[same] * 15]) == []
     assert losses([sure, surer, *[same] * 14]) == [surer]
+
+
+def test_what_its_table_calls_within_chance_is_none() -> None:
+    # 0.03, one-sided: both rates are believed, and the interval of 95 % of this one has 0.
+    barely, sure = step((124, 400), SOME), step((150, 400), SOME)
+    assert 0.025 < barely.p_value < 0.05
+    assert losses([barely, sure]) == [sure]
 
 
 @pytest.mark.parametrize("visits", [2_600, 260])
