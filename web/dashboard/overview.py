@@ -62,7 +62,7 @@ def overview(view: View) -> Page:
             is_exact=False,
             empty="No order in these days is credited to a submission.",
         ),
-        notes=worth_a_look(view, view.data(ad_spend), rows[:_FORMS]),
+        notes=worth_a_look(view, view.data(ad_spend), forms),
         is_empty=not (
             forms.rows.now
             or campaigns
