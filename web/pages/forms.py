@@ -4,7 +4,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from flask_wtf import FlaskForm
-from wtforms import EmailField, HiddenField, PasswordField, SelectMultipleField, StringField
+from wtforms import (
+    BooleanField,
+    EmailField,
+    HiddenField,
+    PasswordField,
+    SelectMultipleField,
+    StringField,
+)
 from wtforms.fields import RadioField
 from wtforms.validators import DataRequired, EqualTo, InputRequired, Length, ValidationError
 
@@ -77,7 +84,11 @@ class RuleField(StringField):
             raise ValidationError(f"This {error}.") from None
 
 
-class SignInForm(FlaskForm):
+class SignInLinkForm(FlaskForm):
+    stay = BooleanField("Keep me signed in on this device for 30 days")
+
+
+class SignInForm(SignInLinkForm):
     email = EmailField(
         "E-mail address",
         filters=[_strip, _lower],
