@@ -14,6 +14,7 @@ from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import curve
 from web.dashboard.compare import Amount, ComparedRow, Rate, beside
+from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.page import View
 from web.dashboard.selection import address
 from web.dashboard.statistics import FEW
@@ -26,9 +27,13 @@ _DRAWN: Final = 6
 # The days of customers who are proposed where those that are asked for are too recent for any horizon.
 _OLDER_DAYS: Final = 90
 _column = columns_of(SEGMENT)
-# The texts of a segment, by dimension.
+# By dimension: the keys of a row, and its texts.
+_KEYS: Final = {"segment": ("fieldId", "value"), "form": ("formId",)}
 _TEXTS: Final = {
-    "segment": (_column("fieldId"), _column("value")),
+    "segment": (
+        Column("question", _column("fieldId").label, "text", sort="fieldId"),
+        Column("answer", _column("value").label, "text", sort="value"),
+    ),
     "form": (columns_of(FORM)("formName", "Form"),),
 }
 
@@ -51,14 +56,14 @@ def customers(view: View) -> str:
 def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     """All segments of a dimension as a table, and the curves of the first of them (none where no horizon
     counts a customer). `best` is the segment with most value of those with customers enough."""
-    texts = _TEXTS[dimension]
-    keys = ("formId",) if dimension == "form" else tuple(text.name for text in texts)
+    texts, keys = _TEXTS[dimension], _KEYS[dimension]
     rows, before = (
         view.data(lifetime_value, dimension=dimension),
         view.before(lifetime_value, dimension=dimension),
     )
-    former = before and [_segment(row, keys[0]) for row in before["rows"]]
-    segments = beside([_segment(row, keys[0]) for row in rows["rows"]], former, *keys)
+    labels = _labels(view)
+    former = before and [_segment(row, keys[0], labels) for row in before["rows"]]
+    segments = beside([_segment(row, keys[0], labels) for row in rows["rows"]], former, *keys)
     # By value, those with few customers last: one buyer can lift them above all others.
     segments.sort(key=lambda each: (not each["is_ranked"], -each["ltvCents"]))
     ranked = [each for each in segments if each["is_ranked"]]
@@ -73,13 +78,22 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     }
 
 
-def _segment(row: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _labels(view: View) -> Labels:
+    """Those of the forms that won customers in these days."""
+    forms = view.data(lifetime_value, dimension="form")["rows"]
+    return labels_of_forms(view, [form["formId"] for form in forms])
+
+
+def _segment(row: Mapping[str, Any], key: str, labels: Labels) -> dict[str, Any]:
     """A form or an answer with its customers. `first` is the value of a customer in the shortest horizon,
     None where that counts nobody. It is ranked by value if it has customers enough and is not the sum of
     others."""
     first = row["horizons"][0]
+    field_id, value = row.get("fieldId", ""), row.get("value", "")
     return {
         **row,
+        "question": labels.question(field_id),
+        "answer": labels.answer(field_id, value),
         "formName": row.get("formName") or row.get("formId"),
         "first": first["ltvCents"] if first["customers"] else None,
         "is_first_few": 0 < first["customers"] < FEW,

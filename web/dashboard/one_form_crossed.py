@@ -11,6 +11,7 @@ from flask import request
 from web.api.row_limit import OTHER
 from web.dashboard import statistics
 from web.dashboard.compare import ComparedRow
+from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Column, columns_of, table
@@ -71,7 +72,7 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     """The fields `field` and `by` of the address against each other; the first two, where it names none.
 
     `heat_rows` are the cells of the heat map by answer to the first question: None stands for a pair that
-    the API left out as one of too many. `pairs` is their table.
+    the API left out as one of too many. `pairs` is their table, `labels` has the words for all of them.
     """
     rows = view.data(response_revenue, form_id)
     fields = sorted({row["fieldId"] for row in rows} - {OTHER})
@@ -85,8 +86,11 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     is_cut = len(cells) >= MAX_CELLS
     by_pair = {(cell["valueA"], cell["valueB"]): cell for cell in cells}
 
+    labels = labels_of_forms(view, [form_id])
     drawn = [
-        ComparedRow(cell) for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b
+        ComparedRow(_labelled(cell, chosen, labels))
+        for cell in cells
+        if cell["valueA"] in side_a and cell["valueB"] in side_b
     ]
 
     def heat(value: str, other: str) -> Heat | None:
@@ -99,9 +103,10 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     return {
         "fields": sorted({*fields[:_OPTIONS], *chosen}),
         "chosen": chosen,
+        "labels": labels,
         "cross_problem": problem,
         "cramers_v": cells[0]["cramersV"] if cells else None,
-        "pairs": table(view, _columns(chosen), drawn, most=len(drawn)),
+        "pairs": table(view, _columns(chosen, labels), drawn, most=len(drawn)),
         "heat_columns": side_b,
         "heat_rows": [(value, [heat(value, other) for other in side_b]) for value in side_a],
         "is_whole": len(totals_a) <= _SIDE and len(totals_b) <= _SIDE,
@@ -112,9 +117,18 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     }
 
 
-def _columns(chosen: Sequence[str]) -> list[Column]:
-    first, second = chosen or ("", "")
-    return [_column("valueA", first), _column("valueB", second), *_FIGURES]
+def _columns(chosen: Sequence[str], labels: Labels) -> list[Column]:
+    answers = zip(("answerA", "answerB"), chosen, strict=False)
+    return [*(Column(name, labels.question(id), "text") for name, id in answers), *_FIGURES]
+
+
+def _labelled(cell: dict[str, Any], chosen: Sequence[str], labels: Labels) -> dict[str, Any]:
+    first, second = chosen
+    return {
+        **cell,
+        "answerA": labels.answer(first, cell["valueA"]),
+        "answerB": labels.answer(second, cell["valueB"]),
+    }
 
 
 def _chosen(fields: Sequence[str]) -> tuple[list[str], str]:
