@@ -3,18 +3,22 @@
 Issued is on the submission clock, everything else on the order clock.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
+from web.api.forms_table import form_names
 from web.api.row_limit import OTHER
 from web.dashboard.compare import Amount, ComparedRow, Rows, beside, total
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
-from web.dashboard.table import Card, Sum, card, columns_of, shown, table
+from web.dashboard.table import Card, Column, Sum, card, columns_of, shown, table
 from web.reports.discounts import ROW, discount_performance
 
 # Codes of the warning; the table has all.
 _WARNED: Final = 5
 _NONE_ISSUED: Final = "no code was issued in these days"
+# The discount id of a form's pool of single-use codes begins so.
+_POOL: Final = "form:"
 _ISSUED_EARLIER: Final = "some orders used codes that were not issued in these days"
 
 
@@ -26,7 +30,7 @@ def is_used_by_others(row: Any) -> bool:
 
 _column = columns_of(ROW)
 _COLUMNS: Final = (
-    _column("discountId", sort="discount"),
+    Column("name", _column("discountId").label, "text", sort="discount"),
     _column("code", without="several codes"),
     _column("issued"),
     _column("orders", compared=True),
@@ -43,7 +47,7 @@ _COLUMNS: Final = (
 
 
 def discounts(view: View) -> str:
-    rows, before = view.data(discount_performance), view.before(discount_performance)
+    rows, before = named_discounts(view), view.before(discount_performance)
     others = [row for row in rows if is_used_by_others(row)]
     sums = total(ROW, rows, before)
     redeemed = Amount(_redemption(rows), _redemption(before or []))
@@ -83,6 +87,25 @@ def discounts(view: View) -> str:
             sums=[_all_codes(rows, sums, redeemed)],
         ),
     )
+
+
+def named_discounts(view: View) -> list[dict[str, Any]]:
+    """The discounts of these days, each with a `name`: its id, or the form whose single-use codes it is."""
+    rows = view.data(discount_performance)
+    ids = [row["discountId"].removeprefix(_POOL) for row in rows if _is_pool(row)]
+    names = form_names(view.answers.connection, view.shop.key, ids)
+    return [{**row, "name": _name(row, names)} for row in rows]
+
+
+def _is_pool(row: Mapping[str, Any]) -> bool:
+    return bool(row["discountId"].startswith(_POOL))
+
+
+def _name(row: Mapping[str, Any], form_names: Mapping[str, str]) -> str:
+    form_id = row["discountId"].removeprefix(_POOL)
+    if _is_pool(row) and form_id in form_names:
+        return f"codes of {form_names[form_id]}"
+    return str(row["discountId"])
 
 
 def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:
