@@ -1,5 +1,6 @@
 """The forms: their fields, the values that they accept, and the messages for those that they refuse."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -117,8 +118,8 @@ class PasswordForm(FlaskForm):
 
 class ChangePasswordForm(PasswordForm):
     old = PasswordField(
-        "Present password",
-        validators=[InputRequired("Enter your present password."), Length(max=4096)],
+        "Current password",
+        validators=[InputRequired("Enter your current password."), Length(max=4096)],
     )
 
 
@@ -142,7 +143,7 @@ class _NewCredentialForm(FlaskForm):
 
 class NewWriteKeyForm(_NewCredentialForm):
     origins = OriginsField(
-        "Origins (optional)",
+        "Addresses of your site (optional)",
         filters=[_strip],
         validators=[Length(max=2000, message="Use at most 2,000 characters.")],
     )
@@ -166,9 +167,11 @@ class RotateForm(FlaskForm):
 
 
 def _shop_id(text: str) -> str:
-    if not can_be_folder(text):
-        raise ValueError("is not a shop's domain; an example is example.myshopify.com")
-    return text_rules.identifier(text)
+    """The domain, also of an address as it is copied from a browser."""
+    domain = re.sub(r"^https?://|/$", "", text.lower())
+    if not re.fullmatch(r"[\w-]+(\.[\w-]+)+", domain) or not can_be_folder(domain):
+        raise ValueError(f"is not a shop's domain: {text!r}; an example is example.myshopify.com")
+    return text_rules.identifier(domain)
 
 
 def _shopify_domain(text: str) -> str:

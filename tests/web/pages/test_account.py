@@ -74,8 +74,8 @@ def test_the_browser_gets_a_new_sign_in_with_the_new_password(browser: Browser) 
 def test_a_password_that_cannot_be_changed(browser: Browser, engine: Engine) -> None:
     browser.signed_in()
     for old, password, again, message in (
-        ("", NEW, NEW, "Enter your present password."),
-        ("a wrong password", NEW, NEW, "This is not your present password."),
+        ("", NEW, NEW, "Enter your current password."),
+        ("a wrong password", NEW, NEW, "This is not your current password."),
         (PASSWORD, NEW, NEW + "x", "The two passwords are not the same."),
         (PASSWORD, "short", "short", "Use at least 12 characters."),
         (PASSWORD, "ada@example.com", "ada@example.com", "too easy to guess"),
