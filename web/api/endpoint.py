@@ -129,11 +129,13 @@ class Endpoint:
         *,
         now: int,
         today: int,
+        within: int | None = None,
         form_id: str = "",
         credential_id: str = "",
         format: str = JSON,
     ) -> Query:
-        """A question to this endpoint."""
+        """A question to this endpoint. A request says with a parameter at which age it asks, a page with
+        `within`."""
         shared = services()
         return Query(
             connection=connection,
@@ -146,6 +148,7 @@ class Endpoint:
             form_id=form_id,
             values=values,
             window=window,
+            within=values.get("within", within),
             today=today,
             now=now,
             format=format,

@@ -27,7 +27,7 @@ from warehouse.operations.reject_reasons import without_values
 from warehouse.operations.shop_inputs import RejectExample
 from web.api.forms import all_forms_funnel
 from web.dashboard import forget
-from web.dashboard.page import View
+from web.dashboard.page import Page, View
 from web.pages.page_request import change
 from web.services import services
 
@@ -98,11 +98,11 @@ _REMEDIES: Final = (
 _REMEDY: Final = "Correct the rows in their file, and import the file again."
 
 
-def data(view: View) -> str:
+def data(view: View) -> Page:
     connection, shop = view.member.connection, view.shop
     rejects = shop_inputs.rejects_by_reason(connection, shop.key)
     runs = _runs(view)
-    return view.render(
+    return view.page(
         "data.html",
         max_rows=MAX_ROWS,
         operators_matters=_OPERATORS_MATTERS,

@@ -88,9 +88,7 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
 
     labels = labels_of_forms(view, [form_id])
     drawn = [
-        ComparedRow(_labelled(cell, chosen, labels))
-        for cell in cells
-        if cell["valueA"] in side_a and cell["valueB"] in side_b
+        ComparedRow(cell) for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b
     ]
 
     def heat(value: str, other: str) -> Heat | None:
@@ -106,7 +104,7 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
         "labels": labels,
         "cross_problem": problem,
         "cramers_v": cells[0]["cramersV"] if cells else None,
-        "pairs": table(view, _columns(chosen, labels), drawn, most=len(drawn)),
+        "pairs": table(view, "pairs", _columns(chosen, labels), drawn, most=len(drawn)),
         "heat_columns": side_b,
         "heat_rows": [(value, [heat(value, other) for other in side_b]) for value in side_a],
         "is_whole": len(totals_a) <= _SIDE and len(totals_b) <= _SIDE,
@@ -118,17 +116,13 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
 
 
 def _columns(chosen: Sequence[str], labels: Labels) -> list[Column]:
-    answers = zip(("answerA", "answerB"), chosen, strict=False)
-    return [*(Column(name, labels.question(id), "text") for name, id in answers), *_FIGURES]
+    """The two answers with the labels of their questions, and the figures of the pair."""
 
+    def answer(name: str, field_id: str) -> Column:
+        label = labels.question(field_id)
+        return _column(name, label, text=lambda cell: labels.answer(field_id, cell[name]))
 
-def _labelled(cell: dict[str, Any], chosen: Sequence[str], labels: Labels) -> dict[str, Any]:
-    first, second = chosen
-    return {
-        **cell,
-        "answerA": labels.answer(first, cell["valueA"]),
-        "answerB": labels.answer(second, cell["valueB"]),
-    }
+    return [*map(answer, ("valueA", "valueB"), chosen), *_FIGURES]
 
 
 def _chosen(fields: Sequence[str]) -> tuple[list[str], str]:
