@@ -148,7 +148,7 @@ class Endpoint:
             form_id=form_id,
             values=values,
             window=window,
-            within=values.get("within", within),
+            within=values.get("within") or within,
             today=today,
             now=now,
             format=format,

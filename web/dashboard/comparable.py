@@ -60,6 +60,13 @@ class Pair:
         return _text(self.before)
 
     @property
+    def label(self) -> str:
+        """What tells the figure that is compared from the one that is shown."""
+        if self.within is None:
+            return f"until {formatting.short_day(day_date(self.days.last))}"
+        return f"within {self.within} days" if self.within > 1 else "within 1 day"
+
+    @property
     def sentence(self) -> str:
         """Why nothing is compared."""
         if self.reason == TOO_YOUNG and self.since:

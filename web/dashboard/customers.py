@@ -59,7 +59,11 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     says how many of these did."""
     texts, keys = _texts(dimension, _labels(view)), _KEYS[dimension]
     segments = view.compared(
-        lifetime_value, *keys, lines=partial(_segments, keys[0]), dimension=dimension
+        lifetime_value,
+        *keys,
+        lines=partial(_segments, keys[0]),
+        ages={"first": LTV_HORIZONS[0]},
+        dimension=dimension,
     ).rows()
     # By value, those with few customers last: one buyer can lift them above all others.
     segments.sort(key=lambda each: (not each["is_ranked"], -each["ltvCents"]))
@@ -146,7 +150,7 @@ def _columns(view: View, greatest: int) -> list[Column]:
             f"In {LTV_HORIZONS[0]} days",
             "money",
             figure=lambda row: row.amount("first"),
-            api="ltvCents",
+            api=f"horizons.{LTV_HORIZONS[0]}.ltvCents",
             without=f"counts {opens} {formatting.day(day)}",
             compared=True,
             mark=_few(lambda row: row["is_first_few"]),

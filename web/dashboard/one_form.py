@@ -15,6 +15,7 @@ from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import times
 from web.dashboard.page import Page, View
 from web.dashboard.table import Card, Reason, card, columns_of, table
+from web.dashboard.time_to_buy import time_to_buy
 from web.http.errors import not_found
 from web.reports.form_analytics import (
     DEVICE,
@@ -138,6 +139,7 @@ def one_form(view: View, form_id: str) -> Page:
             view, "stages", _STAGE_COLUMNS, [stage for stage, _ in stages], marks={"row": "stage"}
         ),
         **form_days(view, days),
+        **time_to_buy(view, form_id),
         **_steps(view, form_id),
         **times(view, form_id),
         devices=[(device, _stages(device)) for device in devices],

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -67,12 +68,14 @@ class View:
         *keys: str,
         form_id: str = "",
         made_of: tuple[str, ...] = (),
+        ages: Mapping[str, int] = MappingProxyType({}),
         lines: Callable[[Any], Rows] | None = None,
         **parameters: str,
     ) -> ComparedRows:
         """The rows of a report, those with the same `keys` beside each other. Each figure is compared over
         the days that its clock allows. `lines` makes the rows of the report's data, where they are not its
-        own; `made_of` are the data that must have begun, if not events and orders."""
+        own; `made_of` are the data that must have begun, if not events and orders; `ages` are the days
+        that figures of the page's own need behind them."""
         row = report.row(parameters.get("dimension", ""))
 
         def read(window: Window, within: int | None = None) -> Rows:
@@ -85,6 +88,8 @@ class View:
             return rows
 
         def pair_of(*names: str) -> Pair | None:
+            if age := ages.get(names[0]):
+                return self.comparable.equal_age(*made_of, within=age)
             clocks = {row.clock_of(name, parameters.get("clock", "")) for name in names}
             if TO_DATE in clocks:
                 return None

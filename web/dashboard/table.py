@@ -36,11 +36,12 @@ Attributes = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Former:
-    """What stands below a figure: `text` is the figure of the days that are compared, where they are not all
-    that are shown; `before` and the `change` of it, of a rate with the `verdict`: better, worse, chance.
+    """What stands below a figure: `text` is the figure of the days that are compared, and `label` says which,
+    where they are not all that are shown; `before` and the `change` of it, of a rate with the `verdict`: better, worse, chance.
     `was_nothing` stands for a former figure of 0, `reason` says why nothing is compared."""
 
     text: str = ""
+    label: str = ""
     before: str = ""
     was_nothing: bool = False
     change: str = ""
@@ -93,6 +94,8 @@ def shown(
         interval = formatting.interval(figure.interval)
     data: dict[str, Any] = {"data-figure": name, "data-value": number(figure.now)} if name else {}
     pair = figure.pair
+    if is_nothing and isinstance(figure, Rate):
+        return Shown(now, without, data=data)
     if not name or not pair:
         return Shown(now, without, interval, former, data)
     compared = {
@@ -108,7 +111,13 @@ def shown(
     if pair.is_shown or pair.reason or before is None:
         return Shown(now, without, interval, former, data | compared)
     own = {"data-figure": name, "data-value": number(fair), **compared}
-    return Shown(now, without, interval, replace(former, text=text(fair), data=own), data)
+    return Shown(
+        now,
+        without,
+        interval,
+        replace(former, text=text(fair) or "—", label=pair.label, data=own),
+        data,
+    )
 
 
 def _of_amount(figure: Amount, unit: str) -> Former:
@@ -330,7 +339,8 @@ class Table:
         return column.shown(row, self.currency, is_exact=self.is_exact)
 
     def attributes(self, row: ComparedRow) -> Attributes:
-        return {f"data-{mark}": row[name] or "" for mark, name in self.marks.items()}
+        values = {mark: row[name] for mark, name in self.marks.items()}
+        return {f"data-{mark}": "" if value is None else value for mark, value in values.items()}
 
     def line(self, line: Sum) -> tuple[int, list[Shown | None]]:
         """How many columns its label takes, and the figures of the others."""
