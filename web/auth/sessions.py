@@ -120,6 +120,16 @@ def list_shops(connection: Connection, member_key: int) -> list[tuple[int, str]]
     return [(row.shop_key, row.shop_id) for row in rows]
 
 
+def permissions_by_shop(connection: Connection, member_key: int) -> dict[int, tuple[str, ...]]:
+    """What a member may do in each of these shops, by shop_key."""
+    rows = connection.execute(
+        select(membership.c.shop_key, words(membership.c.permissions)).where(
+            membership.c.member_key == member_key, membership.c.disabled_at == NEVER
+        )
+    )
+    return {row.shop_key: row.permissions for row in rows}
+
+
 def switch_shop(connection: Connection, token: str, shop_key: int) -> None:
     """Move a sign-in to another shop; the caller checks that the member can enter it."""
     connection.execute(

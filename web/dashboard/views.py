@@ -21,6 +21,7 @@ from web.dashboard.overview import overview
 from web.dashboard.page import Page, View, open_view
 from web.dashboard.revenue import revenue
 from web.dashboard.selection import Selection, address, carried, has_chosen_days
+from web.dashboard.shops import shops
 from web.dashboard.table import shown
 from web.dashboard.table_csv import csv_of
 from web.http.errors import asks_for_page, malformed, not_found
@@ -113,6 +114,7 @@ _add("/revenue", "revenue", revenue)
 _add("/discounts", "discounts", discounts, needs=discount_performance.member_needs)
 _add("/ads", "ads", ads)
 _add("/customers", "customers", customers, default_range=old_enough)
+_add("/shops", "shops", shops)
 _add("/data", "data", data, at_primary=True, needs=_DATA)
 for name, form in (("retry", retry), ("forget", forget)):
     page_request.needs(*_DATA)(form)
