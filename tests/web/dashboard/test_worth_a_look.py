@@ -160,7 +160,7 @@ def steps_of_two_forms(shop: ShopBuilder, dropoffs: int) -> None:
                 shop.daily("step", days_ago(ago), form=form_id, step=step, **counts)
         shop.daily("events", days_ago(2), form=form_id, events=1)
         shop.daily("events", days_ago(12), form=form_id, events=1)
-        shop.daily("funnel", days_ago(2), form=form_id, views=400)
+        shop.daily("funnel", days_ago(2), form=form_id, views=400, submissions=1)
 
 
 @pytest.mark.parametrize(
