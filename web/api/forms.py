@@ -61,7 +61,9 @@ NEW_FORM: Final = Row(
     "NewForm",
     "A form to create. Unknown fields are ignored.",
     text("name", "", "The form's name: 1 to 255 characters. Blanks around it are removed.", pattern=_NAME),
-    _object("schema", "The form's schema: any JSON object. It is kept exactly as written."),
+    _object("schema",
+        "The form's schema: any JSON object. It is kept exactly as written. Pages show the labels in "
+        "`fields: [{id, label, options: [{value, label}]}]`, at its top or in each of its `steps`."),
 )
 DRAFT: Final = Row(
     "DraftReplacement",

@@ -15,8 +15,9 @@ from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import curve
 from web.dashboard.compare import ComparedRow, Rate
+from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.page import Page, View
-from web.dashboard.selection import address
+from web.dashboard.selection import address, has_chosen_days
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Column, columns_of, table
 from web.reports.customers import FORM, SEGMENT, lifetime_value
@@ -24,18 +25,21 @@ from web.reports.customers import FORM, SEGMENT, lifetime_value
 # Rows of a table and curves of a chart; the CSV has all.
 _SHOWN: Final = 50
 _DRAWN: Final = 6
-# The days of customers who are proposed where those that are asked for are too recent for any horizon.
+# The days of customers that are shown where nobody chose days, and proposed where those that somebody chose
+# are too recent for any horizon.
 _OLDER_DAYS: Final = 90
 _column = columns_of(SEGMENT)
-# The texts of a segment, by dimension.
-_TEXTS: Final = {
-    "segment": (_column("fieldId"), _column("value")),
-    "form": (columns_of(FORM)("formName", "Form"),),
-}
+# The keys of a row, by dimension.
+_KEYS: Final = {"segment": ("fieldId", "value"), "form": ("formId",)}
+
+
+def old_enough(today: int) -> str:
+    """The newest customers who are old enough for the shortest horizon, as a range of the address."""
+    last = day_date(today) - timedelta(LTV_HORIZONS[0])
+    return f"{last - timedelta(_OLDER_DAYS - 1)}..{last}"
 
 
 def customers(view: View) -> Page:
-    older = day_date(view.answers.today) - timedelta(LTV_HORIZONS[0])
     return view.page(
         "customers.html",
         answers=_dimension(view, "segment", "Nobody was won by an answer in these days."),
@@ -43,17 +47,17 @@ def customers(view: View) -> Page:
         few=FEW,
         horizons=LTV_HORIZONS,
         opens={days: _opens(view, days) for days in LTV_HORIZONS},
-        older=address(
-            **{"range": f"{older - timedelta(_OLDER_DAYS - 1)}..{older}", "from": "", "to": ""}
-        ),
+        older=address(**{"range": old_enough(view.answers.today), "from": "", "to": ""}),
+        older_days=_OLDER_DAYS,
+        is_default=not has_chosen_days(),
     )
 
 
 def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     """All segments of a dimension as a table, and the curves of the first of them (none where no horizon
-    counts a customer). `best` is the segment with most value of those with customers enough."""
-    texts = _TEXTS[dimension]
-    keys = ("formId",) if dimension == "form" else tuple(text.name for text in texts)
+    counts a customer). `best` is the segment with most value of those with customers enough, and `bought`
+    says how many of these did."""
+    texts, keys = _texts(dimension, _labels(view)), _KEYS[dimension]
     segments = view.compared(
         lifetime_value,
         *keys,
@@ -82,8 +86,29 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
         ),
         "curves": _curves((ranked or segments)[:_DRAWN]),
         "best": ranked[0] if greatest else None,
+        "bought": Rate(ranked[0]["purchasers"], ranked[0]["customers"]) if greatest else None,
         "has_few": len(ranked) < len(segments),
     }
+
+
+def _labels(view: View) -> Labels:
+    """Those of the forms that won customers in these days."""
+    forms = view.data(lifetime_value, dimension="form")["rows"]
+    return labels_of_forms(view, [form["formId"] for form in forms])
+
+
+def _texts(dimension: str, labels: Labels) -> tuple[Column, ...]:
+    """The columns that say what a row is about."""
+    if dimension == "form":
+        return (columns_of(FORM)("formName", "Form"),)
+
+    def answer(row: ComparedRow) -> str:
+        return labels.answer(row["fieldId"], row["value"])
+
+    return (
+        _column("fieldId", text=lambda row: labels.question(row["fieldId"])),
+        _column("value", text=answer),
+    )
 
 
 def _segments(key: str, data: Any) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from warehouse.operations import (
     reject_retries,
     shop_inputs,
     shop_pulls,
+    shop_state,
 )
 from warehouse.operations.reject_reasons import without_values
 from warehouse.operations.shop_inputs import RejectExample
@@ -57,6 +58,14 @@ _FILE_STATES: Final = {
 }
 _COUNTS: Final = ("new", "duplicate", "replaced", "rejected")
 _LAST_RUNS: Final = text(job_runs.LAST_OF_EACH)
+
+# The conditions that whoever runs the service sees to: where there is one, their part of the page is open.
+_OPERATORS_MATTERS: Final = (
+    shop_state.NO_REFRESH,
+    shop_state.BACKLOG,
+    shop_state.SET_ASIDE,
+    shop_state.DIFFERENCES,
+)
 
 # The fields by which a row is found again, by kind.
 _KEYS: Final = {
@@ -96,6 +105,7 @@ def data(view: View) -> Page:
     return view.page(
         "data.html",
         max_rows=MAX_ROWS,
+        operators_matters=_OPERATORS_MATTERS,
         kinds=KINDS,
         rejects_days=settings.REJECTS_DAYS.get(),
         **_sources(view),

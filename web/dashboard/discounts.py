@@ -5,6 +5,7 @@ Issued is on the submission clock, everything else on the order clock.
 
 from typing import Any, Final
 
+from web.api.forms_table import form_names
 from web.api.row_limit import OTHER
 from web.dashboard.compare import Amount, ComparedRow, Line, Rows
 from web.dashboard.page import Page, View
@@ -15,6 +16,8 @@ from web.reports.discounts import ROW, discount_performance
 # Codes of the warning; the table has all.
 _WARNED: Final = 5
 _NONE_ISSUED: Final = "no code was issued in these days"
+# The id of a form's pool of single-use codes begins so.
+_POOL: Final = "form:"
 _ISSUED_EARLIER: Final = "some orders used codes that were not issued in these days"
 
 
@@ -26,7 +29,6 @@ def is_used_by_others(row: Any) -> bool:
 
 _column = columns_of(ROW)
 _COLUMNS: Final = (
-    _column("discountId", sort="discount"),
     _column("code", without="several codes"),
     _column("issued"),
     _column("orders", compared=True),
@@ -45,6 +47,7 @@ _COLUMNS: Final = (
 def discounts(view: View) -> Page:
     report = view.compared(discount_performance, "discountId")
     rows, sums = report.now, report.total(ROW.total)
+    names = discount_names(view, rows)
     others = [row for row in rows if is_used_by_others(row)]
     redeemed = report.total(_issued).amount("redemptionRate", _redemption)
     currency = view.shop.currency
@@ -78,12 +81,20 @@ def discounts(view: View) -> Page:
             ),
         ],
         others=others[:_WARNED],
+        names=names,
         more_others=len(others[_WARNED:]),
         few=FEW,
         codes=table(
             view,
             "codes",
-            _COLUMNS,
+            [
+                _column(
+                    "discountId",
+                    text=lambda row: names.get(row["discountId"], row["discountId"]),
+                    sort="discount",
+                ),
+                *_COLUMNS,
+            ],
             report.rows(),
             "-orders",
             marks={"row": "discountId"},
@@ -92,6 +103,19 @@ def discounts(view: View) -> Page:
             sums=[_all_codes(rows, sums, redeemed)],
         ),
     )
+
+
+def discount_names(view: View, rows: Rows) -> dict[str, str]:
+    """What discounts are called that are not called by their id: by id. A form's pool of single-use codes is
+    called by the form."""
+    pools = [row["discountId"] for row in rows if row["discountId"].startswith(_POOL)]
+    ids = [pool.removeprefix(_POOL) for pool in pools]
+    forms = form_names(view.answers.connection, view.shop.key, ids)
+    return {
+        pool: f"codes of {forms[form_id]}"
+        for pool, form_id in zip(pools, ids, strict=True)
+        if form_id in forms
+    }
 
 
 def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:

@@ -10,6 +10,7 @@ from web.dashboard.compare import ComparedRow, Line
 from web.dashboard.page import View
 from web.dashboard.selection import address
 from web.dashboard.table import columns_of, table
+from web.reports.form_analytics import form_funnel
 from web.reports.time_to_complete import BUCKET, PERCENTILES, ROW, time_to_complete
 
 _ALL: Final = "all"
@@ -52,6 +53,8 @@ def times(view: View, form_id: str) -> dict[str, Any]:
     return {
         "time_of": shown,
         "times_before": _before(compared.row(shown)) if shown else None,
+        # A form may end with the subscription.
+        "submissions": view.data(form_funnel, form_id)["submissions"],
         "time_table": table(view, "times", _COLUMNS, rows, marks={"row": "deviceType"}),
         "bucket_table": table(
             view, "buckets", _BUCKETS, _buckets(shown), most=len(_buckets(shown))

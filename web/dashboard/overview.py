@@ -6,6 +6,7 @@ from sqlalchemy import Connection, func, select
 
 from warehouse.domain.rounding import percent
 from warehouse.tables import form
+from web.api.forms import all_forms_funnel
 from web.dashboard import formatting
 from web.dashboard.ads import spend_by_currency
 from web.dashboard.comparable import ORDERS
@@ -67,6 +68,7 @@ def overview(view: View) -> Page:
             or campaigns
             or any(row["orders"] for row in revenue.now)
             or view.data(ad_spend)["rows"]
+            or view.data(all_forms_funnel)
         ),
     )
 

@@ -107,6 +107,11 @@ def carried() -> dict[str, str]:
     return request.args.to_dict() if len(request.query_string) <= _MOST_BYTES else {}
 
 
+def has_chosen_days() -> bool:
+    """Whether the address names days; else each page shows those of its own."""
+    return any(request.args.get(name) for name in ("range", "from", "to"))
+
+
 def address(**changes: str) -> str:
     """The page at hand with other values of some parameters; an empty one goes away.
 

@@ -11,7 +11,7 @@ from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
 from web.dashboard.ads import ads
 from web.dashboard.charts.histogram import sparkline
-from web.dashboard.customers import customers
+from web.dashboard.customers import customers, old_enough
 from web.dashboard.data import data, retry
 from web.dashboard.discounts import discounts
 from web.dashboard.forget import forget
@@ -20,7 +20,7 @@ from web.dashboard.one_form import one_form
 from web.dashboard.overview import overview
 from web.dashboard.page import Page, View, open_view
 from web.dashboard.revenue import revenue
-from web.dashboard.selection import address, carried
+from web.dashboard.selection import Selection, address, carried, has_chosen_days
 from web.dashboard.table import shown
 from web.dashboard.table_csv import csv_of
 from web.http.errors import asks_for_page, malformed, not_found
@@ -56,8 +56,19 @@ _DATA: Final = MANAGE_CONNECTIONS, "see the Data page"
 @blueprint.record_once
 def _share_with_templates(state: BlueprintSetupState) -> None:
     state.app.jinja_env.globals.update(
-        dashboard_pages=PAGES, reports=reports, shown=shown, address=address, parameters=carried
+        dashboard_pages=PAGES,
+        reports=reports,
+        shown=shown,
+        address=address,
+        parameters=carried,
+        to_other_pages=_to_other_pages,
     )
+
+
+def _to_other_pages(selection: Selection | None) -> dict[str, str]:
+    """What the navigation carries along: all that the page shows, but no days that nobody chose."""
+    query = selection.query if selection else {}
+    return {name: text for name, text in query.items() if name != "range" or has_chosen_days()}
 
 
 def _add(
@@ -101,7 +112,7 @@ _add("/forms/<form_id>", "one_form", one_form)
 _add("/revenue", "revenue", revenue)
 _add("/discounts", "discounts", discounts, needs=discount_performance.member_needs)
 _add("/ads", "ads", ads)
-_add("/customers", "customers", customers)
+_add("/customers", "customers", customers, default_range=old_enough)
 _add("/data", "data", data, at_primary=True, needs=_DATA)
 for name, form in (("retry", retry), ("forget", forget)):
     page_request.needs(*_DATA)(form)

@@ -22,6 +22,7 @@ from tests.web.dashboard.written import (
     shop_of,
     with_digit,
 )
+from warehouse.domain.rounding import percent
 from web.dashboard import formatting, statistics
 
 Data = dict[str, Any]
@@ -65,8 +66,11 @@ class Expected:
             texts += [
                 best["value"],
                 best["fieldId"],
-                f": {self.exact(best['ltvCents'])} a customer so far, the average of "
-                f"{best['customers']} customers.",
+                self.exact(best["ltvCents"]),
+                f"a customer so far. Of {formatting.count(best['customers'])} customers "
+                f"{formatting.count(best['purchasers'])} bought, "
+                f"{formatting.percent(share(best))}",
+                formatting.interval(statistics.of_rate(best["purchasers"], best["customers"])),
             ]
         elif heading == ANSWERS and rows:
             texts.append("No answer has won 30 customers who bought: the order says little yet.")
@@ -151,6 +155,11 @@ class Expected:
             ),
             *("30", "60", "90", "180", "365 days"),
         ]
+
+
+def share(row: Data) -> float:
+    """Of its customers, those who bought."""
+    return float(percent(row["purchasers"], row["customers"]))
 
 
 def few(count: int) -> list[str]:
@@ -273,13 +282,14 @@ def test_one_rich_buyer_is_not_the_headline(
     )
     assert [row[1] for row in found[ANSWERS].tables[0]] == ["good", "plain", "rich", "29"]
     assert "“<bdi>good</bdi>”" in page
+    assert "Of 30 customers 30 bought, 100%" in page
     for sort, order in {
         "segment.ltv": ["plain", "good", "rich", "29"],
         "segment.-customers": ["plain", "good", "29", "rich"],
         "segment.again": ["good", "plain", "rich", "29"],
         "segment.value": ["29", "good", "plain", "rich"],
     }.items():
-        table = sections(page_of(browser, sort=sort))[ANSWERS].tables[0]
+        table = sections(page_of(browser, sort=sort, range="30d"))[ANSWERS].tables[0]
         assert [row[1] for row in table] == order, sort
 
 
@@ -293,9 +303,31 @@ def test_few_customers_make_no_headline(
 
 def test_recent_days_lead_to_older_ones(browser: Browser, shop: ShopBuilder) -> None:
     answered(shop, "2026-03-10", "one", 40, purchasers=1, orders=1, gross=900)
-    page = page_of(browser)
+    page = page_of(browser, range="30d")
     assert "It counts from Apr 1, 2026." in page
     assert 'href="/customers?range=2025-12-02..2026-03-01"' in page
+    assert "the newest customers who can be judged" not in page
+
+
+def test_it_opens_on_customers_who_can_be_judged(browser: Browser, shop: ShopBuilder) -> None:
+    """The 90 days that end 30 days ago; pages that nobody chose days for keep their own."""
+    bought = {"purchasers": 20, "orders": 20, "gross": 9_000, "net_30": 9_000}
+    answered(shop, "2025-12-02", "one", 40, **bought)
+    answered(shop, "2026-03-02", "later", 40, **bought)
+    answered(shop, "2025-12-01", "earlier", 40, **bought)
+    page = page_of(browser)
+    assert "those won in the 90 days that ended 30 days ago." in page
+    section = sections(page)[ANSWERS]
+    assert [row[1] for row in section.tables[0]] == ["one"]
+    # Twenty buyers say little.
+    headline = page.partition('<p class="headline">')[2].partition("</p>")[0]
+    assert "Of 40 customers 20 bought, 50%" in headline
+    assert '<span class="reach">35.2% to 64.8%</span> <span class="few">few</span>' in headline
+    assert 'href="/forms?compare=previous"' in page
+    overview = browser.get("/", headers=HTML).get_data(as_text=True)
+    assert 'href="/customers?compare=previous"' in overview
+    chosen = browser.get("/?range=7d", headers=HTML).get_data(as_text=True)
+    assert 'href="/customers?range=7d&amp;compare=previous"' in chosen
 
 
 def test_more_answers_than_the_page_has_rows(

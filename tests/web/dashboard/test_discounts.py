@@ -28,11 +28,15 @@ HTML = {"Accept": "text/html"}
 NOT_ISSUED = nothing("no code was issued in these days")
 
 
-def check(page: str, now: Rows, before: Rows | None, currency: str) -> None:
-    """State the whole page, from the answers for its days and for those before."""
+def check(
+    page: str, now: Rows, before: Rows | None, currency: str, names: dict[str, str] | None = None
+) -> None:
+    """State the whole page, from the answers for its days and for those before. `names` of discounts that are
+    not called by their id."""
+    names = names or {}
     found = sections(page)
     found["Discounts"].check(cards=cards(now, before, currency))
-    table = [code_row(row, before, currency) for row in now[:100]]
+    table = [code_row(row, before, currency, names) for row in now[:100]]
     rest = f"The first 100 of {len(now)} rows; the CSV has all."
     found["Codes"].check([*table, sums_row(now, currency)], others=[rest] if len(now) > 100 else [])
     others = [row for row in now if row["issued"] and row["orders"] > row["issued"]]
@@ -43,7 +47,7 @@ def check(page: str, now: Rows, before: Rows | None, currency: str) -> None:
         text
         for row in others[:5]
         for text in (
-            row["code"] or row["discountId"],
+            row["code"] or names.get(row["discountId"], row["discountId"]),
             f": {row['orders']} orders for {row['issued']} issued "
             f"({formatting.percent(row['redemptionRate'])}).",
         )
@@ -85,7 +89,7 @@ def redeemed(rows: Rows) -> float | None:
     return round(100 * orders / issued, 2) if issued else None
 
 
-def code_row(row: dict[str, Any], before: Rows | None, currency: str) -> Row:
+def code_row(row: dict[str, Any], before: Rows | None, currency: str, names: dict[str, str]) -> Row:
     exact = money(currency, exact=True)
     earlier: dict[str, Any] = {"orders": None, "netRevenueCents": None}
     if before is not None:
@@ -96,7 +100,7 @@ def code_row(row: dict[str, Any], before: Rows | None, currency: str) -> Row:
         rate = formatting.percent(row["redemptionRate"])
         rate += " used by others" if row["orders"] > row["issued"] else ""
     return [
-        row["discountId"],
+        names.get(row["discountId"], row["discountId"]),
         row["code"] or nothing("several codes"),
         formatting.count(row["issued"]),
         cell(
@@ -136,9 +140,11 @@ def test_a_random_shop(seen: Seen, days: str) -> None:
     currency, _, earlier = shop_of(seen, days)
     now, before = (seen.api("/discounts/performance", range=each) for each in (days, earlier))
     assert now
+    forms = seen.api("/forms", limit="200")
+    names = {f"form:{form['id']}": f"codes of {form['name']}" for form in forms}
     with english(seen.browser.client):
-        check(seen.page("/discounts", range=days), now, before, currency)
-        check(seen.page("/discounts", range=days, compare="none"), now, None, currency)
+        check(seen.page("/discounts", range=days), now, before, currency, names)
+        check(seen.page("/discounts", range=days, compare="none"), now, None, currency, names)
 
 
 def page_of(browser: Browser, **query: str) -> str:
@@ -182,6 +188,18 @@ def test_codes_of_every_kind(
     # A sample of three says little.
     assert "(233.3%).</li>" not in page
     assert '(233.3%). <span class="few">few</span></li>' in page
+
+
+def test_single_use_codes_are_called_by_their_form(browser: Browser, shop: ShopBuilder) -> None:
+    known, unknown = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "12")
+    shop.form(known, name="Gift finder")
+    for form_id in (known, unknown):
+        used(shop, "2026-03-10", f"form:{form_id}", issued=3, orders=4, gross=500, cost=50)
+    page = page_of(browser)
+    [table] = sections(page)["Codes"].tables
+    assert {row[0] for row in table[:2]} == {"codes of Gift finder", f"form:{unknown}"}
+    assert f'data-row="form:{known}"' in page
+    assert "<bdi>codes of Gift finder</bdi></strong>: 4 orders" in page
 
 
 def test_only_codes_that_no_form_issued(

@@ -166,7 +166,7 @@ def test_two_questions(shop: Seen, asked: dict[str, str], crossed: Sequence[str]
         check_crossed(page, Expected(shop, QUIZ, 7), *crossed)
     for name, field in zip(("field", "by"), crossed, strict=True):
         select = page.partition(f'<select id="{name}"')[2].partition("</select>")[0]
-        assert f"<option selected>{field}</option>" in select
+        assert f'<option value="{field}" selected>{field}</option>' in select
 
 
 def test_strong_pairs_are_told_and_those_of_chance_are_not(shop: Seen) -> None:
