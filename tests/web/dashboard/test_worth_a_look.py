@@ -88,8 +88,8 @@ def test_worth_a_look(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
         "A is used by others: orders that used it 7 , submissions that got it 1 . Discounts "
         "B is used by others: orders that used it 6 , submissions that got it 1 . Discounts "
         "Further codes that others use: 1. Discounts "
-        "5 rates were compared. If nothing had changed, chance alone would put one here at most once in 20 "
-        "times."
+        "5 rates were compared. If none had changed, chance alone would put one of them here at most 1 time "
+        "in 20."
     )
     days = {
         "data-days": f"{days_ago(6)}..{days_ago(1)}",
@@ -160,7 +160,7 @@ def steps_of_two_forms(shop: ShopBuilder, dropoffs: int) -> None:
                 shop.daily("step", days_ago(ago), form=form_id, step=step, **counts)
         shop.daily("events", days_ago(2), form=form_id, events=1)
         shop.daily("events", days_ago(12), form=form_id, events=1)
-        shop.daily("funnel", days_ago(2), form=form_id, views=400)
+        shop.daily("funnel", days_ago(2), form=form_id, views=400, submissions=1)
 
 
 @pytest.mark.parametrize(
