@@ -4,13 +4,14 @@ Funnel, steps, devices, visitors and answers are here; the days, the times to co
 crossed each have a module of their own.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from web.dashboard.charts import bars
-from web.dashboard.compare import ComparedRow, Rate
+from web.dashboard.compare import ComparedRow
 from web.dashboard.form_days import days_of_form, form_days
+from web.dashboard.forms_table import shop_forms
+from web.dashboard.losses import shop_losses
 from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import times
 from web.dashboard.page import Page, View
@@ -112,14 +113,6 @@ _ANSWER_COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RisenStep:
-    """`rate`: the sessions that dropped off at the step, of those that saw it, now and before."""
-
-    name: str
-    rate: Rate
-
-
 def one_form(view: View, form_id: str) -> Page:
     form_id = form_id.lower()
     form = view.form(form_id)
@@ -148,17 +141,6 @@ def one_form(view: View, form_id: str) -> Page:
         **_answers(view, form_id),
         **crossed(view, form_id),
     )
-
-
-def risen_steps(view: View, form_id: str) -> list[RisenStep]:
-    """The steps whose drop-off rose beyond chance, the greatest rise first; none where nothing is
-    compared."""
-    steps = [
-        RisenStep(step["stepName"] or step["stepId"], step.rate("dropoffs", "views"))
-        for step in view.compared(step_dropoff, "stepId", form_id=form_id).rows()
-    ]
-    risen = [step for step in steps if (step.rate.change or 0) > 0 and not step.rate.is_chance]
-    return sorted(risen, key=lambda step: -(step.rate.change or 0))
 
 
 def _cards(funnel: ComparedRow, days: ComparedRow, currency: str) -> list[Card]:
@@ -199,11 +181,13 @@ def _steps(view: View, form_id: str) -> dict[str, Any]:
         )
         for row in rows
     ]
+    lost = shop_losses(view, shop_forms(view))
     widths = bars.losses([(step["views"] - step["dropoffs"], step["dropoffs"]) for step in steps])
     return {
         "steps": table(view, "steps", _STEP_COLUMNS, steps, marks={"row": "stepId"}),
         "step_bars": list(zip(steps, widths, strict=True))[:_STEPS_DRAWN],
-        "risen_steps": risen_steps(view, form_id),
+        "step_losses": lost.of_steps(form_id),
+        "tested_rates": lost.tested,
     }
 
 

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, func, select
 
 from warehouse.domain.rounding import percent
 from warehouse.tables import form
+from web.api.forms import all_forms_funnel
 from web.dashboard import formatting
 from web.dashboard.ads import spend_by_currency
 from web.dashboard.comparable import ORDERS
@@ -61,12 +62,13 @@ def overview(view: View) -> Page:
             is_exact=False,
             empty="No order in these days is credited to a submission.",
         ),
-        notes=worth_a_look(view, view.data(ad_spend), rows[:_FORMS]),
+        notes=worth_a_look(view, view.data(ad_spend), forms),
         is_empty=not (
             forms.rows.now
             or campaigns
             or any(row["orders"] for row in revenue.now)
             or view.data(ad_spend)["rows"]
+            or view.data(all_forms_funnel)
         ),
     )
 

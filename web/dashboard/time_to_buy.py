@@ -28,7 +28,7 @@ def time_to_buy(view: View, form_id: str) -> dict[str, Any]:
     line through all days; both are empty where no sign-up is old enough."""
     rows = view.data(time_to_order, form_id)
     known = [row for row in rows if row["submissions"]]
-    told = sorted({*(_TOLD if len(known) > 1 else ()), len(known)})
+    told = sorted({*(_TOLD if len(known) > 1 else ()), len(known)} if known else ())
     return {
         "delays": [
             (known[days - 1], days, round(100 * days / len(known), 2))

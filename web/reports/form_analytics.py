@@ -117,6 +117,15 @@ STEP: Final = Row(
     owner="A step counts on the day on which the visitor first saw it. Its place and name are those "
     "that the form sent last.",
 )
+FORM_STEP: Final = Row(
+    "FormStepRow",
+    "A step among those of all forms: for pages.",
+    text("formId", "Form", "The form's id.", format="uuid"),
+    STEP.columns["stepId"],
+    STEP.columns["views"],
+    STEP.columns["dropoffs"],
+    STEP.columns["dropoffRate"],
+)
 DEVICE: Final = Row(
     "DeviceRow",
     """One device type. Orders and revenue followed from the window's submissions, to date (submission
@@ -232,6 +241,23 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
         index, name = known[line["step"]]
         filled.append(STEP.filled((texts[line["step"]], index, name or None), line, total))
     return sorted(filled, key=lambda row: (row["stepIndex"], row["stepId"]))
+
+
+@get("/forms/steps", "analytics:read", FORM_STEP)
+def all_steps(query: Query) -> list[dict[str, Any]]:
+    """The drop-off of every step that was viewed in the window, of all forms.
+
+    The API gives it form by form, and this endpoint has no address (`web/reports/__init__.py`): a page that
+    looks at every step of two hundred forms cannot ask as often. The names are those of `step_dropoff`.
+    """
+    lines = [
+        line
+        for line in query.sums("step", by=("form", "step")).rows()
+        if any_figure(line, "form", "step")
+    ]
+    texts = query.texts({line[key] for line in lines for key in ("form", "step")})
+    filled = [FORM_STEP.filled((texts[line["form"]], texts[line["step"]]), line) for line in lines]
+    return sorted(filled, key=lambda row: (row["formId"], row["stepId"]))
 
 
 @get("/forms/{id}/devices", "analytics:read", DEVICE)

@@ -28,7 +28,7 @@ class Asked:
         meta = self.seen.product.get("/v1/attribution", {}, self.seen.shop_id)[1]["meta"]
         self.currency, self.timezone = meta["currency"], meta["timezone"]
         today = local_day(time.time_ns() // 1000, self.timezone)
-        self.selection = select(self.query, today, self.timezone)
+        self.selection = select(self.query, today, self.timezone, 30)
 
     def now(self, path: str, **query: str) -> Any:
         first, last = self.selection.first, self.selection.last
