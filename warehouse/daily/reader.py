@@ -112,6 +112,39 @@ def read_editions(
     return Sums({column: numbers[:, index] for index, column in enumerate(columns)})
 
 
+@dataclass(frozen=True)
+class SubmissionsOfEditions:
+    """The submissions of several editions over some days, and their outcomes."""
+
+    counts: Sums
+    outcomes: Sums
+
+    def total(self, edition: int, first: int, last: int, *, within: int | None) -> dict[str, int]:
+        """What `read_outcomes` says of one of the editions over days among these."""
+        is_counted = _is_in(self.counts, edition, first, last)
+        is_outcome = _is_in(self.outcomes, edition, first, last)
+        if within is not None:
+            is_outcome &= self.outcomes["delay"] < within
+        counts = {name: self.counts[name][is_counted] for name in SUMMARY["funnel"].measures}
+        outcomes = {name: self.outcomes[name][is_outcome] for name in OUTCOMES}
+        return {name: int(column.sum()) for name, column in {**counts, **outcomes}.items()}
+
+
+def read_submissions(
+    connection: Connection, editions: Collection[int], first: int, last: int
+) -> SubmissionsOfEditions:
+    """With two statements, however many editions there are."""
+    return SubmissionsOfEditions(
+        read_editions(connection, "funnel", editions, first, last, by=("day",)),
+        read_editions(connection, "outcome", editions, first, last, by=("day", "delay")),
+    )
+
+
+def _is_in(sums: Sums, edition: int, first: int, last: int) -> Column:
+    rows: Column = (sums["edition"] == edition) & (first <= sums["day"]) & (sums["day"] <= last)
+    return rows
+
+
 def _unpacked(
     summary: Summary, by: Sequence[str], plain: Sequence[str], rows: Sequence[Any]
 ) -> dict[str, Column]:

@@ -1,8 +1,8 @@
 """`/shops`: all shops of a member, each in its own days and its own currency.
 
 The figures are the API's, from the same daily rows: net revenue (14) on the order clock, submissions and
-those that bought (26) on the submission clock. Three statements read them for all shops: answers of the API would be
-hundreds.
+those that bought (26) on the submission clock. Three statements read them for all shops: answers of the API
+would be hundreds.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,7 +11,13 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
 
-from warehouse.daily.reader import Sums, last_mature_day, read_editions
+from warehouse.daily.reader import (
+    SubmissionsOfEditions,
+    Sums,
+    last_mature_day,
+    read_editions,
+    read_submissions,
+)
 from warehouse.domain.time import day_date, local_day
 from warehouse.tables import DAILY
 from web.api.equal_age import window_days
@@ -19,7 +25,7 @@ from web.auth import sessions
 from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
 from web.dashboard.comparable import EVENTS, ORDERS, Comparable, Pair
-from web.dashboard.compare import ComparedRow, Comparison, Line
+from web.dashboard.compare import ComparedRow, Comparison
 from web.dashboard.page import Page, View
 from web.dashboard.selection import select as select_days
 from web.dashboard.table import Column, columns_of, table
@@ -63,26 +69,19 @@ class _Figures:
     """The daily rows of several shops over all days that their rows on the page need."""
 
     orders: Sums
-    submissions: Sums
-    outcomes: Sums
+    submissions: SubmissionsOfEditions
 
-    def line(self, edition: int, days: Window, today: int, within: int | None) -> Line:
+    def line(self, edition: int, days: Window, today: int, within: int | None) -> dict[str, Any]:
         """The figures of a shop in some days; with `within`, what sign-ups bought is at equal age."""
-
-        def total(sums: Sums, name: str, last: int, delay: int | None = None) -> int:
-            rows = (
-                (sums["edition"] == edition) & (days.first <= sums["day"]) & (sums["day"] <= last)
-            )
-            if delay is not None:
-                rows &= sums["delay"] < delay
-            return int(sums[name][rows].sum())
-
+        orders = self.orders
+        is_shown = orders["edition"] == edition
+        is_shown &= (days.first <= orders["day"]) & (orders["day"] <= days.last)
         last = days.last if within is None else last_mature_day(days.last, today, within)
-        gross, refunded = (total(self.orders, name, days.last) for name in ("gross", "refunded"))
+        submitted = self.submissions.total(edition, days.first, last, within=within)
         return {
-            "netRevenueCents": gross - refunded,
-            "submissions": total(self.submissions, "submissions", last),
-            "convertedSubmissions": total(self.outcomes, "converted", last, within),
+            "netRevenueCents": int((orders["gross"] - orders["refunded"])[is_shown].sum()),
+            "submissions": submitted["submissions"],
+            "convertedSubmissions": submitted["converted"],
         }
 
 
@@ -167,8 +166,7 @@ def _read(connection: Connection, editions: Collection[int], views: list[View]) 
     first, last = min(days.first for days in windows), max(days.last for days in windows)
     return _Figures(
         read_editions(connection, "attribution", editions, first, last, by=("day",)),
-        read_editions(connection, "funnel", editions, first, last, by=("day",)),
-        read_editions(connection, "outcome", editions, first, last, by=("day", "delay")),
+        read_submissions(connection, editions, first, last),
     )
 
 
@@ -176,7 +174,7 @@ def _row(view: View, figures: _Figures) -> ComparedRow:
     shop, today = view.shop, view.answers.today
 
     def line(days: Window, within: int | None = None) -> dict[str, Any]:
-        return dict(figures.line(shop.edition, days, today, within))
+        return figures.line(shop.edition, days, today, within)
 
     now = line(view.selection.window) | {"shopId": shop.shop_id, "currency": shop.currency}
     comparison = Comparison(
