@@ -61,6 +61,7 @@ BOTH_DATABASES = (
     "jobs/scheduler/test_conditions.py",
     "jobs/scheduler/test_landing_conditions.py",
     "web/api/test_ad_spend.py",
+    "web/api/test_all_steps.py",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
     "web/auth/test_most_keys.py",

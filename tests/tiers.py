@@ -116,6 +116,7 @@ POSTGRES_CORE: Final = (
     "warehouse/tenants/test_export.py::test_a_file_that_is_there_stays",
     "warehouse/tenants/test_export.py::test_of_two_versions_of_one_instant_only_the_standing_one_is_exported",
     "web/api/test_ad_spend.py::test_inverse_and_crossed_rates",
+    "web/api/test_all_steps.py",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
     "web/auth/test_most_keys.py::test_a_rotation_needs_room_for_the_old_key_while_that_works",

@@ -188,11 +188,12 @@ def rate(text: str) -> tuple[int, int] | None:
 
 
 def origins(text: str) -> tuple[str, ...]:
-    origins = tuple(part.lower() for part in as_list(text))
-    for origin in origins:
-        if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#\s]+", origin):
+    """Each without the slash that browsers show at its end."""
+    parts = [part.lower() for part in as_list(text)]
+    for part in parts:
+        if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#\s]+/?", part):
             raise ValueError("must be origins (scheme and host), comma-separated, or *")
-    return origins
+    return tuple(part.removesuffix("/") for part in parts)
 
 
 def as_list(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """The shop of the demo, and its forms with their steps, fields and discount codes."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -16,13 +17,24 @@ ZONE: Final = ZoneInfo(SHOP["timezone"])
 
 @dataclass(frozen=True)
 class FormField:
-    """One question. `choices` maps each answer to (its weight, its factor on the chance of an order);
-    `answered` is the chance that it is answered at all."""
+    """One question. `choices` maps each answer to (its weight, its factor on the chance of an order),
+    `labels` those answers to their labels that need one; `answered` is the chance that it is answered at
+    all."""
 
     id: str
+    label: str
     type: str
     choices: dict[Any, tuple[float, float]] | None = None
     answered: float = 0.95
+    labels: Mapping[Any, str] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        options = [
+            {"value": value, "label": self.labels.get(value, str(value).capitalize())}
+            for value in self.choices or ()
+        ]
+        return {"id": self.id, "type": self.type, "label": self.label, "options": options}
 
 
 @dataclass(frozen=True)
@@ -57,20 +69,13 @@ class DemoForm:
     @property
     def schema(self) -> dict[str, Any]:
         steps = [
-            {
-                "id": step.id,
-                "name": step.name,
-                "fields": [
-                    {"id": field.id, "type": field.type, "choices": list(field.choices or ())}
-                    for field in step.fields
-                ],
-            }
+            {"id": step.id, "name": step.name, "fields": [each.schema for each in step.fields]}
             for step in self.steps
         ]
         return {"kind": self.kind, "steps": steps}
 
 
-EMAIL: Final = FormField("email", "email", answered=1.0)
+EMAIL: Final = FormField("email", "Your e-mail address", "email", answered=1.0)
 
 WELCOME: Final = DemoForm(
     "0192a000-0000-7000-8000-000000000001",
@@ -99,6 +104,7 @@ QUIZ: Final = DemoForm(
             (
                 FormField(
                     "skin_type",
+                    "How is your skin?",
                     "choice",
                     {"dry": (3, 1.3), "oily": (3, 0.9), "mixed": (4, 1.0), "sensitive": (2, 1.7)},
                 ),
@@ -111,6 +117,7 @@ QUIZ: Final = DemoForm(
             (
                 FormField(
                     "concerns",
+                    "What bothers you?",
                     "multi_choice",
                     {
                         "redness": (3, 1.3),
@@ -128,11 +135,13 @@ QUIZ: Final = DemoForm(
             (
                 FormField(
                     "routine_effort",
+                    "How much time do you take for your skin?",
                     "scale",
                     {1: (1, 0.5), 2: (2, 0.7), 3: (4, 1.0), 4: (3, 1.3), 5: (2, 1.7)},
+                    labels={1: "1, none", 5: "5, every day"},
                 ),
-                FormField("allergies", "text", answered=0.35),
-                FormField("birthday", "date", answered=0.25),
+                FormField("allergies", "Which allergies do you have?", "text", answered=0.35),
+                FormField("birthday", "When is your birthday?", "date", answered=0.25),
             ),
             0.88,
         ),
@@ -156,6 +165,7 @@ FINDER: Final = DemoForm(
             (
                 FormField(
                     "recipient",
+                    "Who is the gift for?",
                     "choice",
                     {"partner": (4, 1.5), "parent": (3, 1.2), "friend": (3, 0.8), "me": (2, 1.1)},
                 ),
@@ -168,10 +178,22 @@ FINDER: Final = DemoForm(
             (
                 FormField(
                     "budget",
+                    "How much may it cost?",
                     "choice",
                     {"under 30": (4, 0.7), "30 to 60": (4, 1.2), "over 60": (2, 1.6)},
+                    labels={
+                        "under 30": "Under $30",
+                        "30 to 60": "$30 to $60",
+                        "over 60": "Over $60",
+                    },
                 ),
-                FormField("gift_wrap", "boolean", {True: (2, 1.4), False: (3, 0.9)}),
+                FormField(
+                    "gift_wrap",
+                    "Shall we wrap it?",
+                    "boolean",
+                    {True: (2, 1.4), False: (3, 0.9)},
+                    labels={True: "Yes", False: "No"},
+                ),
             ),
             0.85,
         ),
@@ -179,9 +201,9 @@ FINDER: Final = DemoForm(
             "contact",
             "Shall we remind you",
             (
-                FormField("email", "email", answered=0.45),
-                FormField("phone", "phone", answered=0.15),
-                FormField("days_left", "number", answered=0.5),
+                FormField("email", "Your e-mail address", "email", answered=0.45),
+                FormField("phone", "Your phone number", "phone", answered=0.15),
+                FormField("days_left", "In how many days?", "number", answered=0.5),
             ),
             0.90,
         ),
@@ -203,6 +225,7 @@ EXIT: Final = DemoForm(
             (
                 FormField(
                     "reason",
+                    "What keeps you from buying?",
                     "choice",
                     {"price": (5, 1.2), "shipping": (3, 1.4), "just looking": (4, 0.3)},
                     answered=0.8,
@@ -239,7 +262,11 @@ SURVEY: Final = DemoForm(
         FormStep(
             "stars",
             "How was it",
-            (FormField("stars", "scale", dict.fromkeys(range(1, 6), (1, 1))),),
+            (
+                FormField(
+                    "stars", "How was your delivery?", "scale", dict.fromkeys(range(1, 6), (1, 1))
+                ),
+            ),
             1,
         ),
     ),

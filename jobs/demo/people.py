@@ -11,7 +11,7 @@ from jobs.demo.campaigns import CAMPAIGNS, Campaign
 SEED = "formrevenue demo 1"
 VISITS_A_DAY = 360
 _NEW_VISITORS = 0.72
-_DEVICES = {"mobile": 62, "desktop": 30, "tablet": 6, "other": 2}
+DEVICES = {"mobile": 62, "desktop": 30, "tablet": 6, "other": 2}
 # Monday first.
 _WEEK = (0.98, 0.95, 0.96, 1.0, 0.9, 1.06, 1.2)
 _FIRST = [
@@ -64,7 +64,7 @@ def new_visitors(day: date) -> tuple[Visitor, ...]:
         people.append(
             Visitor(
                 id=f"v_{day:%y%m%d}{number:04d}",
-                device=chance.choices(list(_DEVICES), list(_DEVICES.values()))[0],
+                device=chance.choices(list(DEVICES), list(DEVICES.values()))[0],
                 email=f"{name}.{day:%y%m%d}{number:04d}@example.com",
                 has_account=chance.random() < 0.12,
                 keenness=chance.lognormvariate(-0.15, 0.5),

@@ -12,7 +12,7 @@ from jobs.demo.people import Visitor
 Event = dict[str, Any]
 
 # Factors by device on the chance that a step is completed, and on that of an order.
-_PATIENCE = {"desktop": 1.05, "mobile": 0.93, "tablet": 1.0, "other": 0.85}
+PATIENCE = {"desktop": 1.05, "mobile": 0.93, "tablet": 1.0, "other": 0.85}
 _BUYING = {"desktop": 1.5, "mobile": 0.8, "tablet": 1.0, "other": 0.6}
 
 
@@ -50,7 +50,7 @@ class Visit:
 
 def play(visit: Visit, chance: Random) -> Visit:
     """Add the events of a visitor who sees the form, and goes as far as they go."""
-    patience = _PATIENCE[visit.visitor.device]
+    patience = PATIENCE[visit.visitor.device]
     visit.appeal *= _BUYING[visit.visitor.device] * visit.campaign.quality * visit.visitor.keenness
     visit.send("view")
     if chance.random() > visit.form.started * patience:

@@ -12,6 +12,7 @@ import pytest
 
 from jobs.demo.cast import SHOP_ID, SURVEY
 from jobs.demo.files import Files, write
+from web.dashboard.labels import labels_of
 
 NOW = datetime(2026, 3, 12, 17, 30, tzinfo=UTC)  # a few days after the clocks went forward
 TYPES = {"view", "start", "step_view", "step_complete", "answer", "subscribe", "complete"}
@@ -148,3 +149,14 @@ def test_answers_and_devices_make_a_difference(
         return len(visitors[kind] & buyers) / len(visitors[kind])
 
     assert bought("completed") > 1.5 * bought("viewed") > 0
+
+
+def test_questions_and_answers_have_labels(files: Files, events: list[dict[str, Any]]) -> None:
+    labels = {row["form_id"]: labels_of(json.dumps(row["schema"])) for row in rows(files["forms"])}
+    answered = [event for event in events if event["type"] == "answer"]
+    assert answered
+    for event in answered:
+        of_form, field_id = labels[event["form_id"]], event["field_id"]
+        assert of_form.question(field_id) != field_id
+        if event["field_type"] == "choice":
+            assert of_form.answer(field_id, event["value"]) != event["value"]

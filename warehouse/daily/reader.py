@@ -1,6 +1,6 @@
 """The only reader of daily rows: sums over a range of days, by any of a summary's dimensions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import BigInteger, Connection, Select, bindparam, cast, func, select
 
-from warehouse.catalogue import OUTCOMES, SUMMARY
+from warehouse.catalogue import OUTCOMES, SUMMARY, Summary
 from warehouse.daily.group_sum import Column, total
 from warehouse.daily.packed_rows import unpack_bytes
 from warehouse.tables import DAILY
@@ -85,6 +85,70 @@ def read_cells(
     plain = tuple(dim for dim in by if dim not in summary.packed_dims)
     values = {"edition": edition, "first": first, "last": last, **where}
     rows = connection.execute(_packed(name, plain, tuple(where)), values).all()
+    return _unpacked(summary, by, plain, rows)
+
+
+def read_editions(
+    connection: Connection,
+    name: str,
+    editions: Collection[int],
+    first: int,
+    last: int,
+    *,
+    by: Sequence[str] = (),
+) -> Sums:
+    """As `read`, of several editions in one statement: `edition` is one more column, before those of `by`."""
+    summary, table, dims = SUMMARY[name], DAILY[name], ("edition", *by)
+    plain = [dim for dim in dims if dim not in summary.packed_dims]
+    groups = [table.c[dim] for dim in plain]
+    is_read = table.c.edition.in_(editions) & table.c.day.between(first, last)
+    if summary.packed_dims:
+        packed = connection.execute(select(*groups, table.c.packed_dims).where(is_read)).all()
+        return Sums(total(_unpacked(summary, dims, plain, packed), dims))
+    sums = [cast(func.sum(table.c[measure]), BigInteger) for measure in summary.measures]
+    rows = connection.execute(select(*groups, *sums).where(is_read).group_by(*groups))
+    columns = (*dims, *summary.measures)
+    numbers = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, len(columns))
+    return Sums({column: numbers[:, index] for index, column in enumerate(columns)})
+
+
+@dataclass(frozen=True)
+class SubmissionsOfEditions:
+    """The submissions of several editions over some days, and their outcomes."""
+
+    counts: Sums
+    outcomes: Sums
+
+    def total(self, edition: int, first: int, last: int, *, within: int | None) -> dict[str, int]:
+        """What `read_outcomes` says of one of the editions over days among these."""
+        is_counted = _is_in(self.counts, edition, first, last)
+        is_outcome = _is_in(self.outcomes, edition, first, last)
+        if within is not None:
+            is_outcome &= self.outcomes["delay"] < within
+        counts = {name: self.counts[name][is_counted] for name in SUMMARY["funnel"].measures}
+        outcomes = {name: self.outcomes[name][is_outcome] for name in OUTCOMES}
+        return {name: int(column.sum()) for name, column in {**counts, **outcomes}.items()}
+
+
+def read_submissions(
+    connection: Connection, editions: Collection[int], first: int, last: int
+) -> SubmissionsOfEditions:
+    """With two statements, however many editions there are."""
+    return SubmissionsOfEditions(
+        read_editions(connection, "funnel", editions, first, last, by=("day",)),
+        read_editions(connection, "outcome", editions, first, last, by=("day", "delay")),
+    )
+
+
+def _is_in(sums: Sums, edition: int, first: int, last: int) -> Column:
+    rows: Column = (sums["edition"] == edition) & (first <= sums["day"]) & (sums["day"] <= last)
+    return rows
+
+
+def _unpacked(
+    summary: Summary, by: Sequence[str], plain: Sequence[str], rows: Sequence[Any]
+) -> dict[str, Column]:
+    """Columns `by` and all measures of rows: the dimensions `plain`, and the packed ones in one value."""
     lines, row_of_line = unpack_bytes(summary, [row[-1] for row in rows])
     columns: dict[str, Column] = {}
     for dim in by:

@@ -22,6 +22,10 @@ PERCENT: Final = "percent"
 NUMBER: Final = "number"
 MILLISECONDS: Final = "milliseconds"
 
+# What gives a figure its day. Orders are dated by the clock of their row (`web/api/rows.py`).
+SUBMISSION: Final = "submission"
+ORDERS: Final = "orders"
+
 Formula = Callable[[Mapping[str, Any]], Any]
 """From values by name to the figure's value."""
 
@@ -31,7 +35,8 @@ class Figure:
     """`words` describe it in the API's document, `owner` on pages. It is the difference of two figures
     (`less`), their quotient (`over`: to `digits` decimals where it is a number), the share of a total
     (`share_of` a figure, in per cent), or else a measure. `without` says on a page why a quotient has no
-    value where its divisor is 0. `bounds` are further keywords of its JSON Schema."""
+    value where its divisor is 0. `dated_by` says what gives it its day, where that is not the event that it
+    counts: the submission, or the orders of its row. `bounds` are further keywords of its JSON Schema."""
 
     name: str
     heading: str
@@ -44,6 +49,7 @@ class Figure:
     digits: int = 2
     share_of: str = ""
     without: str = ""
+    dated_by: str = ""
     bounds: Mapping[str, Any] = field(default_factory=lambda: {"minimum": 0})
 
     @property
@@ -115,10 +121,11 @@ FIGURES: Final = {figure.name: figure for figure in (
     count("convertedSubmissions", "Bought",
         "Submissions with at least one order credited to them, by the day of the submission.",
         "Submissions that an order was credited to, up to today. They count on the day of the submission.",
-        measure="converted"),
+        measure="converted", dated_by=SUBMISSION),
     count("orders", "Orders",
         "Orders. Cancelled ones are included, test orders are not.",
-        "Orders, also those that were cancelled later. Test orders are left out."),
+        "Orders, also those that were cancelled later. Test orders are left out.",
+        dated_by=ORDERS),
     count("attributedOrders", "Credited orders",
         "Orders of the window that are credited to a submission.",
         "Orders of these days that are credited to somebody who had submitted a form.",
@@ -126,13 +133,13 @@ FIGURES: Final = {figure.name: figure for figure in (
     money("grossRevenueCents", "Before refunds",
         "The total of the orders before refunds, in minor units of the shop's currency.",
         "The total of the orders, before anything was paid back.",
-        measure="gross"),
+        measure="gross", dated_by=ORDERS),
     money("totalRefundedCents", "Refunded",
         "The refunds of these orders to date, in minor units of the shop's currency. A cancelled order "
         "is refunded in full.",
         "The money that was paid back for these orders, up to today. A cancelled order counts as paid "
         "back in full.",
-        measure="refunded"),
+        measure="refunded", dated_by=ORDERS),
     money("netRevenueCents", "Net revenue",
         "`grossRevenueCents` - `totalRefundedCents`.",
         "The total of the orders, less the money that was paid back. A refund counts on the day of its "

@@ -22,31 +22,42 @@ SELECT 'ad-accounts', COUNT(*), MIN(synced_at), MAX(synced_at)
 UNION ALL
 SELECT 'exchange-rates', COUNT(*), MIN(day), MAX(day) FROM exchange_rate
 """)
-# The others are dated by instants.
-_BY_DAY: Final = ("ad-spend", "exchange-rates")
-_KINDS: Final = ("events", "orders", "ad-spend", "ad-accounts", "exchange-rates")
+_OF_DAYS: Final = "of the days"
+# What the first and the last date of a kind are those of.
+_DATES: Final = {
+    "events": "imported",
+    "orders": "imported",
+    "ad-spend": _OF_DAYS,
+    "ad-accounts": "fetched",
+    "exchange-rates": _OF_DAYS,
+}
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """One source: its kind, and the rows that are there. `oldest` and `newest` are the imports of events and
-    orders and the pulls of accounts (datetimes in UTC), the days of spend and rates; None without rows."""
+    """One source: its kind, and the rows that are there. `oldest` and `newest` are what `dates` says: the
+    imports of events and orders and the pulls of accounts (datetimes in UTC), the days of spend and rates;
+    None without rows."""
 
     kind: str
     rows: int
     oldest: date | None
     newest: date | None
 
+    @property
+    def dates(self) -> str:
+        return _DATES[self.kind]
+
 
 def read_arrivals(connection: Connection, shop_key: int) -> list[Arrival]:
     """Events, orders, ad spend, ad accounts, exchange rates. Rates are those of all shops."""
     rows = {row.kind: row for row in connection.execute(_ARRIVALS, {"shop_key": shop_key})}
     arrivals = []
-    for kind in _KINDS:
+    for kind, dates in _DATES.items():
         row = rows.get(kind)
         if row is None or not row.rows:
             arrivals.append(Arrival(kind, 0, None, None))
             continue
-        moment = day_date if kind in _BY_DAY else from_micros
+        moment = day_date if dates == _OF_DAYS else from_micros
         arrivals.append(Arrival(kind, int(row.rows), moment(row.oldest), moment(row.newest)))
     return arrivals

@@ -41,6 +41,8 @@ sign_in: Final = Table(
     integer("shop_key"),
     integer("started_at"),
     integer("seen_at"),
+    # 1: it lasts for 30 days, used or not ("Keep me signed in on this device").
+    integer("is_persistent"),
     # The client's address and the browser's name, as they were at the sign-in.
     text("address"),
     text("browser"),

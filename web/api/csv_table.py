@@ -65,9 +65,14 @@ def _cells(row: Row, line: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from ((f"{prefix}.{inner}", cell) for inner, cell in _cells(column.row, element))
 
 
+def guarded(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if FORMULA.match(text) else text
+
+
 def _written(cell: Any) -> str | int:
     if isinstance(cell, str):
-        return f"'{cell}" if FORMULA.match(cell) else cell
+        return guarded(cell)
     if cell is None:
         return ""
     if type(cell) is int:

@@ -135,9 +135,12 @@ class Endpoint:
         shop: Shop,
         values: Mapping[str, Any],
         window: Window,
+        *,
+        within: int | None = None,
         **asked: Any,
     ) -> Query:
-        """A question to this endpoint. `asked` are further members of `Query`."""
+        """A question to this endpoint. A request says with a parameter at which age it asks, a page with
+        `within`; `asked` are further members of `Query`."""
         shared = services()
         return Query(
             connection=connection,
@@ -148,6 +151,7 @@ class Endpoint:
             path=self.path,
             values=values,
             window=window,
+            within=values.get("within") or within,
             **asked,
         )
 

@@ -37,8 +37,7 @@ def require_within_window(shop: Shop, within: int | None, **_others: Any) -> Non
 
 def age_clock(query: Query) -> tuple[int, int]:
     """Today, until every submission of the window is old enough for the `within` that is asked for."""
-    within = query.values.get("within")
-    return old_enough_clock(query, within) if isinstance(within, int) else (0, NEVER)
+    return (0, NEVER) if query.within is None else old_enough_clock(query, query.within)
 
 
 def old_enough_clock(query: Query, days: int) -> tuple[int, int]:

@@ -5,10 +5,6 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from warehouse.daily.group_sum import total
-from warehouse.daily.reader import Sums
-from warehouse.domain.figures import FUNNEL
-from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import iso_millis
 from web.api import form_quota, forms_table
 from web.api.endpoint import VERSION, get, write
@@ -65,7 +61,9 @@ NEW_FORM: Final = Row(
     "NewForm",
     "A form to create. Unknown fields are ignored.",
     text("name", "", "The form's name: 1 to 255 characters. Blanks around it are removed.", pattern=_NAME),
-    _object("schema", "The form's schema: any JSON object. It is kept exactly as written."),
+    _object("schema",
+        "The form's schema: any JSON object. It is kept exactly as written. Pages show the labels in "
+        "`fields: [{id, label, options: [{value, label}]}]`, at its top or in each of its `steps`."),
 )
 DRAFT: Final = Row(
     "DraftReplacement",
@@ -79,16 +77,13 @@ ALL_FORMS_ROW: Final = Row(
     "views subscriptions completions",
     owner="Every form that was shown in these days, also those that the shop's list does not have.",
 )
-FORM_FUNNEL: Final = Row(
-    "FormFunnel",
-    "A form over the whole window, among all forms: for pages.",
-    *FORM_COLUMNS,
+FORM_DAYS: Final = Row(
+    "FormDays",
+    "The submissions of a form, day by day: for pages.",
+    text("formId", "Form", "The form's id."),
     column("submissionsByDay", "Submissions a day",
-        "Submissions on each day; empty if the form has no figures.",
+        "Submissions on each day of the window.",
         {"type": "array", "items": {"type": "integer"}}),
-    FUNNEL,
-    owner="A form is here if it was shown in these days. The orders are those of its submissions, up to "
-    "today.",
 )
 # fmt: on
 
@@ -117,28 +112,20 @@ def all_forms_funnel(query: Query, form_ids: frozenset[str] | None) -> list[dict
     return sorted(rows, key=lambda row: (-row["views"], row["formId"]))
 
 
-@get("/forms/funnels", "analytics:read", FORM_FUNNEL)
-def all_funnels(query: Query) -> list[dict[str, Any]]:
-    """The funnel of every form with an event in the window, by views descending.
+@get("/forms/submissions-by-day", "analytics:read", FORM_DAYS)
+def submissions_by_day(query: Query) -> list[dict[str, Any]]:
+    """The submissions of each form on each day.
 
-    Orders and revenue are on the submission clock. The API gives them form by form, and this endpoint has no
-    address (`web/reports/__init__.py`): a page that sorts two hundred forms cannot ask as often.
+    This endpoint has no address (`web/reports/__init__.py`): a page draws two hundred forms at once.
     """
     window = query.window
-    days = query.outcomes("funnel", within=None, by=("form", "day")).columns
+    days = query.sums("funnel", by=("form", "day")).columns
     forms, index = np.unique(days["form"], return_inverse=True)
     submissions = np.zeros((len(forms), window.last - window.first + 1), dtype=np.int64)
     submissions[index, days["day"] - window.first] = days["submissions"]
-    by_day = dict(zip(forms.tolist(), submissions.tolist(), strict=True))
-    columns = {name: column for name, column in days.items() if name != "day"}
-    sums = {line["form"]: line for line in Sums(total(columns, ("form",))).rows()}
-    none = dict.fromkeys(days, 0)
-    rows = []
-    for known in all_forms_funnel.function(query, None):
-        form = text_id(known["formId"])
-        parts = known["formId"], known["formName"], by_day.get(form, [])
-        rows.append(FORM_FUNNEL.filled(parts, sums.get(form, none)))
-    return rows
+    texts = query.texts(forms.tolist())
+    rows = zip(forms.tolist(), submissions.tolist(), strict=True)
+    return [{"formId": texts[form], "submissionsByDay": by_day} for form, by_day in rows]
 
 
 @get(

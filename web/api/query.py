@@ -39,6 +39,7 @@ class Query:
     """`path` is that of the endpoint, with `{id}` for `form_id`, an existing form of the shop in lower case
     ("" if the path has no form). `values` are those of the endpoint's parameters. `window` are days as they
     are on the shop's day `today`, and `now` is the present instant. A page asks with no `credential_id`.
+    `within`: the days to buy that submissions are given (`outcomes`).
     `limits`: how many rows an answer has at most. Figures are read from the snapshot of `connection`."""
 
     connection: Connection
@@ -49,6 +50,7 @@ class Query:
     path: str
     values: Mapping[str, Hashable]
     window: Window
+    within: int | None
     today: int
     now: int
     form_id: str = ""
@@ -61,7 +63,8 @@ class Query:
         shop, window = self.shop, self.window
         version = shop.key, shop.data_version, shop.data_changed_at
         values = tuple(self.values.values())
-        return version, self.path, self.form_id, values, window.first, window.last, self.today
+        days = window.first, window.last, self.within, self.today
+        return version, self.path, self.form_id, values, days
 
     @property
     def state(self) -> tuple[Any, ...]:
@@ -114,30 +117,29 @@ class Query:
         self,
         summary: str,
         *,
-        within: int | None,
         by: Sequence[str] = (),
         where: Mapping[str, int] | None = None,
     ) -> Sums:
         """The same of a summary of submissions, with their outcomes: the orders that followed.
 
-        `within`: at equal age, over the days of the window that are so many whole days old, with the orders
-        less than so many days of 24 h after their submission. None: over the window, to date; such figures of
-        two windows cannot be compared.
+        With `within`, they are at equal age: over the days of the window that are so many whole days old,
+        with the orders less than so many days of 24 h after their submission. Without it they are to date;
+        such figures of two windows cannot be compared. The query decides, so that no report can forget.
         """
         return read_outcomes(
             self.connection,
             summary,
             self.shop.edition,
             self.window.first,
-            self._last_day(within),
-            within=within,
+            self._last_day,
+            within=self.within,
             by=by,
             where=where,
         )
 
-    def form_outcomes(self, summary: str, *, within: int | None, by: Sequence[str] = ()) -> Sums:
+    def form_outcomes(self, summary: str, *, by: Sequence[str] = ()) -> Sums:
         """The outcomes of the form in the path."""
-        return self.outcomes(summary, within=within, by=by, where={"form": self.form})
+        return self.outcomes(summary, by=by, where={"form": self.form})
 
     def form_outcomes_by_age(self, summary: str, most: int) -> Sums:
         """The outcomes of the form in the path within 1, 2, ... up to `most` days, a row each."""
@@ -153,21 +155,22 @@ class Query:
             where=where,
         )
 
-    def mature_through(self, within: int) -> str | None:
-        """The last day of the window that counts `within` so many days; None if it has none."""
-        last = self._last_day(within)
+    def mature_through(self) -> str | None:
+        """The last day of the window that counts `within` these days; None if it has none."""
+        last = self._last_day
         return day_date(last).isoformat() if last >= self.window.first else None
 
-    def visitors(self, *, within: int | None) -> dict[int, int]:
-        """Distinct visitors of the form in the path, by kind; `within` as in `outcomes`."""
-        first, last = self.window.first, self._last_day(within)
+    def visitors(self) -> dict[int, int]:
+        """Distinct visitors of the form in the path, by kind; at equal age as in `outcomes`."""
+        first, last = self.window.first, self._last_day
         return read_visitors(
-            self.connection, self.shop.edition, first, last, self.form, within=within
+            self.connection, self.shop.edition, first, last, self.form, within=self.within
         )
 
-    def _last_day(self, within: int | None) -> int:
+    @property
+    def _last_day(self) -> int:
         last = self.window.last
-        return last if within is None else last_mature_day(last, self.today, within)
+        return last if self.within is None else last_mature_day(last, self.today, self.within)
 
     @property
     def form(self) -> int:

@@ -17,14 +17,17 @@ from warehouse.catalogue import SUMMARY
 from warehouse.daily.group_sum import Column
 from warehouse.daily.reader import Sums
 from warehouse.domain import rounding
-from warehouse.domain.figures import COUNT, FIGURES, MONEY, Figure, Formula
+from warehouse.domain.figures import COUNT, FIGURES, MONEY, SUBMISSION, Figure, Formula
 from web.api.row_limit import OTHER, TextsOf, limit_rows, other_rows
 from web.http.etags import State
+from web.http.parameters import ORDER_CLOCK, SUBMISSION_CLOCK
 
 Schema = dict[str, Any]
 
 REFERENCE: Final = "#/components/schemas/{name}"
 _NULL: Final[Schema] = {"type": "null"}
+# The clock of orders that a row states to date alone: at no age, and by no day of the window.
+TO_DATE: Final = "to date"
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class Row:
     the answer. A text among the columns is a list of names of shared figures (`warehouse/domain/figures.py`).
 
     `says` has, by the name of a shared figure, the API's and the owner's words where this row means
-    something else by it. `owner` tells an owner what the rows are.
+    something else by it. `owner` tells an owner what the rows are. `clock` dates the orders of the row.
     """
 
     def __init__(
@@ -110,8 +113,10 @@ class Row:
         *columns: PlainColumn | Figure | str,
         says: Mapping[str, tuple[str, str]] | None = None,
         owner: str = "",
+        clock: str = SUBMISSION_CLOCK,
     ) -> None:
         self.name, self.description, self.owner = name, cleandoc(description), owner
+        self.clock = clock
         own_words = says or {}
         self.columns: dict[str, PlainColumn | Figure] = {}
         for column in columns:
@@ -135,6 +140,24 @@ class Row:
         name is that of a measure."""
         figure = self.figures.get(name) or FIGURES.get(name) or Figure(name, "", COUNT, "", "")
         return figure.formula(self.formula)
+
+    def clock_of(self, name: str, clock: str = "") -> str:
+        """The clock of a figure; "" for one whose events are dated by themselves. `clock` stands for the
+        row's, where the request chooses it. Figures on the submission clock can be compared at equal age
+        alone, figures to date never."""
+        figure = self.figures.get(name) or FIGURES.get(name)
+        if not figure:
+            # A measure without a heading, such as buyers with a second order, is in a quotient alone.
+            return ""
+        parts = (*(figure.less or ()), *(figure.over or ()), figure.share_of)
+        clocks = {self.clock_of(part, clock) for part in parts if part}
+        if figure.dated_by and self.clock != TO_DATE:
+            clocks.add(SUBMISSION_CLOCK if figure.dated_by == SUBMISSION else clock or self.clock)
+        elif figure.dated_by:
+            clocks.add(TO_DATE)
+        # A rate of submissions that bought is on their clock, whatever it is divided by.
+        order = TO_DATE, SUBMISSION_CLOCK, ORDER_CLOCK
+        return next((each for each in order if each in clocks), "")
 
     def filled(
         self, given: Iterable[Any], sums: Mapping[str, int], total: Mapping[str, int] | None = None

@@ -1,8 +1,9 @@
 """Sign-ins, kept in the warehouse so that each can be ended at once.
 
 The browser holds a random token; the warehouse holds its hash. A sign-in ends when it has not been used
-for IDLE_LIMIT, when it is LIFETIME old, and when the member signs out, ends it from elsewhere, is
-disabled, or gets a new password. Every request looks it up: no process remembers it. Nothing here commits.
+for IDLE_LIMIT, and when it is LIFETIME old; a persistent one when it is PERSISTENT_LIFETIME old, used or
+not. Both end when the member signs out, ends it from elsewhere, is disabled, or gets a new password. Every
+request looks it up: no process remembers it. Nothing here commits.
 """
 
 from dataclasses import dataclass
@@ -10,9 +11,22 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    case,
+    delete,
+    func,
+    insert,
+    not_,
+    or_,
+    select,
+    update,
+)
 
-from warehouse.domain.time import MICROS_PER_SECOND, NEVER
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
 from warehouse.tables import member, membership, shop, sign_in
 from web.auth.audit import Change
 from web.auth.columns import words
@@ -20,6 +34,7 @@ from web.auth.permissions import ADD_SHOPS
 
 IDLE_LIMIT: Final = 60 * 60 * MICROS_PER_SECOND
 LIFETIME: Final = 12 * IDLE_LIMIT
+PERSISTENT_LIFETIME: Final = 30 * MICROS_PER_DAY
 # A use is recorded when the last recorded one is this old: not every request writes.
 SEEN_INTERVAL: Final = 60 * MICROS_PER_SECOND
 # Enough of a token's hash to tell a member's sign-ins apart.
@@ -28,7 +43,8 @@ _ID_LENGTH: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A member who is signed in to one shop. `seen_at` is the last recorded use, in microseconds."""
+    """A member who is signed in to one shop. `seen_at` is the last recorded use, in microseconds;
+    `is_persistent` says that the sign-in lasts while nobody uses it."""
 
     token: str
     member_key: int
@@ -38,6 +54,7 @@ class SignedIn:
     permissions: tuple[str, ...]
     adds_shops: bool
     seen_at: int
+    is_persistent: bool
 
     @property
     def rights(self) -> tuple[str, ...]:
@@ -59,7 +76,9 @@ def token_hash(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def start(change: Change, member_key: int, shop_key: int, browser: str) -> str:
+def start(
+    change: Change, member_key: int, shop_key: int, browser: str, *, is_persistent: bool = False
+) -> str:
     """Sign a member in to a shop, and delete expired sign-ins. Returns the token."""
     token, now = new_token(), change.now
     row = {
@@ -68,13 +87,14 @@ def start(change: Change, member_key: int, shop_key: int, browser: str) -> str:
         "shop_key": shop_key,
         "started_at": now,
         "seen_at": now,
+        "is_persistent": int(is_persistent),
         "address": change.by.source_ip,
         "browser": browser,
     }
     change.connection.execute(insert(sign_in), row)
     expired = (
         select(sign_in.c.token_hash)
-        .where(or_(sign_in.c.started_at <= now - LIFETIME, sign_in.c.seen_at <= now - IDLE_LIMIT))
+        .where(not_(_has_not_expired(now)))
         .with_for_update(skip_locked=True)
     )
     change.connection.execute(delete(sign_in).where(sign_in.c.token_hash.in_(expired)))
@@ -84,7 +104,7 @@ def start(change: Change, member_key: int, shop_key: int, browser: str) -> str:
 def find(connection: Connection, token: str, now: int) -> SignedIn | None:
     """The sign-in of a token, None where it has ended by the instant `now`, and where its member is
     disabled in the shop."""
-    statement = _SELECT.where(sign_in.c.token_hash == token_hash(token), *_has_not_expired(now))
+    statement = _SELECT.where(sign_in.c.token_hash == token_hash(token), _has_not_expired(now))
     row = connection.execute(statement).one_or_none()
     return None if row is None else SignedIn(token=token, **row._mapping)
 
@@ -100,6 +120,16 @@ def list_shops(connection: Connection, member_key: int) -> list[tuple[int, str]]
     return [(row.shop_key, row.shop_id) for row in rows]
 
 
+def permissions_by_shop(connection: Connection, member_key: int) -> dict[int, tuple[str, ...]]:
+    """What a member may do in each of these shops, by shop_key."""
+    rows = connection.execute(
+        select(membership.c.shop_key, words(membership.c.permissions)).where(
+            membership.c.member_key == member_key, membership.c.disabled_at == NEVER
+        )
+    )
+    return {row.shop_key: row.permissions for row in rows}
+
+
 def switch_shop(connection: Connection, token: str, shop_key: int) -> None:
     """Move a sign-in to another shop; the caller checks that the member can enter it."""
     connection.execute(
@@ -108,17 +138,20 @@ def switch_shop(connection: Connection, token: str, shop_key: int) -> None:
 
 
 def list_open(connection: Connection, member_key: int, now: int) -> list[Row]:
-    """The sign-ins of a member in all their shops, the last used first: sign_in_id; started_at and
-    seen_at, the last recorded use (microseconds); address and browser, as they were at the sign-in."""
+    """The sign-ins of a member in all their shops, the last used first: sign_in_id; started_at, seen_at,
+    the last recorded use, and ends_at, at the latest (microseconds); is_persistent; address and browser, as
+    they were at the sign-in."""
     rows = connection.execute(
         select(
             func.substr(sign_in.c.token_hash, 1, _ID_LENGTH).label("sign_in_id"),
             sign_in.c.started_at,
             sign_in.c.seen_at,
+            _ENDS_AT.label("ends_at"),
+            sign_in.c.is_persistent,
             sign_in.c.address,
             sign_in.c.browser,
         )
-        .where(sign_in.c.member_key == member_key, *_has_not_expired(now))
+        .where(sign_in.c.member_key == member_key, _has_not_expired(now))
         .order_by(sign_in.c.seen_at.desc(), sign_in.c.token_hash)
     )
     return list(rows)
@@ -164,6 +197,7 @@ _SELECT: Final = (
         words(membership.c.permissions),
         (member.c.adds_shops == 1).label("adds_shops"),
         sign_in.c.seen_at,
+        (sign_in.c.is_persistent == 1).label("is_persistent"),
     )
     .join_from(sign_in, member, member.c.member_key == sign_in.c.member_key)
     .join(
@@ -176,5 +210,12 @@ _SELECT: Final = (
 )
 
 
-def _has_not_expired(now: int) -> tuple[ColumnElement[bool], ...]:
-    return sign_in.c.seen_at > now - IDLE_LIMIT, sign_in.c.started_at > now - LIFETIME
+# Used or not.
+_ENDS_AT: Final = sign_in.c.started_at + case(
+    (sign_in.c.is_persistent == 1, PERSISTENT_LIFETIME), else_=LIFETIME
+)
+
+
+def _has_not_expired(now: int) -> ColumnElement[bool]:
+    is_in_use = or_(sign_in.c.is_persistent == 1, sign_in.c.seen_at > now - IDLE_LIMIT)
+    return and_(is_in_use, now < _ENDS_AT)

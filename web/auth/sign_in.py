@@ -20,9 +20,17 @@ from web.auth.sign_in_limits import Attempt, KnownRefusals, SignInRefused, Write
 
 
 def sign_in(
-    write: Writer, known: KnownRefusals, attempt: Attempt, password: str, browser: str, now: int
+    write: Writer,
+    known: KnownRefusals,
+    attempt: Attempt,
+    password: str,
+    browser: str,
+    now: int,
+    *,
+    is_persistent: bool = False,
 ) -> str:
-    """Sign a member in to the first of their shops, and return the token. `browser` is its name. Commits.
+    """Sign a member in to the first of their shops, and return the token. `browser` is its name;
+    `is_persistent` whether it stays signed in unused. Commits.
 
     Raises SignInRefused, TooManyAttempts, and Busy before the attempt is counted.
     """
@@ -49,7 +57,9 @@ def sign_in(
         sign_in_limits.reset(connection, attempt)
         shop_key, _ = shops[0]
         change = Change(connection, Actor(attempt.email, attempt.address), now)
-        token = sessions.start(change, row.member_key, shop_key, browser)
+        token = sessions.start(
+            change, row.member_key, shop_key, browser, is_persistent=is_persistent
+        )
         change.record(shop_key, "signed_in")
         connection.commit()
     return token
@@ -69,13 +79,17 @@ def record_refusal(connection: Connection, attempt: Attempt, now: int) -> None:
         change.record_repeated(shop_key, "sign_in_refused", attempt.email)
 
 
-def follow_link(change: Change, token: str, link: Row, browser: str) -> str | None:
+def follow_link(
+    change: Change, token: str, link: Row, browser: str, *, is_persistent: bool = False
+) -> str | None:
     """Use up a link that `one_time_links.find` found, and sign its member in. Returns the token of the
     sign-in; of several calls at once, one does, and the others get None. Does not commit."""
     if not one_time_links.use_up(change.connection, "sign-in", token, change.now):
         return None
     change.record(link.shop_key, "signed_in", "with a one-time link")
-    return sessions.start(change, link.member_key, link.shop_key, browser)
+    return sessions.start(
+        change, link.member_key, link.shop_key, browser, is_persistent=is_persistent
+    )
 
 
 def change_password(
@@ -90,7 +104,8 @@ def change_password(
     browser: str,
     now: int,
 ) -> str:
-    """Store a member's new password, and return the token of a new sign-in in place of all others.
+    """Store a member's new password, and return the token of a new sign-in in place of all others. It is
+    persistent where the one that changes the password is.
 
     `words` are those of `passwords.require_strong`. The attempt is counted before anything is scored.
     Commits. Raises SignInRefused for a wrong old password and for a sign-in that has ended,
@@ -119,6 +134,8 @@ def change_password(
         sign_in_limits.reset(connection, attempt)
         change = Change(connection, by, now)
         members.set_password(change, member_key, new_hash, "password_changed")
-        token = sessions.start(change, member_key, shop_key, browser)
+        token = sessions.start(
+            change, member_key, shop_key, browser, is_persistent=signed_in.is_persistent
+        )
         connection.commit()
     return token

@@ -43,7 +43,7 @@ def add(shop: str, email: str, permissions: tuple[str, ...]) -> None:
         # Read inside the transaction: with a wrong setting, nothing is added.
         pages = _pages_url()
     if token is None:
-        click.echo(f"{email} can sign in with their present password at {pages}/sign-in")
+        click.echo(f"{email} can sign in with their current password at {pages}/sign-in")
     else:
         _print_link(pages, token)
 

@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo
 from warehouse.domain.currencies import minor_units
 from warehouse.domain.rounding import ratio
 from web.dashboard.charts.bars import pairs
-from web.dashboard.compare import Amount, ComparedRow, beside, total
-from web.dashboard.page import View
+from web.dashboard.comparable import EVENTS, ORDERS, SPEND
+from web.dashboard.compare import Amount, ComparedRow
+from web.dashboard.page import Page, View
 from web.dashboard.table import Card, Column, Sum, card, columns_of, shown, table
 from web.reports.ads import ROW, ad_spend
 
@@ -29,6 +30,9 @@ LOW_COVERAGE: Final = 80
 # Campaigns of the chart, for each currency of spend; the table has more.
 _DRAWN: Final = 8
 _ROAS_DIGITS: Final = 4
+_NO_SUBMISSIONS: Final = "no submissions from it"
+# Spend is dated by the platform; what it brought is made of events and orders.
+_MADE_OF: Final = (SPEND, EVENTS, ORDERS)
 _NO_SPEND: Final = "no spend in these days"
 _NET: Final = "attributedNetRevenueCents"
 _column = columns_of(ROW)
@@ -39,33 +43,46 @@ _column = columns_of(ROW)
 Line = dict[str, Any]
 
 
-def ads(view: View) -> str:
-    data, before = view.data(ad_spend), view.before(ad_spend)
-    home = view.shop.currency
-    totals = by_currency(data, before, home)
-    by_provider = _ranked(_by(data, before, "currency", "provider"), home)
-    by_campaign = _by(data, before, "currency", "provider", "campaignId")
+def ads(view: View) -> Page:
+    home, data = view.shop.currency, view.data(ad_spend)
+    totals = spend_by_currency(view)
+    by_provider = _ranked(_lines_by(view, "currency", "provider"), home)
+    by_campaign = _lines_by(view, "currency", "provider", "campaignId")
+    credited = view.compared(ad_spend, lines=_of_campaigns, made_of=_MADE_OF).total(ROW.total)
     columns = _columns(home)
     sums = [Sum(f"All with spend in {each['currency']}", each) for each in totals]
     sums += _other_orders(data["rows"])
-    return view.render(
+    marks = {"provider": "provider", "currency": "currency"}
+    return view.page(
         "ads.html",
-        cards=_cards(totals, _credited(data, before), (columns[2], columns[-1]), home)
-        if by_campaign
-        else [],
+        cards=_cards(totals, credited, (columns[2], columns[-1]), home) if by_campaign else [],
         provider_charts=_charts(by_provider),
         campaign_charts=_charts(_ranked(by_campaign, home), _DRAWN),
         drawn=_DRAWN,
-        providers=table(view, (columns[0], *columns[2:]), by_provider, sums=sums),
-        campaigns=table(view, columns, by_campaign, "campaigns.-spend", sums=sums),
+        providers=table(
+            view,
+            "providers",
+            (columns[0], *columns[2:]),
+            by_provider,
+            sums=sums,
+            marks=marks | {"row": "provider"},
+        ),
+        campaigns=table(
+            view,
+            "campaigns",
+            columns,
+            by_campaign,
+            "-spend",
+            sums=sums,
+            marks=marks | {"row": "campaignId"},
+        ),
         coverage=[
             (
-                provider,
-                value,
-                shown(Amount(value, former), "percent", without="no submissions from it"),
+                row["provider"],
+                row["coverage"],
+                shown(row.amount("coverage"), "percent", without=_NO_SUBMISSIONS),
             )
-            for provider, value in sorted(data["attributionCoverage"].items())
-            for former in [before["attributionCoverage"].get(provider) if before else None]
+            for row in view.compared(ad_spend, "provider", lines=_coverage, made_of=_MADE_OF).rows()
         ],
         low_coverage=LOW_COVERAGE,
         unavailable=[
@@ -79,28 +96,32 @@ def ads(view: View) -> str:
     )
 
 
-def by_currency(data: Any, before: Any, home: str) -> list[ComparedRow]:
-    """All campaigns of an answer, summed by the currency of their spend: the shop's first."""
-    return _ranked(_by(data, before, "currency"), home)
+def spend_by_currency(view: View) -> list[ComparedRow]:
+    """All campaigns, summed by the currency of their spend: the shop's first."""
+    return _ranked(_lines_by(view, "currency"), view.shop.currency)
 
 
-def _by(data: Any, before: Any, *keys: str) -> list[ComparedRow]:
-    """The campaigns with the same keys summed, each line beside its former one."""
-    former = None if before is None else _lines(before["rows"], keys)
-    return beside(_lines(data["rows"], keys), former, *keys)
+def _lines_by(view: View, *keys: str) -> list[ComparedRow]:
+    """The campaigns with the same keys, summed."""
+
+    def lines(data: Any) -> list[Line]:
+        return _lines(data["rows"], keys)
+
+    return view.compared(ad_spend, *keys, lines=lines, made_of=_MADE_OF).rows()
+
+
+def _coverage(data: Any) -> list[Line]:
+    coverage = data["attributionCoverage"]
+    return [{"provider": each, "coverage": coverage[each]} for each in sorted(coverage)]
+
+
+def _of_campaigns(data: Any) -> list[Line]:
+    return [row for row in data["rows"] if row["provider"]]
 
 
 def _ranked(rows: list[ComparedRow], home: str) -> list[ComparedRow]:
     """The shop's currency first, in each currency those with most spend."""
     return sorted(rows, key=lambda row: (row["currency"] != home, row["currency"], -row["spend"]))
-
-
-def _credited(data: Any, before: Any) -> ComparedRow:
-    """Orders and net revenue of all campaigns."""
-    now, former = (
-        each and [row for row in each["rows"] if row["provider"]] for each in (data, before)
-    )
-    return total(ROW, now, former)
 
 
 def _lines(rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list[Line]:
@@ -169,7 +190,7 @@ def _columns(home: str) -> tuple[Column, ...]:
         _column("campaignName", "Campaign", sort="campaign"),
         _column(
             "spend",
-            unit="money",
+            unit="spend",
             of="spend",
             without=_NO_SPEND,
             compared=True,
@@ -195,11 +216,11 @@ def _roas(row: ComparedRow) -> Amount:
     """In ten-thousandths. A return that was 0 is no measure of a change."""
 
     def scaled(line: Any) -> int | None:
-        roas = (line or {}).get("roas")
+        roas = line.get("roas")
         return None if roas is None else round(roas * 10**_ROAS_DIGITS)
 
-    now = scaled(row.now)
-    return Amount(now, None if now is None else scaled(row.before) or None)
+    amount = row.amount("roas", scaled)
+    return amount if amount.now is not None and amount.before else Amount(amount.now)
 
 
 def _no_return(row: ComparedRow, home: str) -> str:
@@ -214,11 +235,12 @@ def _cards(
         [column.shown(each, home, is_exact=False) for each in totals] for column in columns
     )
     clocks = [""] * (len(totals) - 1) + ["of these days, by the platforms’ date"]
-    returns = [f"net revenue per {each['currency']} of spend" for each in totals]
+    returns = [f"net revenue back per {each['currency']} of spend (ROAS)" for each in totals]
+    by_ads = "orders of these days, with and without a form"
     return [
         Card("Spend", list(zip(spend, clocks, strict=True))),
-        card("Net revenue credited", credited.amount(_NET), "orders of these days", home),
-        card("Orders credited", credited.amount("attributedOrders"), "orders of these days"),
+        card("Net revenue credited", _NET, credited.amount(_NET), by_ads, home),
+        card("Orders credited", "attributedOrders", credited.amount("attributedOrders"), by_ads),
         Card("Return", list(zip(roas, returns, strict=True))),
     ]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from flask import Response
@@ -29,9 +30,18 @@ class Answers:
     now: int
     today: int
 
-    def data(self, endpoint: Endpoint, window: Window, form_id: str = "", **parameters: str) -> Any:
-        """`data` of a report over these days, as `GET /v1` has it. Raises NotAllowed."""
-        return endpoint.read(self._query(endpoint, window, form_id, parameters))[0]
+    def data(
+        self,
+        endpoint: Endpoint,
+        window: Window,
+        form_id: str = "",
+        parameters: Mapping[str, str] = MappingProxyType({}),
+        *,
+        within: int | None = None,
+    ) -> Any:
+        """`data` of a report over these days, as `GET /v1` has it; `within`: at equal age
+        (`Query.outcomes`). Raises NotAllowed."""
+        return endpoint.read(self._query(endpoint, window, form_id, parameters, within=within))[0]
 
     def whole_list(self, endpoint: Endpoint, window: Window) -> list[Any]:
         """All rows of an answer that the API gives page by page."""
@@ -64,6 +74,7 @@ class Answers:
         form_id: str,
         parameters: Mapping[str, str],
         format: str = JSON,
+        within: int | None = None,
     ) -> Query:
         if endpoint.member_needs:
             require(self.permissions, *endpoint.member_needs)
@@ -76,6 +87,7 @@ class Answers:
             window,
             now=self.now,
             today=self.today,
+            within=within,
             form_id=form_id,
             format=format,
         )

@@ -1,42 +1,51 @@
-"""A figure beside the same figure of the days before, and whether chance explains the difference."""
+"""Figures beside the same figures of former days, and whether chance explains the difference.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+A figure has up to three values: `now`, of the days that are shown, to date; and over the days of a `Pair` the
+one that is compared (`fair`) and the former one (`before`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from warehouse.domain.rounding import cents, percent
 from web.api.row_limit import OTHER
-from web.api.rows import Row
 from web.dashboard import statistics
+from web.dashboard.comparable import Pair
 from web.dashboard.statistics import FEW, Interval
 
-Rows = Sequence[Mapping[str, Any]]
+Line = Mapping[str, Any]
+Rows = Sequence[Line]
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A count, a ratio, or money in minor units. `now` is None where there is no such figure, `before` also
-    where nothing is compared, or where it is not known."""
+    """A count, a ratio, or money in minor units. A value is None where there is no such figure; `fair` and
+    `before` also where nothing is compared."""
 
     now: Any
+    fair: Any = None
     before: Any = None
+    pair: Pair | None = None
 
     @property
     def change(self) -> float | None:
         """In per cent of the figure before; None where that is 0 or missing."""
-        if self.now is None or not self.before:
+        if self.fair is None or not self.before:
             return None
-        return percent(self.now - self.before, self.before)
+        return percent(self.fair - self.before, self.before)
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`hits` of `trials`, with those of the days before."""
+    """`hits` of `trials` of the days that are shown; `fair` and `before` are (hits, trials) of the days that
+    are compared, None where nothing is."""
 
     hits: int
     trials: int
-    hits_before: int | None = None
-    trials_before: int | None = None
+    fair: tuple[int, int] | None = None
+    before: tuple[int, int] | None = None
+    pair: Pair | None = None
 
     @property
     def now(self) -> float | None:
@@ -44,77 +53,139 @@ class Rate:
         return percent(self.hits, self.trials) if self.trials else None
 
     @property
-    def before(self) -> float | None:
-        """In per cent; None where nothing is compared, or nobody was there."""
-        if not self.trials_before or self.hits_before is None:
-            return None
-        return percent(self.hits_before, self.trials_before)
-
-    @property
-    def change(self) -> float | None:
-        """In points; None where there is nothing to compare with."""
-        if self.now is None or self.before is None:
-            return None
-        return round(self.now - self.before, 2)
-
-    @property
     def interval(self) -> Interval:
         return statistics.of_rate(self.hits, self.trials)
 
     @property
+    def fair_rate(self) -> float | None:
+        """In per cent; None where nobody was there, or nothing is compared."""
+        return percent(*self.fair) if self.fair and self.fair[1] else None
+
+    @property
+    def before_rate(self) -> float | None:
+        """In per cent; None where nobody was there, or nothing is compared."""
+        return percent(*self.before) if self.before and self.before[1] else None
+
+    @property
+    def change(self) -> float | None:
+        """In points; None where there is nothing to compare with."""
+        if self.fair_rate is None or self.before_rate is None:
+            return None
+        return round(self.fair_rate - self.before_rate, 2)
+
+    @property
     def is_few(self) -> bool:
-        return self.trials < FEW
+        """Whether one of the rates that are compared, else the one that is shown, is of a small sample."""
+        compared = [each[1] for each in (self.fair, self.before) if each]
+        return min(compared or [self.trials]) < FEW
 
     @property
     def is_chance(self) -> bool:
         """Whether 0 lies in the interval of the difference."""
-        assert self.hits_before is not None
-        assert self.trials_before is not None
-        return statistics.of_difference(
-            self.hits, self.trials, self.hits_before, self.trials_before
-        ).has_zero
+        assert self.fair
+        assert self.before
+        return statistics.of_difference(*self.fair, *self.before).has_zero
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How the figures of a row are compared: `pair_of` their names is the days, None where nothing is
+    compared, and `sides` of these days the row on them and before. A row that an answer leaves out has only
+    zeros: {}; it is None where it can be in the sum of others."""
+
+    pair_of: Callable[..., Pair | None]
+    sides: Callable[[Pair], tuple[Line, Line | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """A row of an answer, and the same row `before`: None where nothing is compared, or where the row can be
-    in the sum of others. A row that an answer leaves out has only zeros: {}."""
+    """`now` is a row of an answer over the days that are shown; and how its figures are compared, if they
+    are."""
 
-    now: Mapping[str, Any]
-    before: Mapping[str, Any] | None = None
+    now: Line
+    comparison: Comparison | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.now[name]
 
-    def amount(self, name: str) -> Amount:
-        return Amount(self.now.get(name, 0), self._before(name))
+    def plus(self, **values: Any) -> "ComparedRow":
+        """The row with further values, which are not compared."""
+        return replace(self, now={**self.now, **values})
+
+    def amount(self, name: str, make: Callable[[Line], Any] | None = None) -> Amount:
+        """`make` gives the figure from a row, where the row does not have it by its name."""
+        of = make or (lambda line: line.get(name, 0))
+        pair, fair, before = self._sides(name)
+        return Amount(
+            of(self.now),
+            None if fair is None else of(fair),
+            None if before is None else of(before),
+            pair,
+        )
 
     def rate(self, hits: str, trials: str) -> Rate:
-        now = self.now
-        return Rate(now.get(hits, 0), now.get(trials, 0), self._before(hits), self._before(trials))
+        def of(line: Line) -> tuple[int, int]:
+            return line.get(hits, 0), line.get(trials, 0)
+
+        pair, *sides = self._sides(hits, trials)
+        fair, before = (None if side is None else of(side) for side in sides)
+        return Rate(*of(self.now), fair, before, pair)
 
     def quotient(self, above: str, below: str) -> Amount:
         """Money for each of a count. It has no value, and none before, where the count is 0."""
-        counts, money = self.amount(below), self.amount(above)
-        return Amount(
-            cents(money.now, counts.now) if counts.now else None,
-            cents(money.before, counts.before) if counts.before else None,
-        )
 
-    def _before(self, name: str) -> Any:
-        return None if self.before is None else self.before.get(name, 0)
+        def of(line: Line | None) -> int | None:
+            return cents(line.get(above, 0), line[below]) if line and line.get(below) else None
 
+        pair, fair, before = self._sides(above, below)
+        return Amount(of(self.now), of(fair), of(before), pair)
 
-def beside(rows: Rows, before: Rows | None, *keys: str) -> list[ComparedRow]:
-    """Each row beside the one before with the same values of `keys`, in the order of `rows`."""
-    if before is None:
-        return [ComparedRow(row) for row in rows]
-    former = {tuple(row[key] for key in keys): row for row in before}
-    # A row that is not among the former ones can be in their sum of others.
-    missing: Mapping[str, Any] | None = None if any(OTHER in key for key in former) else {}
-    return [ComparedRow(row, former.get(tuple(row[key] for key in keys), missing)) for row in rows]
+    def _sides(self, *names: str) -> tuple[Pair | None, Line | None, Line | None]:
+        pair = self.comparison.pair_of(*names) if self.comparison else None
+        if self.comparison is None or pair is None or pair.reason:
+            return pair, None, None
+        return pair, *self.comparison.sides(pair)
 
 
-def total(row: Row, rows: Rows, before: Rows | None) -> ComparedRow:
-    """The figures of all rows of a report together: sums, and the quotients of the sums."""
-    return ComparedRow(row.total(rows), None if before is None else row.total(before))
+@dataclass(frozen=True)
+class ComparedRows:
+    """The rows of a report (`now`), to be set beside those with the same `keys`. `read` gives the rows of the
+    days of a pair, and those before."""
+
+    now: Rows
+    keys: tuple[str, ...]
+    pair_of: Callable[..., Pair | None]
+    read: Callable[[Pair], tuple[Rows, Rows]]
+    _by_key: dict[Pair, list[dict[tuple[Any, ...], Line]]] = field(default_factory=dict)
+
+    def rows(self) -> list[ComparedRow]:
+        """In the order of the answer."""
+        return [self.row(line) for line in self.now]
+
+    def row(self, line: Line) -> ComparedRow:
+        """A row of these days, also one that the answer leaves out: its keys are enough."""
+        key = self._key(line)
+
+        def sides(pair: Pair) -> tuple[Line, Line | None]:
+            if pair not in self._by_key:
+                self._by_key[pair] = [
+                    {self._key(row): row for row in rows} for rows in self.read(pair)
+                ]
+            fair, before = self._by_key[pair]
+            # A row that is not among the former ones can be in their sum of others.
+            missing: Line | None = None if any(OTHER in former for former in before) else {}
+            return fair.get(key, {}), before.get(key, missing)
+
+        return ComparedRow(line, Comparison(self.pair_of, sides))
+
+    def total(self, add_up: Callable[[Rows], Line]) -> ComparedRow:
+        """All rows together: sums, and the quotients of the sums (`Row.total`)."""
+
+        def sides(pair: Pair) -> tuple[Line, Line]:
+            fair, before = self.read(pair)
+            return add_up(fair), add_up(before)
+
+        return ComparedRow(add_up(self.now), Comparison(self.pair_of, sides))
+
+    def _key(self, row: Line) -> tuple[Any, ...]:
+        return tuple(row[key] for key in self.keys)

@@ -6,6 +6,7 @@ counts the customers who are old enough for it.
 
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
+from functools import partial
 from typing import Any, Final
 
 from warehouse.domain.time import day_date
@@ -13,9 +14,10 @@ from warehouse.domain.vocabulary import LTV_HORIZONS
 from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import curve
-from web.dashboard.compare import Amount, ComparedRow, Rate, beside
-from web.dashboard.page import View
-from web.dashboard.selection import address
+from web.dashboard.compare import ComparedRow, Rate
+from web.dashboard.labels import Labels, labels_of_forms
+from web.dashboard.page import Page, View
+from web.dashboard.selection import address, has_chosen_days
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Column, columns_of, table
 from web.reports.customers import FORM, SEGMENT, lifetime_value
@@ -23,42 +25,46 @@ from web.reports.customers import FORM, SEGMENT, lifetime_value
 # Rows of a table and curves of a chart; the CSV has all.
 _SHOWN: Final = 50
 _DRAWN: Final = 6
-# The days of customers who are proposed where those that are asked for are too recent for any horizon.
+# The days of customers that are shown where nobody chose days, and proposed where those that somebody chose
+# are too recent for any horizon.
 _OLDER_DAYS: Final = 90
 _column = columns_of(SEGMENT)
-# The texts of a segment, by dimension.
-_TEXTS: Final = {
-    "segment": (_column("fieldId"), _column("value")),
-    "form": (columns_of(FORM)("formName", "Form"),),
-}
+# The keys of a row, by dimension.
+_KEYS: Final = {"segment": ("fieldId", "value"), "form": ("formId",)}
 
 
-def customers(view: View) -> str:
-    older = day_date(view.answers.today) - timedelta(LTV_HORIZONS[0])
-    return view.render(
+def old_enough(today: int) -> str:
+    """The newest customers who are old enough for the shortest horizon, as a range of the address."""
+    last = day_date(today) - timedelta(LTV_HORIZONS[0])
+    return f"{last - timedelta(_OLDER_DAYS - 1)}..{last}"
+
+
+def customers(view: View) -> Page:
+    return view.page(
         "customers.html",
         answers=_dimension(view, "segment", "Nobody was won by an answer in these days."),
         forms=_dimension(view, "form", "No form won a customer in these days."),
         few=FEW,
         horizons=LTV_HORIZONS,
         opens={days: _opens(view, days) for days in LTV_HORIZONS},
-        older=address(
-            **{"range": f"{older - timedelta(_OLDER_DAYS - 1)}..{older}", "from": "", "to": ""}
-        ),
+        older=address(**{"range": old_enough(view.answers.today), "from": "", "to": ""}),
+        older_days=_OLDER_DAYS,
+        is_default=not has_chosen_days(),
     )
 
 
 def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     """All segments of a dimension as a table, and the curves of the first of them (none where no horizon
-    counts a customer). `best` is the segment with most value of those with customers enough."""
-    texts = _TEXTS[dimension]
-    keys = ("formId",) if dimension == "form" else tuple(text.name for text in texts)
-    rows, before = (
-        view.data(lifetime_value, dimension=dimension),
-        view.before(lifetime_value, dimension=dimension),
-    )
-    former = before and [_segment(row, keys[0]) for row in before["rows"]]
-    segments = beside([_segment(row, keys[0]) for row in rows["rows"]], former, *keys)
+    counts a customer). `best` is the segment with most value of those with customers enough, and `bought`
+    says how many of these did."""
+    texts, keys = _texts(dimension, _labels(view)), _KEYS[dimension]
+    segments = view.compared(
+        lifetime_value,
+        *keys,
+        lines=partial(_segments, keys[0]),
+        ages={"first": LTV_HORIZONS[0]},
+        dimension=dimension,
+    ).rows()
     # By value, those with few customers last: one buyer can lift them above all others.
     segments.sort(key=lambda each: (not each["is_ranked"], -each["ltvCents"]))
     ranked = [each for each in segments if each["is_ranked"]]
@@ -66,11 +72,47 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     columns = [*texts, *_columns(view, greatest)]
     return {
         "texts": texts,
-        "table": table(view, columns, segments, f"{dimension}.-ltv", most=_SHOWN, empty=empty),
+        "table": table(
+            view,
+            dimension,
+            columns,
+            segments,
+            "-ltv",
+            marks={"form": "formId"}
+            if dimension == "form"
+            else {"field": "fieldId", "row": "value"},
+            most=_SHOWN,
+            empty=empty,
+        ),
         "curves": _curves((ranked or segments)[:_DRAWN]),
         "best": ranked[0] if greatest else None,
+        "bought": Rate(ranked[0]["purchasers"], ranked[0]["customers"]) if greatest else None,
         "has_few": len(ranked) < len(segments),
     }
+
+
+def _labels(view: View) -> Labels:
+    """Those of the forms that won customers in these days."""
+    forms = view.data(lifetime_value, dimension="form")["rows"]
+    return labels_of_forms(view, [form["formId"] for form in forms])
+
+
+def _texts(dimension: str, labels: Labels) -> tuple[Column, ...]:
+    """The columns that say what a row is about."""
+    if dimension == "form":
+        return (columns_of(FORM)("formName", "Form"),)
+
+    def answer(row: ComparedRow) -> str:
+        return labels.answer(row["fieldId"], row["value"])
+
+    return (
+        _column("fieldId", text=lambda row: labels.question(row["fieldId"])),
+        _column("value", text=answer),
+    )
+
+
+def _segments(key: str, data: Any) -> list[dict[str, Any]]:
+    return [_segment(row, key) for row in data["rows"]]
 
 
 def _segment(row: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -107,7 +149,8 @@ def _columns(view: View, greatest: int) -> list[Column]:
             "first",
             f"In {LTV_HORIZONS[0]} days",
             "money",
-            figure=_first,
+            figure=lambda row: row.amount("first"),
+            api=f"horizons.{LTV_HORIZONS[0]}.ltvCents",
             without=f"counts {opens} {formatting.day(day)}",
             compared=True,
             mark=_few(lambda row: row["is_first_few"]),
@@ -127,11 +170,6 @@ def _few(
     condition: Callable[[ComparedRow], bool],
 ) -> tuple[str, str, Callable[[ComparedRow], bool]]:
     return "few", "few", condition
-
-
-def _first(row: ComparedRow) -> Amount:
-    former = (row.before or {}).get("first")
-    return Amount(row["first"], None if row["first"] is None else former)
 
 
 def _again(row: ComparedRow) -> Rate:

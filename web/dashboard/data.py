@@ -21,12 +21,13 @@ from warehouse.operations import (
     reject_retries,
     shop_inputs,
     shop_pulls,
+    shop_state,
 )
 from warehouse.operations.reject_reasons import without_values
 from warehouse.operations.shop_inputs import RejectExample
 from web.api.forms import all_forms_funnel
 from web.dashboard import forget
-from web.dashboard.page import View
+from web.dashboard.page import Page, View
 from web.pages.page_request import change
 from web.services import services
 
@@ -57,6 +58,14 @@ _FILE_STATES: Final = {
 }
 _COUNTS: Final = ("new", "duplicate", "replaced", "rejected")
 _LAST_RUNS: Final = text(job_runs.LAST_OF_EACH)
+
+# The conditions that whoever runs the service sees to: where there is one, their part of the page is open.
+_OPERATORS_MATTERS: Final = (
+    shop_state.NO_REFRESH,
+    shop_state.BACKLOG,
+    shop_state.SET_ASIDE,
+    shop_state.DIFFERENCES,
+)
 
 # The fields by which a row is found again, by kind.
 _KEYS: Final = {
@@ -89,13 +98,14 @@ _REMEDIES: Final = (
 _REMEDY: Final = "Correct the rows in their file, and import the file again."
 
 
-def data(view: View) -> str:
+def data(view: View) -> Page:
     connection, shop = view.member.connection, view.shop
     rejects = shop_inputs.rejects_by_reason(connection, shop.key)
     runs = _runs(view)
-    return view.render(
+    return view.page(
         "data.html",
         max_rows=MAX_ROWS,
+        operators_matters=_OPERATORS_MATTERS,
         kinds=KINDS,
         rejects_days=settings.REJECTS_DAYS.get(),
         **_sources(view),

@@ -5,9 +5,10 @@ Issued is on the submission clock, everything else on the order clock.
 
 from typing import Any, Final
 
+from web.api.forms_table import form_names
 from web.api.row_limit import OTHER
-from web.dashboard.compare import Amount, ComparedRow, Rows, beside, total
-from web.dashboard.page import View
+from web.dashboard.compare import Amount, ComparedRow, Line, Rows
+from web.dashboard.page import Page, View
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Card, Sum, card, columns_of, shown, table
 from web.reports.discounts import ROW, discount_performance
@@ -15,6 +16,8 @@ from web.reports.discounts import ROW, discount_performance
 # Codes of the warning; the table has all.
 _WARNED: Final = 5
 _NONE_ISSUED: Final = "no code was issued in these days"
+# The id of a form's pool of single-use codes begins so.
+_POOL: Final = "form:"
 _ISSUED_EARLIER: Final = "some orders used codes that were not issued in these days"
 
 
@@ -26,7 +29,6 @@ def is_used_by_others(row: Any) -> bool:
 
 _column = columns_of(ROW)
 _COLUMNS: Final = (
-    _column("discountId", sort="discount"),
     _column("code", without="several codes"),
     _column("issued"),
     _column("orders", compared=True),
@@ -42,47 +44,78 @@ _COLUMNS: Final = (
 )
 
 
-def discounts(view: View) -> str:
-    rows, before = view.data(discount_performance), view.before(discount_performance)
+def discounts(view: View) -> Page:
+    report = view.compared(discount_performance, "discountId")
+    rows, sums = report.now, report.total(ROW.total)
+    names = discount_names(view, rows)
     others = [row for row in rows if is_used_by_others(row)]
-    sums = total(ROW, rows, before)
-    redeemed = Amount(_redemption(rows), _redemption(before or []))
+    redeemed = report.total(_issued).amount("redemptionRate", _redemption)
     currency = view.shop.currency
-    return view.render(
+    return view.page(
         "discounts.html",
         cards=[
-            card("Issued", sums.amount("issued"), "to submissions of these days"),
-            card("Used", sums.amount("orders"), "in orders of these days"),
+            card("Issued", "issued", sums.amount("issued"), "to submissions of these days"),
+            card("Used", "orders", sums.amount("orders"), "in orders of these days"),
             Card(
                 "Redeemed",
                 [
                     (
-                        shown(redeemed, "percent", without=_NONE_ISSUED),
+                        shown(redeemed, "percent", without=_NONE_ISSUED, name="redemptionRate"),
                         "of the codes issued in these days",
                     )
                 ],
             ),
-            card("Cost", sums.amount("discountCents"), "taken off orders of these days", currency),
+            card(
+                "Cost",
+                "discountCents",
+                sums.amount("discountCents"),
+                "taken off orders of these days",
+                currency,
+            ),
             card(
                 "Net revenue",
+                "netRevenueCents",
                 sums.amount("netRevenueCents"),
                 "orders of these days that used a code",
                 currency,
             ),
         ],
         others=others[:_WARNED],
+        names=names,
         more_others=len(others[_WARNED:]),
         few=FEW,
         codes=table(
             view,
-            _COLUMNS,
-            beside(rows, before, "discountId"),
-            "codes.-orders",
+            "codes",
+            [
+                _column(
+                    "discountId",
+                    text=lambda row: names.get(row["discountId"], row["discountId"]),
+                    sort="discount",
+                ),
+                *_COLUMNS,
+            ],
+            report.rows(),
+            "-orders",
+            marks={"row": "discountId"},
             empty="No code was issued or used in these days. A form that issues a code sends it with its "
             "events (discount_code).",
             sums=[_all_codes(rows, sums, redeemed)],
         ),
     )
+
+
+def discount_names(view: View, rows: Rows) -> dict[str, str]:
+    """What discounts are called that are not called by their id: by id. A form's pool of single-use codes is
+    called by the form."""
+    pools = [row["discountId"] for row in rows if row["discountId"].startswith(_POOL)]
+    ids = [pool.removeprefix(_POOL) for pool in pools]
+    forms = form_names(view.answers.connection, view.shop.key, ids)
+    return {
+        pool: f"codes of {forms[form_id]}"
+        for pool, form_id in zip(pools, ids, strict=True)
+        if form_id in forms
+    }
 
 
 def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:
@@ -96,7 +129,12 @@ def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:
     )
 
 
-def _redemption(rows: Rows) -> float | None:
-    """The rate of the discounts issued in these days, in per cent; None where there are none."""
+def _issued(rows: Rows) -> Line:
+    """The discounts issued in these days together."""
     issued = [row for row in rows if row["issued"]]
-    return ROW.total(issued)["redemptionRate"] if issued else None
+    return ROW.total(issued) if issued else {}
+
+
+def _redemption(issued: Line) -> float | None:
+    """In per cent; None where no discount was issued."""
+    return issued.get("redemptionRate")

@@ -216,8 +216,27 @@ _UNITS: Final[dict[str, Callable[[Any], str]]] = {
 
 
 def figure(value: Any, unit: str, currency: str = "", is_exact: bool = False) -> str:
-    """A figure in its unit: money in minor units (at a glance, if not exact), an `amount` in major ones,
+    """A figure in its unit: money and `spend` in minor units (at a glance, if not exact), an `amount` in major
+    ones,
     milliseconds as seconds, a `return` in ten-thousandths."""
-    if unit == "money":
+    if unit in ("money", "spend"):
         return money(value, currency, exact=is_exact)
     return amount(value, currency) if unit == "amount" else _UNITS[unit](value)
+
+
+def plain(value: Any, unit: str, currency: str) -> str:
+    """A figure as a spreadsheet of the browser's language reads it: without a sign of money or per cent, and
+    without separators of thousands. Money is in major units. "" stands for no value."""
+    if value is None:
+        return ""
+    if unit in ("money", "spend"):
+        units = minor_units(currency)
+        pattern = "0." + "0" * (len(f"{units}") - 1) if units > 1 else "0"
+        return format_decimal(Decimal(value) / units, pattern, locale=locale())
+    scale = {"milliseconds": 1_000, "return": 10_000}.get(unit, 1)
+    return format_decimal(Decimal(f"{value}") / scale, "0.####", locale=locale())
+
+
+def decimal_mark() -> str:
+    """Of the browser's language."""
+    return str(locale().number_symbols["latn"]["decimal"])

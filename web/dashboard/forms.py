@@ -12,24 +12,31 @@ from web.api.forms import ALL_FORMS_ROW, all_forms_funnel, list_forms
 from web.dashboard import statistics
 from web.dashboard.charts.bars import reaches
 from web.dashboard.compare import ComparedRow, Rate
-from web.dashboard.forms_table import COLUMNS, form_rows
-from web.dashboard.page import View
+from web.dashboard.forms_table import COLUMNS, MARKS, ShopForms, shop_forms
+from web.dashboard.page import Page, View
 from web.dashboard.statistics import Interval
 from web.dashboard.table import Column, columns_of, table
 from web.http.parameters import quoted
+from web.reports.form_analytics import form_funnel
 
 # Forms of one page of the list, and of the lists to choose two of.
 _PAGE: Final = 50
 _CHOICES: Final = 100
-# The rates in which two forms are compared: name, hits, trials.
+# The rates in which two forms are compared: its name in answers, name, hits, trials.
 _RATES: Final = (
-    ("Started, of those who saw it", "starts", "views"),
-    ("Submitted, of those who saw it", "submissions", "views"),
-    ("Bought, of those who submitted", "convertedSubmissions", "submissions"),
+    ("startRate", "Started, of those who saw it", "starts", "views"),
+    ("submissionRate", "Submitted, of those who saw it", "submissions", "views"),
+    ("conversionRate", "Bought, of those who submitted", "convertedSubmissions", "submissions"),
 )
 _COLUMNS: Final = (
     *COLUMNS,
-    Column("updated", "Changed", "drawn", key=lambda row: row["updated"]),
+    Column(
+        "updated",
+        "Changed",
+        "drawn",
+        text=lambda row: f"{row['updated']}",
+        key=lambda row: row["updated"],
+    ),
 )
 _unknown = columns_of(ALL_FORMS_ROW)
 _UNKNOWN: Final = (
@@ -53,9 +60,10 @@ class ListPage:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A rate of two forms; `interval` is that of their difference, None where one has no trials; `reach` is
-    drawn of it."""
+    """A rate of two forms, with its name in answers; `interval` is that of their difference, None where one
+    has no trials; `reach` is drawn of it."""
 
+    figure: str
     name: str
     rates: tuple[Rate, Rate]
     interval: Interval | None
@@ -74,15 +82,16 @@ class Comparison:
         return 0 if self.interval.low > 0 else 1
 
 
-def forms(view: View) -> str:
-    listed = _listed(view)
+def forms(view: View) -> Page:
+    of_shop = shop_forms(view)
+    listed = _listed(view, of_shop)
     statuses = sorted({form["status"] for form in listed if form["status"]}, key=str.casefold)
     search, status = request.args.get("q", "").strip(), request.args.get("status", "")
     status_problem = ""
     if status and status not in statuses:
         status_problem = f"No form has the status {quoted(status)}. Choose one of the list."
         status = ""
-    found = [
+    matching = [
         form
         for form in listed
         if search.casefold() in form["formName"].casefold() and status in ("", form["status"])
@@ -92,35 +101,45 @@ def forms(view: View) -> str:
         if listed
         else "The shop has no forms yet. Import them (kind forms), or create them with the API."
     )
-    every = table(view, _COLUMNS, found, "forms.-views", is_exact=False, empty=empty)
-    list_page = _list_page(len(found))
+    every = table(
+        view,
+        "forms",
+        _COLUMNS,
+        matching,
+        "-revenue",
+        marks=MARKS,
+        sums=of_shop.sums,
+        is_exact=False,
+        empty=empty,
+    )
+    list_page = _list_page(len(matching))
     unknown = [ComparedRow(row) for row in view.data(all_forms_funnel) if row["formName"] is None]
-    return view.render(
+    return view.page(
         "forms.html",
         statuses=statuses,
         search=search,
         status=status,
         status_problem=status_problem,
         forms=replace(every, rows=every.rows[list_page.first - 1 : list_page.last]),
+        # Its CSV has all pages of the list.
+        every=every,
         list_page=list_page,
-        unknown=table(view, _UNKNOWN, unknown),
-        **_pair(listed, found),
+        unknown=table(view, "unknown", _UNKNOWN, unknown, marks=MARKS),
+        **_pair(view, listed, matching),
     )
 
 
-def _listed(view: View) -> list[ComparedRow]:
+def _listed(view: View, of_shop: ShopForms) -> list[ComparedRow]:
     """All forms of the shop, most views first, each with its status and the shop's day on which it last
     changed."""
     zone = ZoneInfo(view.shop.timezone)
     known = {row["id"]: row for row in view.answers.whole_list(list_forms, view.selection.window)}
-    rows = form_rows(view, {form_id: row["name"] for form_id, row in known.items()})
+    rows = of_shop.with_names({form_id: row["name"] for form_id, row in known.items()})
     listed = []
     for row in rows:
         form = known[row["formId"]]
         updated = datetime.fromisoformat(form["updatedAt"]).astimezone(zone).date()
-        listed.append(
-            ComparedRow({**row.now, "status": form["status"], "updated": updated}, row.before)
-        )
+        listed.append(row.plus(status=form["status"], updated=updated))
     return sorted(listed, key=lambda row: -row.now.get("views", 0))
 
 
@@ -136,7 +155,9 @@ def _list_page(rows: int) -> ListPage:
     )
 
 
-def _pair(listed: Sequence[ComparedRow], found: Sequence[ComparedRow]) -> dict[str, Any]:
+def _pair(
+    view: View, listed: Sequence[ComparedRow], matching: Sequence[ComparedRow]
+) -> dict[str, Any]:
     """The two forms that the address names, else the two with most views, and their comparison."""
     by_id = {form["formId"]: form for form in listed}
     asked = [request.args.get(name, "") for name in ("one", "other")]
@@ -148,26 +169,41 @@ def _pair(listed: Sequence[ComparedRow], found: Sequence[ComparedRow]) -> dict[s
         problem = "One of these forms is not in the shop's list. Choose two of the list."
     elif asked[0] == asked[1]:
         problem = "These are the same form. Choose two different ones."
-    choices = {form["formId"]: form for form in [*found[:_CHOICES], *pair]}
+    choices = {form["formId"]: form for form in [*matching[:_CHOICES], *pair]}
     return {
         "choices": sorted(choices.values(), key=lambda form: form["formName"].casefold()),
-        "has_more_choices": len(found) > _CHOICES,
+        "has_more_choices": len(matching) > _CHOICES,
         "pair": pair,
         "pair_problem": problem,
-        "compared": [] if problem or len(pair) < 2 else _compared(*pair),
-        "per_submission": [form.quotient("netRevenueCents", "submissions") for form in pair],
+        **(_compared(view, pair) if len(pair) == 2 and not problem else {}),
     }
 
 
-def _compared(one: ComparedRow, other: ComparedRow) -> list[Comparison]:
+def _compared(view: View, pair: Sequence[ComparedRow]) -> dict[str, Any]:
+    """What two forms are compared in. What their submissions bought is compared at equal age: one may have
+    won its own last week."""
+    ids = [form["formId"] for form in pair]
+    funnels = [ComparedRow(view.data(form_funnel, form_id)) for form_id in ids]
+    aged = [ComparedRow({}), ComparedRow({})]
+    old_enough = view.comparable.old_enough()
+    if old_enough:
+        window, within = old_enough
+        read = view.answers.data
+        aged = [ComparedRow(read(form_funnel, window, each, within=within)) for each in ids]
     compared = []
-    for name, hits, trials in _RATES:
+    for figure, name, hits, trials in _RATES:
+        one, other = aged if form_funnel.row().clock_of(figure) else funnels
         rates = one.rate(hits, trials), other.rate(hits, trials)
         interval = None
         if all(rate.trials for rate in rates):
             counts = (count for rate in rates for count in (rate.hits, rate.trials))
             interval = statistics.of_difference(*counts)
-        compared.append(Comparison(name, rates, interval))
+        compared.append(Comparison(figure, name, rates, interval))
     known = [(row.difference / 100, row.interval) for row in compared if row.interval]
     drawn = iter(reaches(known))
-    return [replace(row, reach=next(drawn)) if row.interval else row for row in compared]
+    return {
+        "compared": [replace(row, reach=next(drawn)) if row.interval else row for row in compared],
+        "aged": aged,
+        "old_enough": old_enough,
+        "per_submission": [form.quotient("netRevenueCents", "submissions") for form in aged],
+    }

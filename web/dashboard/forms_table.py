@@ -1,46 +1,81 @@
-"""The forms of a shop, each with its funnel: the table on the overview and on the page of all forms."""
+"""The forms of a shop, each with its funnel and revenue: the table on the overview and on the page of all
+forms. Revenue is on the clock of the address; its total is the card "Credited to forms"."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from web.api.forms import FORM_FUNNEL, all_funnels
-from web.dashboard.compare import ComparedRow, Rows
+from web.api.forms import submissions_by_day
+from web.dashboard.compare import ComparedRow, ComparedRows, Rows
 from web.dashboard.page import View
-from web.dashboard.table import columns_of
+from web.dashboard.table import Column, Sum, columns_of
+from web.http.parameters import ORDER_CLOCK
+from web.reports.revenue_by_form import ROW, revenue_by_form
 
-_column = columns_of(FORM_FUNNEL)
+_column = columns_of(ROW)
 COLUMNS: Final = (
-    _column(
-        "formName", "Form", unit="drawn", sort="name", key=lambda row: row["formName"].casefold()
-    ),
+    _column("formName", "Form", unit="drawn", text=lambda row: row["formName"], sort="name"),
+    _column("netRevenueCents", "Revenue credited", compared=True, sort="revenue"),
     _column("views", compared=True),
     _column("submissions", "Submissions", compared=True),
     _column("submissionRate", "Submitted", without="no one yet", compared=True, sort="rate"),
-    _column("netRevenueCents", "Revenue credited", compared=True, sort="revenue"),
+    _column("conversionRate", "Bought", compared=True, sort="bought"),
     _column("revenuePerSubmissionCents", "per submission", compared=True, sort="each"),
-    _column("submissionsByDay", "by day", unit="drawn", sort=None),
+    Column("submissionsByDay", "by day", unit="drawn", sort=None),
 )
+# The attributes of a row's element.
+MARKS: Final = {"form": "formId"}
 
 
-def form_rows(view: View, names: Mapping[str, str]) -> list[ComparedRow]:
-    """The forms with these names by their id, in this order. A form without events has only zeros."""
-    now, before = _by_form(view.data(all_funnels)), view.before(all_funnels)
-    former = None if before is None else _by_form(before)
-    return [
-        ComparedRow(
-            {**now.get(form_id, {}), "formId": form_id, "formName": name},
-            None if former is None else former.get(form_id, {}),
-        )
-        for form_id, name in names.items()
-    ]
+@dataclass(frozen=True)
+class ShopForms:
+    """The forms with any figure in these days. `total` is that of all forms, on the clock of the page."""
+
+    rows: ComparedRows
+    by_day: Mapping[str, list[int]]
+    clock: str
+
+    @property
+    def total(self) -> ComparedRow:
+        return self.rows.total(ROW.total)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Of the forms on the shop's list, by their id."""
+        return {row["formId"]: row["formName"] for row in self.rows.now if row["formName"]}
+
+    def with_names(self, names: Mapping[str, str]) -> list[ComparedRow]:
+        """The forms with these names by their id, in this order. A form without events has only zeros."""
+        by_id = {row["formId"]: row for row in self.rows.now}
+        return [
+            self.rows.row({**by_id.get(form_id, {}), "formId": form_id}).plus(
+                formName=name, submissionsByDay=self.by_day.get(form_id, [])
+            )
+            for form_id, name in names.items()
+        ]
+
+    @property
+    def sums(self) -> list[Sum]:
+        """The lines below the table: it adds up to the card."""
+        unknown = ROW.total(row for row in self.rows.now if not row["formName"])
+        sums = [Sum("Forms that the list does not have", ComparedRow(unknown), key="unknown")]
+        sums = [*(sums if any(unknown.values()) else []), Sum("All forms", self.total)]
+        if self.clock == ORDER_CLOCK:
+            earlier = sum(row["fromEarlierSubmissions"]["netRevenueCents"] for row in self.rows.now)
+            line = ComparedRow({"netRevenueCents": earlier})
+            sums.append(Sum("of it from sign-ups before these days", line, key="earlier"))
+        return sums
 
 
-def active_forms(view: View) -> dict[str, str]:
-    """The names of the forms of the shop with an event in these days, by their id, most views first."""
-    # Events can name forms that the shop's list does not have: those have no funnel of their own.
-    rows = view.data(all_funnels)
-    return {row["formId"]: row["formName"] for row in rows if row["formName"] is not None}
+def shop_forms(view: View) -> ShopForms:
+    clock = view.selection.clock
+    return ShopForms(
+        view.compared(revenue_by_form, "formId", lines=_of_forms, clock=clock),
+        {row["formId"]: row["submissionsByDay"] for row in view.data(submissions_by_day)},
+        clock,
+    )
 
 
-def _by_form(rows: Rows) -> dict[str, Mapping[str, Any]]:
-    return {row["formId"]: row for row in rows}
+def _of_forms(data: Any) -> Rows:
+    """Without the orders that no form brought."""
+    return [row for row in data if row["formId"]]

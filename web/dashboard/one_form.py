@@ -4,23 +4,25 @@ Funnel, steps, devices, visitors and answers are here; the days, the times to co
 crossed each have a module of their own.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from web.api.endpoint import Endpoint
 from web.dashboard.charts import bars
-from web.dashboard.compare import ComparedRow, Rate, beside
-from web.dashboard.form_days import form_days
+from web.dashboard.compare import ComparedRow
+from web.dashboard.form_days import days_of_form, form_days
+from web.dashboard.forms_table import shop_forms
+from web.dashboard.losses import shop_losses
 from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import times
-from web.dashboard.page import View
+from web.dashboard.page import Page, View
 from web.dashboard.table import Card, Reason, card, columns_of, table
+from web.dashboard.time_to_buy import time_to_buy
 from web.http.errors import not_found
 from web.reports.form_analytics import (
     DEVICE,
     STAGE,
     STEP,
+    TREND,
     VISITOR,
     form_devices,
     form_funnel,
@@ -41,7 +43,7 @@ _STEPS_DRAWN: Final = 30
 
 
 def _later(reason: str) -> Reason:
-    return lambda stage: "the first stage" if stage["is_first"] else reason
+    return lambda stage: reason if stage["previous"] else "the first stage"
 
 
 _stage, _step, _device, _visitor = (
@@ -50,9 +52,21 @@ _stage, _step, _device, _visitor = (
 _answer = columns_of(ROW)
 _STAGE_COLUMNS: Final = (
     _stage("stage"),
-    _stage("count"),
-    _stage("rateFromPrevious", "of the stage before", without=_later("nobody in the stage before")),
-    _stage("rateFromFirst", "of views", without=_later("no views")),
+    _stage("count", figure=lambda stage: stage.amount(stage["measure"])),
+    _stage(
+        "rateFromPrevious",
+        "of the stage before",
+        figure=lambda stage: stage.rate(stage["measure"], stage["previous"]),
+        of="previous",
+        without=_later("nobody in the stage before"),
+    ),
+    _stage(
+        "rateFromFirst",
+        "of views",
+        figure=lambda stage: stage.rate(stage["measure"], _STAGES[0][1]),
+        of="previous",
+        without=_later("no views"),
+    ),
 )
 _STEP_COLUMNS: Final = (
     _step("stepName", "Step", mark=("worst", "loses most", lambda step: bool(step["is_worst"]))),
@@ -64,7 +78,7 @@ _STEP_COLUMNS: Final = (
     _step("shareOfDropoffs", "of all who left", compared=False),
 )
 _DEVICE_COLUMNS: Final = (
-    _device("deviceType"),
+    _device("deviceType", text=lambda row: row["deviceType"].capitalize()),
     _device("views"),
     _device("shareOfViews", "Share", compared=False),
     _device("starts"),
@@ -75,7 +89,7 @@ _DEVICE_COLUMNS: Final = (
     _device("netRevenueCents"),
 )
 _VISITOR_COLUMNS: Final = (
-    _visitor("visitorType"),
+    _visitor("visitorType", text=lambda row: row["visitorType"].capitalize()),
     _visitor("visitors"),
     _visitor("submitters"),
     _visitor("submissionRate", "of those who saw it", without="nobody saw it"),
@@ -99,122 +113,88 @@ _ANSWER_COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RisenStep:
-    """`rate`: the sessions that dropped off at the step, of those that saw it, now and before."""
-
-    name: str
-    rate: Rate
-
-
-def one_form(view: View, form_id: str) -> str:
+def one_form(view: View, form_id: str) -> Page:
     form_id = form_id.lower()
     form = view.form(form_id)
     if form is None:
         raise not_found()
-    funnel = ComparedRow(view.data(form_funnel, form_id), view.before(form_funnel, form_id))
-    devices = _named(view, form_devices, form_id, "deviceType")
-    return view.render(
+    funnel = view.compared(form_funnel, "formId", form_id=form_id).rows()[0]
+    stages = _stages(funnel)
+    days = days_of_form(view, form_id)
+    devices = view.compared(form_devices, "deviceType", form_id=form_id).rows()
+    visitors = view.compared(visitor_conversion, "visitorType", form_id=form_id).rows()
+    return view.page(
         "one_form.html",
         form=form,
-        cards=_cards(funnel, view.shop.currency),
-        stages=_stages(funnel),
-        stage_table=table(view, _STAGE_COLUMNS, [stage for stage, _ in _stages(funnel)]),
-        **form_days(view, form_id),
+        cards=_cards(funnel, days.total(TREND.total), view.shop.currency),
+        stages=stages,
+        stage_table=table(
+            view, "stages", _STAGE_COLUMNS, [stage for stage, _ in stages], marks={"row": "stage"}
+        ),
+        **form_days(view, days),
+        **time_to_buy(view, form_id),
         **_steps(view, form_id),
         **times(view, form_id),
         devices=[(device, _stages(device)) for device in devices],
-        device_table=table(view, _DEVICE_COLUMNS, devices),
-        visitors=table(
-            view, _VISITOR_COLUMNS, _named(view, visitor_conversion, form_id, "visitorType")
-        ),
+        device_table=table(view, "devices", _DEVICE_COLUMNS, devices, marks={"row": "deviceType"}),
+        visitors=table(view, "visitors", _VISITOR_COLUMNS, visitors, marks={"row": "visitorType"}),
         **_answers(view, form_id),
         **crossed(view, form_id),
     )
 
 
-def risen_steps(view: View, form_id: str) -> list[RisenStep]:
-    """The steps whose drop-off rose beyond chance, the greatest rise first; none where nothing is
-    compared."""
-    steps = [
-        RisenStep(step["stepName"] or step["stepId"], step.rate("dropoffs", "views"))
-        for step in _compared(view, step_dropoff, form_id, "stepId")
-    ]
-    risen = [step for step in steps if (step.rate.change or 0) > 0 and not step.rate.is_chance]
-    return sorted(risen, key=lambda step: -(step.rate.change or 0))
-
-
-def _compared(view: View, report: Endpoint, form_id: str, *keys: str) -> list[ComparedRow]:
-    """The rows of an answer about the form, each beside the one before with the same `keys`."""
-    return beside(view.data(report, form_id), view.before(report, form_id), *keys)
-
-
-def _named(view: View, report: Endpoint, form_id: str, key: str) -> list[ComparedRow]:
-    """The same with the key as a word of the page."""
-    rows = _compared(view, report, form_id, key)
-    return [ComparedRow({**row.now, key: row[key].capitalize()}, row.before) for row in rows]
-
-
-def _cards(funnel: ComparedRow, currency: str) -> list[Card]:
+def _cards(funnel: ComparedRow, days: ComparedRow, currency: str) -> list[Card]:
     """The note of the section says whose orders they are."""
+    submitted = funnel.rate("submissions", "views")
+    bought = funnel.rate("convertedSubmissions", "submissions")
+    net = "netRevenueCents"
     return [
-        card("Submitted", funnel.rate("submissions", "views"), ""),
-        card("Bought after submitting", funnel.rate("convertedSubmissions", "submissions"), ""),
-        card("Orders", funnel.amount("orders"), ""),
-        card("Net revenue", funnel.amount("netRevenueCents"), "", currency),
+        card("Submitted", "submissionRate", submitted, ""),
+        card("Sign-ups that bought", "conversionRate", bought, ""),
+        card("Orders", "orders", days.amount("orders"), ""),
+        card("Net revenue", net, days.amount(net), "", currency),
     ]
 
 
 def _stages(figures: ComparedRow) -> list[tuple[ComparedRow, tuple[float, float]]]:
-    """The stages of the funnel of a form, or of a device, each with its bar: its sessions, those of the
-    `previous` one and of the `first`. The first stage has none to be compared with."""
+    """The stages of the funnel of a form, or of a device, each with its bar: `measure` is its figure, and
+    `previous` that of the stage before ("" for the first)."""
     measures = [measure for _, measure in _STAGES]
     widths = bars.funnel([figures[measure] for measure in measures])
-
-    def stage(place: int, sums: Any) -> dict[str, int]:
-        counts = [sums.get(measure, 0) for measure in measures]
-        first, previous = (counts[0], counts[place - 1]) if place else (0, 0)
-        return {"count": counts[place], "previous": previous, "first": first}
-
     return [
-        (
-            ComparedRow(
-                {"stage": name, "is_first": not place, **stage(place, figures.now)},
-                None if figures.before is None else stage(place, figures.before),
-            ),
-            widths[place],
+        (figures.plus(stage=name, measure=measure, previous=previous), width)
+        for (name, measure), previous, width in zip(
+            _STAGES, ["", *measures[:-1]], widths, strict=True
         )
-        for place, (name, _) in enumerate(_STAGES)
     ]
 
 
 def _steps(view: View, form_id: str) -> dict[str, Any]:
     """The steps as bars and as a table, and those that lose more than before."""
-    rows = _compared(view, step_dropoff, form_id, "stepId")
-    most = max((row["dropoffs"] for row in rows), default=0)
+    rows = view.compared(step_dropoff, "stepId", form_id=form_id).rows()
+    # Of one step alone there is nothing to say.
+    most = max((row["dropoffs"] for row in rows), default=0) if len(rows) > 1 else 0
     steps = [
-        ComparedRow(
-            {
-                **row.now,
-                "stepName": row["stepName"] or row["stepId"],
-                "is_worst": most and row["dropoffs"] == most,
-            },
-            row.before,
+        row.plus(
+            stepName=row["stepName"] or row["stepId"],
+            is_worst=bool(most) and row["dropoffs"] == most,
         )
         for row in rows
     ]
+    lost = shop_losses(view, shop_forms(view))
     widths = bars.losses([(step["views"] - step["dropoffs"], step["dropoffs"]) for step in steps])
     return {
-        "steps": table(view, _STEP_COLUMNS, steps),
+        "steps": table(view, "steps", _STEP_COLUMNS, steps, marks={"row": "stepId"}),
         "step_bars": list(zip(steps, widths, strict=True))[:_STEPS_DRAWN],
-        "risen_steps": risen_steps(view, form_id),
+        "step_losses": lost.of_steps(form_id),
+        "tested_rates": lost.tested,
     }
 
 
 def _answers(view: View, form_id: str) -> dict[str, Any]:
     """The answers to the questions of the form, and the orders that followed from each. A value that is None
     stands for submissions without one."""
-    rows = _compared(view, response_revenue, form_id, "fieldId", "value")
+    rows = view.compared(response_revenue, "fieldId", "value", form_id=form_id).rows()
     per = [row["revenuePerSubmissionCents"] for row in rows if row["submissions"]]
     best = max(per, default=0)
 
@@ -223,8 +203,15 @@ def _answers(view: View, form_id: str) -> dict[str, Any]:
             return None
         return max(row["revenuePerSubmissionCents"] / best, 0)
 
-    answers = [ComparedRow({**row.now, "share": share(row)}, row.before) for row in rows]
+    answers = [row.plus(share=share(row)) for row in rows]
     return {
-        "answers": table(view, _ANSWER_COLUMNS, answers, "answers.question"),
+        "answers": table(
+            view,
+            "answers",
+            _ANSWER_COLUMNS,
+            answers,
+            "question",
+            marks={"field": "fieldId", "row": "value"},
+        ),
         "has_several_choices": any(row["multiSelect"] for row in rows),
     }

@@ -11,6 +11,7 @@ from flask import request
 from web.api.row_limit import OTHER
 from web.dashboard import statistics
 from web.dashboard.compare import ComparedRow
+from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Column, columns_of, table
@@ -71,7 +72,7 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     """The fields `field` and `by` of the address against each other; the first two, where it names none.
 
     `heat_rows` are the cells of the heat map by answer to the first question: None stands for a pair that
-    the API left out as one of too many. `pairs` is their table.
+    the API left out as one of too many. `pairs` is their table, `labels` has the words for all of them.
     """
     rows = view.data(response_revenue, form_id)
     fields = sorted({row["fieldId"] for row in rows} - {OTHER})
@@ -85,6 +86,7 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     is_cut = len(cells) >= MAX_CELLS
     by_pair = {(cell["valueA"], cell["valueB"]): cell for cell in cells}
 
+    labels = labels_of_forms(view, [form_id])
     drawn = [
         ComparedRow(cell) for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b
     ]
@@ -99,9 +101,10 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     return {
         "fields": sorted({*fields[:_OPTIONS], *chosen}),
         "chosen": chosen,
+        "labels": labels,
         "cross_problem": problem,
         "cramers_v": cells[0]["cramersV"] if cells else None,
-        "pairs": table(view, _columns(chosen), drawn, most=len(drawn)),
+        "pairs": table(view, "pairs", _columns(chosen, labels), drawn, most=len(drawn)),
         "heat_columns": side_b,
         "heat_rows": [(value, [heat(value, other) for other in side_b]) for value in side_a],
         "is_whole": len(totals_a) <= _SIDE and len(totals_b) <= _SIDE,
@@ -112,9 +115,14 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     }
 
 
-def _columns(chosen: Sequence[str]) -> list[Column]:
-    first, second = chosen or ("", "")
-    return [_column("valueA", first), _column("valueB", second), *_FIGURES]
+def _columns(chosen: Sequence[str], labels: Labels) -> list[Column]:
+    """The two answers with the labels of their questions, and the figures of the pair."""
+
+    def answer(name: str, field_id: str) -> Column:
+        label = labels.question(field_id)
+        return _column(name, label, text=lambda cell: labels.answer(field_id, cell[name]))
+
+    return [*map(answer, ("valueA", "valueB"), chosen), *_FIGURES]
 
 
 def _chosen(fields: Sequence[str]) -> tuple[list[str], str]:

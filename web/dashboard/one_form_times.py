@@ -6,10 +6,11 @@ from flask import request
 
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import Histogram, histogram
-from web.dashboard.compare import ComparedRow
+from web.dashboard.compare import ComparedRow, Line
 from web.dashboard.page import View
 from web.dashboard.selection import address
 from web.dashboard.table import columns_of, table
+from web.reports.form_analytics import form_funnel
 from web.reports.time_to_complete import BUCKET, PERCENTILES, ROW, time_to_complete
 
 _ALL: Final = "all"
@@ -24,7 +25,7 @@ _TICKS: Final = (
 
 _column, _bucket = columns_of(ROW), columns_of(BUCKET)
 _COLUMNS: Final = (
-    _column("deviceType"),
+    _column("deviceType", text=lambda row: row["deviceType"].capitalize()),
     _column("completions"),
     _column("averageMs", "Average, s"),
     _column("minMs"),
@@ -39,10 +40,10 @@ _BUCKETS: Final = (
 
 
 def times(view: View, form_id: str) -> dict[str, Any]:
-    """`time_of` is the distribution that is drawn, `time_before` the same in the days before."""
-    rows = view.data(time_to_complete, form_id)
-    by_device = {row["deviceType"]: row for row in rows}
-    before = {row["deviceType"]: row for row in view.before(time_to_complete, form_id) or ()}
+    """`time_of` is the distribution that is drawn, `times_before` its median and 90th percentile in the days
+    before, None where nobody completed the form then."""
+    compared = view.compared(time_to_complete, "deviceType", form_id=form_id)
+    rows, by_device = compared.rows(), {row["deviceType"]: row for row in compared.now}
     device = request.args.get("device", _ALL)
     problem = ""
     if rows and device not in by_device:
@@ -51,20 +52,25 @@ def times(view: View, form_id: str) -> dict[str, Any]:
     shown = by_device.get(device)
     return {
         "time_of": shown,
-        "time_before": before.get(device),
-        "time_table": table(
-            view,
-            _COLUMNS,
-            [ComparedRow({**row, "deviceType": row["deviceType"].capitalize()}) for row in rows],
+        "times_before": _before(compared.row(shown)) if shown else None,
+        # A form may end with the subscription.
+        "submissions": view.data(form_funnel, form_id)["submissions"],
+        "time_table": table(view, "times", _COLUMNS, rows, marks={"row": "deviceType"}),
+        "bucket_table": table(
+            view, "buckets", _BUCKETS, _buckets(shown), most=len(_buckets(shown))
         ),
-        "bucket_table": table(view, _BUCKETS, _buckets(shown), most=len(_buckets(shown))),
         "device_links": [(name, address(device=name)) for name in by_device],
         "time_problem": problem,
         "histogram": _histogram(shown) if shown else None,
     }
 
 
-def _buckets(row: dict[str, Any] | None) -> list[ComparedRow]:
+def _before(row: ComparedRow) -> list[Any] | None:
+    times = [row.amount(name).before for name in ("p50Ms", "p90Ms")]
+    return times if all(times) else None
+
+
+def _buckets(row: Line | None) -> list[ComparedRow]:
     buckets = row["buckets"] if row else []
     return [
         ComparedRow({**bucket, "fromMs": formatting.seconds(bucket["fromMs"])})
@@ -72,7 +78,7 @@ def _buckets(row: dict[str, Any] | None) -> list[ComparedRow]:
     ]
 
 
-def _histogram(row: dict[str, Any]) -> Histogram:
+def _histogram(row: Line) -> Histogram:
     duration = formatting.duration
     return histogram(
         [

@@ -1,14 +1,16 @@
-"""START HERE: the parts of every page: the member's shop, the days of its address, answers for both.
+"""START HERE: the parts of every page: the member's shop, the days of its address, answers for both, each
+figure beside its former one where the two can be compared (`comparable.py`).
 
 Everything is in the address, so that a page can be sent, kept and printed. A page is a GET: nothing on it
 changes anything. All of it is from one snapshot: the one in which the member was found, or, for figures and
 where there is one, one of the read replica.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -20,13 +22,17 @@ from warehouse.domain.time import from_micros, local_day
 from warehouse.operations import shop_state
 from warehouse.operations.shop_state import ShopState, needs, read_state
 from web.api.endpoint import Endpoint
+from web.api.equal_age import window_days
 from web.api.forms import get_form
 from web.api.forms_table import form_names
+from web.api.rows import TO_DATE
 from web.dashboard.answers import Answers
-from web.dashboard.selection import COMPARISONS, RANGES, Selection, day_links, select
+from web.dashboard.comparable import Comparable, Pair
+from web.dashboard.compare import ComparedRows, Rows
+from web.dashboard.selection import CLOCKS, COMPARISONS, RANGES, Selection, day_links, select
 from web.http.current_request import Shop
-from web.http.date_range import parse_range
-from web.http.parameters import UUID_TEXT
+from web.http.date_range import Window
+from web.http.parameters import SUBMISSION_CLOCK, UUID_TEXT
 from web.pages.page_request import MemberRequest, read_figures
 
 # The sentence on what needs a person, by the name of the condition, which is also its place on the Data page.
@@ -42,33 +48,65 @@ _ATTENTION: Final = {
 
 @dataclass(frozen=True)
 class View:
-    """One page of one member: `data()` over the days that are shown, `before()` over those that they are
-    compared with."""
+    """One page of one member: `data()` of a report over the days that are shown, or its rows `compared()`
+    with those of former days."""
 
     member: MemberRequest
     shop: Shop
     selection: Selection
+    comparable: Comparable
     answers: Answers
 
     def data(self, report: Endpoint, form_id: str = "", **parameters: str) -> Any:
         """`data` of a report (a function of `web/reports/`). Raises NotAllowed where the member lacks the
         permission that the report needs."""
-        return self.answers.data(report, self.selection.window, form_id, **parameters)
+        return self.answers.data(report, self.selection.window, form_id, parameters)
 
-    def before(self, report: Endpoint, form_id: str = "", **parameters: str) -> Any:
-        """None where nothing is compared."""
-        if self.selection.before is None:
-            return None
-        return self.answers.data(report, self.selection.before, form_id, **parameters)
+    def compared(
+        self,
+        report: Endpoint,
+        *keys: str,
+        form_id: str = "",
+        made_of: tuple[str, ...] = (),
+        ages: Mapping[str, int] = MappingProxyType({}),
+        lines: Callable[[Any], Rows] | None = None,
+        **parameters: str,
+    ) -> ComparedRows:
+        """The rows of a report, those with the same `keys` beside each other. Each figure is compared over
+        the days that its clock allows. `lines` makes the rows of the report's data, where they are not its
+        own; `made_of` are the data that must have begun, if not events and orders; `ages` are the days
+        that figures of the page's own need behind them."""
+        row = report.row(parameters.get("dimension", ""))
+
+        def read(window: Window, within: int | None = None) -> Rows:
+            data = self.answers.data(report, window, form_id, parameters, within=within)
+            if lines:
+                return lines(data)
+            if report.single:
+                return [data]
+            rows: Rows = data if isinstance(data, list) else data["rows"]
+            return rows
+
+        def pair_of(*names: str) -> Pair | None:
+            if age := ages.get(names[0]):
+                return self.comparable.equal_age(*made_of, within=age)
+            clocks = {row.clock_of(name, parameters.get("clock", "")) for name in names}
+            if TO_DATE in clocks:
+                return None
+            if SUBMISSION_CLOCK in clocks:
+                return self.comparable.equal_age(*made_of)
+            return self.comparable.whole_days(*made_of)
+
+        return ComparedRows(
+            read(self.selection.window),
+            keys,
+            pair_of,
+            lambda pair: (read(pair.days, pair.within), read(pair.before, pair.within)),
+        )
 
     def may_see(self, report: Endpoint) -> bool:
         """Whether the member has the permission that the report needs."""
         return not report.member_needs or report.member_needs[0] in self.answers.permissions
-
-    def on(self, report: Endpoint, day: str, form_id: str = "", **parameters: str) -> Any:
-        """The same on one day (`2026-01-31`)."""
-        window = parse_range(day, self.answers.today, self.shop.timezone)
-        return self.answers.data(report, window, form_id, **parameters)
 
     def form(self, form_id: str) -> dict[str, Any] | None:
         """A form of the shop; None where the id is none of them."""
@@ -109,39 +147,56 @@ class View:
         return from_micros(instant).astimezone(ZoneInfo(self.shop.timezone))
 
     @property
-    def note(self) -> str:
-        """Says which former figures stand below those of the days that are shown; "" where none do."""
-        if self.selection.before is None:
-            return ""
-        return f"Below a figure: {COMPARISONS[self.selection.compare]}, and the change."
-
-    def _attention(self) -> list[tuple[str, str]]:
+    def attention(self) -> list[tuple[str, str]]:
         """(place on the Data page, sentence) of each condition."""
         names = needs(self.state, self.member.now, settings.REFRESH_MINUTES.get())
         return [(name, _ATTENTION[name]) for name in names]
 
-    def render(self, template: str, **values: Any) -> str:
+    def page(self, template: str, **values: Any) -> "Page":
+        return Page(self, template, values)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page shows: a template, and `values` for it."""
+
+    view: View
+    template: str
+    values: Mapping[str, Any]
+
+    def html(self) -> str:
+        view, selection = self.view, self.view.selection
+        today, zone, window = view.answers.today, view.shop.timezone, view.comparable.window_days
         return render_template(
-            f"dashboard/{template}",
-            view=self,
-            selection=self.selection,
-            currency=self.shop.currency,
+            f"dashboard/{self.template}",
+            view=view,
+            selection=selection,
+            currency=view.shop.currency,
             ranges=RANGES,
             comparisons=COMPARISONS,
-            links=day_links(self.selection, self.answers.today, self.shop.timezone),
-            attention=self._attention(),
-            **values,
+            clocks=CLOCKS,
+            links=day_links(selection, today, zone, window, view.comparable.within),
+            attention=view.attention,
+            **self.values,
         )
 
 
-def open_view(*, at_primary: bool = False) -> View:
-    """The page of the request at hand; `at_primary` if it shows what members write."""
+def open_view(
+    *, at_primary: bool = False, default_range: Callable[[int], str] | None = None
+) -> View:
+    """The page of the request at hand; `at_primary` if it shows what members write. `default_range` makes the
+    days of an address that names none from the shop's day."""
     member, shop = read_figures(at_primary=at_primary)
-    today = local_day(member.now, shop.timezone)
+    today, zone, window = local_day(member.now, shop.timezone), shop.timezone, window_days(shop)
+    default = {"default_range": default_range(today)} if default_range else {}
+    selection = select(request.args, today, zone, window, **default)
     return View(
         member=member,
         shop=shop,
-        selection=select(request.args, today, shop.timezone),
+        selection=selection,
+        comparable=Comparable(
+            member.connection, shop.key, shop.edition, selection, today, zone, window
+        ),
         answers=Answers(
             member.connection, shop, frozenset(member.member.permissions), member.now, today
         ),

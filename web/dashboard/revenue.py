@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
-from warehouse.settings import ATTRIBUTION_WINDOW_DAYS
 from web.dashboard import formatting
 from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
-from web.dashboard.compare import Amount, ComparedRow, beside, total
-from web.dashboard.page import View
+from web.dashboard.comparable import ORDERS
+from web.dashboard.compare import ComparedRow
+from web.dashboard.page import Page, View
 from web.dashboard.table import Column, Sum, Table, columns_of, table
 from web.dashboard.utm_tree import utm_tree
 from web.reports.attribution import ROW, attribution, attribution_daily
@@ -19,11 +19,11 @@ from web.reports.revenue_by_utm import CAMPAIGN, revenue_by_utm
 CREDITS: Final = (
     ("by a code", "The order used a discount code that a form had issued in the {days} before it."),
     (
-        "by the customer",
+        "same customer",
         "It used no such code, but the same customer had submitted a form in the {days} before it.",
     ),
     (
-        "by the visitor",
+        "same browser",
         "Neither, but the same browser had submitted a form in the {days} before the order.",
     ),
     ("not credited", "No submission of the buyer is known from the {days} before the order."),
@@ -34,21 +34,22 @@ _CAMPAIGNS_SHOWN: Final = 50
 
 _part = columns_of(ROW)
 _PARTS: Final = (
-    _part("attributionType", unit="drawn"),
+    _part("attributionType", unit="drawn", text=lambda row: CREDIT_NAMES[row["credit"]]),
     _part("netRevenueCents", compared=True),
     _part("shareOfRevenue", "Share", of="netOfAll", without="no net revenue"),
     _part("orders", compared=True),
     _part("grossRevenueCents"),
-    _part("totalRefundedCents", figure=lambda row: Amount(-row["totalRefundedCents"])),
+    _part("totalRefundedCents"),
 )
 # Submissions and how many of them bought are on the submission clock; orders and net revenue are those
 # credited on the order clock.
 _campaign = columns_of(CAMPAIGN)
-_SOURCE: Final = _campaign("utmSource", absent="no source", sort="source")
+_SOURCE: Final = _campaign("utmSource", absent="direct or unknown", sort="source")
 _CAMPAIGN: Final = _campaign("utmCampaign", absent="no campaign", sort="campaign")
 _SUBMISSIONS: Final = _campaign("submissionCount", compared=True, sort="submissions")
 _ORDERS: Final = _campaign("attributedOrders", "Orders", compared=True, sort="orders")
 _NET: Final = _campaign("netRevenueCents", compared=True, sort="net")
+CAMPAIGN_MARKS: Final = {"source": "utmSource", "row": "utmCampaign"}
 CAMPAIGNS_AT_A_GLANCE: Final = (
     *(_SOURCE, _CAMPAIGN, _SUBMISSIONS, _ORDERS),
     replace(_NET, label="Revenue credited"),
@@ -64,35 +65,37 @@ _BOUGHT: Final = _campaign(
 _CAMPAIGNS: Final = (_SOURCE, _CAMPAIGN, _SUBMISSIONS, _BOUGHT, _ORDERS, _NET)
 
 
-def revenue(view: View) -> str:
-    rows, before = view.data(attribution), view.before(attribution)
-    sums = total(ROW, rows, before)
-    window = view.shop.window_days or ATTRIBUTION_WINDOW_DAYS.get()
+def revenue(view: View) -> Page:
+    rows = view.compared(attribution, "attributionType")
+    sums = view.compared(attribution, made_of=(ORDERS,)).total(ROW.total)
+    window = view.comparable.window_days
     days = f"{window} days" if window > 1 else "24 hours"
-    return view.render(
+    return view.page(
         "revenue.html",
         parts=table(
             view,
+            "parts",
             _PARTS,
             [
-                ComparedRow(
-                    {**part.now, "credit": place, "netOfAll": sums["netRevenueCents"]}, part.before
-                )
-                for place, part in enumerate(beside(rows, before, "attributionType"))
+                part.plus(credit=place, netOfAll=sums["netRevenueCents"])
+                for place, part in enumerate(rows.rows())
             ],
+            marks={"row": "attributionType"},
             sums=[Sum("All orders", sums)],
         ),
         credits=[(name, rule.format(days=days)) for name, rule in CREDITS],
         credit_names=CREDIT_NAMES,
-        bar=stack([row["netRevenueCents"] for row in rows]),
+        bar=stack([row["netRevenueCents"] for row in rows.now]),
         sums=sums,
         **days_of(view),
-        tree=utm_tree(*_by_utm(view, "hierarchy")),
+        tree=utm_tree(view.compared(revenue_by_utm, dimension="hierarchy")),
         campaigns=table(
             view,
+            "campaigns",
             _CAMPAIGNS,
             campaign_rows(view),
-            "campaigns.-net",
+            "-net",
+            marks=CAMPAIGN_MARKS,
             empty="No submission and no credited order in these days.",
             most=_CAMPAIGNS_SHOWN,
             noun="campaigns in this order",
@@ -102,12 +105,8 @@ def revenue(view: View) -> str:
 
 def campaign_rows(view: View) -> list[ComparedRow]:
     """The campaigns by UTM, those with most net revenue first."""
-    return beside(*_by_utm(view, "campaign"), "utmSource", "utmCampaign")
-
-
-def _by_utm(view: View, dimension: str) -> tuple[Any, Any]:
-    now, before = (ask(revenue_by_utm, dimension=dimension) for ask in (view.data, view.before))
-    return now["rows"], before and before["rows"]
+    keys = "utmSource", "utmCampaign"
+    return view.compared(revenue_by_utm, *keys, dimension="campaign").rows()
 
 
 def days_of(view: View) -> dict[str, Any]:
@@ -122,9 +121,14 @@ def days_of(view: View) -> dict[str, Any]:
 
 
 def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
-    parts = (Column(name, name, "money") for name in CREDIT_NAMES)
+    parts = (Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES)
     rows = [
-        ComparedRow({"day": formatting.day(day), **dict(zip(CREDIT_NAMES, cents, strict=True))})
+        ComparedRow({"day": day.isoformat(), **dict(zip(CREDIT_NAMES, cents, strict=True))})
         for day, cents in by_day.items()
     ]
-    return table(view, [Column("day", "Day", "text"), *parts], rows, most=len(rows))
+    day = Column("day", "Day", "text", text=lambda row: _written(row["day"]))
+    return table(view, "days", [day, *parts], rows, marks={"row": "day"}, most=len(rows))
+
+
+def _written(day: str) -> str:
+    return formatting.day(date.fromisoformat(day))

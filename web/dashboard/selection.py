@@ -2,8 +2,9 @@
 
 `range`: `today`, `yesterday`, `7d`, `30d` (the default), `90d`, `month`, `last-month`, or what the API
 takes (`2026-01-01..2026-01-31`). `compare`: `previous` (the same number of days before; the default),
-`year` (the same days a year earlier), `none`. A value that cannot be read leaves the page on the default
-and is told beside the control.
+`year` (the same days a year earlier), `none`. `within`: the days that submissions are given to buy where they
+are compared. `clock`: whether revenue is that of the `order`s of these days (the default), or that of their
+`submission`s. A value that cannot be read leaves the page on the default and is told beside the control.
 """
 
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from warehouse.domain.time import day_date
 from web.dashboard import formatting
 from web.http.date_range import Window, parse_range
 from web.http.errors import Refusal
+from web.http.parameters import ORDER_CLOCK, SUBMISSION_CLOCK
 
 RANGES: Final = {
     "today": "Today",
@@ -29,6 +31,8 @@ RANGES: Final = {
     "last-month": "Last month",
 }
 COMPARISONS: Final = {"previous": "the days before", "year": "a year earlier", "none": "nothing"}
+CLOCKS: Final = {ORDER_CLOCK: "by order day", SUBMISSION_CLOCK: "by sign-up day"}
+_DAYS_TO_BUY: Final = (1, 3, 7, 14)
 _DEFAULT_RANGE: Final = "30d"
 # The longest query, in bytes, that the links of a page carry along. They are many, and each repeats it.
 _MOST_BYTES: Final = 4_096
@@ -39,13 +43,14 @@ _OWN_DAYS: Final = ("range", "from", "to", "page")
 
 @dataclass(frozen=True)
 class Selection:
-    """`window` is shown; `before` is compared with it, None where nothing is. `range` and `compare` are
-    as in the address; `is_unfinished` whether the days have today; `problem` says what could not be read."""
+    """`window` is shown. `range`, `compare`, `clock` and `within` (None where it is not chosen) are as in the
+    address; `is_unfinished` whether the days have today; `problem` says what could not be read."""
 
     range: str
     compare: str
+    clock: str
+    within: int | None
     window: Window
-    before: Window | None
     first: date
     last: date
     is_unfinished: bool
@@ -54,7 +59,22 @@ class Selection:
     @property
     def query(self) -> dict[str, str]:
         """The part of the address that links to other pages carry along."""
-        return {"range": self.range, "compare": self.compare}
+        chosen = {"range": self.range, "compare": self.compare}
+        if self.clock != ORDER_CLOCK:
+            chosen["clock"] = self.clock
+        return chosen | ({"within": f"{self.within}"} if self.within else {})
+
+    def former(self, first: date, days: int) -> date | None:
+        """The first of so many days that those from `first` on are compared with; None where they are
+        compared with nothing, or the calendar has no such days."""
+        try:
+            if self.compare == "none":
+                return None
+            if self.compare == "year":
+                return _year_before(first)
+            return first - timedelta(days)
+        except (OverflowError, ValueError):
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +96,8 @@ class DayLinks:
     earlier: Link | None
     later: Link | None
     comparisons: list[Link]
+    days_to_buy: list[Link]
+    clocks: list[Link]
     toggle: str
     kept: dict[str, str]
 
@@ -83,6 +105,11 @@ class DayLinks:
 def carried() -> dict[str, str]:
     """The parameters of the page at hand; none of an address that is longer than any that pages lead to."""
     return request.args.to_dict() if len(request.query_string) <= _MOST_BYTES else {}
+
+
+def has_chosen_days() -> bool:
+    """Whether the address names days; else each page shows those of its own."""
+    return any(request.args.get(name) for name in ("range", "from", "to"))
 
 
 def address(**changes: str) -> str:
@@ -95,9 +122,16 @@ def address(**changes: str) -> str:
     return f"{request.path}?{query}" if query else request.path
 
 
-def select(asked: Mapping[str, str], today: int, timezone: str) -> Selection:
-    """The selection of an address' query. `from` and `to`, the fields of a form, stand for a range."""
-    text = asked.get("range", _DEFAULT_RANGE)
+def select(
+    asked: Mapping[str, str],
+    today: int,
+    timezone: str,
+    window_days: int,
+    default_range: str = _DEFAULT_RANGE,
+) -> Selection:
+    """The selection of an address' query. `from` and `to`, the fields of a form, stand for a range.
+    `window_days` are those of attribution: nobody has more to buy."""
+    text = asked.get("range", default_range)
     if asked.get("from") or asked.get("to"):
         text = f"{asked.get('from', '')}..{asked.get('to', '')}"
     problem = ""
@@ -110,17 +144,24 @@ def select(asked: Mapping[str, str], today: int, timezone: str) -> Selection:
     if compare not in COMPARISONS:
         problem = problem or f"There is no comparison {compare!r}. Choose one of the list."
         compare = "previous"
+    clock = asked.get("clock", ORDER_CLOCK)
+    if clock not in CLOCKS:
+        problem = problem or f"There is no clock {clock!r}. Choose one of the list."
+        clock = ORDER_CLOCK
+    choices = {f"{days}": days for days in days_to_buy(window_days)}
+    within = asked.get("within", "")
+    if within and within not in choices:
+        problem = problem or f"Nothing can be compared within {within!r} days. Choose of the list."
     first, last = day_date(window.first), day_date(window.last)
-    before = None
-    if compare != "none":
-        try:
-            one, other = _earlier(first, last, compare)
-            before = parse_range(f"{one}..{other}", today, timezone)
-        except (OverflowError, ValueError):
-            # There are no days before the calendar's first.
-            before = None
     is_unfinished = window.first <= today <= window.last
-    return Selection(text, compare, window, before, first, last, is_unfinished, problem)
+    return Selection(
+        text, compare, clock, choices.get(within), window, first, last, is_unfinished, problem
+    )
+
+
+def days_to_buy(window_days: int) -> list[int]:
+    """The days to buy that can be chosen."""
+    return [*(days for days in _DAYS_TO_BUY if days < window_days), window_days]
 
 
 def window_of(text: str, today: int, timezone: str) -> Window:
@@ -128,9 +169,12 @@ def window_of(text: str, today: int, timezone: str) -> Window:
     return parse_range(_as_days(text, day_date(today)), today, timezone)
 
 
-def day_links(selection: Selection, today: int, timezone: str) -> DayLinks:
-    """The links of the frame: other days, and other days to compare them with. Each keeps the rest of the
-    address, and most have a key, which `static/dashboard.js` reads from them."""
+def day_links(
+    selection: Selection, today: int, timezone: str, window_days: int, within: int
+) -> DayLinks:
+    """The links of the frame: other days, other days to compare them with, other days to buy than `within`,
+    and the other clock. Each keeps the rest of the address, and most have a key, which `static/dashboard.js`
+    reads from them."""
     first, last = selection.window.first, selection.window.last
     count = last - first + 1
     end = min(last + count, today)
@@ -144,6 +188,14 @@ def day_links(selection: Selection, today: int, timezone: str) -> DayLinks:
         comparisons=[
             Link(name, address(compare=text), text == selection.compare)
             for text, name in COMPARISONS.items()
+        ],
+        days_to_buy=[
+            Link(f"{days} days" if days > 1 else "1 day", address(within=f"{days}"), days == within)
+            for days in days_to_buy(window_days)
+        ],
+        clocks=[
+            Link(name, address(clock=text), text == selection.clock)
+            for text, name in CLOCKS.items()
         ],
         toggle=address(compare="previous" if selection.compare == "none" else "none"),
         kept={name: text for name, text in carried().items() if name not in _OWN_DAYS},
@@ -162,13 +214,6 @@ def _as_days(text: str, today: date) -> str:
         last = first - timedelta(1)
         return f"{last.replace(day=1)}..{last}"
     return text
-
-
-def _earlier(first: date, last: date, compare: str) -> tuple[date, date]:
-    if compare == "year":
-        return _year_before(first), _year_before(last)
-    days = last - first + timedelta(1)
-    return first - days, first - timedelta(1)
 
 
 def _year_before(day: date) -> date:

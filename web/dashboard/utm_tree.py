@@ -3,35 +3,37 @@
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from web.api.row_limit import OTHER
-from web.dashboard.compare import Amount
+from web.dashboard.comparable import Pair
+from web.dashboard.compare import Amount, ComparedRows, Line, Rows
 
 _LEVELS: Final = ("source", "campaign", "medium", "term", "content")
 # Branches on the page; the others are summed where they grow.
 _BRANCHES: Final = 150
 
-Rows = list[dict[str, Any]]
 Path = tuple[str, ...]
 
 
 @dataclass
 class Branch:
     """A value of a level ("" for none) with all orders below it; money is in minor units. `below` has the
-    branches with most net revenue, `left_out` the others."""
+    branches with most net revenue, `left_out` the others. `compared` is its net revenue of the days of a
+    pair, and before."""
 
     level: str
     value: str
     orders: int = 0
     net: int = 0
-    net_before: int | None = None
+    compared: tuple[int, int | None, Pair] | None = None
     below: list["Branch"] = field(default_factory=list)
     left_out: list["Branch"] = field(default_factory=list)
 
     @property
     def amount(self) -> Amount:
-        return Amount(self.net, self.net_before)
+        fair, before, pair = self.compared or (None, None, None)
+        return Amount(self.net, fair, before, pair)
 
     @property
     def left_out_orders(self) -> int:
@@ -42,15 +44,20 @@ class Branch:
         return sum(branch.net for branch in self.left_out)
 
 
-def utm_tree(rows: Rows, before: Rows | None) -> Branch:
+def utm_tree(report: ComparedRows) -> Branch:
     """The root, whose orders are those of the shop."""
-    paths = _branches(rows)
-    if before is not None:
-        former = _branches(before)
+    paths = _branches(report.now)
+    pair = report.pair_of("netRevenueCents")
+    if pair and not pair.reason:
+        fair, before = map(_branches, report.read(pair))
         # A branch that is not among the former ones can be in their sum of others.
-        missing = None if (OTHER,) in former else 0
+        missing = None if (OTHER,) in before else 0
         for path, branch in paths.items():
-            branch.net_before = former[path].net if path in former else missing
+            now = fair[path].net if path in fair else 0
+            former = before[path].net if path in before else missing
+            branch.compared = now, former, pair
+    elif pair:
+        paths[()].compared = 0, None, pair
     root = paths[()]
     for path in sorted(paths, key=len, reverse=True):
         branch = paths[path]
@@ -81,7 +88,7 @@ def _branches(rows: Rows) -> dict[Path, Branch]:
     return paths
 
 
-def _add(branch: Branch, row: dict[str, Any]) -> None:
+def _add(branch: Branch, row: Line) -> None:
     branch.orders += row["orders"]
     branch.net += row["netRevenueCents"]
 

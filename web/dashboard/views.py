@@ -11,17 +11,19 @@ from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
 from web.dashboard.ads import ads
 from web.dashboard.charts.histogram import sparkline
-from web.dashboard.customers import customers
+from web.dashboard.customers import customers, old_enough
 from web.dashboard.data import data, retry
 from web.dashboard.discounts import discounts
 from web.dashboard.forget import forget
 from web.dashboard.forms import forms
 from web.dashboard.one_form import one_form
 from web.dashboard.overview import overview
-from web.dashboard.page import View, open_view
+from web.dashboard.page import Page, View, open_view
 from web.dashboard.revenue import revenue
-from web.dashboard.selection import address, carried
+from web.dashboard.selection import Selection, address, carried, has_chosen_days
+from web.dashboard.shops import shops
 from web.dashboard.table import shown
+from web.dashboard.table_csv import csv_of
 from web.http.errors import asks_for_page, malformed, not_found
 from web.pages import page_request
 from web.reports.discounts import discount_performance
@@ -55,22 +57,38 @@ _DATA: Final = MANAGE_CONNECTIONS, "see the Data page"
 @blueprint.record_once
 def _share_with_templates(state: BlueprintSetupState) -> None:
     state.app.jinja_env.globals.update(
-        dashboard_pages=PAGES, reports=reports, shown=shown, address=address, parameters=carried
+        dashboard_pages=PAGES,
+        reports=reports,
+        shown=shown,
+        address=address,
+        parameters=carried,
+        to_other_pages=_to_other_pages,
     )
+
+
+def _to_other_pages(selection: Selection | None) -> dict[str, str]:
+    """What the navigation carries along: all that the page shows, but no days that nobody chose."""
+    query = selection.query if selection else {}
+    return {name: text for name, text in query.items() if name != "range" or has_chosen_days()}
 
 
 def _add(
     path: str,
     name: str,
-    show: Callable[..., Any],
+    show: Callable[..., Page | Response],
     *,
     at_primary: bool = False,
+    default_range: Callable[[int], str] | None = None,
     needs: tuple[str, str] | None = None,
 ) -> None:
     def view(**values: str) -> Any:
         if not asks_for_page():
             raise not_found()
-        return show(open_view(at_primary=at_primary), **values)
+        answer = show(open_view(at_primary=at_primary, default_range=default_range), **values)
+        if not isinstance(answer, Page):
+            return answer
+        name = request.args.get("csv")
+        return csv_of(answer, name) if name else answer.html()
 
     if needs:
         page_request.needs(*needs)(view)
@@ -95,7 +113,8 @@ _add("/forms/<form_id>", "one_form", one_form)
 _add("/revenue", "revenue", revenue)
 _add("/discounts", "discounts", discounts, needs=discount_performance.member_needs)
 _add("/ads", "ads", ads)
-_add("/customers", "customers", customers)
+_add("/customers", "customers", customers, default_range=old_enough)
+_add("/shops", "shops", shops)
 _add("/data", "data", data, at_primary=True, needs=_DATA)
 for name, form in (("retry", retry), ("forget", forget)):
     page_request.needs(*_DATA)(form)

@@ -1,49 +1,56 @@
 """Worth a look: the few things on the overview that need a person."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from web.dashboard.ads import LOW_COVERAGE, REASONS
-from web.dashboard.compare import ComparedRow
 from web.dashboard.discounts import is_used_by_others
-from web.dashboard.one_form import risen_steps
+from web.dashboard.forms_table import ShopForms
+from web.dashboard.losses import Loss, shop_losses
 from web.dashboard.page import View
 from web.reports.discounts import discount_performance
 
-# Steps and codes that are named; the pages behind the links have all.
-_NAMED: Final = 3
+# Rates and codes that are named; the pages behind the links have all.
+_RATES: Final = 5
+_CODES: Final = 3
 
 
-def worth_a_look(
-    view: View, ads: Mapping[str, Any], forms: Sequence[ComparedRow]
-) -> dict[str, Any]:
-    """`providers`: (provider, the advice). `coverage`: (provider, per cent). `forms` are submitted less often
-    than before, beyond chance. `steps` lose more than before, beyond chance, each with its form; the greatest
-    rise first. `codes` have more orders than submissions that got them.
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """`providers`: (provider, the advice). `coverage`: (provider, per cent). `losses` are rates that got
+    worse than before, more than chance does to so many as were `tested`, the surest first. `codes` have more
+    orders than submissions that got them. There are `more` of both."""
 
-    `forms` are those that are looked at: among very many, chance alone moves some beyond chance.
-    """
-    codes = _codes(view)
-    steps = [(form, step) for form in forms for step in risen_steps(view, form["formId"])[:1]]
-    return {
-        "providers": [
+    providers: Sequence[tuple[str, str]]
+    coverage: Sequence[tuple[str, float]]
+    losses: Sequence[Loss]
+    more_losses: int
+    tested: int
+    codes: Sequence[Mapping[str, Any]]
+    more_codes: int
+
+    def __bool__(self) -> bool:
+        return any((self.providers, self.coverage, self.losses, self.codes))
+
+
+def worth_a_look(view: View, ads: Mapping[str, Any], forms: ShopForms) -> Notes:
+    lost, codes = shop_losses(view, forms), _codes(view)
+    return Notes(
+        providers=[
             (entry["provider"], REASONS[entry["reason"]]) for entry in ads["unavailableProviders"]
         ],
-        "coverage": [
+        coverage=[
             (provider, coverage)
             for provider, coverage in sorted(ads["attributionCoverage"].items())
             if coverage is not None and coverage < LOW_COVERAGE
         ],
-        "forms": [form for form in forms if _is_worse(form)],
-        "steps": sorted(steps, key=lambda pair: -(pair[1].rate.change or 0))[:_NAMED],
-        "codes": codes[:_NAMED],
-        "more_codes": len(codes[_NAMED:]),
-    }
-
-
-def _is_worse(form: ComparedRow) -> bool:
-    rate = form.rate("submissions", "views")
-    return rate.change is not None and rate.change < 0 and not rate.is_chance
+        losses=lost.worse[:_RATES],
+        more_losses=len(lost.worse[_RATES:]),
+        tested=lost.tested,
+        codes=codes[:_CODES],
+        more_codes=len(codes[_CODES:]),
+    )
 
 
 def _codes(view: View) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ in which the key was found is the one that the whole request reads from. Where t
 key is looked up at the primary by itself, and the endpoint opens its snapshot later (`open_snapshot`).
 """
 
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
@@ -62,6 +63,12 @@ def _form_id(text: str) -> str:
 def find_shop(connection: Connection, shop_key: int) -> Shop:
     """The shop that a member is signed in to, in the snapshot of this connection."""
     return _shop(connection.execute(_SHOP, {"shop_key": shop_key, "form_id": ""}).one())
+
+
+def find_shops(connection: Connection, shop_keys: Collection[int]) -> list[Shop]:
+    """Those of these shops that the snapshot of this connection has, by shop_id."""
+    values = {"shop_keys": list(shop_keys), "form_id": ""}
+    return [_shop(row) for row in connection.execute(_SHOPS, values)]
 
 
 def open_snapshot(
@@ -125,6 +132,11 @@ def _with_form(shops: FromClause, *columns: Column[Any]) -> Select[Any]:
 
 
 _SHOP: Final = _with_form(shop).where(shop.c.shop_key == bindparam("shop_key"))
+_SHOPS: Final = (
+    _with_form(shop)
+    .where(shop.c.shop_key.in_(bindparam("shop_keys", expanding=True)))
+    .order_by(shop.c.shop_id)
+)
 # A key, its shop, and a form of the shop, in one statement.
 _LOOKUP: Final = _with_form(
     api_key.join(shop, shop.c.shop_key == api_key.c.shop_key),

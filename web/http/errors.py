@@ -20,7 +20,17 @@ from web.http.current_request import current_request, request_id
 from web.http.request_log import log_failure
 
 SETTINGS: Final = "/settings"
-PAGES: Final = ("settings", "forms", "revenue", "discounts", "ads", "customers", "data", "setup")
+PAGES: Final = (
+    "settings",
+    "forms",
+    "revenue",
+    "discounts",
+    "ads",
+    "customers",
+    "shops",
+    "data",
+    "setup",
+)
 """The first parts of the addresses of pages for people; `/` is a page, too. Every other address belongs to
 the API."""
 

@@ -7,6 +7,8 @@ page. Rules on keys and members belong in `web/auth`, and answers of the API in 
 
 from flask import Flask
 
+from warehouse.domain.time import MICROS_PER_SECOND
+from web.auth.sessions import PERSISTENT_LIFETIME
 from web.pages import account, activity, connections, page_request, rendering, setup, sign_in_pages
 from web.pages.session_cookie import PageSessions
 from web.services import services_of
@@ -21,6 +23,10 @@ def register(app: Flask) -> None:
         # A form is valid as long as its sign-in.
         WTF_CSRF_TIME_LIMIT=None,
         SESSION_COOKIE_SAMESITE="Lax",
+        # Of a persistent sign-in's cookie, from the last change of the cookie on. The sign-in itself ends
+        # in the warehouse.
+        PERMANENT_SESSION_LIFETIME=PERSISTENT_LIFETIME // MICROS_PER_SECOND,
+        SESSION_REFRESH_EACH_REQUEST=False,
     )
     page_request.csrf.init_app(app)
     rendering.register(app)

@@ -44,7 +44,7 @@ def show() -> Any:
         form.password.errors = [str(error)]
         return _page(form)
     except SignInRefused:
-        form.old.errors = ["This is not your present password."]
+        form.old.errors = ["This is not your current password."]
         return _page(form)
     page_request.start_session(token)
     flash("Your password is changed. You are signed out everywhere else.")

@@ -1,10 +1,18 @@
 """The forms: their fields, the values that they accept, and the messages for those that they refuse."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from flask_wtf import FlaskForm
-from wtforms import EmailField, HiddenField, PasswordField, SelectMultipleField, StringField
+from wtforms import (
+    BooleanField,
+    EmailField,
+    HiddenField,
+    PasswordField,
+    SelectMultipleField,
+    StringField,
+)
 from wtforms.fields import RadioField
 from wtforms.validators import DataRequired, EqualTo, InputRequired, Length, ValidationError
 
@@ -77,7 +85,11 @@ class RuleField(StringField):
             raise ValidationError(f"This {error}.") from None
 
 
-class SignInForm(FlaskForm):
+class SignInLinkForm(FlaskForm):
+    stay = BooleanField("Keep me signed in on this device for 30 days")
+
+
+class SignInForm(SignInLinkForm):
     email = EmailField(
         "E-mail address",
         filters=[_strip, _lower],
@@ -106,8 +118,8 @@ class PasswordForm(FlaskForm):
 
 class ChangePasswordForm(PasswordForm):
     old = PasswordField(
-        "Present password",
-        validators=[InputRequired("Enter your present password."), Length(max=4096)],
+        "Current password",
+        validators=[InputRequired("Enter your current password."), Length(max=4096)],
     )
 
 
@@ -131,7 +143,7 @@ class _NewCredentialForm(FlaskForm):
 
 class NewWriteKeyForm(_NewCredentialForm):
     origins = OriginsField(
-        "Origins (optional)",
+        "Addresses of your site (optional)",
         filters=[_strip],
         validators=[Length(max=2000, message="Use at most 2,000 characters.")],
     )
@@ -155,9 +167,11 @@ class RotateForm(FlaskForm):
 
 
 def _shop_id(text: str) -> str:
-    if not can_be_folder(text):
-        raise ValueError("is not a shop's domain; an example is example.myshopify.com")
-    return text_rules.identifier(text)
+    """The domain, also of an address as it is copied from a browser."""
+    domain = re.sub(r"^https?://|/$", "", text.lower())
+    if not re.fullmatch(r"[\w-]+(\.[\w-]+)+", domain) or not can_be_folder(domain):
+        raise ValueError(f"is not a shop's domain: {text!r}; an example is example.myshopify.com")
+    return text_rules.identifier(domain)
 
 
 def _shopify_domain(text: str) -> str:

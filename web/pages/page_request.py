@@ -205,11 +205,13 @@ def signed_in(connection: Connection) -> SignedIn | None:
 
 def start_session(token: str) -> None:
     """Store a sign-in's token in the browser's cookie, and have the browser known from now on. The
-    previous content of the cookie is dropped: another person may have planted it."""
+    previous content of the cookie is dropped: another person may have planted it. That of a persistent
+    sign-in outlives the browser's window."""
     member = sessions.find(open_connection(write=False), token, now())
     session.clear()
     if member is not None:
         session[TOKEN] = token
+        session.permanent = member.is_persistent
         browser_cookie.remember(member.email, now())
 
 

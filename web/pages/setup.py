@@ -1,8 +1,8 @@
 """`/setup`, from a shop to its figures: the shop, the snippet for its pages, its pulls, example files, and
 each source as it begins to arrive.
 
-While a source is missing, the page asks to be loaded again every few seconds; so it holds no form that
-somebody could be filling in.
+Until the first figures are there, the page asks to be loaded again every few seconds; so it holds no form
+that somebody could be filling in.
 """
 
 import csv
@@ -62,9 +62,15 @@ def show() -> Response:
     page = member_request()
     connection, shop_key = page.connection, page.member.shop_key
     arrivals = shop_arrivals.read_arrivals(connection, shop_key)
-    is_missing = not all(arrival.rows for arrival in arrivals)
-    reloads = is_missing and request.args.get("reload") != "off"
     shop = find_shop(connection, shop_key)
+    state = read_state(connection, shop_key, shop.edition)
+    missing = [each.kind for each in arrivals if each.kind in _NEEDED and not each.rows]
+    awaits = ""
+    if missing:
+        awaits = f"{' and '.join(missing)} have arrived"
+    elif state.waiting_since and state.refreshed_at:
+        awaits = "all of it is in the figures"
+    reloads = bool(awaits) and request.args.get("reload") != "off"
     body = render_template(
         "setup.html",
         shop=_settings(page),
@@ -74,11 +80,11 @@ def show() -> Response:
         can_keep_credentials=bool(CREDENTIALS_KEY.get()),
         kinds=KINDS,
         arrivals=arrivals,
-        has_begun=any(arrival.rows for arrival in arrivals if arrival.kind in _NEEDED),
-        state=read_state(connection, shop_key, shop.edition),
+        has_begun=len(missing) < len(_NEEDED),
+        state=state,
         refresh_minutes=REFRESH_MINUTES.get(),
         without_id=uncollected.find(connection, shop_key, uncollected.NO_ID, page.now, _TOLD_DAYS),
-        is_missing=is_missing,
+        awaits=awaits,
         reload_seconds=_RELOAD_SECONDS if reloads else None,
         now=page.now,
     )

@@ -15,7 +15,7 @@ from web.auth.one_time_links import Purpose
 from web.auth.sign_in_limits import Attempt, SignInRefused, TooManyAttempts, counted
 from web.http.errors import CODES, Refusal
 from web.pages import browser_cookie, page_request
-from web.pages.forms import FirstShopForm, PasswordForm, SignInForm
+from web.pages.forms import FirstShopForm, PasswordForm, SignInForm, SignInLinkForm
 from web.pages.page_request import FORM, client_address, database, now, open_connection
 from web.pages.rendering import form_page
 from web.pages.return_address import own_page_or
@@ -48,6 +48,7 @@ def sign_in() -> Any:
             form.password.data,
             browser_cookie.name(),
             at,
+            is_persistent=form.stay.data,
         )
     except SignInRefused as error:
         # Written later: only an account that exists has a trail, and the answer must not take longer.
@@ -70,13 +71,16 @@ def follow_link(token: str) -> Any:
     connection = open_connection(write=False)
     link = _find_link(connection, "sign-in", token)
     present = page_request.signed_in(connection)
+    form = SignInLinkForm()
     if request.method != "POST":
         is_other = present is not None and present.member_key != link.member_key
         other = present if is_other else None
-        return render_template("sign_in_link.html", link=link, other=other)
+        return render_template("sign_in_link.html", form=form, link=link, other=other)
     with database().write() as connection:
         change = _change(connection, link.email)
-        session_token = auth.follow_link(change, token, link, browser_cookie.name())
+        session_token = auth.follow_link(
+            change, token, link, browser_cookie.name(), is_persistent=form.stay.data
+        )
         if session_token is None:
             raise _dead_link()
         if present:

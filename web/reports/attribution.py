@@ -7,6 +7,7 @@ from warehouse.domain.vocabulary import ATTRIBUTION_TYPES
 from web.api.endpoint import get
 from web.api.query import Query
 from web.api.rows import DATE, Row, grid, text
+from web.http.parameters import ORDER_CLOCK
 
 # fmt: off
 _COLUMNS: Final = (
@@ -26,6 +27,7 @@ ROW: Final = Row(
     """The orders of one attribution type, by the day of the order (order clock). The four rows add up to
     the shop. Order: `discount_code`, `customer`, `visitor`, `unattributed`.""",
     *_COLUMNS,
+    clock=ORDER_CLOCK,
     owner="All orders of these days, each in one row, so the rows add up to the shop. An order is "
     "credited to a submission by a code that the form gave out, else by the same customer, else by the "
     "same browser.",
@@ -36,6 +38,7 @@ DAILY_ROW: Final = Row(
     day add up to the shop. Order: date, then `discount_code`, `customer`, `visitor`, `unattributed`. No
     day is left out.""",
     DATE, *_COLUMNS,
+    clock=ORDER_CLOCK,
     owner="The orders of each day, each in one row, so the rows of a day add up to the shop.",
 )
 # fmt: on

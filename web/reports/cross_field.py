@@ -13,7 +13,7 @@ from warehouse.domain.rounding import ratio, root
 from web.api.endpoint import get
 from web.api.query import Query
 from web.api.row_limit import first_rows
-from web.api.rows import Row, text
+from web.api.rows import TO_DATE, Row, text
 from web.http.current_request import Shop
 from web.http.errors import malformed
 from web.http.parameters import field, quoted
@@ -63,6 +63,7 @@ ROW: Final = Row(
         "How strongly the two questions go together, from 0 (not at all) to 1 (one answer tells the "
         "other).",
         bounds={"minimum": 0, "maximum": 1}),
+    clock=TO_DATE,
     owner="Submissions of these days that answered both questions. Where several answers may be "
     "chosen, each of them counts.",
 )

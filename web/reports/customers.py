@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from warehouse.daily.group_sum import Column, total
 from warehouse.daily.reader import Sums
-from warehouse.domain.figures import REVENUE, count, money, number, percent
+from warehouse.domain.figures import ORDERS, REVENUE, count, money, number, percent
 from warehouse.domain.rounding import cents
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import LTV_HORIZONS
@@ -15,6 +15,7 @@ from web.api.query import Query
 from web.api.row_limit import Texts
 from web.api.rows import (
     FIELD_ID,
+    TO_DATE,
     Answer,
     PlainColumn,
     Row,
@@ -63,10 +64,12 @@ def _row(name: str, description: str, *keys: PlainColumn, owner: str) -> Row:
             "People who submitted the form, or gave this answer, for the first time in these days."),
         count("purchasers", "Bought",
             "Those with an order since that submission.",
-            "How many of them have ordered since."),
+            "How many of them have ordered since.",
+            dated_by=ORDERS),
         count("orders", "Orders",
             "All their orders since that submission, to date.",
-            "All that they have ordered since, up to today."),
+            "All that they have ordered since, up to today.",
+            dated_by=ORDERS),
         f"{REVENUE} ltvCents averageOrderValueCents",
         number("ordersPerCustomer", "Orders per customer",
             "`orders` / `customers`, to 2 decimals.",
@@ -78,6 +81,7 @@ def _row(name: str, description: str, *keys: PlainColumn, owner: str) -> Row:
             over=("repeaters", "purchasers"), without="nobody bought"),
         rows("horizons", "Horizons",
             "The five horizons, from the shortest to the longest.", HORIZON, _horizons, LTV_HORIZONS),
+        clock=TO_DATE,
         owner=f"{owner} Their orders count whenever they came, up to today, whatever form brought "
         "them. A value after so many days leaves out customers who were won more recently than that.",
     )

@@ -14,6 +14,7 @@ from web.api.row_limit import Texts
 from web.api.rows import Answer, Row, ranked, text
 from web.auth.permissions import VIEW_DISCOUNTS
 from web.db.dimensions import in_chunks
+from web.http.parameters import ORDER_CLOCK
 
 # fmt: off
 ROW: Final = Row(
@@ -48,6 +49,7 @@ ROW: Final = Row(
             "Those orders that are credited by a discount code.",
             "How many of these orders were credited to a submission by such a code."),
     },
+    clock=ORDER_CLOCK,
     owner="A discount is here if it was issued or used in these days. It is issued on the day of the "
     "submission, and used on the day of the order. An order with two discounts is in both rows, each "
     "time with its whole revenue.",

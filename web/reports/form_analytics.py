@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, select
 
-from warehouse.domain.figures import FUNNEL, MILESTONES, OUTCOME, RATES, count, percent
+from warehouse.catalogue import OUTCOMES
+from warehouse.domain.figures import FUNNEL, MILESTONES, OUTCOME, RATES, SUBMISSION, count, percent
 from warehouse.domain.vocabulary import DEVICES, VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 from warehouse.tables import dim_step
 from web.api.endpoint import get
@@ -116,6 +117,15 @@ STEP: Final = Row(
     owner="A step counts on the day on which the visitor first saw it. Its place and name are those "
     "that the form sent last.",
 )
+FORM_STEP: Final = Row(
+    "FormStepRow",
+    "A step among those of all forms: for pages.",
+    text("formId", "Form", "The form's id.", format="uuid"),
+    STEP.columns["stepId"],
+    STEP.columns["views"],
+    STEP.columns["dropoffs"],
+    STEP.columns["dropoffRate"],
+)
 DEVICE: Final = Row(
     "DeviceRow",
     """One device type. Orders and revenue followed from the window's submissions, to date (submission
@@ -148,7 +158,8 @@ VISITOR: Final = Row(
         "Different browsers that submitted the form in these days."),
     count("purchasers", "Bought",
         "Visitors with a converted submission in the window.",
-        "Different browsers with a submission in these days that an order was credited to."),
+        "Different browsers with a submission in these days that an order was credited to.",
+        dated_by=SUBMISSION),
     percent("submissionRate", "Submitted, of those who saw it",
         "`submitters` / `visitors` x 100.",
         "How many of 100 visitors submitted the form.",
@@ -196,14 +207,15 @@ def form_funnel(query: Query, within: int | None) -> Answer:
     """
     names = query.form_names([query.form_id])
     parts = query.form_id, names[query.form_id]
-    funnel = FUNNEL_ROW.filled(parts, query.form_outcomes("funnel", within=None).total())
+    funnel = FUNNEL_ROW.filled(parts, query.form_outcomes("funnel").total())
     if within is None:
         return Answer(funnel)
-    mature = FUNNEL_ROW.filled(parts, query.form_outcomes("funnel", within=within).total())
-    of_all_days = {name: funnel[name] for name in _OF_ALL_DAYS.split()}
-    stages = [*funnel["stages"][:2], *mature["stages"][2:]]
-    data = {**mature, **of_all_days, "stages": stages}
-    return Answer(data, meta={"matureThrough": query.mature_through(within)})
+    sums = query.form_sums("funnel").total() | dict.fromkeys(OUTCOMES, 0)
+    counts = FUNNEL_ROW.filled(parts, sums)
+    of_all_days = {name: counts[name] for name in _OF_ALL_DAYS.split()}
+    stages = [*counts["stages"][:2], *funnel["stages"][2:]]
+    data = {**funnel, **of_all_days, "stages": stages}
+    return Answer(data, meta={"matureThrough": query.mature_through()})
 
 
 @get("/forms/{id}/steps/dropoff", "analytics:read", STEP)
@@ -231,6 +243,23 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
     return sorted(filled, key=lambda row: (row["stepIndex"], row["stepId"]))
 
 
+@get("/forms/steps", "analytics:read", FORM_STEP)
+def all_steps(query: Query) -> list[dict[str, Any]]:
+    """The drop-off of every step that was viewed in the window, of all forms.
+
+    The API gives it form by form, and this endpoint has no address (`web/reports/__init__.py`): a page that
+    looks at every step of two hundred forms cannot ask as often. The names are those of `step_dropoff`.
+    """
+    lines = [
+        line
+        for line in query.sums("step", by=("form", "step")).rows()
+        if any_figure(line, "form", "step")
+    ]
+    texts = query.texts({line[key] for line in lines for key in ("form", "step")})
+    filled = [FORM_STEP.filled((texts[line["form"]], texts[line["step"]]), line) for line in lines]
+    return sorted(filled, key=lambda row: (row["formId"], row["stepId"]))
+
+
 @get("/forms/{id}/devices", "analytics:read", DEVICE)
 def form_devices(query: Query) -> list[dict[str, Any]]:
     """The funnel by device type.
@@ -238,7 +267,7 @@ def form_devices(query: Query) -> list[dict[str, Any]]:
     A row per device type with any figure, by views descending, then name. Orders and revenue are on the
     submission clock.
     """
-    sums = query.form_outcomes("device", within=None, by=("device",))
+    sums = query.form_outcomes("device", by=("device",))
     lines = [line for line in sums.rows() if any_figure(line, "device")]
     total = DEVICE.total_of_shares(lines)
     filled = [DEVICE.filled((DEVICES[line["device"]],), line, total) for line in lines]
@@ -252,7 +281,7 @@ def visitor_conversion(query: Query) -> list[dict[str, Any]]:
     Three rows, `all`, `new` and `returning`: distinct visitors with a view, a submission and a converted
     submission in the window.
     """
-    by_kind = query.visitors(within=None)
+    by_kind = query.visitors()
     return [
         VISITOR.filled(
             (name,),
@@ -274,7 +303,7 @@ def form_trends(query: Query, clock: str) -> list[dict[str, Any]]:
     submission, to date.
     """
     by = ("day",)
-    submitted = query.form_outcomes("funnel", within=None, by=by)
+    submitted = query.form_outcomes("funnel", by=by)
     sums = [submitted]
     if clock == ORDER_CLOCK:
         sums.append(query.form_sums("form_orders", by=by))

@@ -53,7 +53,7 @@ def response_revenue(query: Query) -> Answer:
     field, the last rows are `(other)` and then null. There are at most 10,000 rows. The others are summed
     in a last row, whose `fieldId` is `(other)` too.
     """
-    columns = query.form_outcomes("response", within=None, by=("field", "value")).columns
+    columns = query.form_outcomes("response", by=("field", "value")).columns
     values = _at(columns, (columns["value"] != 0) & (columns["submissions"] > 0))
     if not len(values["field"]):
         return Answer([])
@@ -88,7 +88,7 @@ def _limited_values(query: Query, values: Columns) -> tuple[Columns, Columns]:
 
 def _without_answer(query: Query, answered: Columns) -> Columns:
     """The submissions without an answer to a field, by field, where there are any."""
-    funnel = query.form_outcomes("funnel", within=None).total()
+    funnel = query.form_outcomes("funnel").total()
     field = np.arange(len(answered["field"]))
     sums = {name: funnel[name] - answered[name] for name in ("submissions", *OUTCOMES)}
     (field,), measures = with_figures({"field": field, **sums}, ("field",))

@@ -61,7 +61,7 @@ def revenue_by_form(query: Query, clock: str) -> list[dict[str, Any]]:
     the window's submissions, to date. With `clock=order`, they are those of the window's orders, and a last
     row has the orders that are credited to no form. Order: netRevenueCents descending, formId.
     """
-    submitted = query.outcomes("funnel", within=None, by=("form",))
+    submitted = query.outcomes("funnel", by=("form",))
     lines = _by_form(submitted)
     if clock == SUBMISSION_CLOCK:
         return _rows(query, lines)

@@ -16,6 +16,7 @@ from web.api.endpoint import get
 from web.api.query import Query
 from web.api.row_limit import OTHER, Texts, TextsOf
 from web.api.rows import Answer, Row, by_dimension, ranked, text
+from web.http.parameters import ORDER_CLOCK
 
 Columns = dict[str, Column]
 
@@ -40,6 +41,7 @@ CAMPAIGN: Final = Row(
         "The total of these orders, before anything was paid back.",
         measure="gross"),
     f"conversionRate {REVENUE}",
+    clock=ORDER_CLOCK,
     owner="Submissions count on their own day; the orders that were credited to a submission count on "
     "the day of the order, for the campaign that brought the submission.",
 )
@@ -54,6 +56,7 @@ ATTRIBUTION: Final = Row(
         enum=[*ATTRIBUTION_TYPES, OTHER]),
     *_SOURCE_CAMPAIGN,
     OUTCOME,
+    clock=ORDER_CLOCK,
     owner="All orders of these days, also those that no form brought, so the rows add up to the shop.",
 )
 HIERARCHY: Final = Row(
@@ -66,6 +69,7 @@ HIERARCHY: Final = Row(
     text("utmTerm", "Term", "`utm_term`; empty if there is none."),
     text("utmContent", "Content", "`utm_content`; empty if there is none."),
     OUTCOME,
+    clock=ORDER_CLOCK,
     owner="All orders of these days, also those that no form brought, so the rows add up to the shop. "
     "An order counts for the campaign that brought its submission, or else its buyer.",
 )
@@ -82,7 +86,7 @@ _FIELDS: Final = {
 
 def _campaign_cells(query: Query) -> Columns:
     """Submissions on the submission clock, attributed orders on the order clock."""
-    outcomes = query.outcomes("utm_submission", within=None, by=("utm",))
+    outcomes = query.outcomes("utm_submission", by=("utm",))
     submissions = {name: outcomes[name] for name in ("utm", "submissions", "converted")}
     orders = query.cells("utm_order", ("type", "utm"))
     is_attributed = orders.pop("type") != UNATTRIBUTED

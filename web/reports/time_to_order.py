@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from warehouse.domain.figures import OUTCOME, count
+from warehouse.domain.figures import OUTCOME, SUBMISSION, count
 from web.api.endpoint import Clock, get
 from web.api.equal_age import old_enough_clock, window_days
 from web.api.query import Query
@@ -22,7 +22,7 @@ ROW: Final = Row(
     count("convertedSubmissions", "Bought",
         "Those with their first credited order in this time.",
         "How many of them bought in this time.",
-        measure="converted"),
+        measure="converted", dated_by=SUBMISSION),
     f"conversionRate {OUTCOME}",
     says={"orders": (
         "All credited orders of these submissions in this time. Cancelled ones are included, test orders are "

@@ -39,9 +39,12 @@ def test_a_link_signs_in_once(new_context: NewContext, service: Service) -> None
         for _ in range(2):  # a look does not use it up
             page.goto(first)
             look_at(page, "Sign in", f"signs in {ADA}", ALL_LOOKS)
+        page.get_by_label("Keep me signed in on this device").check()
         page.get_by_role("button", name=f"Continue as {ADA}").click()
         expect(page).to_have_url(f"{service.base}/")
         look_at(page, "Overview", looks=ALL_LOOKS)
+    # The cookie of a sign-in that is to stay outlives the browser.
+    assert next(one for one in page.context.cookies() if one["name"] == "member")["expires"] > 0
     with watched(other, service.base):
         other.goto(first)
         look_at(other, "Not found", "was used before", ALL_LOOKS)

@@ -74,7 +74,7 @@ def test_appearance_of_each_page(page: Page, service: Service) -> None:
             elsewhere(service, email, address)
         page.get_by_role("link", name="Account").click()
         look_at(page, "Account", "End all others")
-        page.get_by_label("Present password").fill(PASSWORD)
+        page.get_by_label("Current password").fill(PASSWORD)
         page.get_by_label("New password").fill("short")
         page.get_by_role("button", name="Change the password").click()
         look_at(page, "Account", "Please correct this")

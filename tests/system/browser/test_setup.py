@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.support.browser_steps import Service, look_at, watched
-from tests.support.import_files import event, order
+from tests.support.import_files import event
 from tests.support.people import PASSWORD
 from tests.support.product import Product
 from tests.support.shop_builder import writing
@@ -38,9 +38,9 @@ def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Servi
         page.get_by_label("Shop", exact=True).fill(SHOP)
         page.get_by_role("button", name="Set the password").click()
         look_at(page, "Set up", "nothing yet")
-        page.get_by_role("link", name="Create a write key").click()
+        page.get_by_role("link", name="Make the line").click()
         page.get_by_label("Name").fill("The shop")
-        page.get_by_label("Origins").fill("https://shop.example")
+        page.get_by_label("Addresses of your site").fill("https://shop.example/")
         page.get_by_role("button", name="Create the write key").click()
         look_at(page, "Set up", "layout/theme.liquid")
         page.get_by_role("button", name="Copy the line").click()
@@ -54,10 +54,9 @@ def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Servi
         page.get_by_role("link", name="Add another shop").click()
         look_at(page, "Add a shop")
         page.get_by_role("link", name="Cancel").click()
-        # It is loaded again by itself until everything has come.
+        # It is loaded again by itself until events and orders have come.
         product = Product(service.url)
         product.load("events", [event(event_id=f"e{n}", shop_id=SHOP) for n in range(7)])
-        product.load("orders", [order(shop_id=SHOP)])
         product.close()
         expect(page.get_by_role("row", name="Events 7")).to_be_visible()
         page.get_by_role("link", name="Stop that").click()

@@ -61,6 +61,16 @@ def test_one_value_of_a_dimension_by_day(attributed: Connection) -> None:
     assert list(zip(sums["day"].tolist(), sums["orders"].tolist(), strict=True)) == [(7, 2), (8, 2)]
 
 
+def test_several_editions_by_day(attributed: Connection) -> None:
+    sums = reader.read_editions(attributed, "attribution", [1, 2, 3], 8, 9, by=["day"])
+    assert sorted((row["edition"], row["day"], row["gross"]) for row in sums.rows()) == [
+        (1, 8, 800),
+        (1, 9, 700),
+        (2, 8, 9),
+    ]
+    assert len(reader.read_editions(attributed, "attribution", [], 7, 9)) == 0
+
+
 def test_rows_that_become_zero_are_deleted(warehouse_url: str) -> None:
     add(warehouse_url, "attribution", (1, 7, 0, 2, 2000, 0))
     add(warehouse_url, "attribution", (1, 7, 0, -2, -2000, 0))
@@ -184,6 +194,17 @@ def test_outcomes_to_date_and_within_some_days(submitted: Connection) -> None:
     assert outcomes(None, where={"form": 6}) == []
 
 
+@pytest.mark.parametrize("within", [None, 1, 2, 30])
+def test_outcomes_of_several_editions_are_those_of_each(
+    submitted: Connection, within: int | None
+) -> None:
+    both = reader.read_submissions(submitted, [1, 2], 0, 100)
+    for edition in (1, 2):
+        for first, last in ((0, 100), (7, 7), (8, 9), (50, 60)):
+            alone = reader.read_outcomes(submitted, "funnel", edition, first, last, within=within)
+            assert both.total(edition, first, last, within=within) == alone.total()
+
+
 def test_the_last_day_that_is_old_enough() -> None:
     days = [reader.last_mature_day(8, today, 1) for today in (8, 9, 10, 11)]
     assert days == [6, 7, 8, 8]
@@ -212,7 +233,9 @@ def test_outcomes_have_the_dimensions_of_their_submissions(summary: Summary) -> 
 def test_outcomes_are_read_at_an_age_everywhere() -> None:
     """No room of the API reads them but through `Query.outcomes` and `Query.visitors`, which ask for it."""
     summaries = "|".join({one.outcomes for one in SUMMARIES if one.outcomes} | {"visitor"})
-    reads = re.compile(rf'(sums|cells|read)\((\w+,\s*)?"({summaries})"|daily_({summaries})')
+    reads = re.compile(
+        rf'(sums|cells|read|read_editions)\((\w+,\s*)?"({summaries})"|daily_({summaries})'
+    )
     root = Path(__file__).parents[3]
     found = [path.name for path in root.glob("web/**/*.py") if reads.search(path.read_text())]
     assert found == []

@@ -11,7 +11,7 @@ from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, HOME, SIGN_IN, Browser, add_member, token_of
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.tables import one_time_link, sign_in
-from web.auth import audit, members, one_time_links
+from web.auth import audit, members, one_time_links, sessions
 from web.auth import sign_in as auth
 from web.auth.audit import OPERATOR, Change
 from web.auth.errors import OperatorError
@@ -60,6 +60,16 @@ def test_a_link_signs_in_once(
     assert (last.actor, last.source_ip) == (ADA, "198.51.100.7")
     assert (last.action, last.detail) == ("signed_in", "with a one-time link")
     assert (session.started_at, session.address) == (clock.now, "198.51.100.7")
+
+
+def test_a_link_signs_in_for_30_days_where_that_is_chosen(
+    client: FlaskClient, engine: Engine, clock: Clock, shop: ShopBuilder, ada: str
+) -> None:
+    for choice, stays in (({}, False), ({"stay": "y"}, True)):
+        browser = Browser(client)
+        browser.post(new_link(engine, clock, shop), **choice)
+        clock.now += sessions.LIFETIME
+        assert browser.is_in() == stays
 
 
 def test_the_browser_is_known_from_then_on(

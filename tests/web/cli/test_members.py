@@ -117,7 +117,7 @@ def test_member_of_a_second_shop_keeps_their_password(
     second = ("--shop", "other.myshopify.com", "--email", "ADA@example.com")
     done = run(warehouse_url, "members", "add", *second, "--permissions", "forms:edit")
     assert done.exit_code == 0
-    assert "with their present password" in done.stdout
+    assert "with their current password" in done.stdout
     assert [member["state"] for member in members(warehouse_url)] == ["active", "active"]
 
 

@@ -149,6 +149,24 @@ def test_the_last_runs(two: TwoShops) -> None:
     assert "b.csv" not in page
 
 
+def test_what_is_not_for_owners_is_folded_away(two: TwoShops) -> None:
+    """Unless it needs somebody."""
+
+    def folded() -> list[bool]:
+        marks = re.findall(r'<details class="operator"( open)?>', two.page(A))
+        return [not mark for mark in marks]
+
+    _, fold, operators = two.page(A).partition('<details class="operator">')
+    assert fold
+    for heading in ("Refresh and backlog", "Last check", "Forms that only events know"):
+        assert f"<h2>{heading}</h2>" in operators
+    assert "python -m jobs" not in _
+    assert folded() == [True]
+    two.change(f"UPDATE edition SET differing_rows = 12 WHERE edition = {edition_of(two, A)}")
+    two.change(f"UPDATE edition SET verified_at = 1 WHERE edition = {edition_of(two, A)}")
+    assert folded() == [False]
+
+
 def test_forms_that_only_events_know(two: TwoShops) -> None:
     section = two.section(A, "Forms that only events know")
     assert section.tables == [[[UNKNOWN, "7"]]]

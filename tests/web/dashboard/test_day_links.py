@@ -14,7 +14,7 @@ TODAY = day_number(date(2024, 3, 31))
 
 def links(**asked: str) -> DayLinks:
     with APP.test_request_context("/revenue", query_string=asked):
-        return day_links(select(asked, TODAY, "UTC"), TODAY, "UTC")
+        return day_links(select(asked, TODAY, "UTC", 30), TODAY, "UTC", 30, 7)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,21 @@ def test_what_is_shown_is_marked() -> None:
     found = links(range="7d", compare="year")
     assert [link.name for link in found.ranges if link.is_current] == ["Last 7 days"]
     assert [link.name for link in found.comparisons if link.is_current] == ["a year earlier"]
+
+
+def test_other_days_to_buy_and_the_other_clock() -> None:
+    assert [(link.name, link.is_current) for link in links().days_to_buy] == [
+        ("1 day", False),
+        ("3 days", False),
+        ("7 days", True),
+        ("14 days", False),
+        ("30 days", False),
+    ]
+    assert links().days_to_buy[-1].address == "/revenue?within=30"
+    assert [(link.address, link.is_current) for link in links(clock="submission").clocks] == [
+        ("/revenue?clock=order", False),
+        ("/revenue?clock=submission", True),
+    ]
 
 
 def test_a_comparison_goes_and_comes_back() -> None:

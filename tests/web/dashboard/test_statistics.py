@@ -1,10 +1,13 @@
-"""Intervals of rates, beside values that their authors published."""
+"""Intervals and tests of rates, beside values that their authors published and beside plain sums."""
+
+from itertools import product
+from math import comb, exp, isclose, lgamma, log, sqrt
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from web.dashboard.statistics import of_difference, of_rate
+from web.dashboard.statistics import benjamini_hochberg, of_difference, of_rate, p_greater
 
 
 def rounded(interval: object) -> tuple[float, float]:
@@ -53,3 +56,106 @@ def test_a_rate_lies_in_its_interval(trials: int, data: st.DataObject) -> None:
     assert 0 <= interval.low <= hits / trials + 1e-12
     assert hits / trials - 1e-12 <= interval.high <= 1
     assert of_difference(hits, trials, hits, trials).has_zero
+
+
+def test_the_lady_tasting_tea() -> None:
+    # R. A. Fisher, The Design of Experiments (1935): three of four cups right. His tail of 17 / 70 has
+    # 16 / 70 of it at the observed number; half of that counts.
+    assert isclose(p_greater(3, 4, 1, 4), 9 / 70)
+
+
+COUNTS = st.integers(1, 200).flatmap(
+    lambda trials: st.tuples(st.integers(0, trials), st.just(trials))
+)
+
+
+@given(COUNTS, COUNTS)
+def test_the_p_value_is_the_plain_sum(one: tuple[int, int], other: tuple[int, int]) -> None:
+    (hits, trials), (other_hits, other_trials) = one, other
+    both = hits + other_hits
+
+    def ways(number: int) -> int:
+        return comb(trials, number) * comb(other_trials, both - number) if number <= both else 0
+
+    beyond = sum(ways(number) for number in range(hits + 1, trials + 1))
+    expected = (2 * beyond + ways(hits)) / (2 * comb(trials + other_trials, both))
+    assert isclose(p_greater(*one, *other), expected, rel_tol=1e-9, abs_tol=1e-12)
+    assert isclose(p_greater(*one, *other) + p_greater(*other, *one), 1)
+    if hits < trials:
+        assert p_greater(hits + 1, trials, *other) < p_greater(*one, *other) + 1e-12
+
+
+def test_counts_that_prove_nothing() -> None:
+    assert p_greater(0, 0, 5, 9) == p_greater(5, 9, 0, 0) == 1
+    # More submissions than views, some of which were on the day before: as many.
+    assert p_greater(31, 30, 40, 40) == 0.5
+    # So far beyond chance that no float is as small.
+    assert p_greater(20_000, 20_000, 0, 20_000) == 0
+
+
+SIZES = (30, 50, 100, 300, 1_000, 5_000, 20_000)
+RATES = (0.01, 0.02, 0.05, 0.1, 0.3, 0.6)
+
+
+@pytest.mark.parametrize("level", [0.05, 0.005, 0.0005])
+def test_equal_rates_are_called_greater_as_seldom_as_the_level_says(level: float) -> None:
+    """By the exact probability of each pair of counts, for samples of up to four times the other's size, as
+    weeks of one shop are; and for any."""
+    for (trials, other), rate in product(product(SIZES, SIZES), RATES):
+        called = how_often_greater(trials, other, rate, level)
+        assert called <= level * (1.1 if max(trials, other) <= 4 * min(trials, other) else 1.6)
+
+
+def how_often_greater(trials: int, other_trials: int, rate: float, level: float) -> float:
+    numbers, others = numbers_of(trials, rate), numbers_of(other_trials, rate)
+    # The least hits that are called greater grow with the other hits.
+    called, hits, at_least = 0.0, min(numbers), sum(numbers.values())
+    for other_hits, probability in others.items():
+        while hits in numbers and p_greater(hits, trials, other_hits, other_trials) > level:
+            at_least -= numbers[hits]
+            hits += 1
+        called += probability * max(at_least, 0.0)
+    return called
+
+
+def numbers_of(trials: int, rate: float) -> dict[int, float]:
+    """The probabilities of the numbers of hits, but for those that never happen."""
+    middle, reach = trials * rate, 8 * sqrt(trials * rate * (1 - rate)) + 20
+    hits = range(max(0, int(middle - reach)), min(trials, int(middle + reach)) + 1)
+    ways = [lgamma(trials + 1) - lgamma(n + 1) - lgamma(trials - n + 1) for n in hits]
+    return {
+        n: exp(way + n * log(rate) + (trials - n) * log(1 - rate))
+        for n, way in zip(hits, ways, strict=True)
+    }
+
+
+def test_benjamini_and_hochberg_s_own_example() -> None:
+    # J. R. Statist. Soc. B 57 (1995), 3.2: fifteen p-values, of which the four smallest are believed.
+    p_values = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459]
+    p_values += [0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000]
+    assert benjamini_hochberg(p_values) == [True] * 4 + [False] * 11
+    assert benjamini_hochberg([]) == []
+    # The greater one is not above its own threshold, and takes the smaller one along.
+    assert benjamini_hochberg([0.05, 0.03]) == [True, True]
+    assert benjamini_hochberg([0.051, 0.03]) == [False, False]
+
+
+P_VALUES = st.lists(st.one_of(st.floats(0, 1), st.floats(0, 0.05)), min_size=1, max_size=40)
+
+
+@given(P_VALUES, st.data())
+def test_many_rates(p_values: list[float], data: st.DataObject) -> None:
+    believed = benjamini_hochberg(p_values)
+    order = data.draw(st.permutations(range(len(p_values))))
+    shuffled = benjamini_hochberg([p_values[place] for place in order])
+    assert shuffled == [believed[place] for place in order]
+    # Stronger evidence for one of them makes no other one less believed.
+    place = data.draw(st.integers(0, len(p_values) - 1))
+    stronger = [*p_values]
+    stronger[place] *= data.draw(st.floats(0, 1))
+    assert all(
+        now or not was for now, was in zip(benjamini_hochberg(stronger), believed, strict=True)
+    )
+    # Bonferroni believes no other ones.
+    assert all(one for one, p in zip(believed, p_values, strict=True) if p <= 0.05 / len(p_values))
+    assert not any(one for one, p in zip(believed, p_values, strict=True) if p > 0.05)

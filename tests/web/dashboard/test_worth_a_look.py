@@ -1,7 +1,10 @@
 """Worth a look: what the overview says needs a person, and what it leaves alone."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import pytest
 
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder
@@ -57,6 +60,18 @@ def worth_a_look(shop: ShopBuilder) -> None:
         shop.daily("utm_submission", days_ago(2), utm={"source": provider}, submissions=2)
 
 
+def items(page: str) -> list[tuple[dict[str, str], list[dict[str, str]]]]:
+    """The attributes of each item for programs, and those of the figures in it."""
+    return [
+        (attributes(item[0]), [attributes(tag) for tag in re.findall("<span[^>]*>", item[1])])
+        for item in re.findall("(<li data-worth[^>]*>)(.*?)</li>", page, re.DOTALL)
+    ]
+
+
+def attributes(tag: str) -> dict[str, str]:
+    return dict(re.findall(r'(data-[a-z-]+)="([^"]*)"', tag))
+
+
 def test_worth_a_look(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     seen, shop, engine = by_hand
     worth_a_look(shop)
@@ -64,16 +79,54 @@ def test_worth_a_look(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     page = seen.page("/", **query)
     assert " ".join(sections(page)["Worth a look"].others) == (
         "The ad spend of tiktok is incomplete. " + REASONS["sync_failed"] + " Ads "
-        "Only 33.3% of submissions from google name a known campaign. Its return is told too low. Ads "
-        "<Quiz> is submitted less often: by 10% of those who see it, before 20%. "
-        "Chance alone does not explain it. "
+        "Only 33.3% of submissions from google name a known campaign. Its return looks lower than it is. "
+        "Ads "
         "<Quiz> loses more people at “ Skin & hair ”: 50% of those who see this step, before 25%. "
-        "Chance alone does not explain it. "
-        "OPEN is used by others: orders that used it 80, submissions that got it 50. Discounts "
-        "A is used by others: orders that used it 7, submissions that got it 1. Discounts "
-        "B is used by others: orders that used it 6, submissions that got it 1. Discounts "
-        "Further codes that others use: 1. Discounts"
+        "<Quiz> is submitted less often: by 10% of those who see it, before 20%. "
+        "All forms together are submitted less often: by 15% of those who see one, before 20%. Forms "
+        "OPEN is used by others: orders that used it 80 , submissions that got it 50 . Discounts "
+        "A is used by others: orders that used it 7 , submissions that got it 1 . Discounts "
+        "B is used by others: orders that used it 6 , submissions that got it 1 . Discounts "
+        "Further codes that others use: 1. Discounts "
+        "5 rates were compared. If none had changed, chance alone would put one of them here at most 1 time "
+        "in 20."
     )
+    days = {
+        "data-days": f"{days_ago(6)}..{days_ago(1)}",
+        "data-days-before": f"{days_ago(12)}..{days_ago(7)}",
+    }
+    left = {"data-value": "50.0", "data-before": "25.0", "data-change": "up"}
+    form_less, shop_less = (
+        {"data-value": now, "data-before": "20.0", "data-change": "down"}
+        for now in ("10.0", "15.0")
+    )
+    of_form = {"data-form": FORM}
+    assert items(page) == [
+        ({"data-worth": "provider", "data-row": "tiktok"}, []),
+        (
+            {"data-worth": "coverage", "data-row": "google"},
+            [{"data-figure": "attributionCoverage", "data-value": "33.33"}],
+        ),
+        (
+            {"data-worth": "step", "data-row": "s1"} | of_form,
+            [{"data-figure": "dropoffRate"} | left | days],
+        ),
+        (
+            {"data-worth": "form"} | of_form,
+            [{"data-figure": "submissionRate"} | form_less | days],
+        ),
+        ({"data-worth": "shop"}, [{"data-figure": "submissionRate"} | shop_less | days]),
+        *(
+            (
+                {"data-worth": "code", "data-row": code},
+                [
+                    {"data-figure": "orders", "data-value": f"{orders}"},
+                    {"data-figure": "issued", "data-value": f"{issued}"},
+                ],
+            )
+            for code, issued, orders in (("OPEN", 50, 80), ("A", 1, 7), ("B", 1, 6))
+        ),
+    ]
     assert f'href="/forms/{FORM}?range=7d&amp;compare=previous"' in page.split("Worth a look")[1]
     # Nothing is compared: nothing has changed.
     alone = " ".join(sections(seen.page("/", range="7d", compare="none"))["Worth a look"].others)
@@ -92,3 +145,55 @@ def test_nothing_worth_a_look(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     shop.form(FORM)
     shop.daily("events", days_ago(1), form=FORM, events=1)
     assert "Worth a look" not in sections(seen.page("/"))
+
+
+def steps_of_two_forms(shop: ShopBuilder, dropoffs: int, worse: tuple[str, ...] = ("s3",)) -> None:
+    """Sixteen steps that are as they were, but for those of the first form that are `worse`, where so many of
+    400 leave in place of 100."""
+    for form_id in (FORM, OTHER_FORM):
+        shop.form(form_id)
+        for number in range(8):
+            step = f"s{number}"
+            shop.step(form_id, step, number, f"Step {step}")
+            for ago in (2, 12):
+                is_worse = step in worse and (form_id, ago) == (FORM, 2)
+                counts = {"views": 400, "dropoffs": dropoffs if is_worse else 100}
+                shop.daily("step", days_ago(ago), form=form_id, step=step, **counts)
+        shop.daily("events", days_ago(2), form=form_id, events=1)
+        shop.daily("events", days_ago(12), form=form_id, events=1)
+        shop.daily("funnel", days_ago(2), form=form_id, views=400, submissions=1)
+
+
+@pytest.mark.parametrize(
+    ("dropoffs", "is_told"),
+    # 32.5 % after 25 %: alone beyond chance, one of sixteen is like that in one week of seven. 36 %: not.
+    [(130, False), (144, True)],
+)
+def test_the_page_of_a_form_says_what_the_overview_says(
+    by_hand: tuple[Seen, ShopBuilder, Any], dropoffs: int, is_told: bool
+) -> None:
+    seen, shop, _ = by_hand
+    steps_of_two_forms(shop, dropoffs)
+    told = items(seen.page("/", range="7d"))
+    pages = [seen.page(f"/forms/{form_id}", range="7d") for form_id in (FORM, OTHER_FORM)]
+    assert "loses more than before" not in pages[1]
+    messages = re.findall("<p[^>]*data-worth[^>]*>.*?</p>", pages[0])
+    if not is_told:
+        assert not told
+        assert not messages
+        return
+    [(item, figures)], [message] = told, messages
+    assert item == {"data-worth": "step", "data-form": FORM, "data-row": "s3"}
+    assert attributes(message) | {"data-form": FORM} == item | figures[0]
+    assert pages[0].count("16 rates were compared.") == 1
+
+
+def test_the_surest_are_named_and_the_others_counted(
+    by_hand: tuple[Seen, ShopBuilder, Any],
+) -> None:
+    seen, shop, _ = by_hand
+    steps_of_two_forms(shop, 200, tuple(f"s{number}" for number in range(7)))
+    page = seen.page("/", range="7d")
+    assert len(items(page)) == 5
+    assert "Further rates that got worse: 2." in page
+    assert seen.page(f"/forms/{FORM}", range="7d").count("loses more than before") == 7

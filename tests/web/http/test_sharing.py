@@ -145,7 +145,14 @@ def test_all_origins(shared: Callable[[str], FlaskClient], headers: dict[str, st
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 
-@pytest.mark.parametrize("text", ["app.example.com", "https://app.example.com/", "https://a b"])
+def test_an_origin_may_have_the_slash_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORS_ORIGINS", "https://App.example.com/, https://b.example")
+    assert CORS_ORIGINS.get() == ("https://app.example.com", "https://b.example")
+
+
+@pytest.mark.parametrize(
+    "text", ["app.example.com", "https://app.example.com/a", "https://a b", "*/"]
+)
 def test_a_setting_that_names_no_origin(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORS_ORIGINS", text)
     with pytest.raises(SettingError, match="CORS_ORIGINS"):

@@ -1,14 +1,24 @@
 """The Account page: change the password; see and end other sign-ins."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
 from tests.support.fixtures import Clock
-from tests.support.people import ACCOUNT, PASSWORD, SIGN_IN, Browser, add_member, new_link
+from tests.support.people import (
+    ACCOUNT,
+    HOME,
+    PASSWORD,
+    SIGN_IN,
+    Browser,
+    add_member,
+    new_link,
+    token_of,
+)
 from tests.support.shop_builder import ShopBuilder, writing
-from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
 from web.auth import audit, passwords, sessions
 from web.auth.audit import AuditEvent
 from web.auth.sign_in_limits import PER_BROWSER
@@ -64,8 +74,8 @@ def test_the_browser_gets_a_new_sign_in_with_the_new_password(browser: Browser) 
 def test_a_password_that_cannot_be_changed(browser: Browser, engine: Engine) -> None:
     browser.signed_in()
     for old, password, again, message in (
-        ("", NEW, NEW, "Enter your present password."),
-        ("a wrong password", NEW, NEW, "This is not your present password."),
+        ("", NEW, NEW, "Enter your current password."),
+        ("a wrong password", NEW, NEW, "This is not your current password."),
         (PASSWORD, NEW, NEW + "x", "The two passwords are not the same."),
         (PASSWORD, "short", "short", "Use at least 12 characters."),
         (PASSWORD, "ada@example.com", "ada@example.com", "too easy to guess"),
@@ -181,3 +191,57 @@ def test_a_sign_in_that_ends_meanwhile_changes_nothing(
     answer = browser.client.post(ACCOUNT, data=data)
     assert answer.location == SIGN_IN
     assert Browser(browser.client).sign_in().status_code == 302
+
+
+class TestAPersistentSignIn:
+    """ "Keep me signed in on this device"."""
+
+    def test_it_lasts_unused_for_30_days(self, client: FlaskClient, ada: str, clock: Clock) -> None:
+        stays, ends = Browser(client), Browser(client).signed_in()
+        assert stays.post(SIGN_IN, email=ada, password=PASSWORD, stay="y").location == HOME
+        clock.now += sessions.LIFETIME
+        assert not ends.is_in()
+        assert stays.is_in()
+        clock.now += 30 * MICROS_PER_DAY - sessions.LIFETIME - 1
+        # A new sign-in deletes those that have expired.
+        Browser(client).signed_in()
+        assert stays.is_in()
+        clock.now += 1
+        assert not stays.is_in()
+
+    def test_the_cookie_outlives_the_window(self, client: FlaskClient, ada: str) -> None:
+        def expires(**fields: str) -> datetime | None:
+            browser = Browser(client)
+            browser.post(SIGN_IN, email=ada, password=PASSWORD, **fields)
+            cookie = browser.client.get_cookie("member")
+            assert cookie
+            return cookie.expires
+
+        assert expires() is None
+        end = expires(stay="y")
+        assert end
+        assert timedelta(days=29) < end - datetime.now(UTC) <= timedelta(days=30)
+
+    def test_it_is_listed_with_its_end_and_ended_like_others(
+        self, client: FlaskClient, ada: str
+    ) -> None:
+        stays = browser_of(client, "198.51.100.7", IPHONE)
+        stays.post(SIGN_IN, email=ada, password=PASSWORD, stay="y")
+        assert "30 Apr 2026, 12:00 UTC" in page_of(stays)
+        desk = Browser(client).signed_in()
+        assert page_of(desk).count("Stays until") == 1
+        desk.post("/settings/account/sign-ins/end", ACCOUNT)
+        assert not stays.is_in()
+
+    def test_a_new_password_ends_it(self, client: FlaskClient, ada: str, clock: Clock) -> None:
+        """On the device where the password was changed, a new one takes its place."""
+        here, elsewhere = Browser(client), Browser(client)
+        for browser in (here, elsewhere):
+            browser.post(SIGN_IN, email=ada, password=PASSWORD, stay="y")
+        old = token_of(here)
+        here.post(ACCOUNT, old=PASSWORD, password=NEW, again=NEW)
+        assert not elsewhere.is_in()
+        clock.now += sessions.LIFETIME
+        assert here.is_in()
+        here.client.set_cookie("member", old)
+        assert not here.is_in()

@@ -62,7 +62,8 @@ def test_the_first_member_of_a_warehouse_adds_its_first_shop(
     browser = Browser(client)
     assert "Your first shop" in browser.get(path).get_data(as_text=True)
     for wrong, message in (
-        ({"shop_id": "https://new.example/"}, "is not a shop&#39;s domain"),
+        ({"shop_id": "Lampen und mehr"}, "is not a shop&#39;s domain: &#39;Lampen und mehr&#39;"),
+        ({"shop_id": "https://new.example/about"}, "is not a shop&#39;s domain"),
         ({"shop_id": ""}, "is not a shop&#39;s domain"),
         ({"currency": "EURO"}, "not a currency code of three letters"),
         ({"timezone": "Berlin"}, "not an IANA time zone"),
@@ -72,7 +73,9 @@ def test_the_first_member_of_a_warehouse_adds_its_first_shop(
         assert refused.status_code == 422
         assert message in refused.get_data(as_text=True)
     assert shops(engine) == []
-    added = browser.post(path, **NEW, **PASSWORDS)
+    # As it is copied from a browser.
+    copied = {"shop_id": "https://New.myshopify.com/"}
+    added = browser.post(path, **{**NEW, **PASSWORDS, **copied})
     assert (added.status_code, added.location) == (302, "/setup")
     assert shops(engine) == [ADDED]
     assert members_of(engine, ADDED.shop_id) == [("eve@example.com", ALL)]

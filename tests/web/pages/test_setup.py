@@ -87,7 +87,7 @@ def test_a_new_shop_is_led_from_the_overview_to_its_snippet(
     page = browser.get(SETUP).get_data(as_text=True)
     new = re.search(r'href="([^"]*write-keys/new[^"]*)"', page)
     assert new
-    for origins in ("", "https://shop.example"):
+    for origins in ("", "https://Shop.example/"):
         created = browser.post(new[1], name="site", origins=origins)
         assert created.location == SETUP
         has_line = '<script async src="https://collect.example/formrevenue.js" data-write-key="fwk_'
@@ -95,7 +95,7 @@ def test_a_new_shop_is_led_from_the_overview_to_its_snippet(
         # A key without origins is for servers alone.
         line = has_line.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&#34;")
         assert (line in page) is bool(origins)
-    assert "for pages of https://shop.example" in shown(browser)
+    assert "The line works on pages of https://shop.example." in shown(browser)
 
 
 def test_a_form_goes_back_to_pages_of_this_site_alone(browser: Browser) -> None:
@@ -131,22 +131,25 @@ def test_each_source_as_it_begins_to_arrive(
     jobs.load("events", *(event(event_id=f"e{n}", **mine) for n in range(3)))
     jobs.load("events", event(event_id="e4", **mine))
     assert "Some rows wait" in shown(browser)
-    assert re.search(r"Events 4 \d+ \w+ \d{4}, \d\d:\d\d UTC", shown(browser))
+    assert re.search(r"Events 4 imported \d+ \w+ \d{4}, \d\d:\d\d UTC", shown(browser))
     assert browser.get(SETUP).headers["Refresh"] == "10; url=/setup"
     stopped = browser.get(f"{SETUP}?reload=off")
     assert "Refresh" not in stopped.headers
     assert "Look again every few seconds" in stopped.get_data(as_text=True)
+    assert "Until orders have arrived, this page looks again" in shown(browser)
     jobs.load("orders", order(**mine))
+    # No shop needs the rest, and nothing puts what waits into the figures.
+    assert "Refresh" not in browser.get(SETUP).headers
+    assert "nothing refreshes the figures yet" in shown(browser)
     jobs.load("ad-spend", spend(**mine), spend(date="2026-01-09", **mine))
     jobs.load("ad-accounts", account(synced_at="2026-01-05T06:07:08Z", **mine))
-    assert browser.get(SETUP).headers["Refresh"]
     jobs.load("exchange-rates", EXAMPLE_ROWS["exchange-rates"])
     text = shown(browser)
     assert "nothing yet" not in text
-    assert re.search(r"Orders 1 \d+ \w+", text)
-    assert re.search(r"Ad spend 2 \d+ Jan 2026 9 Jan 2026", text)
-    assert "Ad accounts 1 5 Jan 2026, 06:07 UTC 5 Jan 2026, 06:07 UTC" in text
-    assert "Exchange rates 1 30 Jan 2026 30 Jan 2026" in text
+    assert re.search(r"Orders 1 imported \d+ \w+", text)
+    assert re.search(r"Ad spend 2 of the days \d+ Jan 2026 to 9 Jan 2026", text)
+    assert "Ad accounts 1 fetched 5 Jan 2026, 06:07 UTC Exchange" in text
+    assert "Exchange rates 1 of the days 30 Jan 2026 " in text
     assert "Refresh" not in browser.get(SETUP).headers
     jobs.rollup()
     assert "All of it is in the figures: see the overview" in shown(browser)

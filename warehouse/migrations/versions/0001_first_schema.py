@@ -295,7 +295,7 @@ table(
 table(
     "sign_in",
     text_keys("token_hash"),
-    integers("member_key shop_key started_at seen_at"),
+    integers("member_key shop_key started_at seen_at is_persistent"),
     texts("address browser"),
     index("member_key"),
     index("started_at"),

@@ -45,7 +45,7 @@ class Scale:
     def y(self, value: int) -> float:
         if self.low == self.high:
             return 100.0
-        return round(100 * (self.high - value) / (self.high - self.low), 2)
+        return round(100 * (self.high - value) / (self.high - self.low), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,5 +221,5 @@ def _bars(parts: Sequence[int], span: Scale) -> list[tuple[int, float, float]]:
             top, foot = span.y(below - amount), span.y(below)
         else:
             continue
-        bars.append((part, top, round(foot - top, 2)))
+        bars.append((part, top, round(foot - top, 1)))
     return bars

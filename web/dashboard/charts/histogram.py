@@ -77,7 +77,7 @@ def sparkline(values: Sequence[int]) -> str:
     """The points of a line through the values, one a column; 100 high."""
     top = max(values, default=0) or 1
     return " ".join(
-        f"{place},{round(100 - 100 * value / top, 2):g}" for place, value in enumerate(values)
+        f"{place},{round(100 - 100 * value / top)}" for place, value in enumerate(values)
     )
 
 

@@ -1,0 +1,200 @@
+"""START HERE for comparisons: the days over which two figures may be set beside each other.
+
+A figure is compared over whole days of the shop's data, as many on both sides. One on the submission clock
+grows for as long as its submissions can be credited with orders, so it is compared at equal age too: over the
+submissions that have had `within` days to buy, with the orders of so many days. No other comparison can be
+made: `compare.py` gets both sides of every figure from here.
+"""
+
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from warehouse.domain.time import day_date, day_number
+from warehouse.tables import DAILY, ad_spend
+from web.dashboard import formatting
+from web.dashboard.selection import Selection
+from web.http.date_range import Window, parse_range
+
+# Why nothing is compared, as `data-change` says it.
+TOO_YOUNG: Final = "too-young"
+NO_DATA: Final = "no-data"
+NOT_COMPARED: Final = "not-compared"
+
+# What figures are made of: each has a first day.
+EVENTS: Final = "events"
+ORDERS: Final = "orders"
+SPEND: Final = "spend"
+_FIRST_DAYS: Final = {
+    SPEND: select(func.min(ad_spend.c.day)).where(ad_spend.c.shop_key == bindparam("shop_key"))
+} | {
+    name: select(func.min(DAILY[summary].c.day)).where(
+        DAILY[summary].c.edition == bindparam("edition")
+    )
+    for name, summary in ((EVENTS, "events"), (ORDERS, "attribution"))
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`days` and as many `before`; `is_shown` where they are all that the page shows, to date. Where they
+    cannot be compared, `reason` is one of those above, and `since` the day from which they can be
+    (TOO_YOUNG), or on which the data begin (NO_DATA)."""
+
+    days: Window
+    before: Window
+    within: int | None = None
+    is_shown: bool = False
+    reason: str = ""
+    since: date | None = None
+
+    @property
+    def days_text(self) -> str:
+        """`2026-01-01..2026-01-31`"""
+        return _text(self.days)
+
+    @property
+    def before_text(self) -> str:
+        return _text(self.before)
+
+    @property
+    def label(self) -> str:
+        """What tells the figure that is compared from the one that is shown."""
+        if self.within is None:
+            return f"until {formatting.short_day(day_date(self.days.last))}"
+        return f"within {self.within} days" if self.within > 1 else "within 1 day"
+
+    @property
+    def sentence(self) -> str:
+        """Why nothing is compared."""
+        if self.reason == TOO_YOUNG and self.since:
+            return f"too young to compare, from {formatting.day(self.since)} on"
+        if self.reason == NO_DATA and self.since:
+            return f"data begin on {formatting.day(self.since)}"
+        return "not compared: today is not over" if self.reason else ""
+
+
+@dataclass(frozen=True)
+class Comparable:
+    """The pairs of a page. `window_days` are those of attribution."""
+
+    connection: Connection
+    shop_key: int
+    edition: int
+    selection: Selection
+    today: int
+    timezone: str
+    window_days: int
+    _first_days: dict[str, int | None] = field(default_factory=dict)
+
+    @property
+    def within(self) -> int:
+        """The days to buy: those of the address, else the most that leave half of the whole days old
+        enough."""
+        if self.selection.within:
+            return self.selection.within
+        whole = self._whole_days
+        for within in (7, 3):
+            if within <= self.window_days and 2 * self._old_enough(within) >= max(whole, 1):
+                return within
+        return 1
+
+    def whole_days(self, *data: str) -> Pair | None:
+        """None where the page compares nothing. `data` are those that the figure is made of."""
+        return self._pair(self._whole_days, 1, None, data)
+
+    def equal_age(self, *data: str, within: int | None = None) -> Pair | None:
+        """`within`: other days to buy than those of the page. Days to buy that somebody has chosen need one
+        day that is old enough, others half of the whole ones."""
+        chosen = within or self.selection.within
+        days = chosen or self.within
+        least = 1 if chosen else max(1, -(-self._whole_days // 2))
+        return self._pair(self._old_enough(days), least, days, data)
+
+    def old_enough(self) -> tuple[Window, int] | None:
+        """The days that are shown and old enough, and the days to buy: what two forms are compared over. None
+        where there are no such days."""
+        within = self.within
+        days = self._old_enough(within)
+        first = day_date(self.selection.window.first)
+        return (self._window(first, days), within) if days > 0 else None
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the page compares with what."""
+        whole, aged = self.whole_days(), self.equal_age()
+        if whole is None or aged is None:
+            return []
+        if whole.reason:
+            return [f"{whole.sentence.capitalize()}."]
+        told = [f"Compared: {_days(whole.days)} with {_days(whole.before)}."]
+        within = f"{aged.within} days" if aged.within != 1 else "1 day"
+        return [
+            *told,
+            f"What sign-ups bought: {aged.sentence}."
+            if aged.reason
+            else f"What sign-ups bought is compared at equal age: bought within {within}; sign-ups of "
+            f"{_days(aged.days)} with those of {_days(aged.before)}.",
+        ]
+
+    def _first_day(self, name: str) -> int | None:
+        if name not in self._first_days:
+            values = {"edition": self.edition, "shop_key": self.shop_key}
+            statement = _FIRST_DAYS[name]
+            self._first_days[name] = self.connection.execute(
+                statement, {bound: values[bound] for bound in statement.compile().params}
+            ).scalar()
+        return self._first_days[name]
+
+    @property
+    def _whole_days(self) -> int:
+        window = self.selection.window
+        return min(window.last, self.today - 1) - window.first + 1
+
+    @property
+    def _all_days(self) -> int:
+        return self.selection.window.last - self.selection.window.first + 1
+
+    def _old_enough(self, within: int) -> int:
+        window = self.selection.window
+        return min(window.last, self.today - within - 1) - window.first + 1
+
+    def _pair(
+        self, count: int, least: int, within: int | None, data: tuple[str, ...]
+    ) -> Pair | None:
+        """The first `count` days that are shown beside as many before; `least` are enough."""
+        window = self.selection.window
+        first, days = day_date(window.first), max(count, 1)
+        former = self.selection.former(first, days)
+        if former is None:
+            return None
+        reason, since = "", None
+        known = [self._first_day(name) for name in data or (EVENTS, ORDERS)]
+        begins = max((day for day in known if day is not None), default=None)
+        if count < least and within:
+            # A range that goes on can get as many days old enough as it needs.
+            needed = max(least, 1 if self.selection.within else -(-self._all_days // 2))
+            reason, since = TOO_YOUNG, first + timedelta(needed + within)
+        elif count < least:
+            reason = NOT_COMPARED
+        elif begins is not None and day_number(former) < begins:
+            reason, since = NO_DATA, day_date(begins)
+        compared, before = self._window(first, days), self._window(former, days)
+        is_shown = within is None and compared == window
+        return Pair(compared, before, within, is_shown, reason, since)
+
+    def _window(self, first: date, days: int) -> Window:
+        return parse_range(f"{first}..{first + timedelta(days - 1)}", self.today, self.timezone)
+
+
+def _text(window: Window) -> str:
+    return f"{day_date(window.first)}..{day_date(window.last)}"
+
+
+def _days(window: Window) -> str:
+    first, last = day_date(window.first), day_date(window.last)
+    if first == last:
+        return formatting.day(first)
+    return f"{formatting.short_day(first)} to {formatting.day(last)}"
