@@ -20,6 +20,7 @@ from flask import render_template, request, url_for
 from warehouse import settings
 from warehouse.domain.time import from_micros, local_day
 from warehouse.operations import shop_state
+from warehouse.operations.shop_inputs import RowsToCome, rows_to_come
 from warehouse.operations.shop_state import ShopState, needs, read_state
 from web.api.endpoint import Endpoint
 from web.api.equal_age import window_days
@@ -137,6 +138,14 @@ class View:
     @cached_property
     def state(self) -> ShopState:
         return read_state(self.answers.connection, self.shop.key, self.shop.edition)
+
+    @cached_property
+    def rows_to_come(self) -> RowsToCome | None:
+        """What waits to be in the figures; None where nothing does."""
+        if not self.state.waiting_since:
+            return None
+        shop, now = self.shop, self.member.now
+        return rows_to_come(self.answers.connection, shop.key, shop.edition, now)
 
     @property
     def local_now(self) -> datetime:

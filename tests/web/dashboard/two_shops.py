@@ -18,7 +18,9 @@ from tests.support.import_files import FORM, account, as_ndjson, event, form, or
 from tests.support.people import Browser
 from tests.support.shop_builder import writing
 from tests.web.dashboard.page_text import Section, sections
+from warehouse.connections.arrow import open_arrow
 from warehouse.domain.time import from_micros
+from warehouse.operations.schedulers import SchedulerRecord, sign_of_life
 from web.dashboard import formatting
 from web.services import services_of
 
@@ -61,6 +63,11 @@ class TwoShops:
     def jobs(self, *words: str) -> None:
         self._let_go()
         run(self.url, *words)
+
+    def show_scheduler(self, record: SchedulerRecord) -> None:
+        self._let_go()
+        with open_arrow(self.url) as connection:
+            sign_of_life(connection, record)
 
     def _let_go(self) -> None:
         """SQLite refuses a command while this process has connections of the API."""
