@@ -90,8 +90,7 @@ test-rest: $(READY_TO_CHECK)
 	@rm -rf var/statements/rest
 	@RECORD_STATEMENTS=rest $(PATIENT) $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 600 \
 	  -m "thorough and not deep"
-	@# Names the statements that the core lacks. No failure yet: some are sent by a random world alone.
-	-@$(PYTHON) -m tests.support.statements
+	@$(PYTHON) -m tests.support.statements
 
 .PHONY: test-deep
 test-deep: $(READY_TO_CHECK) ## try many more random examples, faults, requests and a soak (hours)

@@ -1,6 +1,7 @@
 """The document is whole: every endpoint with its scope, every field with a word about it."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -47,6 +48,12 @@ def test_a_field_can_be_null_where_its_words_say_when(openapi: dict[str, Any]) -
                 if isinstance(value, dict)
             )
             assert can_be_null == ("null" in described.get("description", "")), (name, field)
+
+
+def test_every_format_is_one_that_validators_know(openapi: dict[str, Any]) -> None:
+    """They take no notice of any other word."""
+    formats = re.findall(r'"format": "([^"]*)"', json.dumps(openapi["components"]["schemas"]))
+    assert set(formats) <= {"date", "date-time", "email", "uri", "uuid"}
 
 
 def test_the_document_takes_no_key_and_is_not_sent_twice() -> None:
