@@ -1,5 +1,7 @@
 """`python -m tests.web.openapi.record_examples`: ask the demo's shop for the description's examples."""
 
+from contextlib import redirect_stderr
+from io import StringIO
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -13,7 +15,12 @@ from web.reports import ENDPOINTS
 
 def main() -> None:
     examples: dict[str, dict[str, Any]] = {"answers": {}, "requests": {}, "errors": {}}
-    with TemporaryDirectory() as folder, described(f"sqlite:///{folder}/demo.db") as service:
+    # The service logs each request there.
+    with (
+        redirect_stderr(StringIO()),
+        TemporaryDirectory() as folder,
+        described(f"sqlite:///{folder}/demo.db") as service,
+    ):
         for asked in QUESTIONS:
             named = examples["answers"].setdefault(asked.operation, {})
             named[asked.name] = shown(service.ask(asked))
