@@ -58,12 +58,7 @@ def purchases(actions: Any) -> str | None:
     return None if values is None else exact_sum(values)
 
 
-def as_it_is(written: Any) -> Any:
-    return written
-
-
 READERS: Final[dict[str, Callable[[Any], Any]]] = {
-    "": as_it_is,
     "account": account,
     "customer": customer,
     "day": day,

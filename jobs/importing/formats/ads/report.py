@@ -47,7 +47,7 @@ class Fill(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The field that a place fills, and how its values are read: a word of `READERS`."""
 
     field: str
-    read: str = ""
+    read: str
 
 
 class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,8 +64,8 @@ class ReportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     # Place -> the field of ad spend, or several. Of places that fill the same the first with a value counts.
     fields: dict[str, str | list[str] | Fill]
-    # Place -> its name in our segment, in the order of the segment. "*": each member of the place by its own
-    # name, but for those in `segment_without`.
+    # Place -> its name in our segment, in the order of the segment; places of one name stand together. "*":
+    # each member of the place by its own name, but for those in `segment_without`.
     segment: dict[str, str] = {}
     segment_without: dict[str, list[str]] = {}
     # The provider, where the rows do not state it.
@@ -96,7 +96,8 @@ def read_table(path: Path) -> ReportTable:
     try:
         table = msgspec.convert(tomllib.loads(path.read_text()), ReportTable)
         for fill in table.fields.values():
-            _one_of(fill.read if isinstance(fill, Fill) else "", READERS, "reader")
+            if isinstance(fill, Fill):
+                _one_of(fill.read, READERS, "reader")
             for field in _fields_of(fill):
                 _one_of(field, AdSpendKind.field_names(), "field of ad spend")
     except ValueError as error:
@@ -106,7 +107,7 @@ def read_table(path: Path) -> ReportTable:
 
 def _one_of(word: str, words: Iterable[str], what: str) -> None:
     if word not in words:
-        raise ValueError(f"no {what} {word!r}; there are {', '.join(filter(None, words))}")
+        raise ValueError(f"no {what} {word!r}; there are {', '.join(words)}")
 
 
 class AdReport(Format):
@@ -124,10 +125,13 @@ class AdReport(Format):
         self.counts = (SKIPPED,) if table.page else ()
         # (place, field, reader)
         self._fills = [
-            (place, field, READERS[fill.read if isinstance(fill, Fill) else ""])
+            (place, field, READERS[fill.read] if isinstance(fill, Fill) else None)
             for place, fill in table.fields.items()
             for field in _fields_of(fill)
         ]
+        places = [*table.fields, *table.segment, *table.one_day]
+        self._at = _at if any("." in place for place in places) else dict.get
+        self._missing = (*_NO_VALUE, *table.missing) if table.missing else ()
         self._provider = {"provider": table.provider} if table.provider else {}
         days = [(place, "date") for place in table.one_day if place not in table.fields]
         filled = [(place, field) for place, field, _ in self._fills] + days
@@ -170,9 +174,9 @@ class AdReport(Format):
             )
         row: Row = dict(self._provider)
         for place, field, read in self._fills:
-            value = _at(record, place)
-            if row.get(field) in _NO_VALUE and value not in _NO_VALUE:
-                row[field] = _read(place, read, value)
+            value = self._at(record, place)
+            if value is not None and value != "" and row.get(field) is None:
+                row[field] = _read(place, read, value) if read else value
         if self.table.page and not (row.get("date") and row.get("campaign_name")):
             target.count(SKIPPED)  # a total
             return None
@@ -182,9 +186,11 @@ class AdReport(Format):
         """The keys of a row's segment with their values: of one key's places the first with a value."""
         keys: dict[str, Any] = {}
         for place, name in self.table.segment.items():
-            value = _at(record, place)
+            value = self._at(record, place)
+            if value is None or value == "":
+                continue
             if name != _EVERY_MEMBER:
-                keys[name] = value if keys.get(name) in _NO_VALUE else keys[name]
+                keys.setdefault(name, value)
             elif isinstance(value, dict):
                 left_out = self.table.segment_without.get(place, ())
                 keys |= {name: value[name] for name in sorted(value) if name not in left_out}
@@ -194,21 +200,26 @@ class AdReport(Format):
         """The first and the last day of a row, if they differ; None where another place states its day."""
         if not self.table.one_day:
             return None
-        dated = (place for place, field, _ in self._fills if field == "date" and _at(record, place))
-        first, last = (_at(record, place) for place in self.table.one_day)
-        is_stated = next(dated, self.table.one_day[0]) == self.table.one_day[0]
-        return (first, last) if is_stated and last != first else None
+        own = self.table.one_day[0]
+        first, last = (self._at(record, place) for place in self.table.one_day)
+        if first == last:
+            return None
+        dated = (
+            place for place, field, _ in self._fills if field == "date" and self._at(record, place)
+        )
+        return (first, last) if next(dated, own) == own else None
 
     def _plain(self, record: Record) -> Record:
         """A record with the names of the table, without missing values."""
         if self.table.camel_case:
             record = _camel_case(record)
-        for name in self.table.members:
-            if isinstance(of_member := record.get(name), dict):
-                record = {key: value for key, value in record.items() if key != name} | of_member
-        if not self.table.missing:
+        if self.table.members:
+            record = dict(record)
+            for name in self.table.members:
+                if isinstance(record.get(name), dict):
+                    record |= record.pop(name)
+        if not (missing := self._missing):
             return record
-        missing = (*_NO_VALUE, *self.table.missing)
         return {name: value for name, value in record.items() if value not in missing}
 
     def _of_table(self, path: Path, dates: str) -> Iterator[Records]:
