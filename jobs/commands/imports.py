@@ -17,7 +17,7 @@ from warehouse.operations import imports
 from warehouse.operations.imports import COUNTS, RUNNING, UNDOING, UNDONE, ImportedFile
 
 if TYPE_CHECKING:
-    from jobs.importing.kinds.versions import TakenBack
+    from jobs.importing.kinds.replace_last import TakenBack
 
 
 def list_command(shop: str | None, limit: int, as_json: bool) -> None:

@@ -12,6 +12,7 @@ from jobs.importing.values.fields import COUNT, CURRENCY, DAY, DECIMAL, ID, NAME
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.tables import ad_spend
 
+_DATE: Final = Field("date", DAY, "taken as the shop's day", required=True)
 # The count of campaign days that have rows of different levels, which add up.
 _MIXED: Final = "mixed_levels"
 _DAY: Final = ("shop_key", "provider", "account_id", "campaign_id", "day")
@@ -37,7 +38,7 @@ class AdSpendKind(ReplaceLast):
         Field("provider", PROVIDER, "meta, google, tiktok, ...", required=True),
         Field("account_id", ID, "the account, if there are several"),
         Field("campaign_id", ID, "the platform's id", required=True),
-        Field("date", DAY, "taken as the shop's day", required=True),
+        _DATE,
         Field(
             "segment", ID, "any finer key (ad set, ad, device); rows of different segments add up"
         ),
@@ -55,21 +56,7 @@ class AdSpendKind(ReplaceLast):
     )
     upsert = Upsert(
         ad_spend,
-        (
-            "shop_key",
-            "provider",
-            "account_id",
-            "campaign_id",
-            "day",
-            "segment",
-            "campaign_name",
-            "currency",
-            "spend",
-            "impressions",
-            "clicks",
-            "reported_conversions",
-            "reported_value",
-        ),
+        ("shop_key", *("day" if field is _DATE else field.name for field in fields[1:])),
         keys=6,
     )
 
