@@ -12,6 +12,7 @@ from tests.support.commands import run_web
 from tests.support.product import Product
 from tests.support.waiting import wait_until
 from tests.web.collector.lines import files_of
+from warehouse.domain.tracking_calls import EVENTS
 
 Call = dict[str, Any]
 
@@ -63,28 +64,34 @@ class Site:
         (self.folder / "index.html").write_text(text)
 
     def calls(self) -> list[Call]:
-        """All that the collector has taken, in the order in which it happened."""
+        """All rows that the collector has written, in the order in which they happened."""
         lines = [
             json.loads(line)
             for growing in (False, True)
             for path in files_of(self.landing, growing=growing)
             for line in path.read_text().splitlines()
         ]
-        return sorted(lines, key=lambda call: call["timestamp"])
+        return sorted(lines, key=lambda call: call["occurred_at"])
 
     def await_events(self, *expected: str) -> list[Call]:
         """All calls, once the last of these events has come; there are these and no others."""
         wait_until(lambda: len(self.calls()) >= len(expected), lambda: str(self.calls()))
         calls = self.calls()
-        assert sorted(call["event"] for call in calls) == sorted(
-            f"Form {name}" for name in expected
-        )
+        types = [EVENTS[f"form{name.lower().replace(' ', '')}"] for name in expected]
+        assert sorted(call["type"] for call in calls) == sorted(types)
         return calls
 
     def get(self, path: str) -> Any:
         status, answer = self.product.get(path, {"range": "7d"}, SHOP_ID)
         assert status == 200
         return answer["data"]
+
+
+def utm_of(call: Call) -> dict[str, str]:
+    """Its UTM values, without `utm_` before their names."""
+    return {
+        name.removeprefix("utm_"): value for name, value in call.items() if name.startswith("utm_")
+    }
 
 
 def fill_in(page: Page) -> None:

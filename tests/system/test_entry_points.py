@@ -4,6 +4,7 @@ servers whose processes each load the program for themselves.
 Other tests start commands as forks (`tests/support/commands.py`).
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -123,7 +124,8 @@ def test_a_collector_of_several_processes(commands: Commands) -> None:
     commands.take("forms", [form()])
     create = ("write-keys", "create", "--shop", SHOP["shop_id"])
     key = ended(started(commands, ("web", *create)))[1].splitlines()[-1]
-    body = f'{{"event": "Form Viewed", "writeKey": "{key}"}}'
+    call = {"event": "Form Viewed", "anonymousId": "v", "properties": {"form_session_id": "s"}}
+    body = json.dumps(call | {"writeKey": key})
     words = ("collect", "--port", str(port), "--workers", str(WORKERS))
     with started(commands, ("web", *words)) as server:
         await_workers(server.pid)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jobs.demo.cast import FINDER, QUIZ, WELCOME
-from tests.support.shop_site import ADDRESS, FORM, Call, Site, fill_in
+from tests.support.shop_site import ADDRESS, FORM, Call, Site, fill_in, utm_of
 from tests.support.waiting import wait_until
 from tests.system.browser.conftest import NewContext
 from warehouse.domain.email_hash import hashed_email
@@ -38,17 +38,17 @@ def test_what_is_clicked_on_the_demo_page_is_answered(new_context: NewContext, s
             expect(page.get_by_label("redness")).to_be_visible()
             wait_until(lambda: has_seen(site, "concerns", 2))
         page.close()
-    counts = {"Form Completed": 4, "Form Subscribed": 3, "Form Question Answered": 11}
+    counts = {"complete": 4, "subscribe": 3, "answer": 11}
     wait_until(
-        lambda: counts == {event: len(named(site, event)) for event in counts},
-        lambda: str([call["event"] for call in site.calls()]),
+        lambda: counts == {type: len(of_type(site, type)) for type in counts},
+        lambda: str([call["type"] for call in site.calls()]),
     )
     taken = json.dumps(site.calls())
     assert ADDRESS not in taken
     assert "pollen" not in taken
     assert hashed_email(ADDRESS) in taken
-    utm = {"source": "google", "name": "spring"}
-    assert all(call["context"]["campaign"] == utm for call in site.calls())
+    utm = {"source": "google", "campaign": "spring"}
+    assert all(utm_of(call) == utm for call in site.calls())
     site.roll_up()  # type: ignore[attr-defined]
 
     funnels = {
@@ -88,13 +88,13 @@ def test_what_is_clicked_on_the_demo_page_is_answered(new_context: NewContext, s
     }
 
 
-def named(site: Site, event: str) -> list[Call]:
-    return [call for call in site.calls() if call["event"] == event]
+def of_type(site: Site, type: str) -> list[Call]:
+    return [call for call in site.calls() if call["type"] == type]
 
 
 def has_seen(site: Site, step: str, times: int) -> bool:
-    seen = named(site, "Form Step Viewed")
-    return sum(call["properties"]["step_id"] == step for call in seen) == times
+    seen = of_type(site, "step_view")
+    return sum(call["step_id"] == step for call in seen) == times
 
 
 def subscribe(page: Page) -> None:
@@ -134,7 +134,7 @@ def test_without_a_visitor_nothing_is_stored(page: Page, site: Site) -> None:
     for turn in (1, 2):
         page.goto(f"{site.address}/?utm_source=google")
         calls = site.await_events(*["Viewed"] * turn)
-        visitors = [call["anonymousId"] for call in calls]
+        visitors = [call["visitor_id"] for call in calls]
         assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [
             *(0, 0, "")
         ]
@@ -147,14 +147,14 @@ def test_a_visitor_is_known_again_and_so_is_the_landing(page: Page, site: Site) 
     site.await_events("Viewed")
     page.goto(f"{site.address}/later")
     first, second = site.await_events("Viewed", "Viewed")
-    assert first["anonymousId"] == second["anonymousId"]
-    assert first["context"]["campaign"] == second["context"]["campaign"]
-    assert second["context"]["campaign"] == {"source": "google", "id": "17"}
+    assert first["visitor_id"] == second["visitor_id"]
+    assert utm_of(first) == utm_of(second)
+    assert utm_of(second) == {"source": "google", "id": "17"}
     # Once a visit.
     (posted,) = site.posted
     path, kind, body = posted.split(" ", 2)
     assert (path, kind.split(";")[0]) == ("/cart/update.js", "application/x-www-form-urlencoded")
-    assert body == f"attributes%5B_visitor_id%5D={first['anonymousId']}"
+    assert body == f"attributes%5B_visitor_id%5D={first['visitor_id']}"
 
 
 @pytest.mark.parametrize(
@@ -216,12 +216,12 @@ def test_a_form_that_comes_later(page: Page, site: Site) -> None:
     fill_in(page)
     calls = site.await_events(*FILLED_IN)
     kinds = {
-        call["properties"]["field_id"]: (
-            call["properties"]["field_type"],
-            call["properties"]["value"],
+        call["field_id"]: (
+            call["field_type"],
+            call["value"],
         )
         for call in calls
-        if call["event"] == "Form Question Answered"
+        if call["type"] == "answer"
     }
     assert kinds == {"who": ("choice", "friend"), "note": ("text", True), "mail": ("email", True)}
 
@@ -237,10 +237,10 @@ def test_a_single_page_shop(page: Page, site: Site) -> None:
     # Events that were not sent yet go as the page is left.
     page.goto("about:blank")
     calls = site.await_events("Viewed", "Viewed", "Started", "Question Answered")
-    sessions = [call["properties"]["form_session_id"] for call in calls]
+    sessions = [call["form_session_id"] for call in calls]
     assert len(set(sessions)) == 2
     assert len(set(sessions[1:])) == 1
-    assert len({call["anonymousId"] for call in calls}) == 1
+    assert len({call["visitor_id"] for call in calls}) == 1
 
 
 def test_what_was_refused_goes_with_what_comes_next(page: Page, site: Site) -> None:
@@ -260,7 +260,7 @@ def test_what_was_refused_goes_with_what_comes_next(page: Page, site: Site) -> N
     page.unroute("**/v1/b")
     page.evaluate(report, "third")
     calls = site.await_events("Viewed", "Viewed", "Viewed")
-    assert {call["properties"]["form_id"] for call in calls} == {"first", "second", "third"}
+    assert {call["form_id"] for call in calls} == {"first", "second", "third"}
 
 
 def test_what_is_refused_for_good_does_not_come_again(page: Page, site: Site) -> None:
@@ -271,7 +271,7 @@ def test_what_is_refused_for_good_does_not_come_again(page: Page, site: Site) ->
         page.evaluate(report, {"form_id": "first", "value": "x" * 40_000})
     page.evaluate(report, {"form_id": "second"})
     (call,) = site.await_events("Viewed")
-    assert call["properties"]["form_id"] == "second"
+    assert call["form_id"] == "second"
 
 
 def test_a_form_that_it_cannot_see(page: Page, site: Site) -> None:
@@ -279,7 +279,6 @@ def test_a_form_that_it_cannot_see(page: Page, site: Site) -> None:
     page.goto(site.address, wait_until="load")
     call = "formrevenue('Form Subscribed', {form_id: 'frame', email: 'ada@example.com'})"
     page.evaluate(call)
-    (call_taken,) = site.await_events("Subscribed")
-    properties = call_taken["properties"]
-    assert (properties["form_id"], properties["email_sha256"]) == ("frame", hashed_email(ADDRESS))
-    assert properties["form_session_id"]
+    (taken,) = site.await_events("Subscribed")
+    assert (taken["form_id"], taken["email_sha256"]) == ("frame", hashed_email(ADDRESS))
+    assert taken["form_session_id"]

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page
 
-from tests.support.shop_site import FORM, Site, fill_in
+from tests.support.shop_site import FORM, Site, fill_in, utm_of
 
 DAY_MS = 86_400_000
 STORED = "[localStorage.length, sessionStorage.length, document.cookie]"
@@ -37,17 +37,17 @@ def test_nothing_is_stored_or_sent_before_the_consent(page: Page, site: Site) ->
     # What is in view when they consent is viewed then. Nothing from before comes with it.
     page.locator("#accept").click()
     (viewed,) = site.await_events("Viewed")
-    assert viewed["properties"]["form_id"] != "other"
-    assert viewed["context"]["campaign"] == {"source": "newsletter"}
+    assert viewed["form_id"] != "other"
+    assert utm_of(viewed) == {"source": "newsletter"}
     assert len(site.posted) == 1
-    assert page.evaluate("localStorage.formrevenue") == viewed["anonymousId"]
+    assert page.evaluate("localStorage.formrevenue") == viewed["visitor_id"]
     fill_in(page)
     page.evaluate(VIEW)
     calls = site.await_events(
         *("Viewed", "Viewed", "Started", "Subscribed", "Completed"),
         *["Question Answered"] * 3,
     )
-    assert {call["anonymousId"] for call in calls} == {viewed["anonymousId"]}
+    assert {call["visitor_id"] for call in calls} == {viewed["visitor_id"]}
 
 
 def test_a_consent_counts_once_and_on_later_pages_by_the_page_alone(page: Page, site: Site) -> None:
@@ -59,7 +59,7 @@ def test_a_consent_counts_once_and_on_later_pages_by_the_page_alone(page: Page, 
     page.goto(f"{site.address}/later", wait_until="load")
     page.evaluate("formrevenue.consent()")
     first, second = site.await_events("Viewed", "Viewed")
-    assert first["anonymousId"] == second["anonymousId"]
+    assert first["visitor_id"] == second["visitor_id"]
     # Without it a later page stores and sends nothing, and leaves what is stored.
     page.evaluate("delete localStorage.accepted")
     page.goto(f"{site.address}/third", wait_until="load")
@@ -86,7 +86,7 @@ def test_a_consent_is_harmless_where_none_is_waited_for(page: Page, site: Site) 
 def test_ids_end_after_13_months(page: Page, site: Site) -> None:
     site.write(FORM)
     page.goto(f"{site.address}/first")
-    ids = [site.await_events("Viewed")[0]["anonymousId"]]
+    ids = [site.await_events("Viewed")[0]["visitor_id"]]
     assert page.evaluate("localStorage.formrevenue") == ids[0]
     age = "days => localStorage.formrevenue = localStorage.formrevenue.replace(" + (
         f"/^\\d+/, (begun) => begun - days * {DAY_MS})"
@@ -97,12 +97,12 @@ def test_ids_end_after_13_months(page: Page, site: Site) -> None:
         old = page.evaluate("localStorage.formrevenue")
         page.goto(f"{site.address}/{days}")
         calls = site.await_events(*["Viewed"] * (len(ids) + 1))
-        ids.append(calls[-1]["anonymousId"])
+        ids.append(calls[-1]["visitor_id"])
         assert (ids[-1] != old) == ends, days
         assert page.evaluate("localStorage.formrevenue") == ids[-1]
     # As those were that an earlier snippet stored.
     page.evaluate("localStorage.formrevenue = '4012345678'.repeat(4)")
     page.goto(f"{site.address}/last")
     calls = site.await_events(*["Viewed"] * (len(ids) + 1))
-    assert len(calls[-1]["anonymousId"]) < 80
-    assert "." in calls[-1]["anonymousId"]
+    assert len(calls[-1]["visitor_id"]) < 80
+    assert "." in calls[-1]["visitor_id"]
