@@ -8,12 +8,8 @@ from zoneinfo import ZoneInfo
 
 from tests.web.dashboard.page_text import Row, sections
 from tests.web.dashboard.written import (
-    cell,
-    former,
     money,
     nothing,
-    points,
-    signed,
     with_digit,
 )
 from warehouse.domain.currencies import minor_units
@@ -26,20 +22,19 @@ NO_SPEND = nothing("no spend in these days")
 NAMES = ("provider", "campaignId", "currency")
 
 
-def check(page: str, now: Data, before: Data | None, currency: str, timezone: str = "UTC") -> None:
-    """State the whole page, from the answers for its days and for those before."""
+def check(page: str, now: Data, currency: str, timezone: str = "UTC") -> None:
+    """State the whole page without a comparison, from the answers for its days."""
     found, home = sections(page), currency
     rows = campaigns(now)
-    earlier = None if before is None else campaigns(before)
     if rows:
-        found["Ads"].check(cards=cards(rows, earlier, home))
+        found["Ads"].check(cards=cards(rows, home))
         providers = grouped(rows, ("currency", "provider"), home)
-        sums = sum_rows(now, earlier, home)
+        sums = sum_rows(now, home)
         found["Providers"].check(
             [
                 [
                     group[0]["provider"],
-                    *result_cells(group, earlier, ("currency", "provider"), home),
+                    *result_cells(group, home),
                 ]
                 for group in providers
             ]
@@ -78,7 +73,7 @@ def check(page: str, now: Data, before: Data | None, currency: str, timezone: st
                 [
                     group[0]["provider"],
                     group[0]["campaignName"] or group[0]["campaignId"],
-                    *result_cells(group, earlier, NAMES, home),
+                    *result_cells(group, home),
                 ]
                 for group in by_spend[:100]
             ]
@@ -88,7 +83,7 @@ def check(page: str, now: Data, before: Data | None, currency: str, timezone: st
     else:
         found["Ads"].check()
         assert "No campaigns in these days" in found
-    check_coverage(found, now, before)
+    check_coverage(found, now)
     pulls = [
         f": {REASONS[entry['reason']]} {pulled(entry['lastSyncedAt'], timezone)}"
         for entry in now["unavailableProviders"]
@@ -106,7 +101,7 @@ def pulled(text: str | None, timezone: str) -> str:
     return " ".join(f"Last pulled: {formatting.instant(local)}.".split())
 
 
-def check_coverage(found: dict[str, Any], now: Data, before: Data | None) -> None:
+def check_coverage(found: dict[str, Any], now: Data) -> None:
     if not now["attributionCoverage"]:
         assert "Coverage" not in found
         return
@@ -116,9 +111,6 @@ def check_coverage(found: dict[str, Any], now: Data, before: Data | None) -> Non
         if value is None:
             continue
         texts.append(formatting.percent(value))
-        old = before["attributionCoverage"].get(provider) if before else None
-        if old is not None:
-            texts.append(f"{formatting.percent(old)}, {points(value - old)}")
     found["Coverage"].check(
         others=with_digit(
             [
@@ -184,32 +176,17 @@ def return_of(rows: Rows) -> float | None:
     return float(sum(row["roas"] * row["spend"] for row in rows) / spend)
 
 
-def same_before(rows: Rows, earlier: Rows | None, names: tuple[str, ...]) -> Rows | None:
-    if earlier is None:
-        return None
-    return [row for row in earlier if all(row[name] == rows[0][name] for name in names)]
-
-
-def return_texts(rows: Rows, old: Rows | None) -> list[str]:
+def return_text(rows: Rows) -> str:
     value = return_of(rows)
     if value is None:
         spent = total(rows, "spend") > 0
         home = rows[0]["revenueCurrency"]
-        return [nothing(f"revenue in {home} is not converted") if spent else NO_SPEND]
-    value = float(round(value, 4))
-    texts = [formatting.times(value)]
-    value_before = round(return_of(old) or 0, 4) if old else 0
-    if value_before:
-        change = round(100 * (value - value_before) / value_before, 2)
-        texts += ["before", f"{formatting.times(value_before)}, {signed(change)}"]
-    return [" ".join(text.split()) for text in texts]
+        return nothing(f"revenue in {home} is not converted") if spent else NO_SPEND
+    return " ".join(formatting.times(float(round(value, 4))).split())
 
 
-def result_cells(rows: Rows, earlier: Rows | None, names: tuple[str, ...], home: str) -> list[str]:
-    currency, old = rows[0]["currency"], same_before(rows, earlier, names)
-    net = total(rows, "attributedNetRevenueCents")
-    spend_before = None if old is None else minor(old) if old else 0
-    net_before = None if old is None else total(old, "attributedNetRevenueCents")
+def result_cells(rows: Rows, home: str) -> list[str]:
+    currency, net = rows[0]["currency"], total(rows, "attributedNetRevenueCents")
 
     def cost(count: int, noun: str) -> str:
         spend = spend_of(rows)
@@ -225,21 +202,21 @@ def result_cells(rows: Rows, earlier: Rows | None, names: tuple[str, ...], home:
 
     spend = money(currency, exact=True)(minor(rows)) if total(rows, "spend") else NO_SPEND
     return [
-        cell(spend, former(minor(rows), spend_before, money(currency))),
+        spend,
         *submissions_and_orders("attributedSubmissions", "submissions"),
         *submissions_and_orders("attributedOrders", "orders"),
-        cell(money(home, exact=True)(net), former(net, net_before, money(home))),
-        cell(return_texts(rows, old)),
+        money(home, exact=True)(net),
+        return_text(rows),
     ]
 
 
-def sum_rows(now: Data, earlier: Rows | None, home: str) -> list[Row]:
+def sum_rows(now: Data, home: str) -> list[Row]:
     rows = campaigns(now)
     exact = money(home, exact=True)
     lines = [
         [
             f"All with spend in {group[0]['currency']}",
-            *result_cells(group, earlier, ("currency",), home),
+            *result_cells(group, home),
         ]
         for group in grouped(rows, ("currency",), home)
     ]
@@ -260,21 +237,17 @@ def sum_rows(now: Data, earlier: Rows | None, home: str) -> list[Row]:
     return [*lines, ["All orders of the shop", formatting.count(orders), "", exact(net), ""]]
 
 
-def cards(rows: Rows, earlier: Rows | None, home: str) -> dict[str, list[str]]:
+def cards(rows: Rows, home: str) -> dict[str, list[str]]:
     spend, returns = [], []
     for group in grouped(rows, ("currency",), home):
-        currency, old = group[0]["currency"], same_before(group, earlier, ("currency",))
-        before = None if old is None else minor(old) if old else 0
+        currency = group[0]["currency"]
         some = bool(total(group, "spend"))
-        shown = [money(currency)(minor(group))] if some else ["—", "(no spend in these days)"]
-        spend += [*shown, *former(minor(group), before, money(currency))]
-        [first, *rest] = return_texts(group, old)
-        returns += [*first.replace(" (", "\n(").split("\n"), *rest]
-        returns.append(f"net revenue per {currency} of spend")
+        spend += [money(currency)(minor(group))] if some else ["—", "(no spend in these days)"]
+        returns += return_text(group).replace(" (", "\n(").split("\n")
+        returns.append(f"net revenue back per {currency} of spend (ROAS)")
 
     def card(name: str, write: Any) -> list[str]:
-        value, old = total(rows, name), None if earlier is None else total(earlier, name)
-        return [write(value), *former(value, old, write), "orders of these days"]
+        return [write(total(rows, name)), "orders of these days, with and without a form"]
 
     return {
         "Spend": [*spend, "of these days, by the platforms’ date"],

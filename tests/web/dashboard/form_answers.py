@@ -12,16 +12,13 @@ from web.dashboard.formatting import count, decimal, percent
 MOST_ROWS, SIDE = 100, 10
 
 
-def answer_row(expected: Expected, row: Any, former: Any) -> Row:
+def answer_row(expected: Expected, row: Any) -> Row:
     per = expected.money(row["revenuePerSubmissionCents"])
-    if former and former["submissions"]:
-        name = "revenuePerSubmissionCents"
-        per = expected.amount(row, former, name, is_money=True)
     return [
         row["fieldId"],
         "no answer" if row["value"] is None else row["value"],
         count(row["submissions"]),
-        expected.rate(row, former, "convertedSubmissions", "submissions", "no submissions"),
+        expected.rate(row, "convertedSubmissions", "submissions", "no submissions"),
         expected.money(row["netRevenueCents"]),
         per if row["submissions"] else "— (no submissions)",
     ]
@@ -31,11 +28,7 @@ def check_answers(page: str, expected: Expected, rows: Rows | None = None) -> No
     """The first rows in the order of the API, or of `rows`."""
     if rows is None:
         rows = expected.rows("response-revenue")
-    before = expected.before("response-revenue", "fieldId", "value")
-    table = [
-        answer_row(expected, row, before.get((row["fieldId"], row["value"])))
-        for row in rows[:MOST_ROWS]
-    ]
+    table = [answer_row(expected, row) for row in rows[:MOST_ROWS]]
     texts = []
     if len(rows) > MOST_ROWS:
         texts.append(f"The first {MOST_ROWS} of {count(len(rows))} rows; the CSV has all.")

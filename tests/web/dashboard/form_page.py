@@ -1,13 +1,11 @@
 """The page of one form as it follows from the API's answers: a check of each section."""
 
-from datetime import date, timedelta
 from typing import Any
 
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.figure_texts import joined, rate
 from tests.web.dashboard.page_text import Section, sections
-from tests.web.dashboard.written import cell, former, money, nothing
-from web.dashboard import statistics
+from tests.web.dashboard.written import nothing
 from web.dashboard.formatting import count, decimal, duration, percent
 from web.dashboard.formatting import money as formatted_money
 
@@ -21,44 +19,28 @@ def form_ids(seen: Seen) -> list[str]:
 
 
 class Expected:
-    """The texts of the page, as they follow from the API's answers about some days and those before."""
+    """The texts of the page, as they follow from the API's answers about some days."""
 
-    def __init__(self, seen: Seen, form_id: str, days: int, *, compared: bool = True) -> None:
-        self.seen, self.form_id, self.compared = seen, form_id, compared
+    def __init__(self, seen: Seen, form_id: str, days: int) -> None:
+        self.seen, self.form_id = seen, form_id
         meta = seen.product.get("/v1/attribution", {"range": f"{days}d"}, seen.shop_id)[1]["meta"]
         self.currency, self.range = meta["currency"], f"{days}d"
-        first = date.fromisoformat(
-            seen.api(f"/forms/{form_id}/trends", range=self.range)[0]["date"]
-        )
-        self.range_before = f"{first - timedelta(days)}..{first - timedelta(1)}"
 
     def rows(self, path: str, **query: str) -> Any:
         return self.seen.api(f"/forms/{self.form_id}/{path}", range=self.range, **query)
 
-    def before(self, path: str, *keys: str) -> dict[tuple[str, ...], dict[str, Any]]:
-        if not self.compared:
-            return {}
-        rows = self.seen.api(f"/forms/{self.form_id}/{path}", range=self.range_before)
-        return {
-            tuple(row[key] for key in keys): row
-            for row in (rows if isinstance(rows, list) else [rows])
-        }
-
     def money(self, cents: int) -> str:
         return formatted_money(cents, self.currency, exact=True)
 
-    def amount(self, row: Any, before: Any, name: str, *, is_money: bool = False) -> str:
-        """A cell with an amount: now, before, and the change in per cent."""
-        then = (before or {}).get(name, 0) if self.compared else None
-        text = self.money(row[name]) if is_money else count(row[name])
-        return cell(text, former(row[name], then, money(self.currency) if is_money else count))
+    def amount(self, row: Any, name: str, *, is_money: bool = False) -> str:
+        """A cell with an amount."""
+        return self.money(row[name]) if is_money else count(row[name])
 
-    def rate(self, row: Any, before: Any, hits: str, trials: str, reason: str) -> str:
-        """A cell with a rate: its interval, its value before and the change."""
+    def rate(self, row: Any, hits: str, trials: str, reason: str) -> str:
+        """A cell with a rate and its interval."""
         if not row[trials]:
             return nothing(reason)
-        then = (before or {}).get(trials, 0)
-        return rate(row[hits], row[trials], (before[hits], then) if then else None, interval=True)
+        return rate(row[hits], row[trials], interval=True)
 
     def section(self, page: str, heading: str) -> Section:
         return sections(page)[heading]
@@ -79,18 +61,17 @@ STAGES = (
 
 def check_funnel(page: str, expected: Expected) -> None:
     funnel = expected.rows("funnel")
-    (before,) = expected.before("funnel").values() or (None,)
     assert [stage["count"] for stage in funnel["stages"]] == [funnel[name] for _, name in STAGES]
     table, texts, previous = [], [], "views"
     for stage, (name, measure) in zip(funnel["stages"], STAGES, strict=True):
-        row = [name, expected.amount(funnel, before, measure)]
+        row = [name, expected.amount(funnel, measure)]
         texts.append(count(stage["count"]))
         if measure == "views":
             row += ["— (the first stage)"] * 2
         else:
             row += [
-                expected.rate(funnel, before, measure, previous, "nobody in the stage before"),
-                expected.rate(funnel, before, measure, "views", "no views"),
+                expected.rate(funnel, measure, previous, "nobody in the stage before"),
+                expected.rate(funnel, measure, "views", "no views"),
             ]
             if funnel[previous]:
                 texts.append(f"{percent(stage['rateFromPrevious'])} of the stage before")
@@ -99,14 +80,11 @@ def check_funnel(page: str, expected: Expected) -> None:
         previous = measure
         table.append(row)
     cards = {
-        "Submitted": rate_card(expected, funnel, before, "submissions", "views"),
-        "Bought after submitting": rate_card(
-            expected, funnel, before, "convertedSubmissions", "submissions"
-        ),
-        "Orders": amount_card(funnel, before, "orders", count),
+        "Submitted": rate_card(expected, funnel, "submissions", "views"),
+        "Sign-ups that bought": rate_card(expected, funnel, "convertedSubmissions", "submissions"),
+        "Orders": amount_card(funnel, "orders", count),
         "Net revenue": amount_card(
             funnel,
-            before,
             "netRevenueCents",
             lambda cents: formatted_money(cents, expected.currency),
         ),
@@ -114,31 +92,29 @@ def check_funnel(page: str, expected: Expected) -> None:
     joined(expected.section(page, "From view to order")).check(table, cards=cards, others=texts)
 
 
-def rate_card(expected: Expected, row: Any, before: Any, hits: str, trials: str) -> list[str]:
-    return [expected.rate(row, before, hits, trials, "no one yet")]
+def rate_card(expected: Expected, row: Any, hits: str, trials: str) -> list[str]:
+    return [expected.rate(row, hits, trials, "no one yet")]
 
 
-def amount_card(row: Any, before: Any, name: str, show: Any) -> list[str]:
-    return [cell(show(row[name]), former(row[name], before and before[name], show))]
+def amount_card(row: Any, name: str, show: Any) -> list[str]:
+    return [show(row[name])]
 
 
-def check_steps(page: str, expected: Expected) -> list[str]:
-    """Returns the names of the steps that are said to lose more than before."""
-    rows, before = expected.rows("steps/dropoff"), expected.before("steps/dropoff", "stepId")
-    most = max((row["dropoffs"] for row in rows), default=0)
-    table, texts, risen = [], [], []
+def check_steps(page: str, expected: Expected) -> None:
+    rows = expected.rows("steps/dropoff")
+    most = max((row["dropoffs"] for row in rows), default=0) if len(rows) > 1 else 0
+    table, texts = [], []
     for row in rows:
-        then = before.get((row["stepId"],))
         name = row["stepName"] or row["stepId"]
         mark = " loses most" if row["dropoffs"] == most and most else ""
         table.append(
             [
                 name + mark,
-                expected.amount(row, then, "views"),
+                expected.amount(row, "views"),
                 count(row["completions"]),
                 percent(row["completionRate"]) if row["views"] else "— (nobody saw it)",
-                expected.amount(row, then, "dropoffs"),
-                expected.rate(row, then, "dropoffs", "views", "nobody saw it"),
+                expected.amount(row, "dropoffs"),
+                expected.rate(row, "dropoffs", "views", "nobody saw it"),
                 percent(row["shareOfDropoffs"]),
             ]
         )
@@ -147,19 +123,7 @@ def check_steps(page: str, expected: Expected) -> list[str]:
             f"{count(row['dropoffs'])} left, {percent(row['dropoffRate'])}",
             *([name] if any(map(str.isdigit, name)) else []),
         ]
-        if then:
-            between = statistics.of_difference(
-                row["dropoffs"], row["views"], then["dropoffs"], then["views"]
-            )
-            if between.low > 0:
-                risen.append(name)
-                texts.append(
-                    f"loses more than before: {percent(row['dropoffRate'])} of those who saw it left "
-                    f"there, {percent(then['dropoffRate'])} before. Chance alone does not explain it."
-                )
-                texts += [name] if any(map(str.isdigit, name)) else []
     expected.section(page, "Steps").check(*([table] if table else []), others=texts)
-    return risen
 
 
 PERCENTILES = ("p25Ms", "p50Ms", "p75Ms", "p90Ms", "p95Ms", "p99Ms")
@@ -171,15 +135,12 @@ def check_times(page: str, expected: Expected, device: str = "all") -> None:
     if not rows:
         section.check()
         return
-    before = expected.before("time-to-complete", "deviceType").get((device,))
     shown = next(row for row in rows if row["deviceType"] == device)
     half, most = duration(shown["p50Ms"]), duration(shown["p90Ms"])
     # The ticks of the axis: places that the page chooses, no figures of the shop.
     ticks = [text for text in section.others if text in AXIS]
     texts = [half, most, f", {percent(90)} within", f"half within {half}"]
     texts += [f"{percent(90)} within {most}", *ticks]
-    if before:
-        texts.append(f". Before: {duration(before['p50Ms'])} and {duration(before['p90Ms'])}.")
     texts += [
         f"{duration(bucket['fromMs'])} to {duration(bucket['toMs'])}: {count(bucket['count'])}"
         for bucket in shown["buckets"]
@@ -216,21 +177,20 @@ AXIS = {
 
 
 def check_devices(page: str, expected: Expected) -> None:
-    rows, before = expected.rows("devices"), expected.before("devices", "deviceType")
+    rows = expected.rows("devices")
     table, texts = [], []
     for row in rows:
-        then = before.get((row["deviceType"],))
         table.append(
             [
                 row["deviceType"].capitalize(),
-                expected.amount(row, then, "views"),
+                expected.amount(row, "views"),
                 percent(row["shareOfViews"]),
-                expected.amount(row, then, "starts"),
-                expected.amount(row, then, "submissions"),
-                expected.rate(row, then, "submissions", "views", "no views"),
-                expected.amount(row, then, "convertedSubmissions"),
-                expected.rate(row, then, "convertedSubmissions", "submissions", "no submissions"),
-                expected.amount(row, then, "netRevenueCents", is_money=True),
+                expected.amount(row, "starts"),
+                expected.amount(row, "submissions"),
+                expected.rate(row, "submissions", "views", "no views"),
+                expected.amount(row, "convertedSubmissions"),
+                expected.rate(row, "convertedSubmissions", "submissions", "no submissions"),
+                expected.amount(row, "netRevenueCents", is_money=True),
             ]
         )
         texts += [f"{percent(row['shareOfViews'])} of all views", count(row["views"])]
@@ -241,19 +201,17 @@ def check_devices(page: str, expected: Expected) -> None:
 
 
 def check_visitors(page: str, expected: Expected) -> None:
-    before = expected.before("visitor-conversion", "visitorType")
     table = []
     for row in expected.rows("visitor-conversion"):
-        then = before.get((row["visitorType"],))
         table.append(
             [
                 row["visitorType"].capitalize(),
-                expected.amount(row, then, "visitors"),
-                expected.amount(row, then, "submitters"),
-                expected.rate(row, then, "submitters", "visitors", "nobody saw it"),
-                expected.amount(row, then, "purchasers"),
-                expected.rate(row, then, "purchasers", "submitters", "nobody submitted"),
-                expected.rate(row, then, "purchasers", "visitors", "nobody saw it"),
+                expected.amount(row, "visitors"),
+                expected.amount(row, "submitters"),
+                expected.rate(row, "submitters", "visitors", "nobody saw it"),
+                expected.amount(row, "purchasers"),
+                expected.rate(row, "purchasers", "submitters", "nobody submitted"),
+                expected.rate(row, "purchasers", "visitors", "nobody saw it"),
             ]
         )
     expected.section(page, "Visitors").check(table)

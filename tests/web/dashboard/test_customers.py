@@ -16,7 +16,6 @@ from tests.web.dashboard.page_text import Row, Section, sections
 from tests.web.dashboard.written import (
     cell,
     english,
-    former,
     money,
     nothing,
     shop_of,
@@ -50,16 +49,12 @@ class Expected:
             return f"from {formatting.day(due)}"
         return f"by {formatting.day(self.last + timedelta(days))}"
 
-    def check(
-        self, found: dict[str, Section], heading: str, now: Rows, before: Rows | None
-    ) -> None:
-        """State one section, from the rows of its days and of those before."""
+    def check(self, found: dict[str, Section], heading: str, now: Rows) -> None:
+        """State one section without a comparison, from the rows of its days."""
         names = ("fieldId", "value") if heading == ANSWERS else ("formName",)
         rows = sorted(now, key=lambda row: (row["customers"] < 30, -row["ltvCents"]))
         many = [row for row in rows if row["customers"] >= 30]
-        tables = [
-            [self.row(row, same(row, before), names) for row in rows[:50]] or [EMPTY[heading]]
-        ]
+        tables = [[self.row(row, names) for row in rows[:50]] or [EMPTY[heading]]]
         texts = []
         if heading == ANSWERS and many and many[0]["ltvCents"]:
             best = many[0]
@@ -96,16 +91,11 @@ class Expected:
             )
         found[heading].check(*tables, others=with_digit(texts))
 
-    def row(self, row: Data, old: Data | None, names: tuple[str, ...]) -> Row:
-        short, short_before = row["horizons"][0], old and old["horizons"][0]
+    def row(self, row: Data, names: tuple[str, ...]) -> Row:
+        short = row["horizons"][0]
         first = nothing(f"counts {self.opens(30)}")
         if short["customers"]:
-            known = short_before["ltvCents"] if short_before and short_before["customers"] else None
-            first = cell(
-                self.exact(short["ltvCents"]),
-                few(short["customers"]),
-                former(short["ltvCents"], known, money(self.currency)),
-            )
+            first = cell(self.exact(short["ltvCents"]), few(short["customers"]))
         again = nothing("nobody bought")
         if row["purchasers"]:
             repeaters = round(row["repeatRate"] * row["purchasers"] / 100)
@@ -116,11 +106,7 @@ class Expected:
             )
         return [
             *(row[name] or row["formId"] for name in names),
-            cell(
-                formatting.count(row["customers"]),
-                few(row["customers"]),
-                former(row["customers"], old["customers"] if old else None, formatting.count),
-            ),
+            cell(formatting.count(row["customers"]), few(row["customers"])),
             formatting.count(row["purchasers"]),
             formatting.decimal(row["ordersPerCustomer"]),
             self.exact(row["ltvCents"]),
@@ -166,15 +152,6 @@ def few(count: int) -> list[str]:
     return ["few"] if count < 30 else []
 
 
-def same(row: Data, before: Rows | None) -> Data | None:
-    """The row of the days before; one with nothing where it had no customers."""
-    if before is None:
-        return None
-    keys = [name for name in ("formId", "fieldId", "value") if name in row]
-    rows = [each for each in before if all(each[key] == row[key] for key in keys)]
-    return rows[0] if rows else {"customers": 0, "horizons": [{"customers": 0, "ltvCents": 0}]}
-
-
 READING = (
     "A customer of two forms, or with two answers, is in both rows: the rows do not add up to the shop. "
     "Value to date and buying again grow with time. They are not compared with earlier customers, who had "
@@ -185,20 +162,16 @@ READING = (
 
 @pytest.mark.parametrize("days", ["30d", "90d"])
 def test_a_random_shop(seen: Seen, days: str) -> None:
-    currency, timezone, earlier = shop_of(seen, days)
+    currency, timezone = shop_of(seen, days)
     today = datetime.now(ZoneInfo(timezone)).date()
     first = today - timedelta(int(days[:-1]) - 1)
     expected = Expected(first, today, today, currency)
     with english(seen.browser.client):
-        for compare in ("previous", "none"):
-            found = sections(seen.page("/customers", range=days, compare=compare))
-            for heading, dimension in ((ANSWERS, "segment"), (FORMS, "form")):
-                now, before = (
-                    seen.api("/customers/ltv", range=each, dimension=dimension)["rows"]
-                    for each in (days, earlier)
-                )
-                assert now
-                expected.check(found, heading, now, before if compare == "previous" else None)
+        found = sections(seen.page("/customers", range=days, compare="none"))
+        for heading, dimension in ((ANSWERS, "segment"), (FORMS, "form")):
+            now = seen.api("/customers/ltv", range=days, dimension=dimension)["rows"]
+            assert now
+            expected.check(found, heading, now)
 
 
 def page_of(browser: Browser, **query: str) -> str:
@@ -208,20 +181,17 @@ def page_of(browser: Browser, **query: str) -> str:
 
 
 def check_days(
-    client: FlaskClient, browser: Browser, ask: Ask, range: str, earlier: str
+    client: FlaskClient, browser: Browser, ask: Ask, range: str
 ) -> tuple[str, dict[str, Section]]:
     """A shop made by hand; today is 2026-03-31."""
     first, last = (date.fromisoformat(text) for text in range.split(".."))
-    page = page_of(browser, range=range)
+    page = page_of(browser, range=range, compare="none")
     found = sections(page)
     expected = Expected(first, last, date(2026, 3, 31), "USD")
     with english(client):
         for heading, dimension in ((ANSWERS, "segment"), (FORMS, "form")):
-            now, before = (
-                ask("/v1/customers/ltv", range=each, dimension=dimension)["rows"]
-                for each in (range, earlier)
-            )
-            expected.check(found, heading, now, before)
+            now = ask("/v1/customers/ltv", range=range, dimension=dimension)["rows"]
+            expected.check(found, heading, now)
     return page, found
 
 
@@ -255,9 +225,7 @@ def test_horizons_in_every_state(
     # Nobody is old enough for 60 days, though the first days of the range are.
     won(shop, "2026-02-27", SECOND, 31, purchasers=1, orders=1, gross=100, refunded=100, net_30=0)
     won(shop, "2025-11-10", FORM, 10, purchasers=1, orders=1, gross=500, net_30=500, net_60=500)
-    page, found = check_days(
-        client, browser, ask, "2026-01-01..2026-02-28", "2025-11-03..2025-12-31"
-    )
+    page, found = check_days(client, browser, ask, "2026-01-01..2026-02-28")
     late = found[FORMS].tables[1][1]
     assert late[:3] == ["Late", "$0.00 31 of 31", "— (counts by Apr 29, 2026)"]
     assert late[3:] == [
@@ -277,9 +245,7 @@ def test_one_rich_buyer_is_not_the_headline(
     answered(shop, "2026-03-10", "29", 29, purchasers=29, orders=29, gross=900_000)
     answered(shop, "2026-03-10", "good", 30, purchasers=30, repeaters=15, orders=45, gross=90_000)
     answered(shop, "2026-03-10", "plain", 400, purchasers=1, orders=1, gross=5)
-    page, found = check_days(
-        client, browser, ask, "2026-03-02..2026-03-31", "2026-01-31..2026-03-01"
-    )
+    page, found = check_days(client, browser, ask, "2026-03-02..2026-03-31")
     assert [row[1] for row in found[ANSWERS].tables[0]] == ["good", "plain", "rich", "29"]
     assert "“<bdi>good</bdi>”" in page
     assert "Of 30 customers 30 bought, 100%" in page
@@ -297,7 +263,7 @@ def test_few_customers_make_no_headline(
     client: FlaskClient, browser: Browser, ask: Ask, shop: ShopBuilder
 ) -> None:
     answered(shop, "2026-03-10", "one", 1, purchasers=1, orders=1, gross=900_000)
-    page, _ = check_days(client, browser, ask, "2026-03-02..2026-03-31", "2026-01-31..2026-03-01")
+    page, _ = check_days(client, browser, ask, "2026-03-02..2026-03-31")
     assert "the order says little yet" in page
 
 
@@ -347,7 +313,7 @@ def test_more_answers_than_the_page_has_rows(
             net_90=1_000,
         )
         won(shop, "2025-12-10", f"{number:08}-1111-4111-8111-111111111111", 40, purchasers=1)
-    page, _ = check_days(client, browser, ask, "2025-12-01..2025-12-31", "2025-10-31..2025-11-30")
+    page, _ = check_days(client, browser, ask, "2025-12-01..2025-12-31")
     assert len(page) < 150_000
 
 
@@ -363,7 +329,7 @@ def test_yen(client: FlaskClient, engine: Engine) -> None:
     page = browser.get(f"/customers?range={query['range']}&compare=none", headers=HTML).text
     expected = Expected(date(2026, 1, 1), date(2026, 1, 31), date(2026, 3, 31), "JPY")
     with english(client):
-        expected.check(sections(page), ANSWERS, answer["data"]["rows"], None)
+        expected.check(sections(page), ANSWERS, answer["data"]["rows"])
     assert "¥1,235" in page
 
 

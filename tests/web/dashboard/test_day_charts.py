@@ -57,7 +57,7 @@ def test_a_scale_has_zero_and_all_values_in_round_steps(
 
 def test_heights_go_from_the_top() -> None:
     span = scale([-30, 90])
-    assert [span.y(value) for value in (100, 50, 0, -50)] == [0, 33.33, 66.67, 100]
+    assert [span.y(value) for value in (100, 50, 0, -50)] == [0, 33.3, 66.7, 100]
 
 
 @pytest.mark.parametrize(

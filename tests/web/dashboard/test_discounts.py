@@ -11,12 +11,9 @@ from tests.support.shop_builder import ShopBuilder
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.page_text import Row, sections
 from tests.web.dashboard.written import (
-    cell,
     english,
-    former,
     money,
     nothing,
-    points,
     shop_of,
     with_digit,
 )
@@ -28,15 +25,13 @@ HTML = {"Accept": "text/html"}
 NOT_ISSUED = nothing("no code was issued in these days")
 
 
-def check(
-    page: str, now: Rows, before: Rows | None, currency: str, names: dict[str, str] | None = None
-) -> None:
-    """State the whole page, from the answers for its days and for those before. `names` of discounts that are
+def check(page: str, now: Rows, currency: str, names: dict[str, str] | None = None) -> None:
+    """State the whole page without a comparison, from the answers for its days. `names` of discounts that are
     not called by their id."""
     names = names or {}
     found = sections(page)
-    found["Discounts"].check(cards=cards(now, before, currency))
-    table = [code_row(row, before, currency, names) for row in now[:100]]
+    found["Discounts"].check(cards=cards(now, currency))
+    table = [code_row(row, currency, names) for row in now[:100]]
     rest = f"The first 100 of {len(now)} rows; the CSV has all."
     found["Codes"].check([*table, sums_row(now, currency)], others=[rest] if len(now) > 100 else [])
     others = [row for row in now if row["issued"] and row["orders"] > row["issued"]]
@@ -56,24 +51,17 @@ def check(
     found["Used by others"].check(others=with_digit([*warned, *more]))
 
 
-def cards(now: Rows, before: Rows | None, currency: str) -> dict[str, list[str]]:
+def cards(now: Rows, currency: str) -> dict[str, list[str]]:
     def card(name: str, write: Any, clock: str) -> list[str]:
-        value = sum(row[name] for row in now)
-        earlier = None if before is None else sum(row[name] for row in before)
-        return [write(value), *former(value, earlier, write), clock]
+        return [write(sum(row[name] for row in now)), clock]
 
-    rate, rate_before = redeemed(now), redeemed(before or [])
-    compared = []
-    if rate_before is not None:
-        change = f", {points(rate - rate_before)}" if rate is not None else ""
-        compared = ["before", formatting.percent(rate_before) + change]
+    rate = redeemed(now)
     none = ["—", "(no code was issued in these days)"]
     return {
         "Issued": card("issued", formatting.count, "to submissions of these days"),
         "Used": card("orders", formatting.count, "in orders of these days"),
         "Redeemed": [
             *(none if rate is None else [formatting.percent(rate)]),
-            *compared,
             "of the codes issued in these days",
         ],
         "Cost": card("discountCents", money(currency), "taken off orders of these days"),
@@ -89,12 +77,8 @@ def redeemed(rows: Rows) -> float | None:
     return round(100 * orders / issued, 2) if issued else None
 
 
-def code_row(row: dict[str, Any], before: Rows | None, currency: str, names: dict[str, str]) -> Row:
+def code_row(row: dict[str, Any], currency: str, names: dict[str, str]) -> Row:
     exact = money(currency, exact=True)
-    earlier: dict[str, Any] = {"orders": None, "netRevenueCents": None}
-    if before is not None:
-        same = [each for each in before if each["discountId"] == row["discountId"]]
-        earlier = same[0] if same else {"orders": 0, "netRevenueCents": 0}
     rate = nothing("not issued in these days")
     if row["issued"]:
         rate = formatting.percent(row["redemptionRate"])
@@ -103,16 +87,10 @@ def code_row(row: dict[str, Any], before: Rows | None, currency: str, names: dic
         names.get(row["discountId"], row["discountId"]),
         row["code"] or nothing("several codes"),
         formatting.count(row["issued"]),
-        cell(
-            formatting.count(row["orders"]),
-            former(row["orders"], earlier["orders"], formatting.count),
-        ),
+        formatting.count(row["orders"]),
         rate,
         exact(row["discountCents"]),
-        cell(
-            exact(row["netRevenueCents"]),
-            former(row["netRevenueCents"], earlier["netRevenueCents"], money(currency)),
-        ),
+        exact(row["netRevenueCents"]),
         exact(row["averageOrderValueCents"]) if row["orders"] else nothing("no orders"),
     ]
 
@@ -137,14 +115,13 @@ def sums_row(rows: Rows, currency: str) -> Row:
 
 @pytest.mark.parametrize("days", ["30d", "90d"])
 def test_a_random_shop(seen: Seen, days: str) -> None:
-    currency, _, earlier = shop_of(seen, days)
-    now, before = (seen.api("/discounts/performance", range=each) for each in (days, earlier))
+    currency, _ = shop_of(seen, days)
+    now = seen.api("/discounts/performance", range=days)
     assert now
     forms = seen.api("/forms", limit="200")
     names = {f"form:{form['id']}": f"codes of {form['name']}" for form in forms}
     with english(seen.browser.client):
-        check(seen.page("/discounts", range=days), now, before, currency, names)
-        check(seen.page("/discounts", range=days, compare="none"), now, None, currency, names)
+        check(seen.page("/discounts", range=days, compare="none"), now, currency, names)
 
 
 def page_of(browser: Browser, **query: str) -> str:
@@ -159,13 +136,9 @@ def used(shop: ShopBuilder, on: str, code: str, cost: int = 0, **figures: int) -
 
 def check_days(client: FlaskClient, browser: Browser, ask: Ask, currency: str) -> str:
     """The last 30 days of a shop made by hand; now is 2026-03-31."""
-    page = page_of(browser)
+    page = page_of(browser, compare="none")
     with english(client):
-        now, before = (
-            ask("/v1/discounts/performance", range=each)
-            for each in ("30d", "2026-01-31..2026-03-01")
-        )
-        check(page, now, before, currency)
+        check(page, ask("/v1/discounts/performance", range="30d"), currency)
     return page
 
 
@@ -231,7 +204,7 @@ def test_yen(client: FlaskClient, browser: Browser, ask: Ask, engine: Any) -> No
     yen.sign_in("yen@example.com")
     page = yen.get("/discounts", query_string={"compare": "none"}, headers=HTML).text
     with english(client):
-        check(page, rows, None, "JPY")
+        check(page, rows, "JPY")
     assert "¥1,234" in page
 
 

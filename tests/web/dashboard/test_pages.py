@@ -1,7 +1,9 @@
 """Every page shows the figures of the API, to those who may see them."""
 
+import csv
 import re
 from html import unescape
+from io import StringIO
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -74,19 +76,50 @@ def test_bad_values_leave_the_page(seen: Seen) -> None:
         assert "Last 30 days" in page
 
 
-@pytest.mark.parametrize(
-    ("compare", "note"),
-    [
-        ("previous", "Below a figure: the days before, and the change."),
-        ("year", "Below a figure: a year earlier, and the change."),
-        ("none", ""),
-    ],
-)
-def test_tables_say_what_stands_below_a_figure(seen: Seen, compare: str, note: str) -> None:
+@pytest.mark.parametrize("compare", ["previous", "none"])
+def test_pages_say_what_they_compare_with_what(seen: Seen, compare: str) -> None:
     for path in all_pages(seen):
-        page = seen.page(path, range="90d", compare=compare)
-        assert ("Below a figure" in page) == bool(note), path
-        assert note in page, path
+        page = seen.page(path, range="30d", compare=compare)
+        assert ("Compared: " in page) == (compare != "none"), path
+        assert ("bought within 7 days; sign-ups of" in page) == (compare != "none"), path
+    assert "Data begin on" in seen.page("/", range="30d", compare="year")
+    young = seen.page("/", range="yesterday")
+    assert "What sign-ups bought: too young to compare, from" in young
+    assert "Not compared: today is not over." in seen.page("/", range="today")
+
+
+def test_the_csv_of_a_table_has_its_columns(seen: Seen) -> None:
+    """In the order shown, as the browser's language writes numbers."""
+    for path in all_pages(seen):
+        page = seen.page(path, range="90d")
+        names = re.findall(r'href="([^"]*csv=[^"]*)">CSV of this table', page)
+        assert names or path == "/discounts", path
+        for address in map(unescape, names):
+            answer = seen.browser.get(address, headers={"Accept": "text/html"})
+            assert answer.headers["Content-Type"].startswith("text/csv")
+            assert "attachment" in answer.headers["Content-Disposition"]
+    forms = lines_of(seen, "en", ",")
+    german = lines_of(seen, "de", ";")
+    assert forms[0][:3] == ["Form", "Revenue credited", "Views"]
+    amounts = {
+        row["formName"] or row["formId"]: row["netRevenueCents"]
+        for row in seen.api("/revenue/by-form", range="90d", clock="order")
+    }
+    assert len(forms) > 2
+    for line, other in zip(forms[1:], german[1:], strict=True):
+        assert round(100 * float(line[1])) == amounts[line[0]]
+        assert other[1] == line[1].replace(".", ",")
+    assert (
+        seen.browser.get("/forms?csv=nothing", headers={"Accept": "text/html"}).status_code == 404
+    )
+
+
+def lines_of(seen: Seen, language: str, delimiter: str) -> list[list[str]]:
+    answer = seen.browser.get(
+        "/forms?csv=forms&range=90d", headers={"Accept": "text/html", "Accept-Language": language}
+    )
+    text = answer.get_data().decode("utf-8-sig")
+    return list(csv.reader(StringIO(text, newline=""), delimiter=delimiter))
 
 
 def test_a_csv_is_never_of_other_days(seen: Seen) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 import pytest
@@ -14,22 +13,18 @@ from tests.web.dashboard.figure_texts import (
     Rows,
     count,
     day_rows,
-    now_and_before,
     rate,
     total,
 )
 from tests.web.dashboard.page_text import sections
 from tests.web.dashboard.written import english, nothing, with_digit
-from warehouse.domain.rounding import percent
 from warehouse.tables import edition
 from web.dashboard import formatting
 
-QUERIES = (
-    {"range": "30d", "compare": "previous"},
-    {"range": "90d", "compare": "none"},
-)
+# Figures beside former ones: `test_figures.py`.
+QUERIES = ({"range": "30d", "compare": "none"}, {"range": "90d", "compare": "none"})
 LEVELS = ("utmSource", "utmCampaign", "utmMedium", "utmTerm", "utmContent")
-NAMES = ("by a code", "by the customer", "by the visitor", "not credited")
+NAMES = ("by a code", "same customer", "same browser", "not credited")
 RULES = (
     "The order used a discount code that a form had issued in the 30 days before it.",
     "It used no such code, but the same customer had submitted a form in the 30 days before it.",
@@ -51,30 +46,30 @@ def test_every_number(seen: Seen, query: dict[str, str]) -> None:
 
 
 def parts(asked: Asked) -> list[list[str]]:
-    rows, before = asked.now("/attribution"), asked.before("/attribution")
+    rows = asked.now("/attribution")
     cells = [
         [
             f"{name} {rule}",
-            asked.money(row["netRevenueCents"], then and then["netRevenueCents"], exact=True),
+            asked.money(row["netRevenueCents"], exact=True),
             formatting.percent(row["shareOfRevenue"]),
-            count(row["orders"], then and then["orders"]),
+            count(row["orders"]),
             asked.money(row["grossRevenueCents"], exact=True),
-            asked.money(-row["totalRefundedCents"], exact=True),
+            asked.money(row["totalRefundedCents"], exact=True),
         ]
-        for row, then, name, rule in zip(rows, before or [None] * 4, NAMES, RULES, strict=True)
+        for row, name, rule in zip(rows, NAMES, RULES, strict=True)
     ]
     sums = {
-        name: (total(rows, name) or 0, total(before, name))
+        name: total(rows, name) or 0
         for name in ("netRevenueCents", "orders", "grossRevenueCents", "totalRefundedCents")
     }
     cells.append(
         [
             "All orders",
-            asked.money(*sums["netRevenueCents"], exact=True),
+            asked.money(sums["netRevenueCents"], exact=True),
             "",
-            count(*sums["orders"]),
-            asked.money(sums["grossRevenueCents"][0], exact=True),
-            asked.money(-sums["totalRefundedCents"][0], exact=True),
+            count(sums["orders"]),
+            asked.money(sums["grossRevenueCents"], exact=True),
+            asked.money(sums["totalRefundedCents"], exact=True),
         ]
     )
     return cells
@@ -82,7 +77,7 @@ def parts(asked: Asked) -> list[list[str]]:
 
 def bar_texts(asked: Asked) -> list[str]:
     """The sentence above the bar, and the texts in it."""
-    rows, before = asked.now("/attribution"), asked.before("/attribution")
+    rows = asked.now("/attribution")
     gross, refunded, net, orders = (
         total(rows, name) or 0
         for name in ("grossRevenueCents", "totalRefundedCents", "netRevenueCents", "orders")
@@ -93,9 +88,6 @@ def bar_texts(asked: Asked) -> list[str]:
         f"net revenue of {orders} orders in these days: {asked.money(gross, exact=True)} before refunds, "
         f"less {asked.money(refunded, exact=True)} that was refunded or cancelled since.",
     ]
-    if before and (then := total(before, "netRevenueCents")):
-        change = formatting.signed_percent(percent(net - then, then))
-        texts.append(f"{asked.money(then)}, {change}")
     for row, name in zip(rows, NAMES, strict=True):
         share = 100 * row["netRevenueCents"] / net
         if share:
@@ -108,13 +100,13 @@ def bar_texts(asked: Asked) -> list[str]:
 def tree(asked: Asked) -> list[str]:
     """The texts of the tree, from the top down."""
     hierarchy = {"path": "/revenue/by-utm", "dimension": "hierarchy"}
-    rows, before = asked.now(**hierarchy)["rows"], asked.before(**hierarchy)
-    texts = branches(asked, rows, before and before["rows"], 0)
+    rows = asked.now(**hierarchy)["rows"]
+    texts = branches(asked, rows, 0)
     sums = total(rows, "orders") or 0, total(rows, "netRevenueCents") or 0
     return [*texts, formatting.count(sums[0]), asked.money(sums[1], exact=True)]
 
 
-def branches(asked: Asked, rows: Rows, before: Rows | None, level: int) -> list[str]:
+def branches(asked: Asked, rows: Rows, level: int) -> list[str]:
     if level == len(LEVELS) or (
         level and not any(row[key] for row in rows for key in LEVELS[level:])
     ):
@@ -126,33 +118,26 @@ def branches(asked: Asked, rows: Rows, before: Rows | None, level: int) -> list[
 
     for value in sorted({row[key] for row in rows}, key=lambda value: (-net(value), value)):
         own = [row for row in rows if row[key] == value]
-        then = None if before is None else [row for row in before if row[key] == value]
         texts += [value or f"no {key.removeprefix('utm').lower()}"]
         texts += [formatting.count(total(own, "orders") or 0), asked.money(net(value), exact=True)]
-        former = total(then, "netRevenueCents")
-        if former:
-            change = formatting.signed_percent(percent(net(value) - former, former))
-            texts.append(f"{asked.money(former)}, {change}")
-        texts += branches(asked, own, then, level + 1)
+        texts += branches(asked, own, level + 1)
     return texts
 
 
 def campaigns(asked: Asked) -> list[list[str]]:
     rows = []
-    for row, then in asked.campaigns():
-        pair = partial(now_and_before, row, then)
+    for row in asked.now("/revenue/by-utm", dimension="campaign")["rows"]:
         bought = nothing("no submissions")
         if row["submissionCount"]:
-            earlier = (then["convertedSubmissions"], then["submissionCount"]) if then else None
-            bought = rate(row["convertedSubmissions"], row["submissionCount"], earlier)
+            bought = rate(row["convertedSubmissions"], row["submissionCount"])
         rows.append(
             [
-                row["utmSource"] or "no source",
+                row["utmSource"] or "direct or unknown",
                 row["utmCampaign"] or "no campaign",
-                count(*pair("submissionCount")),
+                count(row["submissionCount"]),
                 bought,
-                count(*pair("attributedOrders")),
-                asked.money(*pair("netRevenueCents"), exact=True),
+                count(row["attributedOrders"]),
+                asked.money(row["netRevenueCents"], exact=True),
             ]
         )
     return rows
@@ -202,11 +187,10 @@ def test_a_tree_that_opens(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     order(shop, 100)
     order(shop, 1000, "blog", ago=8)
     shown = texts_of(seen, **WEEK).partition("Net revenue ")[2]
-    assert shown == (
-        "mail 2 orders, $8.00 none before spring 1 order, $5.00 none before "
-        "email 1 order, $5.00 none before t 1 order, $5.00 none before c 1 order, $5.00 none before "
-        "no campaign 1 order, $3.00 none before email 1 order, $3.00 none before "
-        "blog 1 order, $2.00 before $10.00, -80% no source 1 order, $1.00 none before "
+    assert re.sub(r" \$\S+, none before", "", shown) == (
+        "mail 2 orders, $8.00 spring 1 order, $5.00 email 1 order, $5.00 t 1 order, $5.00 "
+        "c 1 order, $5.00 no campaign 1 order, $3.00 email 1 order, $3.00 "
+        "blog 1 order, $2.00 $2.00, before $10.00, -80% no source 1 order, $1.00 "
         "All orders 4 $11.00"
     )
 
@@ -254,7 +238,7 @@ def test_all_was_refunded(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     texts = " ".join(found.others)
     assert "$0.00 net revenue of 1 order in" in texts
     assert "less $5.00 that was refunded or cancelled since." in texts
-    assert found.tables[0][2][1:] == ["$0.00", nothing("no net revenue"), "1", "$5.00", "-$5.00"]
+    assert found.tables[0][2][1:] == ["$0.00", nothing("no net revenue"), "1", "$5.00", "$5.00"]
 
 
 def test_a_shop_without_orders(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:

@@ -147,15 +147,16 @@ def test_nothing_worth_a_look(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     assert "Worth a look" not in sections(seen.page("/"))
 
 
-def steps_of_two_forms(shop: ShopBuilder, dropoffs: int) -> None:
-    """Sixteen steps that are as they were, but for one, where so many of 400 leave in place of 100."""
+def steps_of_two_forms(shop: ShopBuilder, dropoffs: int, worse: tuple[str, ...] = ("s3",)) -> None:
+    """Sixteen steps that are as they were, but for those of the first form that are `worse`, where so many of
+    400 leave in place of 100."""
     for form_id in (FORM, OTHER_FORM):
         shop.form(form_id)
         for number in range(8):
             step = f"s{number}"
             shop.step(form_id, step, number, f"Step {step}")
             for ago in (2, 12):
-                is_worse = (form_id, step, ago) == (FORM, "s3", 2)
+                is_worse = step in worse and (form_id, ago) == (FORM, 2)
                 counts = {"views": 400, "dropoffs": dropoffs if is_worse else 100}
                 shop.daily("step", days_ago(ago), form=form_id, step=step, **counts)
         shop.daily("events", days_ago(2), form=form_id, events=1)
@@ -184,4 +185,15 @@ def test_the_page_of_a_form_says_what_the_overview_says(
     [(item, figures)], [message] = told, messages
     assert item == {"data-worth": "step", "data-form": FORM, "data-row": "s3"}
     assert attributes(message) | {"data-form": FORM} == item | figures[0]
-    assert "16 rates were compared." in message
+    assert pages[0].count("16 rates were compared.") == 1
+
+
+def test_the_surest_are_named_and_the_others_counted(
+    by_hand: tuple[Seen, ShopBuilder, Any],
+) -> None:
+    seen, shop, _ = by_hand
+    steps_of_two_forms(shop, 200, tuple(f"s{number}" for number in range(7)))
+    page = seen.page("/", range="7d")
+    assert len(items(page)) == 5
+    assert "Further rates that got worse: 2." in page
+    assert seen.page(f"/forms/{FORM}", range="7d").count("loses more than before") == 7

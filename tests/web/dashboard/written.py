@@ -3,8 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from flask.testing import FlaskClient
 
@@ -63,12 +61,7 @@ def with_digit(texts: list[str]) -> list[str]:
     return [text for text in texts if re.search(r"\d", text)]
 
 
-def shop_of(seen: Seen, days: str) -> tuple[str, str, str]:
-    """Currency and timezone of the shop, and the range before the last so many days."""
+def shop_of(seen: Seen, days: str) -> tuple[str, str]:
+    """Currency and timezone of the shop."""
     meta = seen.product.get("/v1/attribution", {"range": days}, seen.shop_id)[1]["meta"]
-    zone = ZoneInfo(meta["timezone"])
-    first, last = (
-        datetime.fromisoformat(meta["range"][end]).astimezone(zone).date() for end in ("from", "to")
-    )
-    length = last - first + timedelta(1)
-    return meta["currency"], meta["timezone"], f"{first - length}..{first - timedelta(1)}"
+    return meta["currency"], meta["timezone"]
