@@ -216,9 +216,8 @@ _UNITS: Final[dict[str, Callable[[Any], str]]] = {
 
 
 def figure(value: Any, unit: str, currency: str = "", is_exact: bool = False) -> str:
-    """A figure in its unit: money and `spend` in minor units (at a glance, if not exact), an `amount` in major
-    ones,
-    milliseconds as seconds, a `return` in ten-thousandths."""
+    """A figure in its unit: money and `spend` in minor units (at a glance, if not exact), an `amount` in
+    major ones, milliseconds as seconds, a `return` in ten-thousandths."""
     if unit in ("money", "spend"):
         return money(value, currency, exact=is_exact)
     return amount(value, currency) if unit == "amount" else _UNITS[unit](value)

@@ -37,8 +37,9 @@ Attributes = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class Former:
     """What stands below a figure: `text` is the figure of the days that are compared, and `label` says which,
-    where they are not all that are shown; `before` and the `change` of it, of a rate with the `verdict`: better, worse, chance.
-    `was_nothing` stands for a former figure of 0, `reason` says why nothing is compared."""
+    where they are not all that are shown; `before` and the `change` of it, of a rate with the `verdict`:
+    better, worse, chance. `was_nothing` stands for a former figure of 0, `reason` says why nothing is
+    compared."""
 
     text: str = ""
     label: str = ""

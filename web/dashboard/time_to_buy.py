@@ -24,17 +24,13 @@ _COLUMNS: Final = (
 
 
 def time_to_buy(view: View, form_id: str) -> dict[str, Any]:
-    """`delays` are (days, of 100 sign-ups those that bought within them) for a few days, and `delay_curve` the
-    line through all days; both are empty where no sign-up is old enough."""
+    """`delays` are (row, days) of a few days for words, and `delay_curve` the line through all of them; both are
+    empty where no sign-up is old enough."""
     rows = view.data(time_to_order, form_id)
     known = [row for row in rows if row["submissions"]]
     told = sorted({*(_TOLD if len(known) > 1 else ()), len(known)} if known else ())
     return {
-        "delays": [
-            (known[days - 1], days, round(100 * days / len(known), 2))
-            for days in told
-            if days <= len(known)
-        ],
+        "delays": [(known[days - 1], days) for days in told if days <= len(known)],
         "delay_curve": sparkline([row["conversionRate"] for row in known]),
         "delay_width": max(len(known) - 1, 1),
         "delay_table": table(

@@ -20,17 +20,19 @@ from web.dashboard.selection import select
 TODAY = day_number(date(2024, 3, 31))
 
 
-def comparable(begin: str = "2000-01-01", window_days: int = 30, **asked: str) -> Comparable:
-    """The pairs of a page of a shop whose data begin on a day."""
-    first_day = day_number(date.fromisoformat(begin))
+def comparable(
+    data_begin: date = date(2000, 1, 1), days_to_buy: int = 30, /, **asked: str
+) -> Comparable:
+    """The pairs of a page of a shop whose data begin on a day, with so many days to buy."""
+    first_day = day_number(data_begin)
     return Comparable(
         create_engine("sqlite://").connect(),
         1,
         1,
-        select(asked, TODAY, "UTC", window_days),
+        select(asked, TODAY, "UTC", days_to_buy),
         TODAY,
         "UTC",
-        window_days,
+        days_to_buy,
         {EVENTS: first_day, ORDERS: first_day},
     )
 
@@ -109,12 +111,12 @@ def test_too_young(asked: dict[str, str], since: str) -> None:
 
 
 def test_days_without_data_are_not_compared() -> None:
-    pair = comparable("2024-03-20", range="7d").whole_days()
+    pair = comparable(date(2024, 3, 20), range="7d").whole_days()
     assert pair
     assert (pair.reason, f"{pair.since}") == (NO_DATA, "2024-03-20")
-    assert days(comparable("2024-03-19", range="7d").whole_days())
+    assert days(comparable(date(2024, 3, 19), range="7d").whole_days())
     # The submissions that are old enough have their own days before.
-    assert days(comparable("2024-03-20", range="7d").equal_age())
+    assert days(comparable(date(2024, 3, 20), range="7d").equal_age())
 
 
 def test_today_alone_and_nothing_are_not_compared() -> None:
@@ -128,9 +130,9 @@ def test_today_alone_and_nothing_are_not_compared() -> None:
 
 
 def test_nobody_has_more_days_to_buy_than_the_attribution_window() -> None:
-    assert comparable(window_days=2, range="90d").within == 1
-    assert comparable(window_days=5, range="90d").within == 3
-    assert comparable(window_days=1, range="90d").within == 1
+    assert comparable(date(2000, 1, 1), 2, range="90d").within == 1
+    assert comparable(date(2000, 1, 1), 5, range="90d").within == 3
+    assert comparable(date(2000, 1, 1), 1, range="90d").within == 1
 
 
 def test_two_forms_are_compared_over_days_that_are_old_enough() -> None:

@@ -225,7 +225,7 @@ class Source:
         if not self.table or (self.table == "days" and not self.form):
             return None
         if self.path == "/ads" and self.table in ADS and key != "total":
-            path, asked, keys = "/ads/spend", {}, ADS[self.table]
+            path, asked, keys = "/ads/spend", dict[str, str](), ADS[self.table]
         elif self.path == "/ads" or self.table not in TABLES:
             return None
         else:
