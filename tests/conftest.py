@@ -70,6 +70,8 @@ BOTH_DATABASES = (
     "web/dashboard/test_data.py",
     "web/dashboard/test_data_persons.py",
     "web/dashboard/test_data_rejects.py",
+    "web/dashboard/test_labels.py",
+    "web/dashboard/test_shops.py",
     "web/cli/test_shops.py",
     "web/db",
     "contract/test_invariants.py",

@@ -31,8 +31,10 @@ SHOP_PAGES = {
     "/ads": "Ads",
     "/customers": "Customers",
 }
-ODD_PAGES = SHOP_PAGES | {
-    f"/forms/{id}": name for id, name in zip(ODD_FORMS, ODD_NAMES, strict=True)
+ODD_PAGES = {
+    **SHOP_PAGES,
+    "/shops": "All shops",
+    **{f"/forms/{id}": name for id, name in zip(ODD_FORMS, ODD_NAMES, strict=True)},
 }
 MANY_PAGES = SHOP_PAGES | {f"/forms/{form_id(0)}": "Form 000"}
 

@@ -136,7 +136,7 @@ def test_pages_work_without_scripts(new_context: NewContext, service: Service) -
     assert ask(service, read_key(page))[0] == 200
     page.get_by_role("link", name="Account").click()
     new = "quite another sentence"
-    for label, typed in (("Present", PASSWORD), ("New", new), ("Repeat", new)):
+    for label, typed in (("Current", PASSWORD), ("New", new), ("Repeat", new)):
         page.get_by_label(label).fill(typed)
     page.get_by_role("button", name="Change the password").click()
     expect(page.get_by_role("status")).to_contain_text("Your password is changed.")

@@ -141,7 +141,7 @@ def test_keyboard_alone(page: Page, service: Service) -> None:
     press_to("End")
     enter()
     expect(page.get_by_text("You are signed in nowhere else.")).to_be_visible()
-    for label, typed in (("Present", PASSWORD), ("New", new), ("Repeat", new)):
+    for label, typed in (("Current", PASSWORD), ("New", new), ("Repeat", new)):
         press_to(label)
         page.keyboard.type(typed)
     press_to("Change the password")

@@ -118,8 +118,11 @@ def shown_days(seen: Seen, query: dict[str, str]) -> str:
 
 
 def is_written(figure: Figure, seen: Seen) -> bool:
-    """Whether the element begins with its number, as a text of the page's language."""
-    text = figure.text.partition(": ")[2] if figure.days and ": " in figure.text else figure.text
+    """Whether the element begins with its number, as a text of the page's language; or has it after the one
+    before."""
+    text = figure.text
+    for mark in (": ", " → "):
+        text = text.partition(mark)[2] if figure.days and mark in text else text
     value, name = figure.now, figure.name.lower()
     if text.startswith("—") or name in ("spend", "costperlead", "costperacquisition"):
         return True

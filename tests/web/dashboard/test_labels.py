@@ -150,8 +150,8 @@ def labelled_shop(url: str) -> Iterator[Callable[[str], str]]:
     engine.dispose()
 
 
-def test_pages_show_labels(sqlite_url: str) -> None:
-    with labelled_shop(sqlite_url) as page:
+def test_pages_show_labels(warehouse_url: str) -> None:
+    with labelled_shop(warehouse_url) as page:
         form = page(f"/forms/{FORMS[0]}")
         choices = re.findall(r'<option value="(\w+)"(?: selected)?>([^<]+)</option>', form)
         assert choices == [("size", "Which size?"), ("tone", "tone")] * 2

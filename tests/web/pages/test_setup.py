@@ -155,6 +155,25 @@ def test_each_source_as_it_begins_to_arrive(
     assert "All of it is in the figures: see the overview" in shown(browser)
 
 
+def test_a_shop_without_figures_says_that_rows_wait(
+    client: FlaskClient, engine: Engine, jobs: Jobs
+) -> None:
+    new = ShopBuilder(engine, "new.example", rolled_up=False)
+    eve = Browser(client).signed_in(add_member(engine, new, "eve@example.com"))
+
+    def overview() -> str:
+        return eve.get("/", headers={"Accept": "text/html"}).get_data(as_text=True)
+
+    assert "No figures yet" in overview()
+    assert "Rows have come in" not in overview()
+    jobs.load("events", event(shop_id=new.shop_id))
+    page = overview()
+    assert "<strong>Rows have come in</strong> and wait to be in the figures." in page
+    # Without a scheduler, no time is promised.
+    assert "Nothing refreshes the figures yet" in page
+    assert "python -m jobs" not in page
+
+
 def test_a_page_that_reloads_itself_does_not_keep_a_sign_in(
     browser: Browser, client: FlaskClient, engine: Engine, clock: Clock
 ) -> None:
