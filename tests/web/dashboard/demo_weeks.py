@@ -29,9 +29,14 @@ Week = dict[tuple[str, str, str, str], tuple[int, int]]
 """Hits and trials by kind, figure, form and step."""
 
 
-def week(visits: float, chance: np.random.Generator, worse: str = "", times: float = 1.2) -> Week:
+def week(
+    visits: float,
+    chance: np.random.Generator,
+    worse: tuple[str, str] = ("", ""),
+    times: float = 1.2,
+) -> Week:
     """A week with about so many visits of the shop. Each visitor is so many `times` as likely to leave at the
-    step `worse`."""
+    step `worse` (form and step)."""
     counts: Week = {}
     submissions = 0
     for form in _SHOWN:
@@ -39,7 +44,9 @@ def week(visits: float, chance: np.random.Generator, worse: str = "", times: flo
         reached = chance.binomial(views, _likely(form.started))
         for step in form.steps:
             leaves = 1 - _likely(step.completed)
-            left = chance.binomial(reached, leaves * times if step.id == worse else leaves)
+            left = chance.binomial(
+                reached, leaves * times if (form.id, step.id) == worse else leaves
+            )
             counts[STEP, "dropoffRate", form.id, step.id] = int(left.sum()), int(reached.sum())
             reached = reached - left
         counts[FORM, "submissionRate", form.id, ""] = int(reached.sum()), int(views.sum())
@@ -67,9 +74,12 @@ def share_found(
     form: DemoForm, step: str, views: int, weeks: int, chance: np.random.Generator
 ) -> float:
     """In which share of the weeks a step with so many views is told that loses a fifth more than before."""
-    visits = views / seen_and_left(form, step)[0]
-    pairs = ((week(visits, chance, step), week(visits, chance)) for _ in range(weeks))
-    return sum(any(loss.step_id == step for loss in told(*pair)) for pair in pairs) / weeks
+    visits, worse = views / seen_and_left(form, step)[0], (form.id, step)
+    pairs = ((week(visits, chance, worse), week(visits, chance)) for _ in range(weeks))
+    return (
+        sum(any((loss.form_id, loss.step_id) == worse for loss in told(*pair)) for pair in pairs)
+        / weeks
+    )
 
 
 def seen_and_left(form: DemoForm, step_id: str) -> tuple[float, float]:
