@@ -129,7 +129,9 @@ class Comparable:
             return []
         if whole.reason:
             return [f"{whole.sentence.capitalize()}."]
-        told = [f"Compared: {_days(whole.days)} with {_days(whole.before)}; in tables, before → compared."]
+        told = [
+            f"Compared: {_days(whole.days)} with {_days(whole.before)}; in tables, before → compared."
+        ]
         within = f"{aged.within} days" if aged.within != 1 else "1 day"
         return [
             *told,

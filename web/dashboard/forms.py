@@ -59,7 +59,7 @@ class ListPage:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TwoRates:
     """A rate of two forms, with its name in answers; `interval` is that of their difference, None where one
     has no trials; `reach` is drawn of it."""
 
@@ -198,7 +198,7 @@ def _compared(view: View, pair: Sequence[ComparedRow]) -> dict[str, Any]:
         if all(rate.trials for rate in rates):
             counts = (count for rate in rates for count in (rate.hits, rate.trials))
             interval = statistics.of_difference(*counts)
-        compared.append(Comparison(figure, name, rates, interval))
+        compared.append(TwoRates(figure, name, rates, interval))
     known = [(row.difference / 100, row.interval) for row in compared if row.interval]
     drawn = iter(reaches(known))
     return {
