@@ -24,8 +24,8 @@ _COLUMNS: Final = (
 
 
 def time_to_buy(view: View, form_id: str) -> dict[str, Any]:
-    """`delays` are (row, days) of a few days for words, and `delay_curve` the line through all of them; both are
-    empty where no sign-up is old enough."""
+    """`delays` are (row, days) of a few days for words, and `delay_curve` the line through all of them; both
+    are empty where no sign-up is old enough."""
     rows = view.data(time_to_order, form_id)
     known = [row for row in rows if row["submissions"]]
     told = sorted({*(_TOLD if len(known) > 1 else ()), len(known)} if known else ())
