@@ -20,7 +20,7 @@ from tests.support.import_files import order
 from tests.support.job_commands import Commands
 from tests.support.slow_batch import slow_batch
 from tests.support.waiting import PATIENCE_SECONDS
-from warehouse.connections.arrow import open_arrow
+from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.tables import job_run
 
@@ -165,7 +165,12 @@ def test_a_worker_proves_that_it_reads_the_same_warehouse(
         other = url.set(host={"localhost": "127.0.0.1"}.get(url.host or "", "localhost"))
     assert other != url
     monkeypatch.setenv("WAREHOUSE_URL", other.render_as_string(hide_password=False))
+    connections: dict[str, ArrowConnection] = {}
+    monkeypatch.setattr("jobs.executors.task._kept", connections)
     assert run_task(build, work).left == ()
+    # This process would keep it for its next task, and other tests would meet it in their database.
+    (connection,) = connections.values()
+    connection.close()
     empty = new_postgres_url()
     monkeypatch.setenv("WAREHOUSE_URL", empty)
     with pytest.raises(VersionSkew) as refused:

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
-from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.support.waiting import wait_until
 from warehouse.connections.engine import open_engine
 from warehouse.tables import shop
 from web.app import close_app, create_app
@@ -90,11 +90,7 @@ def test_a_frozen_server_is_a_503_that_takes_two_threads(
     until_ready(postgres_client)
 
 
-def test_an_app_that_ends_leaves_no_session(
-    postgres_url: str, postgres_engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # On a slow machine its last question takes longer than a process waits at its end.
-    monkeypatch.setattr("web.db.probe._LAST_SECONDS", PATIENCE_SECONDS)
+def test_an_app_that_ends_leaves_no_session(postgres_url: str, postgres_engine: Engine) -> None:
     app = create_app(postgres_url)
     with postgres_engine.connect() as holder:
         holder.execute(text("LOCK TABLE shop IN ACCESS EXCLUSIVE MODE"))
