@@ -39,7 +39,7 @@ def check(page: str, now: Rows, currency: str, names: dict[str, str] | None = No
         assert "Used by others" not in found
         return
     warned = [
-        text
+        str(text)
         for row in others[:5]
         for text in (
             row["code"] or names.get(row["discountId"], row["discountId"]),
