@@ -169,8 +169,8 @@ def test_a_worker_proves_that_it_reads_the_same_warehouse(
     monkeypatch.setattr("jobs.executors.task._kept", connections)
     assert run_task(build, work).left == ()
     # This process would keep it for its next task, and other tests would meet it in their database.
-    (connection,) = connections.values()
-    connection.close()
+    (stored,) = connections.values()
+    stored.close()
     empty = new_postgres_url()
     monkeypatch.setenv("WAREHOUSE_URL", empty)
     with pytest.raises(VersionSkew) as refused:
