@@ -11,6 +11,7 @@ from web.dashboard.charts import bars
 from web.dashboard.compare import ComparedRow
 from web.dashboard.form_days import days_of_form, form_days
 from web.dashboard.forms_table import shop_forms
+from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.losses import shop_losses
 from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import times
@@ -98,8 +99,8 @@ _VISITOR_COLUMNS: Final = (
     _visitor("purchaseRate", "of those who saw it", without="nobody saw it"),
 )
 _ANSWER_COLUMNS: Final = (
-    _answer("fieldId", sort="question"),
-    _answer("value", absent="no answer", sort="answer"),
+    _answer("fieldId", sort="question", text=lambda row: row["question"]),
+    _answer("value", absent="no answer", sort="answer", text=lambda row: row["answer"]),
     _answer("submissions", "Submissions"),
     _answer("conversionRate", "Bought", compared=True, sort="bought"),
     _answer("netRevenueCents", sort="net"),
@@ -119,7 +120,7 @@ def one_form(view: View, form_id: str) -> Page:
     if form is None:
         raise not_found()
     funnel = view.compared(form_funnel, "formId", form_id=form_id).rows()[0]
-    stages = _stages(funnel)
+    stages, labels = _stages(funnel), labels_of_forms(view, [form_id])
     days = days_of_form(view, form_id)
     devices = view.compared(form_devices, "deviceType", form_id=form_id).rows()
     visitors = view.compared(visitor_conversion, "visitorType", form_id=form_id).rows()
@@ -138,8 +139,8 @@ def one_form(view: View, form_id: str) -> Page:
         devices=[(device, _stages(device)) for device in devices],
         device_table=table(view, "devices", _DEVICE_COLUMNS, devices, marks={"row": "deviceType"}),
         visitors=table(view, "visitors", _VISITOR_COLUMNS, visitors, marks={"row": "visitorType"}),
-        **_answers(view, form_id),
-        **crossed(view, form_id),
+        **_answers(view, form_id, labels),
+        **crossed(view, form_id, labels),
     )
 
 
@@ -191,7 +192,7 @@ def _steps(view: View, form_id: str) -> dict[str, Any]:
     }
 
 
-def _answers(view: View, form_id: str) -> dict[str, Any]:
+def _answers(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
     """The answers to the questions of the form, and the orders that followed from each. A value that is None
     stands for submissions without one."""
     rows = view.compared(response_revenue, "fieldId", "value", form_id=form_id).rows()
@@ -203,7 +204,14 @@ def _answers(view: View, form_id: str) -> dict[str, Any]:
             return None
         return max(row["revenuePerSubmissionCents"] / best, 0)
 
-    answers = [row.plus(share=share(row)) for row in rows]
+    def answer(row: ComparedRow) -> str | None:
+        value = row["value"]
+        return None if value is None else labels.answer(row["fieldId"], value)
+
+    answers = [
+        row.plus(share=share(row), question=labels.question(row["fieldId"]), answer=answer(row))
+        for row in rows
+    ]
     return {
         "answers": table(
             view,

@@ -11,7 +11,7 @@ from flask import request
 from web.api.row_limit import OTHER
 from web.dashboard import statistics
 from web.dashboard.compare import ComparedRow
-from web.dashboard.labels import Labels, labels_of_forms
+from web.dashboard.labels import Labels
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Column, columns_of, table
@@ -68,7 +68,7 @@ class Heat:
         return max(self.count, self.expected) < FEW
 
 
-def crossed(view: View, form_id: str) -> dict[str, Any]:
+def crossed(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
     """The fields `field` and `by` of the address against each other; the first two, where it names none.
 
     `heat_rows` are the cells of the heat map by answer to the first question: None stands for a pair that
@@ -86,7 +86,6 @@ def crossed(view: View, form_id: str) -> dict[str, Any]:
     is_cut = len(cells) >= MAX_CELLS
     by_pair = {(cell["valueA"], cell["valueB"]): cell for cell in cells}
 
-    labels = labels_of_forms(view, [form_id])
     drawn = [
         ComparedRow(cell) for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b
     ]
