@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import NewUrl
 from tests.support.people import Browser, add_member
 from tests.support.product import Product
-from tests.support.shop_builder import known_shop
+from tests.support.shop_builder import ShopBuilder, known_shop
 from tests.support.worlds import NOW, World
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.form_answers import MOST_ROWS, check_answers, check_crossed
@@ -109,6 +109,18 @@ def test_a_form_without_events(shop: Seen) -> None:
         "Less than two questions were answered",
     ):
         assert sentence in page
+
+
+def test_a_form_that_ends_with_the_subscription(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    """It has submissions, and nobody completed it."""
+    seen, shop, _ = by_hand
+    form_id = shop.form(QUIZ, name="Newsletter")
+    day = f"{datetime.now(UTC) - timedelta(days=2):%Y-%m-%d}"
+    shop.daily("funnel", day, form=form_id, views=9, subscriptions=4, submissions=4)
+    sentence = "Nobody completed the form in these days"
+    assert f"{sentence}: those who submitted it subscribed." in seen.page(f"/forms/{form_id}")
+    earlier = seen.page(f"/forms/{form_id}", range="today")
+    assert f"{sentence}.</p>" in earlier
 
 
 @pytest.mark.parametrize("device", ["all", "desktop", "mobile"])
