@@ -43,7 +43,7 @@ _ATTENTION: Final = {
     shop_state.NO_REFRESH: "The figures are not refreshed any more.",
     shop_state.BACKLOG: "Imported rows have waited too long to be in the figures.",
     shop_state.REJECTS: "Some rows could not be imported.",
-    shop_state.PULLS: "Some data are not pulled any more.",
+    shop_state.PULLS: "Some data are not fetched any more.",
 }
 
 

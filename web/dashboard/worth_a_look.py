@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from web.dashboard.ads import LOW_COVERAGE, REASONS
-from web.dashboard.discounts import is_used_by_others
+from web.dashboard.discounts import discount_names, is_used_by_others
 from web.dashboard.forms_table import ShopForms
 from web.dashboard.losses import Loss, shop_losses
 from web.dashboard.page import View
@@ -20,7 +20,8 @@ _CODES: Final = 3
 class Notes:
     """`providers`: (provider, the advice). `coverage`: (provider, per cent). `losses` are rates that got
     worse than before, more than chance does to so many as were `tested`, the surest first. `codes` have more
-    orders than submissions that got them. There are `more` of both."""
+    orders than submissions that got them; `names` are what they are called, if not by their id. There are
+    `more` of both."""
 
     providers: Sequence[tuple[str, str]]
     coverage: Sequence[tuple[str, float]]
@@ -28,6 +29,7 @@ class Notes:
     more_losses: int
     tested: int
     codes: Sequence[Mapping[str, Any]]
+    names: Mapping[str, str]
     more_codes: int
 
     def __bool__(self) -> bool:
@@ -49,6 +51,7 @@ def worth_a_look(view: View, ads: Mapping[str, Any], forms: ShopForms) -> Notes:
         more_losses=len(lost.worse[_RATES:]),
         tested=lost.tested,
         codes=codes[:_CODES],
+        names=discount_names(view, codes[:_CODES]),
         more_codes=len(codes[_CODES:]),
     )
 

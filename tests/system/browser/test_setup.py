@@ -74,5 +74,5 @@ def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Servi
         page.reload()
         look_at(page, "Set up", message)
         page.goto(f"{service.base}/")
-        page.get_by_role("link", name="Some data are not pulled any more.").click()
+        page.get_by_role("link", name="Some data are not fetched any more.").click()
         look_at(page, "Data", message)

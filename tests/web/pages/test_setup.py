@@ -247,7 +247,7 @@ def test_pulls_of_the_shop_and_why_one_failed(
         assert "41 rows" in text
         assert "theirs" not in text
         assert "hidden" not in text
-    assert "Some data are not pulled any more." in shown(browser, "/forms")
+    assert "Some data are not fetched any more." in shown(browser, "/forms")
 
 
 def test_shopify_credentials_are_kept_encrypted(
