@@ -165,12 +165,12 @@ def test_a_worker_proves_that_it_reads_the_same_warehouse(
         other = url.set(host={"localhost": "127.0.0.1"}.get(url.host or "", "localhost"))
     assert other != url
     monkeypatch.setenv("WAREHOUSE_URL", other.render_as_string(hide_password=False))
-    connections: dict[str, ArrowConnection] = {}
-    monkeypatch.setattr("jobs.executors.task._kept", connections)
+    open_connections: dict[str, ArrowConnection] = {}
+    monkeypatch.setattr("jobs.executors.task._kept", open_connections)
     assert run_task(build, work).left == ()
     # This process would keep it for its next task, and other tests would meet it in their database.
-    (stored,) = connections.values()
-    stored.close()
+    for left_open in open_connections.values():
+        left_open.close()
     empty = new_postgres_url()
     monkeypatch.setenv("WAREHOUSE_URL", empty)
     with pytest.raises(VersionSkew) as refused:
