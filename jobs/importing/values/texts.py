@@ -40,7 +40,7 @@ def identifier(value: Any) -> str:
 def sent_id(value: Any) -> str | None:
     """An identifier; None if it is a text that broken scripts send in the place of one."""
     plain = identifier(value)
-    return None if text_rules.is_no_id(plain) else plain
+    return None if plain.lower() in text_rules.NO_IDS else plain
 
 
 def code(value: Any) -> str:
