@@ -84,11 +84,6 @@ class Kind(ABC):
         """The notation of the field of this name (see `FieldType.notation`); "" if there is none."""
         return next((field.type.notation for field in cls.fields if field.name == name), "")
 
-    @classmethod
-    def free_text(cls) -> frozenset[str]:
-        """The fields that may hold people's own words."""
-        return frozenset(field.name for field in cls.fields if field.free_text)
-
     @abstractmethod
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
         """All rows of a chunk, one for each, in the columns that `write` wants; refuses those that

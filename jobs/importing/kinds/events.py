@@ -97,7 +97,7 @@ class EventsKind(Kind):
             "question was answered",
             required_for="answer",
         ),
-        Field("value", VALUE, "the answer", required_for="answer", free_text=True),
+        Field("value", VALUE, "the answer", required_for="answer"),
         *BUYER_FIELDS,
         Field("discount_id", ID, "the discount that the session was issued"),
         Field("discount_code", CODE, "the code that the session was issued"),

@@ -52,14 +52,13 @@ class FieldType:
 @dataclass(frozen=True)
 class Field:
     """One field of a kind. `required`: every row must have it. `required_for`: the rows that must have
-    it otherwise. `free_text`: people's own words, of which only aggregatable answers may be kept."""
+    it otherwise."""
 
     name: str
     type: FieldType
     meaning: str
     required: bool = False
     required_for: str = ""
-    free_text: bool = False
 
 
 def all_texts(values: Values) -> pa.Array | None:
