@@ -230,7 +230,7 @@ def _retry(
     ]
     if chunk.format:
         shop_key = certain_shop(shops, kind, columns, None)
-        again += [(number, reason, shop_key) for number, _, reason in chunk.broken]
+        again += [(each.line, each.reason, shop_key) for each in chunk.broken]
         counts.add_more(chunk.counted)
     counts.add_more(written.more)
     counts.add_hashed(columns.hashed_addresses())

@@ -50,7 +50,7 @@ def test_any_name_is_imported_and_moved(sqlite_commands: Commands, name: str) ->
 
 def test_names_and_texts_do_not_command_a_terminal(sqlite_commands: Commands) -> None:
     commands, name = sqlite_commands, NAMES["control characters"]
-    text = '{"shop_id": "\x9b2J\u202e"'
+    text = '{"shop_id":"\x9b2J\u202e","currency":"EURO"}'
     (commands.landing / "shops").mkdir(parents=True)
     for content, ending in ((text, ""), ("?", ".txt")):
         (commands.landing / "shops" / (name + ending)).write_text(content)

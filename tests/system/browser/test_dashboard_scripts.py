@@ -248,8 +248,8 @@ def test_menus(page: Page, service: Service) -> None:
     with watched(page, service.base):
         sign_in(page, service, "ada@example.com")
         page.goto(f"{service.base}/revenue?compare=year")
-        days, compared = page.locator("details.menu").all()
-        for menu in (days, compared):
+        days, compared, clock, within = page.locator("details.menu").all()
+        for menu in (days, clock, within, compared):
             menu.locator("summary").focus()
             page.keyboard.press("Enter")
             look_at(page, "Revenue")

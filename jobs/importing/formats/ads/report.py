@@ -50,7 +50,7 @@ class Fill(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     read: str
 
 
-class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PageExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table that a page of the platform exports, with titles above the header and totals among the rows.
     `advice`: how to export a row for each day. `translated`: names of columns in other languages, with the
     places that they are."""
@@ -88,7 +88,7 @@ class ReportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     no_row: str = ""
     # What a record without spend states for the rows after it: the account's place first.
     account: list[str] = []
-    page: Page | None = None
+    page: PageExport | None = None
 
 
 def read_table(path: Path) -> ReportTable:
