@@ -92,6 +92,9 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_reject_retries.py::test_a_shop_is_known_once_it_is_imported",
     "jobs/importing/test_undo_forms.py::test_a_form_that_was_edited_here_since_stays",
     "jobs/importing/test_undo_forms.py::test_forms_are_those_of_the_imports_that_stand",
+    "jobs/importing/test_undo_rows.py::test_an_undone_version_passes_to_an_import_that_said_the_same",
+    "jobs/importing/test_undo_rows.py::test_restated_spend_adds_versions_of_what_changed",
+    "jobs/importing/test_undo_rows.py::test_rows_are_those_of_the_imports_that_stand",
     "jobs/importing/test_undo_rows.py::test_what_is_fetched_again_each_day_adds_no_versions",
     "jobs/pipeline/test_comparison.py::test_all_sees_what_a_sample_found_and_alone_clears_what_it_found",
     "jobs/pipeline/test_deleted_shops.py::test_a_verify_finds_no_difference_in_a_shop_that_is_deleted",
@@ -127,6 +130,8 @@ POSTGRES_CORE: Final = (
     "web/dashboard/test_data_persons.py::test_rows_under_other_identifiers_of_the_person_are_counted",
     "web/dashboard/test_data_rejects.py::test_a_retry_and_its_outcome",
     "web/dashboard/test_data_rejects.py::test_only_members_who_manage_connections_see_it",
+    "web/dashboard/test_shops.py::test_a_row_leads_into_its_shop_over_the_same_days",
+    "web/dashboard/test_shops.py::test_every_figure_is_that_of_the_api",
     "web/db",
 )
 

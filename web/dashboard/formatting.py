@@ -37,9 +37,10 @@ _COMPACT_FROM: Final = 1_000_000
 def locale() -> Locale:
     """The first language of the browser that Babel knows, else English. Found once for a request: a page
     has hundreds of numbers."""
-    if "locale" not in g:
-        g.locale = _find_locale(request.headers.get("Accept-Language", ""))
-    found: Locale = g.locale
+    try:
+        found: Locale = g.locale
+    except AttributeError:
+        found = g.locale = _find_locale(request.headers.get("Accept-Language", ""))
     return found
 
 
@@ -63,7 +64,13 @@ def language_tag() -> str:
 
 
 def count(number: int) -> str:
-    return format_decimal(number, locale=locale())
+    return _count(number, locale())
+
+
+# A page has hundreds of numbers, and the next one has most of them again.
+@lru_cache(maxsize=8192)
+def _count(number: int, locale: Locale) -> str:
+    return format_decimal(number, locale=locale)
 
 
 def money(cents: int, currency: str, *, exact: bool = False) -> str:
@@ -71,7 +78,6 @@ def money(cents: int, currency: str, *, exact: bool = False) -> str:
     return _money(cents, currency, exact, locale())
 
 
-# A page has hundreds of amounts, and the next one has most of them again.
 @lru_cache(maxsize=8192)
 def _money(cents: int, currency: str, exact: bool, locale: Locale) -> str:
     amount = Decimal(cents) / minor_units(currency)
@@ -104,8 +110,13 @@ def short_count(number: int) -> str:
 
 def percent(value: float) -> str:
     """A rate of the API: 12.34 stands for 12.34 %. One decimal at most."""
-    pattern = _with_digits(locale().percent_formats[None], 0, 1)
-    return str(pattern.apply(Decimal(str(value)) / 100, locale()))
+    return _percent(value, locale())
+
+
+@lru_cache(maxsize=8192)
+def _percent(value: float, locale: Locale) -> str:
+    pattern = _with_digits(locale.percent_formats[None], 0, 1)
+    return str(pattern.apply(Decimal(str(value)) / 100, locale))
 
 
 def _with_digits(pattern: NumberPattern, least: int, most: int) -> NumberPattern:
@@ -125,7 +136,12 @@ def times(value: float) -> str:
 
 
 def day(value: date) -> str:
-    return format_date(value, "medium", locale=locale())
+    return _day(value, locale())
+
+
+@lru_cache(maxsize=8192)
+def _day(value: date, locale: Locale) -> str:
+    return format_date(value, "medium", locale=locale)
 
 
 def short_day(value: date) -> str:

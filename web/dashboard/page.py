@@ -9,7 +9,7 @@ where there is one, one of the read replica.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -88,6 +88,8 @@ class View:
             rows: Rows = data if isinstance(data, list) else data["rows"]
             return rows
 
+        # Hundreds of figures have one of a few names.
+        @cache
         def pair_of(*names: str) -> Pair | None:
             if age := ages.get(names[0]):
                 return self.comparable.equal_age(*made_of, within=age)

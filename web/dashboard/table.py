@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from flask import request
+from markupsafe import Markup
 
 from warehouse.domain.currencies import minor_units
 from warehouse.domain.figures import FIGURES, MONEY, Figure
@@ -34,6 +35,14 @@ Reason = str | Callable[[ComparedRow], str]
 Attributes = Mapping[str, Any]
 
 
+def written(data: Attributes) -> Markup:
+    """Attributes as they stand in an element. Their values are numbers, days and names of this program:
+    nothing in them has to be escaped."""
+    return Markup(
+        "".join(f' {name}="{value}"' for name, value in data.items() if value is not None)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Former:
     """What stands below a figure: `text` is the figure of the days that are compared, and `label` says which,
@@ -51,6 +60,14 @@ class Former:
     reason: str = ""
     data: Attributes = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        """Whether anything stands there; of a reason, only a card says it."""
+        return bool(self.text or self.before or self.is_few or self.was_nothing)
+
+    @property
+    def attributes(self) -> Markup:
+        return written(self.data)
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -62,6 +79,10 @@ class Shown:
     interval: str = ""
     former: Former = Former()
     data: Attributes = field(default_factory=dict)
+
+    @property
+    def attributes(self) -> Markup:
+        return written(self.data)
 
 
 def shown(

@@ -90,3 +90,18 @@ def test_restated_spend_adds_versions_of_what_changed(warehouse: Warehouse) -> N
     for day in range(4):
         warehouse.take("ad-spend", [*month[:-1], spend(date="2026-01-28", spend=str(day))])
     assert versions(warehouse, "ad-spend") == 27 + 4
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_an_undone_version_passes_to_an_import_that_said_the_same(
+    warehouse: Warehouse, kind: str
+) -> None:
+    rng = Random(1)
+    rows = [row(rng, kind) for _ in range(6)]
+    for _ in range(2):
+        warehouse.take(kind, rows)
+    stored = state(warehouse, kind)
+    undo(warehouse, 1, kind)
+    assert state(warehouse, kind) == stored
+    undo(warehouse, 2, kind)
+    assert state(warehouse, kind) == []

@@ -277,7 +277,8 @@ def test_without_scripts(new_context: NewContext, service: Service) -> None:
     for name in ("Keys", "Comparison on or off"):
         expect(page.get_by_text(name, exact=True).first).to_be_hidden()
     expect(page.locator("kbd").first).to_be_hidden()
-    days_of(page).get_by_role("link", name="submission", exact=True).click()
+    page.locator("summary", has_text="revenue by").click()
+    page.get_by_role("link", name="by sign-up day").click()
     assert page.url.endswith("?range=7d&clock=submission")
     page.get_by_role("link", name="The days before").click()
     page.get_by_role("link", name="The days after: Last 7 days").click()
