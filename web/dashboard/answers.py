@@ -1,7 +1,7 @@
 """The answers of the API, for a page: the same functions, cache and snapshot."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -29,6 +29,8 @@ class Answers:
     permissions: frozenset[str]
     now: int
     today: int
+    # Several parts of a page ask for the same.
+    _read: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def data(
         self,
@@ -41,7 +43,11 @@ class Answers:
     ) -> Any:
         """`data` of a report over these days, as `GET /v1` has it; `within`: at equal age
         (`Query.outcomes`). Raises NotAllowed."""
-        return endpoint.read(self._query(endpoint, window, form_id, parameters, within=within))[0]
+        key = endpoint.path, window, form_id, tuple(parameters.items()), within
+        if key not in self._read:
+            query = self._query(endpoint, window, form_id, parameters, within=within)
+            self._read[key] = endpoint.read(query)[0]
+        return self._read[key]
 
     def whole_list(self, endpoint: Endpoint, window: Window) -> list[Any]:
         """All rows of an answer that the API gives page by page."""

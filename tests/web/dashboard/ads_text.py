@@ -30,7 +30,7 @@ def check(page: str, now: Data, currency: str, timezone: str = "UTC") -> None:
         found["Ads"].check(cards=cards(rows, home))
         providers = grouped(rows, ("currency", "provider"), home)
         sums = sum_rows(now, home)
-        found["Providers"].check(
+        found["Ad platforms"].check(
             [
                 [
                     group[0]["provider"],
@@ -103,7 +103,7 @@ def pulled(text: str | None, timezone: str) -> str:
 
 def check_coverage(found: dict[str, Any], now: Data) -> None:
     if not now["attributionCoverage"]:
-        assert "Coverage" not in found
+        assert "Links with a campaign" not in found
         return
     texts = []
     for provider, value in now["attributionCoverage"].items():
@@ -111,7 +111,7 @@ def check_coverage(found: dict[str, Any], now: Data) -> None:
         if value is None:
             continue
         texts.append(formatting.percent(value))
-    found["Coverage"].check(
+    found["Links with a campaign"].check(
         others=with_digit(
             [
                 *texts,
