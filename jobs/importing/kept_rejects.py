@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from jobs.importing.files.chunk import MAX_KEPT_REJECTS, Chunk
+from jobs.importing.files.chunk import HIDDEN, MAX_KEPT_REJECTS, Chunk
 from jobs.importing.kinds.base import Kind
 from jobs.importing.reject_text import kept_text
 from jobs.importing.shops import SHOP_ID, ImportedShops
@@ -115,7 +115,9 @@ class KeptRejects:
             "import_id, is_textual) "
             f"SELECT $1, $2, $3, $4, s.line, s.reason, s.text, s.shop_key, $5, $6, $7 FROM {_STAGED} s "
             "WHERE NOT EXISTS (SELECT 1 FROM reject r WHERE r.kind = $1 AND r.shop_id = $3 "
-            "AND r.file = $4 AND r.line = s.line AND r.text = s.text) ORDER BY s.line",
+            "AND r.file = $4 AND r.line = s.line AND r.text = s.text "
+            # Lines of which nothing is kept are told apart by their reasons.
+            f"AND (s.text <> '{HIDDEN}' OR r.reason = s.reason)) ORDER BY s.line",
             self._kind.name,
             chunk.format,
             chunk.shop_id,

@@ -6,7 +6,7 @@
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,9 +132,11 @@ def _spellings(char: str) -> bytes:
     """A character as texts, JSON and addresses of pages write it, as a pattern."""
     if char.isascii() and char.isalnum():
         return char.encode()
-    spelled: Collection[bytes] = {
+    spelled: set[bytes] = {
         spelling.encode()
         for letter in (char, char.lower(), char.upper())
         for spelling in (letter, quote(letter, safe=""), f"\\u{ord(letter[0]):04x}", f"\\{letter}")
     }
-    return b"(?:" + b"|".join(map(re.escape, sorted(spelled))) + b")"
+    # Tables that spreadsheets of Windows write.
+    old = {letter.encode("cp1252", "ignore") for letter in (char, char.lower(), char.upper())}
+    return b"(?:" + b"|".join(map(re.escape, sorted(spelled | (old - {b""})))) + b")"

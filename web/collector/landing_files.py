@@ -74,10 +74,29 @@ def take_up(root: Path) -> int:
     of files. A last line that is cut short stays: the import rejects it, and so shows it."""
     try:
         with _open_place(root) as folder:
-            names = filter(_MINE.fullmatch, os.listdir(folder))
-            return sum(_take_up_file(folder, name) for name in names)
+            taken = _take_up_all(folder)
+            # Where versions before the first release wrote them: a folder for each shop.
+            with suppress(OSError), _open_inner(folder, "segment") as shops:
+                for shop_id in os.listdir(shops):
+                    with suppress(OSError), _open_inner(shops, shop_id) as own:
+                        taken += _take_up_all(own)
+            return taken
     except FileNotFoundError:
         return 0  # nothing was collected yet
+
+
+def _take_up_all(folder: int) -> int:
+    return sum(_take_up_file(folder, name) for name in filter(_MINE.fullmatch, os.listdir(folder)))
+
+
+@contextmanager
+def _open_inner(folder: int, name: str) -> Iterator[int]:
+    """A folder within a folder. A file or a link is none."""
+    inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+    try:
+        yield inner
+    finally:
+        os.close(inner)
 
 
 def _take_up_file(folder: int, name: str) -> bool:

@@ -71,8 +71,9 @@ class Pair:
         """Why nothing is compared."""
         if self.reason == TOO_YOUNG and self.since:
             return f"too young to compare, from {formatting.day(self.since)} on"
-        if self.reason == NO_DATA and self.since:
-            return f"data begin on {formatting.day(self.since)}"
+        if self.reason == NO_DATA:
+            since = self.since
+            return f"data begin on {formatting.day(since)}" if since else "no data yet"
         return "not compared: today is not over" if self.reason else ""
 
 
@@ -115,18 +116,27 @@ class Comparable:
         least = 1 if chosen else max(1, -(-self._whole_days // 2))
         return self._pair(self._old_enough(days), least, days, data)
 
+    @property
+    def most_days(self) -> int:
+        """The most days to buy that half of the whole days that are shown are old enough for; 0 for none."""
+        half = max(1, -(-self._whole_days // 2))
+        ages = range(self.window_days, 0, -1)
+        return next((days for days in ages if self._old_enough(days) >= half), 0)
+
+    def days_of_age(self, within: int) -> Window:
+        """The days that are shown and are so many whole days old."""
+        return self._window(day_date(self.selection.window.first), self._old_enough(within))
+
     def old_enough(self) -> tuple[Window, int] | None:
         """The days that are shown and old enough, and the days to buy: what two forms are compared over. None
         where there are no such days."""
         within = self.within
-        days = self._old_enough(within)
-        first = day_date(self.selection.window.first)
-        return (self._window(first, days), within) if days > 0 else None
+        return (self.days_of_age(within), within) if self._old_enough(within) > 0 else None
 
     @property
     def sentences(self) -> list[str]:
         """What the page compares with what."""
-        whole, aged = self.whole_days(), self.equal_age()
+        whole, aged = self.whole_days(EVENTS), self.equal_age()
         if whole is None or aged is None:
             return []
         if whole.reason:
@@ -169,7 +179,7 @@ class Comparable:
         self, count: int, least: int, within: int | None, data: tuple[str, ...]
     ) -> Pair | None:
         """The first `count` days that are shown beside as many before; `least` are enough."""
-        key = count, within, data
+        key = count, least, within, data
         if key not in self._pairs:
             self._pairs[key] = self._new_pair(count, least, within, data)
         return self._pairs[key]
@@ -188,10 +198,13 @@ class Comparable:
         if count < least and within:
             # A range that goes on can get as many days old enough as it needs.
             needed = max(least, 1 if self.selection.within else -(-self._all_days // 2))
-            reason, since = TOO_YOUNG, first + timedelta(needed + within)
+            reason, since = TOO_YOUNG, later(first, needed + within)
         elif count < least:
             reason = NOT_COMPARED
-        elif begins is not None and day_number(former) < begins:
+        elif begins is None:
+            reason = NO_DATA
+        elif day_number(former) <= begins:
+            # The first day has a part of its data.
             reason, since = NO_DATA, day_date(begins)
         compared, before = self._window(first, days), self._window(former, days)
         is_shown = within is None and compared == window
@@ -199,6 +212,11 @@ class Comparable:
 
     def _window(self, first: date, days: int) -> Window:
         return parse_range(f"{first}..{first + timedelta(days - 1)}", self.today, self.timezone)
+
+
+def later(day: date, days: int) -> date:
+    """So many days later, at most the calendar's last day."""
+    return date.fromordinal(min(day.toordinal() + days, date.max.toordinal()))
 
 
 def _text(window: Window) -> str:

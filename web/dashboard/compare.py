@@ -94,7 +94,7 @@ class Comparison:
     zeros: {}; it is None where it can be in the sum of others."""
 
     pair_of: Callable[..., Pair | None]
-    sides: Callable[[Pair], tuple[Line, Line | None]]
+    sides: Callable[[Pair], tuple[Line | None, Line | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +166,16 @@ class ComparedRows:
         """A row of these days, also one that the answer leaves out: its keys are enough."""
         key = self._key(line)
 
-        def sides(pair: Pair) -> tuple[Line, Line | None]:
+        def sides(pair: Pair) -> tuple[Line | None, Line | None]:
             if pair not in self._by_key:
                 self._by_key[pair] = [
                     {self._key(row): row for row in rows} for rows in self.read(pair)
                 ]
-            fair, before = self._by_key[pair]
-            # A row that is not among the former ones can be in their sum of others.
-            missing: Line | None = None if any(OTHER in former for former in before) else {}
-            return fair.get(key, {}), before.get(key, missing)
+            if OTHER in key:
+                # The sum of others has other members on other days.
+                return None, None
+            fair, before = (_of(key, rows) for rows in self._by_key[pair])
+            return fair, before
 
         return ComparedRow(line, Comparison(self.pair_of, sides))
 
@@ -189,3 +190,9 @@ class ComparedRows:
 
     def _key(self, row: Line) -> tuple[Any, ...]:
         return tuple(row[key] for key in self.keys)
+
+
+def _of(key: tuple[Any, ...], rows: Mapping[tuple[Any, ...], Line]) -> Line | None:
+    """The row with this key. One that is not among them has only zeros, or can be in their sum of others."""
+    missing: Line | None = None if any(OTHER in each for each in rows) else {}
+    return rows.get(key, missing)

@@ -14,6 +14,7 @@ from warehouse.domain.vocabulary import LTV_HORIZONS
 from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import curve
+from web.dashboard.comparable import later
 from web.dashboard.compare import ComparedRow, Rate
 from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.page import Page, View
@@ -196,7 +197,7 @@ def _curves(segments: list[ComparedRow]) -> list[tuple[ComparedRow, Any]]:
 def _opens(view: View, days: int) -> tuple[str, date]:
     """The day on which a horizon without customers counts its first: from the earliest day of these, or,
     where the customers were won later than that, at the latest by the last one."""
-    due = view.selection.first + timedelta(days)
+    due = later(view.selection.first, days)
     if due > day_date(view.answers.today):
         return "from", due
-    return "by", view.selection.last + timedelta(days)
+    return "by", later(view.selection.last, days)

@@ -28,7 +28,7 @@ from web.api.forms import get_form
 from web.api.forms_table import form_names
 from web.api.rows import TO_DATE
 from web.dashboard.answers import Answers
-from web.dashboard.comparable import Comparable, Pair
+from web.dashboard.comparable import EVENTS, Comparable, Pair
 from web.dashboard.compare import ComparedRows, Rows
 from web.dashboard.selection import CLOCKS, COMPARISONS, RANGES, Selection, day_links, select
 from web.http.current_request import Shop
@@ -98,7 +98,9 @@ class View:
                 return None
             if SUBMISSION_CLOCK in clocks:
                 return self.comparable.equal_age(*made_of)
-            return self.comparable.whole_days(*made_of)
+            # Figures that no order is behind, in rows whose orders follow from submissions.
+            is_of_events = clocks == {""} and row.clock == SUBMISSION_CLOCK
+            return self.comparable.whole_days(*(made_of or ((EVENTS,) if is_of_events else ())))
 
         return ComparedRows(
             read(self.selection.window),

@@ -44,7 +44,8 @@ _OWN_DAYS: Final = ("range", "from", "to", "page")
 @dataclass(frozen=True)
 class Selection:
     """`window` is shown. `range`, `compare`, `clock` and `within` (None where it is not chosen) are as in the
-    address; `is_unfinished` whether the days have today; `problem` says what could not be read."""
+    address; `is_unfinished` whether the days have today; `problem` says what could not be read,
+    `days_problem` what of the days alone."""
 
     range: str
     compare: str
@@ -55,6 +56,7 @@ class Selection:
     last: date
     is_unfinished: bool
     problem: str = ""
+    days_problem: str = ""
 
     @property
     def query(self) -> dict[str, str]:
@@ -140,6 +142,7 @@ def select(
     except Refusal as refusal:
         problem, text = refusal.message.replace("`range`", "The range"), _DEFAULT_RANGE
         window = parse_range(text, today, timezone)
+    days_problem = problem
     compare = asked.get("compare", "previous")
     if compare not in COMPARISONS:
         problem = problem or f"There is no comparison {compare!r}. Choose one of the list."
@@ -155,7 +158,16 @@ def select(
     first, last = day_date(window.first), day_date(window.last)
     is_unfinished = window.first <= today <= window.last
     return Selection(
-        text, compare, clock, choices.get(within), window, first, last, is_unfinished, problem
+        text,
+        compare,
+        clock,
+        choices.get(within),
+        window,
+        first,
+        last,
+        is_unfinished,
+        problem,
+        days_problem,
     )
 
 

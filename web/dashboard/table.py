@@ -396,6 +396,10 @@ class Table:
     def plain(self) -> list[list[str]]:
         """The headings, then the cells of all rows, as a spreadsheet has them."""
         columns = [column for column in self.columns if column.unit != "drawn" or column.text]
+        # Amounts in several currencies say which they are in.
+        own = next((column.currency for column in columns if column.currency), "")
+        if own:
+            columns.append(Column(own, "Currency", "text"))
         return [
             [column.label for column in columns],
             *([column.plain(row, self.currency) for column in columns] for row in self.rows),

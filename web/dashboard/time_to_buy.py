@@ -5,7 +5,9 @@ from typing import Any, Final
 from web.dashboard.charts.histogram import sparkline
 from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
+from web.dashboard.statistics import FEW
 from web.dashboard.table import columns_of, table
+from web.reports.form_analytics import form_funnel
 from web.reports.time_to_order import ROW, time_to_order
 
 # The days that are told in words, beside the last.
@@ -24,15 +26,25 @@ _COLUMNS: Final = (
 
 
 def time_to_buy(view: View, form_id: str) -> dict[str, Any]:
-    """`delays` are (row, days) of a few days for words, and `delay_curve` the line through all of them; both
-    are empty where no sign-up is old enough."""
+    """`delays` are (days, of 100 sign-ups those that bought within them) for a few days, all of the same
+    sign-ups: those that are old enough for the last. `delay_curve` is the line up to it. Both are empty where
+    no sign-up is old enough; `has_few_delays` where they are few."""
     rows = view.data(time_to_order, form_id)
-    known = [row for row in rows if row["submissions"]]
-    told = sorted({*(_TOLD if len(known) > 1 else ()), len(known)} if known else ())
+    most = view.comparable.most_days
+    funnels = []
+    if most:
+        window = view.comparable.days_of_age(most)
+        funnels = [
+            (days, view.answers.data(form_funnel, window, form_id, within=days))
+            for days in sorted({*(each for each in _TOLD if each < most), most})
+        ]
+    submissions = funnels[-1][1]["submissions"] if funnels else 0
     return {
-        "delays": [(known[days - 1], days) for days in told if days <= len(known)],
-        "delay_curve": sparkline([row["conversionRate"] for row in known]),
-        "delay_width": max(len(known) - 1, 1),
+        "delays": [(days, funnel["conversionRate"]) for days, funnel in funnels if submissions],
+        "delay_window": view.comparable.days_of_age(most) if most else None,
+        "has_few_delays": submissions < FEW,
+        "delay_curve": sparkline([row["conversionRate"] for row in rows[:most]]),
+        "delay_width": max(most - 1, 1),
         "delay_table": table(
             view,
             "delays",

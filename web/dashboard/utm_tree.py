@@ -26,7 +26,7 @@ class Branch:
     value: str
     orders: int = 0
     net: int = 0
-    compared: tuple[int, int | None, Pair] | None = None
+    compared: tuple[int | None, int | None, Pair] | None = None
     below: list["Branch"] = field(default_factory=list)
     left_out: list["Branch"] = field(default_factory=list)
 
@@ -50,12 +50,8 @@ def utm_tree(report: ComparedRows) -> Branch:
     pair = report.pair_of("netRevenueCents")
     if pair and not pair.reason:
         fair, before = map(_branches, report.read(pair))
-        # A branch that is not among the former ones can be in their sum of others.
-        missing = None if (OTHER,) in before else 0
         for path, branch in paths.items():
-            now = fair[path].net if path in fair else 0
-            former = before[path].net if path in before else missing
-            branch.compared = now, former, pair
+            branch.compared = _net(fair, path), _net(before, path), pair
     elif pair:
         paths[()].compared = 0, None, pair
     root = paths[()]
@@ -67,6 +63,13 @@ def utm_tree(report: ComparedRows) -> Branch:
             branch.below = []
     _trim(root)
     return root
+
+
+def _net(paths: dict[Path, Branch], path: Path) -> int | None:
+    """A branch that is not among them has nothing, or can be in their sum of others."""
+    if OTHER in path or (path not in paths and (OTHER,) in paths):
+        return None
+    return paths[path].net if path in paths else 0
 
 
 def _branches(rows: Rows) -> dict[Path, Branch]:

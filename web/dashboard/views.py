@@ -88,18 +88,25 @@ def _add(
         if not isinstance(answer, Page):
             return answer
         name = request.args.get("csv")
-        return csv_of(answer, name) if name else answer.html()
+        if not name:
+            return answer.html()
+        _require_days(answer.view)
+        return csv_of(answer, name)
 
     if needs:
         page_request.needs(*needs)(view)
     blueprint.add_url_rule(path, name, view)
 
 
+def _require_days(view: View) -> None:
+    """Raises the 400: a file of other days than were asked for would be taken for theirs."""
+    if view.selection.days_problem:
+        raise malformed("invalid_range", view.selection.days_problem)
+
+
 def _csv(view: View) -> Response:
     """The answer to a question of a page, as the API gives it."""
-    if view.selection.problem:
-        # A file of other days than were asked for would be taken for theirs.
-        raise malformed("invalid_range", view.selection.problem)
+    _require_days(view)
     asked = dict(request.args)
     path, form_id = asked.pop("path", ""), asked.pop("form", "").lower()
     if "{id}" in path and view.form(form_id) is None:

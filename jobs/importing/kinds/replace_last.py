@@ -233,7 +233,16 @@ def take_back(
         return TakenBack(stay=int(repeated))
     connection.execute(f"DELETE FROM {version.name} WHERE import_id = $1", import_id)
     is_left = pc.not_equal(own["repeated_by"], "")
-    connection.append(version.name, _passed_on(own.filter(is_left)))
+    passed_on = _passed_on(own.filter(is_left))
+    if passed_on.num_rows:
+        # An import that said so later in its file has an older version of its own: the later one stands.
+        key = tuple(key_names(version))
+        staged = connection.stage("staged_passed_on", passed_on.select(list(key)))
+        connection.execute(
+            f"DELETE FROM {version.name} AS v WHERE EXISTS "
+            f"(SELECT 1 FROM {staged} s WHERE {same_key(key, 's', 'v')})"
+        )
+        connection.append(version.name, passed_on)
     connection.stage(STAGED, own.select(list(upsert.key)))
     _, restored, gone = settle(connection, upsert, may_go=may_go, may_stand=may_stand)
     return TakenBack(gone, restored, own.num_rows + int(repeated) - gone - restored)

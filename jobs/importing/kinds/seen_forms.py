@@ -26,6 +26,7 @@ from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.domain.form_ids import form_id_of, is_uuid
 from warehouse.domain.time import EARLIEST, NEVER
+from warehouse.domain.tracking_calls import SOURCE as TRACKING_CALLS
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations.imports import NO_IMPORT
@@ -34,7 +35,11 @@ from warehouse.tables import form_seen
 
 FORM_ID: Final = Field("form_id", UUID, "the form", required=True)
 # An event that names its source makes its form known.
-SOURCE: Final = Field("source", ID, "the system that has the form; `form_id` is then its id there")
+SOURCE: Final = Field(
+    "source",
+    ID,
+    f"`{TRACKING_CALLS}`: of a tracking call; `form_id` is then the id that the call gives",
+)
 FORM_NAME: Final = Field("form_name", NAME, "the form's name there, with `source`")
 FIRST_EVENT_AT: Final = Field(
     "first_event_at", INSTANT, "the row says what events told of the form: their first"
@@ -88,28 +93,30 @@ _FOREIGN_ID: Final = replace(ID, may_be_address=False)
 
 
 def read_form_ids(columns: ChunkColumns) -> dict[str, pa.Array]:
-    """The forms of a chunk's events: `form_id`. Where any row names its source, also the columns `_MORE`:
-    `source` and `source_id` are empty where the id is ours already."""
+    """The forms of a chunk's events: `form_id`. Where any row is of a tracking call, also the columns
+    `_MORE`: `source` and `source_id` are empty where the id is ours already. People's own files may have a
+    column of that name for something else: it is not read."""
     has_source = ~columns.missing(SOURCE.name)
+    if has_source.any():
+        has_source &= [value == TRACKING_CALLS for value in columns.objects(SOURCE.name)]
     if not has_source.any():
         return {FORM_ID.name: columns.read(FORM_ID)}
     any_id = replace(FORM_ID, required=False)
     own = columns.read(any_id, only=~has_source).to_pylist()
     foreign = columns.read(replace(any_id, type=_FOREIGN_ID), only=has_source).to_pylist()
     columns.refuse(columns.missing(FORM_ID.name), f"{FORM_ID.name}: missing")
-    sources = columns.read(SOURCE).to_pylist()
     shops = columns.read(replace(SHOP_ID, type=_FOREIGN_ID)).to_pylist()
     our_id = cache(form_id_of)
     ids = [
-        our_id(shop, source, id) if id else own_id
-        for shop, source, id, own_id in zip(shops, sources, foreign, own, strict=True)
+        our_id(shop, TRACKING_CALLS, id) if id else own_id
+        for shop, id, own_id in zip(shops, foreign, own, strict=True)
     ]
     is_foreign = [bool(id) and not is_uuid(id.lower()) for id in foreign]
     return {
         FORM_ID.name: pa.array(ids, pa.string()),
-        "source": pc.if_else(is_foreign, sources, ""),
+        "source": pc.if_else(is_foreign, TRACKING_CALLS, ""),
         "source_id": pc.if_else(is_foreign, foreign, ""),
-        FORM_NAME.name: columns.read(FORM_NAME),
+        FORM_NAME.name: columns.read(FORM_NAME, only=has_source),
         _HAS_SOURCE: pa.array(has_source),
     }
 

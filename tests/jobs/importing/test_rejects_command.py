@@ -251,3 +251,12 @@ def test_status_after_a_rollup(jobs: Jobs) -> None:
     jobs("rollup")
     shop = json.loads(jobs("status", "--json").stdout)["shops"][0]
     assert (shop["state"], shop["timezone"], shop["waiting_rows"]) == ("current", "Asia/Tokyo", 0)
+
+
+def test_lines_of_which_nothing_is_kept_are_told_apart(jobs: Jobs) -> None:
+    """A file of the same name comes again, broken in the same line for another reason."""
+    for line in ("broken", "[1]", "[1]"):
+        Path("x.ndjson").write_text(line + "\n")
+        assert jobs("import", "orders", "x.ndjson").exit_code == 3
+    listed = [json.loads(line) for line in jobs("rejects", "--json").stdout.splitlines()]
+    assert sorted(each["reason"] for each in listed) == ["not JSON", "not a JSON object"]

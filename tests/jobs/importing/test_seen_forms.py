@@ -107,10 +107,17 @@ def test_own_rows_with_a_source_name_forms_of_several_shops(warehouse: Warehouse
         event(event_id="3", form_id="popup-1", source="other"),
         event(event_id="4", form_id="popup-1"),
         event(event_id="5", form_id="", source="segment"),
+        # Columns of these names that mean something else are not read.
+        event(event_id="6", source={"app": "x"}, form_name=["y"]),
+        event(event_id="7", source="web", form_name="a\0b"),
     ]
     counts = warehouse.take("events", rows)
-    assert (counts["new"], counts["rejected"]) == (4, 2)
-    assert warehouse.reasons() == [(5, "form_id: 'popup-1'" + NO_UUID), (6, "form_id: missing")]
+    assert (counts["new"], counts["rejected"]) == (5, 3)
+    assert warehouse.reasons() == [
+        (4, "form_id: 'popup-1'" + NO_UUID),
+        (5, "form_id: 'popup-1'" + NO_UUID),
+        (6, "form_id: missing"),
+    ]
     stored = warehouse.records(
         "SELECT s.shop_id, f.form_id, f.name, f.source FROM form f JOIN shop s USING (shop_key)"
     )
@@ -118,7 +125,6 @@ def test_own_rows_with_a_source_name_forms_of_several_shops(warehouse: Warehouse
         (SHOP, form_id_of(SHOP, "segment", "popup-1"), "Pop-up", "segment"),
         ("b.example", form_id_of("b.example", "segment", "popup-1"), "popup-1", "segment"),
         (SHOP, FORM, FORM, ""),
-        (SHOP, form_id_of(SHOP, "other", "popup-1"), "popup-1", "other"),
     }
     events = warehouse.records("SELECT DISTINCT form_id FROM raw_event")
     assert {row["form_id"] for row in events} == {row["form_id"] for row in stored}

@@ -4,14 +4,18 @@ from random import Random
 
 import pytest
 
+from jobs.importing.files.ndjson import chunk_of_texts
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.replace_last import ReplaceLast
 from jobs.importing.old_imports import purge_imports
+from jobs.importing.shops import load_shops
+from jobs.importing.values.columns import ChunkColumns
 from tests.jobs.importing.conftest import NewWarehouse
-from tests.support.import_files import Row, account, rate, spend
+from tests.support.import_files import Row, account, as_ndjson, rate, spend
 from tests.support.warehouse import Warehouse
 from tests.tiers import thorough
 from warehouse.connections.arrow import open_arrow
+from warehouse.domain.email_hash import EmailHasher
 
 TABLES = {"exchange-rates": "exchange_rate", "ad-spend": "ad_spend", "ad-accounts": "ad_account"}
 
@@ -105,3 +109,26 @@ def test_an_undone_version_passes_to_an_import_that_said_the_same(
     assert state(warehouse, kind) == stored
     undo(warehouse, 2, kind)
     assert state(warehouse, kind) == []
+
+
+def test_a_version_passes_to_an_import_that_had_an_older_one(warehouse: Warehouse) -> None:
+    """One import says two values in two chunks, and another comes between them."""
+    for import_id, value in ((1, "1.1"), (2, "1.2"), (1, "1.2")):
+        write(warehouse, import_id, rate(rate=value))
+    undo(warehouse, 2, "exchange-rates")
+    assert [each["rate"] for each in warehouse.records("SELECT rate FROM exchange_rate")] == ["1.2"]
+    undo(warehouse, 1, "exchange-rates")
+    assert state(warehouse, "exchange-rates") == []
+
+
+def write(warehouse: Warehouse, import_id: int, of_file: Row) -> None:
+    """A chunk of an import."""
+    kind = KINDS["exchange-rates"]
+    assert isinstance(kind, ReplaceLast)
+    text = as_ndjson([of_file]).decode().strip()
+    with open_arrow(warehouse.url) as connection:
+        chunk = chunk_of_texts(kind.field_names(), [(1, text)], textual=False)
+        columns = ChunkColumns(chunk, EmailHasher("a secret"))
+        rows = kind.check(columns, load_shops(connection))
+        kind.write(connection, rows, import_id)
+        connection.commit()

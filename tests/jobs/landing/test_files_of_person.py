@@ -131,3 +131,8 @@ def test_a_file_that_cannot_be_read_is_told(commands: Commands) -> None:
     for name, line in zip(("a.zip", "b.csv.gz", "c.parquet"), told, strict=True):
         assert line.startswith(f"not looked through: {place / name}: ")
         assert "/proc/" not in line
+
+
+def test_a_table_that_windows_wrote(commands: Commands) -> None:
+    commands.land("orders/done", "w.csv", "Id,Email\n1,böb@mail.example\n".encode("cp1252"))
+    assert listed(commands, "--email", "böb@mail.example") == ["orders/done/w.csv"]

@@ -114,7 +114,11 @@ def test_days_without_data_are_not_compared() -> None:
     pair = comparable(date(2024, 3, 20), range="7d").whole_days()
     assert pair
     assert (pair.reason, f"{pair.since}") == (NO_DATA, "2024-03-20")
-    assert days(comparable(date(2024, 3, 19), range="7d").whole_days())
+    # Of the first day only a part may be there.
+    pair = comparable(date(2024, 3, 19), range="7d").whole_days()
+    assert pair
+    assert pair.reason == NO_DATA
+    assert days(comparable(date(2024, 3, 18), range="7d").whole_days())
     # The submissions that are old enough have their own days before.
     assert days(comparable(date(2024, 3, 20), range="7d").equal_age())
 

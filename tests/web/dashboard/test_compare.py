@@ -120,3 +120,11 @@ def test_programs_read_what_is_compared_with_what() -> None:
     }
     assert young.data["data-change"] == "too-young"
     assert young.former.reason == "too young to compare, from Jan 20, 2024 on"
+
+
+def test_a_row_can_be_in_the_sum_of_others_of_the_days_that_are_compared() -> None:
+    others = [{"code": "a", "orders": 3, "net": 10}, {"code": OTHER, "orders": 9, "net": 9}]
+    report = ComparedRows(NOW, ("code",), lambda *_: PAIR, lambda _: (others, others))
+    assert [row.amount("orders").fair for row in report.rows()] == [3, None]
+    # The sum itself has other members.
+    assert report.row({"code": OTHER, "orders": 9}).amount("orders") == Amount(9, pair=PAIR)

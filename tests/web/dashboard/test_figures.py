@@ -189,7 +189,6 @@ CARDS = {
     ("From view to order", "Sign-ups that bought"): "days",
     ("From view to order", "Orders"): "days",
     ("From view to order", "Net revenue"): "days",
-    ("From sign-up to order", ""): "delays",
 }
 QUOTIENTS = {
     "submissionRate": ("submissions", "views"),

@@ -34,7 +34,7 @@ def test_the_table_adds_up_to_the_card(seen: Seen) -> None:
             lines = {
                 each.row.get("row") or each.row.get("form"): each.now
                 for each in net
-                if each.table == "forms"
+                if each.row.get("form")
             }
             total, earlier = lines.pop("total"), lines.pop("earlier", None)
             assert total == card == sum(lines.values())
@@ -171,3 +171,19 @@ def test_a_form_that_only_events_know_is_a_figure(by_hand: tuple[Seen, ShopBuild
     seen, shop, _ = by_hand
     shop.daily("events", days_ago(1), form=FORM, events=1)
     assert "No form was viewed in these days." in seen.page("/")
+
+
+def test_views_are_compared_before_the_first_order(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    seen, shop, _ = by_hand
+    shop.form(FORM)
+    for ago in (2, 9, 60):
+        shop.daily("events", days_ago(ago), form=FORM, events=1)
+        shop.daily("funnel", days_ago(ago), form=FORM, views=100, submissions=50)
+    shop.daily("attribution", days_ago(2), type="visitor", orders=1, gross=1)
+    found = {
+        each.name: each.change
+        for each in figures(seen.page("/", range="7d"))
+        if each.row.get("form")
+    }
+    assert found["submissionRate"] == "within-chance"
+    assert found["netRevenueCents"] == "no-data"

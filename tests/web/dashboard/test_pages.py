@@ -185,3 +185,30 @@ def test_a_long_query_is_not_repeated_by_every_link(seen: Seen) -> None:
         # The form that changes the shop has the whole address, where there are several.
         assert text.count(query["x"]) <= 1, path
         assert f"x={'long' * 20}" in seen.page(path, **RANGE, x="long" * 20), path
+
+
+def test_the_calendar_has_an_end(seen: Seen) -> None:
+    for path in (*all_pages(seen), "/shops"):
+        for days in ("9999-12-31", "9999-01-01..9999-12-31", "0001-01-01"):
+            for compare in ("previous", "year"):
+                assert seen.page(path, range=days, compare=compare), path
+
+
+def test_a_file_is_never_of_other_days(seen: Seen) -> None:
+    html = {"Accept": "text/html"}
+    wrong = seen.browser.get("/forms?csv=forms&range=2026-13-01", headers=html)
+    assert wrong.status_code == 400
+    # What cannot be compared is no matter of a file.
+    assert seen.browser.get("/forms?csv=forms&within=5", headers=html).status_code == 200
+
+
+def test_those_who_bought_are_more_the_longer_they_had(seen: Seen) -> None:
+    """The figures of the sentence are of the same sign-ups."""
+    told = 0
+    for form_id in form_ids(seen):
+        page = seen.page(f"/forms/{form_id}", range="90d")
+        sentence = page.partition("Of 100 sign-ups,")[2].partition("</p>")[0]
+        rates = [float(text) for text in re.findall(r'data-value="([^"]*)"', sentence)]
+        assert rates == sorted(rates)
+        told += len(rates) > 1
+    assert told

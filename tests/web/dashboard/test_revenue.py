@@ -174,6 +174,12 @@ def order(shop: ShopBuilder, gross: int, *values: str, ago: int = 1) -> None:
     shop.daily("utm_order", on(ago), type="visitor", utm=utm, orders=1, gross=gross)
 
 
+def begun(shop: ShopBuilder) -> None:
+    """The shop has data of days that are long over."""
+    shop.daily("events", on(60), form="8f0e0000-0000-4000-8000-000000000001", events=1)
+    shop.daily("attribution", on(60), type="visitor", orders=1, gross=1)
+
+
 def texts_of(seen: Seen, **query: str) -> str:
     return " ".join(sections(seen.page("/revenue", **query))["By UTM"].others)
 
@@ -186,6 +192,7 @@ def test_a_tree_that_opens(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     order(shop, 200, "blog")
     order(shop, 100)
     order(shop, 1000, "blog", ago=8)
+    begun(shop)
     shown = texts_of(seen, **WEEK).partition("Net revenue ")[2]
     assert re.sub(r" 0 → \$\S+", "", shown) == (
         "mail 2 orders, $8.00 spring 1 order, $5.00 email 1 order, $5.00 t 1 order, $5.00 "

@@ -26,6 +26,7 @@ def worth_a_look(shop: ShopBuilder) -> None:
     for form_id, name in ((FORM, "<Quiz>"), (OTHER_FORM, "Pop-up")):
         shop.form(form_id, name=name)
         shop.step(form_id, "s1", 0, "Skin & hair")
+        shop.daily("events", days_ago(60), form=form_id, events=1)
         for ago in (2, 12):
             on = days_ago(ago)
             worse = form_id == FORM and ago == 2
@@ -160,7 +161,7 @@ def steps_of_two_forms(shop: ShopBuilder, dropoffs: int, worse: tuple[str, ...] 
                 counts = {"views": 400, "dropoffs": dropoffs if is_worse else 100}
                 shop.daily("step", days_ago(ago), form=form_id, step=step, **counts)
         shop.daily("events", days_ago(2), form=form_id, events=1)
-        shop.daily("events", days_ago(12), form=form_id, events=1)
+        shop.daily("events", days_ago(60), form=form_id, events=1)
         shop.daily("funnel", days_ago(2), form=form_id, views=400, submissions=1)
 
 
