@@ -34,7 +34,7 @@ def test_the_table_adds_up_to_the_card(seen: Seen) -> None:
             lines = {
                 each.row.get("row") or each.row.get("form"): each.now
                 for each in net
-                if each.row.get("form")
+                if each.table == "forms"
             }
             total, earlier = lines.pop("total"), lines.pop("earlier", None)
             assert total == card == sum(lines.values())
