@@ -1,5 +1,5 @@
-"""The text of a rejected row that is kept: known fields only, no e-mail address, no free answer. Of a text
-that cannot be parsed nothing is kept."""
+"""The text of a rejected row that is kept: known fields only, no e-mail address, no free answer. A text
+that cannot be parsed leaves nothing."""
 
 import json
 import re

@@ -120,7 +120,7 @@ class SubmissionsOfEditions:
     outcomes: Sums
 
     def total(self, edition: int, first: int, last: int, *, within: int | None) -> dict[str, int]:
-        """What `read_outcomes` says of one of the editions over days among these."""
+        """The sums that `read_outcomes` gives for one of the editions, over days among these."""
         is_counted = _is_in(self.counts, edition, first, last)
         is_outcome = _is_in(self.outcomes, edition, first, last)
         if within is not None:

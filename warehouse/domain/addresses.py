@@ -15,8 +15,6 @@ from urllib.parse import unquote
 # a part of 63 too much.
 _MOST_BEFORE: Final = 254
 _MOST_BEHIND: Final = 317
-# Half an address is none, and would stay: who cuts a text looks at so many characters more.
-LONGEST_ADDRESS: Final = _MOST_BEFORE + _MOST_BEHIND + 10
 
 # The @ as it is, full-width, and as URLs, HTML and JSON escape it.
 _AT: Final = re.compile(

@@ -8,7 +8,7 @@ made: `compare.py` gets both sides of every figure from here.
 
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection, bindparam, func, select
 
@@ -89,8 +89,6 @@ class Comparable:
     timezone: str
     window_days: int
     _first_days: dict[str, int | None] = field(default_factory=dict)
-    # A page asks for few pairs, for each of hundreds of figures.
-    _pairs: dict[tuple[Any, ...], Pair | None] = field(default_factory=dict)
 
     @property
     def within(self) -> int:
@@ -179,14 +177,6 @@ class Comparable:
         self, count: int, least: int, within: int | None, data: tuple[str, ...]
     ) -> Pair | None:
         """The first `count` days that are shown beside as many before; `least` are enough."""
-        key = count, least, within, data
-        if key not in self._pairs:
-            self._pairs[key] = self._new_pair(count, least, within, data)
-        return self._pairs[key]
-
-    def _new_pair(
-        self, count: int, least: int, within: int | None, data: tuple[str, ...]
-    ) -> Pair | None:
         window = self.selection.window
         first, days = day_date(window.first), max(count, 1)
         former = self.selection.former(first, days)

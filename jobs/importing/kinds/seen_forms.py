@@ -153,8 +153,8 @@ def _are_new(connection: ArrowConnection, rows: pa.Table, inserted: Inserted) ->
 
 
 def _named_by(rows: pa.Table, are_new: pa.Array, now: int) -> pa.Table:
-    """The forms that events with a source name, in the columns of `_TOLD_COLUMNS`. Of several names that come
-    together the latest event's is the last."""
+    """The forms that events with a source name, in the columns of `_TOLD_COLUMNS`. Where several names
+    come together, the latest event's is the last."""
     key = ("shop_key", "form_id", "source", "source_id", "form_name", "is_new")
     placed = rows.append_column("is_new", are_new).append_column(
         "place", pa.array(range(len(rows)))

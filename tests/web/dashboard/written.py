@@ -27,20 +27,6 @@ def money(currency: str, *, exact: bool = False) -> Write:
     return lambda cents: formatting.money(cents, currency, exact=exact)
 
 
-def former(now: int, before: int | None, write: Write) -> list[str]:
-    """The texts of a figure of the days before, below the one of these days. Nothing before is said only of
-    something."""
-    if before is None:
-        return []
-    if not before:
-        return ["none before"] if now else []
-    return ["before", f"{write(before)}, {signed(round(100 * (now - before) / before, 2))}"]
-
-
-def signed(per_cent: float) -> str:
-    return _with_sign(formatting.percent(per_cent))
-
-
 def points(difference: float) -> str:
     return f"{_with_sign(formatting.decimal(difference, 1))} points"
 

@@ -62,7 +62,7 @@ class PageExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ReportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The table of a platform. Places are names of columns, or members of a JSON object (`campaign.id`)."""
 
-    # Place -> the field of ad spend, or several. Of places that fill the same the first with a value counts.
+    # Place -> the field of ad spend, or several. Where places fill one field, the first with a value counts.
     fields: dict[str, str | list[str] | Fill]
     # Place -> its name in our segment, in the order of the segment; places of one name stand together. "*":
     # each member of the place by its own name, but for those in `segment_without`.
@@ -86,7 +86,7 @@ class ReportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     any_spelling: bool = False
     # A member that no row has.
     no_row: str = ""
-    # What a record without spend states for the rows after it: the account's place first.
+    # The places that a record without spend states for the rows after it, the account's first.
     account: list[str] = []
     page: PageExport | None = None
 
@@ -248,7 +248,7 @@ class AdReport(Format):
             yield Records(numbered, part.broken, part.position)
 
     def _checked(self, path: Path, header: Sequence[str]) -> Record:
-        """What a header itself states: the currency. Raises UnreadableFile if columns are missing."""
+        """The currency, which a header itself states. Raises UnreadableFile if columns are missing."""
         page, filled, stated = self.table.page, self._filled(header), {}
         if page and "date" not in filled:
             raise UnreadableFile(f"{path}: no column says the day; {page.advice}")
@@ -327,8 +327,8 @@ class AdReport(Format):
 
 
 class _StatedAccounts:
-    """What records without spend state of accounts, for the rows after them. `names`: the places of what they
-    state, the account's first."""
+    """Accounts as records without spend state them, for the rows after them. `names`: the places of these
+    statements, the account's first."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
