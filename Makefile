@@ -119,6 +119,10 @@ $(READY_TO_AUDIT): requirements-audit.lock $(READY)
 audit: $(READY_TO_AUDIT) ## list what is shipped (var/audit/sbom.cdx.json), and the known vulnerabilities in it
 	@$(PYTHON) -m tests.system.audit $(AUDIT)/bin var/audit
 
+.PHONY: start
+start: $(READY) ## run your own installation: API, scheduler and collector together, and print a first link
+	@exec $(PYTHON) -m jobs start
+
 .PHONY: run
 run: $(READY) ## serve the API on HOST=127.0.0.1 and PORT=8000
 	@exec $(PYTHON) -m web serve
@@ -136,8 +140,9 @@ import: $(READY) ## import KIND=events FILE=... (one or more files) [FORMAT=... 
 	@if [ -z $(call quoted,$(KIND)) ] || [ -z $(call quoted,$(FILE)) ]; then \
 	  echo "Usage: make import KIND=events FILE=events.ndjson" >&2; \
 	  echo "KIND: shops forms events orders ad-spend ad-accounts exchange-rates" >&2; exit 2; fi
-	@$(PYTHON) -m jobs import $(call quoted,$(KIND)) $(if $(FORMAT),--format $(call quoted,$(FORMAT))) \
-	  $(shop) $(FILE) || { status=$$?; if [ $$status = 3 ]; then \
+	@if [ -e $(call quoted,$(FILE)) ]; then set -- $(call quoted,$(FILE)); else set -- $(FILE); fi; \
+	$(PYTHON) -m jobs import $(call quoted,$(KIND)) $(if $(FORMAT),--format $(call quoted,$(FORMAT))) \
+	  $(shop) "$$@" || { status=$$?; if [ $$status = 3 ]; then \
 	  echo "make import: done, and some rows were rejected and kept. That is exit status 3, which make calls" \
 	    "Error 3 and passes on as 2; nothing crashed." >&2; fi; exit $$status; }
 
@@ -169,13 +174,13 @@ restore: $(READY) ## replace the warehouse by the backup FILE=... [FORCE=1]
 	@if [ -z $(call quoted,$(FILE)) ]; then echo "Usage: make restore FILE=warehouse.backup" >&2; exit 2; fi
 	@$(PYTHON) -m jobs restore $(if $(FORCE),--force) $(call quoted,$(FILE))
 
+.PHONY: schema
+schema: $(READY) ## write the first schema anew from warehouse/tables, until the first release
+	@$(PYTHON) -m warehouse.migrations.first_schema
+
 .PHONY: migration
-migration: $(READY_TO_CHECK) ## NAME=...: write a revision with what warehouse/tables declares and the newest one lacks
+migration: $(READY_TO_CHECK) ## NAME=...: after the release, write a revision with what warehouse/tables has and the newest one lacks
 	@if [ -z $(call quoted,$(NAME)) ]; then echo "Usage: make migration NAME='answers per page'" >&2; exit 2; fi
-	@newest=$$(cd warehouse/migrations/versions && ls [0-9]*.py | tail -1 | cut -c1-4); \
-	if [ ! -f tests/warehouse/migrations/$$newest.json.gz ]; then \
-	  echo "migration: the data of revision $$newest are not stored, which the tests migrate. Put your changes" \
-	    "aside (git stash), run $(PYTHON) -m tests.warehouse.migrations, and take them back." >&2; exit 1; fi
 	@$(PYTHON) -m warehouse.migrations.revise $(call quoted,$(NAME))
 	@$(PYTHON) -m ruff format --quiet warehouse/migrations/versions
 

@@ -23,17 +23,18 @@ from jobs.commands.options import (
     shop_option,
 )
 from jobs.run.errors import one_line_errors
+from warehouse import VERSION
 from warehouse.environment import JOBS, SCHEDULER, WrongSettings, prepare
 
 # The headings of the help.
 SECTIONS: Final = {
     "Every day": (
         *("import", "rollup", "status", "imports", "rejects", "fields", "pull", "pulls"),
-        "scheduler",
+        *("scheduler", "start"),
     ),
     "Now and then": (
-        *("forget", "backfill", "rebuild", "verify", "run", "landing", "purge", "backup"),
-        *("restore", "demo"),
+        *("forget", "backfill", "rebuild", "verify", "run", "landing", "dropped"),
+        *("purge", "backup", "restore", "demo"),
     ),
 }
 
@@ -67,6 +68,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, message="formrevenue %(version)s")
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Import raw files, and roll them up into the daily summaries that the API answers from."""
@@ -378,7 +380,8 @@ def verify(**options: Any) -> None:
 @main.command()
 @click.argument("job", metavar="JOB")
 def run(**options: Any) -> None:
-    """Run a JOB of the schedule now: nightly, refresh, verify, purge, landing or pull:NAME.
+    """Run a JOB of the schedule now: nightly, refresh, verify, purge, landing,
+    dropped or pull:NAME.
 
     It is recorded under that name. If it is already running, here or on another machine, the exit
     status is 75.
@@ -386,6 +389,31 @@ def run(**options: Any) -> None:
     from jobs.commands.run_job import run_command
 
     run_command(**options)
+
+
+@main.command()
+def start() -> None:
+    """Run a shop's own installation: the API, the scheduler and the collector, until Ctrl-C.
+
+    Each line has the name of its process. Where nobody can sign in yet, a link for the first member is
+    printed. All of them end when one does.
+    """
+    from jobs.commands.start import start_command
+
+    start_command()
+
+
+@main.command()
+@scheduled_as_option
+def dropped(**options: Any) -> None:
+    """Look at the files that members dropped on their Data page.
+
+    Their page shows what was found, and asks for the import, which is that of `landing`. Imports that are to
+    be undone there are undone.
+    """
+    from jobs.commands.dropped import dropped_command
+
+    dropped_command(**options)
 
 
 @main.command()
@@ -406,8 +434,8 @@ def landing(**options: Any) -> None:
 def purge(**options: Any) -> None:
     """Delete raw events older than RAW_DAYS (every figure stays), rejects older than REJECTS_DAYS, records of
     imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, events of the audit trail older than
-    AUDIT_DAYS, imported files of the collector and of pulls older than LANDED_DAYS, expired Idempotency-Keys,
-    and what is left of deleted shops."""
+    AUDIT_DAYS, imported files of the collector, of pulls and of pages older than LANDED_DAYS, dropped files
+    that nobody imported within a day, expired Idempotency-Keys, and what is left of deleted shops."""
     from jobs.commands.purge import purge_command
 
     purge_command(**options)

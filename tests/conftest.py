@@ -41,6 +41,7 @@ os.environ["ENV_FILE"] = os.devnull
 # The rooms in which the database decides whether a test passes: SQL of their own, locks, types.
 BOTH_DATABASES = (
     "warehouse",
+    "contract/test_form_rules.py",
     "jobs/commands/test_forget.py",
     "jobs/importing/test_ads.py",
     "jobs/importing/test_chosen_rejects.py",
@@ -61,6 +62,7 @@ BOTH_DATABASES = (
     "jobs/scheduler/test_conditions.py",
     "jobs/scheduler/test_landing_conditions.py",
     "web/api/test_ad_spend.py",
+    "web/pages/test_seen_forms.py",
     "web/api/test_all_steps.py",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
@@ -70,6 +72,7 @@ BOTH_DATABASES = (
     "web/dashboard/test_data.py",
     "web/dashboard/test_data_persons.py",
     "web/dashboard/test_data_rejects.py",
+    "web/dashboard/test_drop.py",
     "web/dashboard/test_labels.py",
     "web/dashboard/test_shops.py",
     "web/cli/test_shops.py",
@@ -83,6 +86,8 @@ BOTH_DATABASES = (
     "contract/test_undo.py",
     "contract/test_versions.py",
     "contract/by_hand/test_exports.py",
+    "system/browser/test_popup_tools.py",
+    "system/browser/test_seen_forms.py",
 )
 
 _WITHOUT_POSTGRES = "without PostgreSQL: "

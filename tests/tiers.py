@@ -17,6 +17,7 @@ THOROUGH: Final = (
     "contract/test_credits.py",
     "contract/test_equal_age.py::test_random_worlds_at_any_age",
     "contract/test_forgetting.py",
+    "contract/test_form_rules.py",
     "contract/test_life.py::test_random_worlds_keep_their_answers",
     "contract/test_raw_days.py",
     "contract/test_removal.py",
@@ -43,6 +44,7 @@ THOROUGH: Final = (
     "system/test_processes.py",
     "web/db/test_pgbouncer.py::test_answers_are_the_same_for_many_clients_on_two_connections",
     "web/server/test_greedy_tenants.py",
+    "web/server/test_uploads.py",
     "system/test_readme.py::test_the_demo_run_again_keeps_its_key_and_its_member",
     # floods, and files of many megabytes
     "jobs/importing/test_ceilings.py",
@@ -66,8 +68,10 @@ BROWSER_CORE: Final = (
     "system/browser/test_dashboard_scripts.py::test_menus",
     "system/browser/test_data.py::test_the_data_page_and_its_retry_by_keyboard",
     "system/browser/test_docs.py",
+    "system/browser/test_drop.py::test_from_the_drop_to_the_undoing[True]",
     "system/browser/test_front_door.py::test_a_link_signs_in_once",
     "system/browser/test_keys.py::test_member_and_key_from_start_to_end",
+    "system/browser/test_seen_forms.py::test_three_forms_of_which_none_is_marked[sqlite]",
     "system/browser/test_snippet.py::test_what_is_clicked_on_the_demo_page_is_answered",
     "system/browser/test_snippet_consent.py::test_nothing_is_stored_or_sent_before_the_consent",
 )
@@ -82,7 +86,7 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_chosen_rejects.py::test_chosen_by_kind_file_shop_and_number",
     "jobs/importing/test_forgotten_forms.py::test_a_form_goes_with_its_last_event",
     "jobs/importing/test_forgotten_rows.py::test_versions_of_orders_are_counted_as_without_the_dropped_ones",
-    "jobs/importing/test_imports.py::test_a_purge_forgets_old_imports_but_the_last",
+    "jobs/importing/test_imports.py::test_a_purge_forgets_old_imports",
     "jobs/importing/test_imports.py::test_a_shop_stays_and_keeps_the_currency_of_its_money",
     "jobs/importing/test_imports.py::test_accounts_and_rates",
     "jobs/importing/test_imports.py::test_events_that_another_import_repeated_stay",
@@ -100,6 +104,7 @@ POSTGRES_CORE: Final = (
     "jobs/pipeline/test_deleted_shops.py::test_a_verify_finds_no_difference_in_a_shop_that_is_deleted",
     "jobs/pipeline/test_failed_batches.py::test_the_first_wait_is_five_minutes_and_each_further_one_twice_as_long",
     "jobs/pipeline/test_forget_asked.py::test_a_member_touches_rejects_of_the_own_shop_alone",
+    "jobs/pipeline/test_joined_batches.py",
     "jobs/pipeline/test_pending_batches.py::test_an_import_says_for_whom_it_waits",
     "jobs/pipeline/test_raw_days.py::test_a_late_event_merges_with_what_was_kept",
     "jobs/pipeline/test_raw_days.py::test_what_computes_again_says_which_events_are_gone",
@@ -130,9 +135,14 @@ POSTGRES_CORE: Final = (
     "web/dashboard/test_data_persons.py::test_rows_under_other_identifiers_of_the_person_are_counted",
     "web/dashboard/test_data_rejects.py::test_a_retry_and_its_outcome",
     "web/dashboard/test_data_rejects.py::test_only_members_who_manage_connections_see_it",
+    "web/dashboard/test_drop.py::test_a_file_that_is_gone",
+    "web/dashboard/test_drop.py::test_all_imports_of_a_file_are_undone",
+    "web/dashboard/test_drop.py::test_what_nobody_imports_goes_after_a_day",
+    "web/dashboard/test_drop.py::test_who_may",
     "web/dashboard/test_shops.py::test_a_row_leads_into_its_shop_over_the_same_days",
     "web/dashboard/test_shops.py::test_every_figure_is_that_of_the_api",
     "web/db",
+    "web/pages/test_seen_forms.py",
 )
 
 

@@ -17,10 +17,10 @@ good, and its outcomes grow with its age. So they are kept by `delay`, and only
 `daily/reader.py::read_outcomes` adds them to their submissions: it asks at which age.
 
 Raise `LOGIC_VERSION` when a rollup returns other figures than before: editions that were built with
-older logic are then rebuilt. A changed declaration needs a revision as well (`make migration`); a new
-value of a dimension, such as another device type, needs neither. Packed rows cannot be read under
-another declaration, so the revision of a summary with `packed_dims` also has to stop answers from
-reading the old edition: `op.execute("UPDATE shop SET edition = 0")`.
+older logic are then rebuilt. A changed declaration changes the schema as well (CONTRIBUTING.md, "Add a
+table or a column"); a new value of a dimension, such as another device type, needs neither. Packed rows
+cannot be read under another declaration, so the revision of a summary with `packed_dims` also has to stop
+answers from reading the old edition: `op.execute("UPDATE shop SET edition = 0")`.
 """
 
 from dataclasses import dataclass

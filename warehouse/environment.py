@@ -8,6 +8,8 @@ import os
 import pwd
 import re
 import sys
+from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +43,9 @@ _OF_JOBS: Final = (
     settings.CREDENTIALS_KEY,
     settings.SHOPIFY_CLIENT_ID,
     settings.SHOPIFY_CLIENT_SECRET,
+    # Those of the API that `start` starts.
+    settings.HOST,
+    settings.PORT,
 )
 _OF_ADMIN: Final = (settings.HOST, settings.PORT, settings.PUBLIC_URL)
 # The settings that not every process uses, by those that do.
@@ -70,6 +75,10 @@ _USED: Final = {
         settings.ATTRIBUTION_WINDOW_DAYS,
         settings.REJECTS_DAYS,
         settings.SECRET_KEY,
+        # Those of the page that takes files.
+        settings.UPLOAD_MB,
+        settings.IMPORT_DIR,
+        settings.IMPORTS_DAYS,
         # Those of the pages that set up a shop.
         settings.CREDENTIALS_KEY,
         settings.COLLECT_HOST,
@@ -93,6 +102,9 @@ _USED: Final = {
 }
 
 _PR_SET_DUMPABLE: Final = 4
+# Names that are taken for misspelt: their least length, and how alike they are (`difflib`).
+_LONG: Final = 8
+_ALIKE: Final = 0.85
 _DEFAULT_FILE: Final = Path(__file__).parents[1] / ENV_FILE.default
 # KEY=VALUE. A value is in single quotes, as it is; in double quotes, where \ stands before " and \; or in
 # none, up to a # after a space.
@@ -135,7 +147,20 @@ def prepare(process: str) -> None:
             wrong.append(str(error))
     if wrong:
         raise WrongSettings("\n".join(wrong))
+    for warning in _nearly_settings():
+        print(f"Warning: {warning}", file=sys.stderr)  # noqa: T201
     hide_memory()
+
+
+def _nearly_settings() -> Iterator[str]:
+    """Sentences on variables that are probably misspelt settings: nothing reads them."""
+    names = {setting.name for setting in SETTINGS}
+    names |= {f"{name}_FILE" for name in names}
+    # Short names, such as HOST, are like many that others use.
+    long = [name for name in names if len(name) >= _LONG]
+    for variable in sorted(os.environ.keys() - names):
+        for name in get_close_matches(variable, long, 1, _ALIKE):
+            yield f"{variable} is set, and no setting is called so: is {name} meant?"
 
 
 def hide_memory() -> None:

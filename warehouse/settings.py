@@ -87,7 +87,8 @@ LANDED_DAYS: Final = Setting(
     "LANDED_DAYS",
     "30",
     values.DAYS,
-    "days after which imported files of the collector and of pulls are deleted from `done/`; others stay",
+    "days after which imported files of the collector, of pulls and of pages are deleted from "
+    "`done/`; others stay",
 )
 IMPORT_MEMORY_MB: Final = Setting(
     "IMPORT_MEMORY_MB",
@@ -106,6 +107,12 @@ PULL_MAX_MB: Final = Setting(
     "2000",
     values.Number(1, 1_000_000, "megabytes"),
     "megabytes that one pull may bring; one that brings more fails",
+)
+UPLOAD_MB: Final = Setting(
+    "UPLOAD_MB",
+    "256",
+    values.Number(1, 10_000, "megabytes"),
+    "megabytes that a file may have which a member drops on the Data page",
 )
 BATCH_MAX_ATTEMPTS: Final = Setting(
     "BATCH_MAX_ATTEMPTS",
@@ -305,6 +312,7 @@ SETTINGS: Final = (
     IMPORT_MEMORY_MB,
     IMPORT_MINUTES,
     PULL_MAX_MB,
+    UPLOAD_MB,
     HOST,
     PORT,
     WORKERS,

@@ -1,8 +1,10 @@
 """`purge`: delete what is kept for some days only."""
 
-from jobs.importing.old_imports import purge_imports
 from jobs.importing.rejects import purge_rejects
+from jobs.importing.undo import purge_imports
+from jobs.landing.dropped import purge_dropped
 from jobs.landing.folder import purge_own
+from jobs.pipeline.joined_batches import join_batches
 from jobs.pipeline.raw_days import purge_events
 from jobs.run.clock import now_micros
 from jobs.run.console import report
@@ -11,7 +13,7 @@ from warehouse import settings
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
 from warehouse.domain.vocabulary import IDEMPOTENCY_HOURS
-from warehouse.operations import job_runs
+from warehouse.operations import dropped_files, job_runs
 from warehouse.tenants.deletion import finish_deletions
 
 
@@ -27,11 +29,26 @@ def purge_command(scheduled_as: str | None) -> None:
         runs = job_runs.purge(run.connection, now_micros(), settings.RUNS_DAYS.get())
         days = settings.RAW_DAYS.get()
         events = purge_events(run, now_micros() - days * MICROS_PER_DAY) if days else 0
-        kept_from = now_micros() - settings.LANDED_DAYS.get() * MICROS_PER_DAY
-        files = purge_own(settings.IMPORT_DIR.get(), kept_from / MICROS_PER_SECOND)
+        join_batches(run)
+        _purge_collectors(run.connection)
+        now = now_micros()
+        root = settings.IMPORT_DIR.get()
+        files = purge_own(root, now / MICROS_PER_SECOND, settings.LANDED_DAYS.get())
+        dropped_before = now - dropped_files.KEPT_MICROS
+        dropped_files.purge(run.connection, dropped_before)
+        files += purge_dropped(root, dropped_before / MICROS_PER_SECOND)
         # A scheduler's log tells what happened, not that nothing did.
         if events or runs or files or not scheduled_as:
             report(f"purged {events} events, {runs} records of runs, {files} files")
+
+
+def _purge_collectors(connection: ArrowConnection) -> None:
+    """Forget the hosts that were not seen for a day before the last one: a container has a name of its own at
+    each start. Commits."""
+    connection.execute(
+        f"DELETE FROM collector WHERE seen_at < (SELECT MAX(seen_at) FROM collector) - {MICROS_PER_DAY}"
+    )
+    connection.commit()
 
 
 def _purge_idempotency_keys(connection: ArrowConnection, now: int) -> None:

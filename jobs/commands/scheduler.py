@@ -40,7 +40,7 @@ def scheduler_command() -> None:
     click.get_current_context().call_on_close(lambda: log_as(""))
     last = _last_starts()
     _make_landing(landing)
-    children = ChildProcesses(landing)
+    children = ChildProcesses(settings.WAREHOUSE_URL.get(), landing)
     # Pulls may wait for hours, and must not keep the others from their turn.
     executors = {"default": ThreadPoolExecutor(10), "pulls": ThreadPoolExecutor(_PULLS_AT_ONCE)}
     scheduler = BackgroundScheduler(executors=executors, timezone=UTC)
@@ -55,7 +55,10 @@ def scheduler_command() -> None:
         pulls.follow, IntervalTrigger(seconds=_LOOK_SECONDS, timezone=UTC), next_run_time=now
     )
     signs = SignsOfLife(
-        settings.WAREHOUSE_URL.get(), landing, lambda: (*jobs, *pulls.jobs.values())
+        settings.WAREHOUSE_URL.get(),
+        landing,
+        lambda: (*jobs, *pulls.jobs.values()),
+        children.warehouse,
     )
     with graceful_stop(lambda: None, seconds=KILL_AFTER_SECONDS + 1), beating(signs.beat):
         scheduler.start()
@@ -99,7 +102,7 @@ class _Pulls:
         missed, runs at once."""
         now = from_micros(now_micros())
         try:
-            with open_warehouse() as connection:
+            with self._children.warehouse, open_warehouse() as connection:
                 jobs = {job.name: job for job in pull_jobs(list_pulls(connection))}
                 runs = job_runs.last_of_each(connection, to_micros(now))
         except Exception as error:

@@ -26,7 +26,8 @@ def _of_days(table: str, at: str) -> str:
     )
 
 
-_SESSION: Final = "shop_key, form_id, form_session_id"
+# Without the form: events of another one may count as its, in a session with the same id.
+_SESSION: Final = "shop_key, form_session_id"
 _ORDER: Final = "shop_key, order_id, updated_at, content"
 
 EVENTS: Final = (
@@ -42,7 +43,8 @@ IN_SESSIONS: Final = (
     f"WHERE e.shop_key = raw_event.shop_key AND e.edition IN (SELECT edition FROM {_STAGED}) "
     f"AND {has_applied('e', 'raw_event.batch_id')})"
 )
-"""The condition on `raw_event`: an applied event of a form session with an event in the staged days."""
+"""The condition on `raw_event`: an applied event of a form session with an event in the staged days, or of
+another form's session with the same id."""
 
 IN_ORDERS: Final = (
     f"({_ORDER}) IN (SELECT r.{_ORDER.replace(', ', ', r.')} {_of_days('raw_order', 'created_at')})"

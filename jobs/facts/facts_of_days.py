@@ -11,6 +11,7 @@ from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.fact_table_io import load
 from jobs.facts.facts import Facts
 from jobs.facts.first_sessions import PAIR
+from jobs.facts.form_rules import counted, rules_of
 from jobs.facts.read_raw import form_ids
 from warehouse import tables
 from warehouse.catalogue import MILESTONES
@@ -88,6 +89,7 @@ def events_by_day(
     """The events of the staged days (and of others) that editions have applied, from raw rows and kept facts:
     edition, day, form; a row per event. `editions`: the edition of each shop key; `spans`: those staged."""
     rows = connection.rows_of(tables.raw_event, days_of_raw.EVENTS)
+    rows = counted(rows, rules_of(connection, editions.values()))
     shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)
     own = np.array([editions[shop] for shop in shops.tolist()], dtype=np.int64)[index]
     frame = pd.DataFrame({"edition": own, "form": form_ids(rows["form_id"])})

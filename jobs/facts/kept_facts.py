@@ -13,15 +13,21 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from jobs.arrays.group_keys import group_keys, index_of
+from jobs.facts.form_rules import RulesByShop
 from jobs.facts.partials import Partials, fold, merge_partials
-from jobs.facts.read_raw import RawEvents, RawOrders, chosen_texts
+from jobs.facts.read_raw import RawEvents, RawOrders, chosen_texts, shop_ids
+from warehouse.domain.form_rules import LEFT_OUT
 from warehouse.domain.hash_ids import text_ids
 from warehouse.domain.time import MICROS_PER_SECOND
 
 IDENTIFIERS: Final = ("form_id", "visitor_id", "customer_id", "email_sha256")
 """The texts that groups have from raw events, beside `form_session_id`."""
+
+# The texts that name a form session in its shop.
+_SESSION_TEXTS: Final = ("form_id", "form_session_id")
 
 # In every time zone a day begins at a quarter of an hour: the days of events are known in each.
 QUARTER: Final = 15 * 60 * MICROS_PER_SECOND
@@ -66,6 +72,23 @@ class KeptFacts:
         return KeptFacts(
             **parts, utms=utms, texts=self.texts[self.texts["id"].isin(np.concatenate(used))]
         )
+
+    def counted(self, shop_key: int, rules: RulesByShop) -> "KeptFacts":
+        """These facts of a shop under the ids of forms that count. A session can have several groups with the
+        same identifiers then."""
+        if shop_key not in rules:
+            return self
+        form_id = self.groups["form_id"].replace(rules[shop_key])
+        facts = replace(self, groups=self.groups.assign(form_id=form_id)).only(form_id != LEFT_OUT)
+        groups = facts.groups
+        ids = np.array(text_ids(groups["form_id"].tolist()), np.int64)
+        parts = (pa.chunked_array([pa.array(groups[name], pa.string())]) for name in _SESSION_TEXTS)
+        groups = groups.assign(
+            session_hash=shop_ids(np.full(len(groups), shop_key, np.int64), *parts), form=ids
+        )
+        own = pd.DataFrame({"id": ids, "text": groups["form_id"]})
+        texts = pd.concat([facts.texts, own], ignore_index=True)
+        return replace(facts, groups=groups, texts=texts.drop_duplicates("id", ignore_index=True))
 
     def events(self, edition: int) -> pd.DataFrame:
         """edition, session_hash, form, at; a row per event, to the quarter of an hour."""

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from jobs.facts import fact_table_io
+from jobs.facts.form_rules import rules_of
 from jobs.facts.kept_facts import QUARTER, KeptFacts
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
@@ -21,8 +22,9 @@ def read(
     connection: ArrowConnection, editions: Mapping[int, int], condition: str = "true"
 ) -> Iterator[tuple[int, int, KeptFacts]]:
     """The kept facts of shops that meet an SQL condition on `kept_facts`, batch by batch: batch_id, edition,
-    facts. `editions`: the edition of each shop key."""
+    facts. `editions`: the edition of each shop key, under whose rules on forms they are told; 0 for none."""
     shops = ", ".join(map(str, editions))
+    rules = rules_of(connection, editions.values())
     batches = connection.table(
         f"SELECT batch_id FROM kept_facts WHERE shop_key IN ({shops}) AND {condition} ORDER BY batch_id"
     )
@@ -30,7 +32,8 @@ def read(
         (row,) = connection.table(
             "SELECT shop_key, content FROM kept_facts WHERE batch_id = $1", batch_id
         ).to_pylist()
-        yield batch_id, editions[row["shop_key"]], _decoded(row["content"])
+        shop_key = row["shop_key"]
+        yield batch_id, editions[shop_key], _decoded(row["content"]).counted(shop_key, rules)
 
 
 def read_sessions(

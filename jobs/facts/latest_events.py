@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from jobs.arrays.group_keys import Column
 from jobs.facts import kept_facts_io, read_raw
+from jobs.facts.form_rules import RulesByShop, counted, rules_of
 from jobs.facts.kept_facts import KeptFacts, with_kept
 from jobs.facts.partials import (
     NOTHING_REMOVED,
@@ -40,10 +41,13 @@ def latest_events(events: str, emails: str, steps: str) -> str:
     """
     by_email = (
         f"WHERE {events} AND customer_id <> '' AND ({_EMAIL}) IN ({emails})",
-        f"PARTITION BY {_EMAIL} ORDER BY occurred_at DESC, customer_id DESC",
+        # Those of a form may not count.
+        f"PARTITION BY {_EMAIL}, form_id ORDER BY occurred_at DESC, customer_id DESC",
     )
     by_step = (
-        f"WHERE {events} AND type IN ({STEP_VIEW}, {STEP_COMPLETE}) AND ({_STEP}) IN ({steps})",
+        f"WHERE {events} AND type IN ({STEP_VIEW}, {STEP_COMPLETE}) "
+        # Those of all forms: events of another one may count as its.
+        f"AND (shop_key, step_id) IN (SELECT shop_key, step_id FROM ({steps}) s)",
         # The latest event has the index, and the latest that has a name the name.
         f"PARTITION BY {_STEP}, step_name = '' ORDER BY occurred_at DESC, event_id DESC",
     )
@@ -68,7 +72,8 @@ def with_latest(
     `by_shop`: the edition of each shop key; `events`, `orders`: the conditions on raw rows that have the
     e-mails and steps.
     """
-    decided = _stage_decided(connection, by_shop, events, orders)
+    rules = rules_of(connection, by_shop.values())
+    decided = _stage_decided(connection, by_shop, events, orders, rules)
     no_orders = read_raw.read_orders(connection, "false", by_shop)
     found = []
     for spanned in _spans(connection, by_shop):
@@ -96,7 +101,11 @@ def with_latest(
 
 
 def _stage_decided(
-    connection: ArrowConnection, by_shop: Mapping[int, int], events: str, orders: str
+    connection: ArrowConnection,
+    by_shop: Mapping[int, int],
+    events: str,
+    orders: str,
+    rules: RulesByShop,
 ) -> Removed:
     """Stage the texts of the e-mails and steps that raw rows have; returns their ids."""
     rows = connection.rows_of(
@@ -110,6 +119,8 @@ def _stage_decided(
     steps = rows.loc[rows["step_id"] != "", _STEP.split(", ")].drop_duplicates()
     for name, texts in ((_EMAILS, emails), (_STEPS, steps)):
         connection.stage(name, pa.Table.from_pandas(texts, preserve_index=False))
+    steps = counted(pa.Table.from_pandas(steps, preserve_index=False), rules).to_pandas()
+    steps = steps.drop_duplicates()
     own = pa.table({"text": pa.array(emails["email_sha256"], pa.string())})["text"]
     ids = read_raw.shop_ids(emails["shop_key"].to_numpy(), own)
     form, step = (

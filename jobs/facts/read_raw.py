@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.arrays.group_keys import Column, GroupKeys, combine, group_keys
+from jobs.facts.form_rules import counted, rules_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.hash_ids import SEPARATOR, text_id, text_ids
@@ -74,12 +75,19 @@ class RawOrders:
 
 
 def read_events(
-    connection: ArrowConnection, condition: str, editions: Mapping[int, int]
+    connection: ArrowConnection,
+    condition: str,
+    editions: Mapping[int, int],
+    *,
+    as_imported: bool = False,
 ) -> RawEvents:
-    """The raw events that meet an SQL condition. `editions`: the edition of each shop key."""
+    """The raw events that meet an SQL condition. `editions`: the edition of each shop key, which says for
+    which form events count, unless they are read `as_imported`."""
     table = connection.rows_of(
         tables.raw_event, f"SELECT {_EVENT} FROM raw_event WHERE {condition}"
     )
+    if not as_imported:
+        table = counted(table, rules_of(connection, editions.values()))
     shops, edition = _editions(table, editions)
     utm, sets = _utm_ids(table[UTM_FIELDS[0]])
     texts = []

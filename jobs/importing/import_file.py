@@ -6,15 +6,16 @@ Each chunk is one transaction, together with its rejects.
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 
 from jobs.importing.ceilings import OverCeiling, check_time, file_ceilings, row_found, rows_tried
 from jobs.importing.files.chunk import Chunk, UnreadableFile
 from jobs.importing.files.detect import NO_OPTIONS, ImportOptions, chunks_of
-from jobs.importing.kept_rejects import KeptRejects, Rejects
+from jobs.importing.kept_rejects import KeptRejects, Rejects, Tried
+from jobs.importing.kinds.append_only import FORGOTTEN
 from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind, Written
-from jobs.importing.kinds.forgotten_rows import FORGOTTEN
 from jobs.importing.shops import ImportedShops, keep_shops, load_shops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.background_iter import background_iter
@@ -23,10 +24,24 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.email_hash import EmailHasher
 from warehouse.operations import imports
 from warehouse.operations.hash_secret import email_hasher
-from warehouse.operations.imports import ImportRecord
 
 Progress = Callable[[int], None]
 CheckedChunk = tuple[ChunkColumns, pa.Table]
+
+
+class RejectSink(Protocol):
+    """Where the refused rows of chunks go: those of a file are kept, those of a retry get new reasons."""
+
+    file: str
+    import_id: int
+    not_kept: int
+
+    def stage(self, columns: ChunkColumns) -> Rejects:
+        """Stage what is to be written of a chunk's rejects; the lines, reasons and texts to show."""
+
+    def write(self, chunk: Chunk, tried: Tried) -> None:
+        """Write what is staged, and the counts of the import, in the transaction of the rows. Raises
+        ImportUndone."""
 
 
 def import_file(
@@ -83,13 +98,13 @@ def import_chunks(
     connection.tune_for_import()
     shops, hasher = shops or load_shops(connection), email_hasher(connection)
     own = imports.begin(connection, kind.name, file, run_id, now_micros())
-    kept = KeptRejects(connection, kind, file, shops, own.import_id)
+    kept = KeptRejects(connection, kind, file, shops, own)
     state = imports.FAILED
     try:
         with closing(background_iter(checked(kind, chunks, shops, hasher))) as ready:
             for columns, rows in ready:
                 read, rejected = counts.read, counts.rejected
-                write_chunk(connection, kind, kept, own, columns, rows, counts)
+                write_chunk(connection, kind, kept, columns, rows, counts)
                 progress(columns.chunk.position)
                 check_time()
                 tried = counts.read - read
@@ -125,40 +140,35 @@ def readable(path: Path, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
 def write_chunk(
     connection: ArrowConnection,
     kind: Kind,
-    kept: KeptRejects,
-    own: ImportRecord,
+    sink: RejectSink,
     columns: ChunkColumns,
     rows: pa.Table,
     counts: Counts,
 ) -> None:
-    """Write the accepted rows of a chunk, and its rejects. Commits, then adds to the counts. Raises
-    ShopDeleted."""
-    chunk, not_kept = columns.chunk, kept.not_kept
+    """Write the accepted rows of a chunk, and its rejects to their sink. Commits, then adds to the counts.
+    Raises ShopDeleted and ImportUndone."""
+    chunk, not_kept = columns.chunk, sink.not_kept
     has_begun = kind.refuse_stored(connection, columns, rows)
     refused = columns.refused_rows()
-    written, rejects = Written(), Rejects()
+    written, rejects, shops = Written(), Rejects(), set[int]()
     rejected, read = refused + len(chunk.broken), len(chunk) + len(chunk.broken)
     if refused:
         rows = rows.filter(pa.array(columns.accepted()))
     if rejected:
-        rejects = kept.stage(columns)
+        rejects = sink.stage(columns)
         if not has_begun:
             connection.commit()  # the transaction must begin with a write (see `Kind.write`)
     if rows.num_rows:
-        written = kind.write(connection, rows, own.import_id)
-        own.shops |= keep_shops(connection, rows)
-    if rejected:
-        kept.write(chunk)
-        own.shops |= kept.shops
-    own.add(written.new, written.duplicate, written.replaced, read, rejected)
-    imports.advance(connection, own)
+        written = kind.write(connection, rows, sink.import_id)
+        shops = keep_shops(connection, rows)
+    sink.write(chunk, Tried(read, rejected, written, shops))
     connection.commit()
     if chunk.format:
         counts.add_more(chunk.counted, written.more)
     elif FORGOTTEN in written.more:
         counts.add_more({FORGOTTEN: written.more[FORGOTTEN]})
     counts.add_hashed(columns.hashed_addresses())
-    if kept.not_kept > not_kept:
-        counts.add_more({NOT_KEPT: kept.not_kept - not_kept})
+    if sink.not_kept > not_kept:
+        counts.add_more({NOT_KEPT: sink.not_kept - not_kept})
     counts.add(written, read, rejected)
-    counts.add_rejects(kept.file, ((line, reason) for line, reason, _ in rejects))
+    counts.add_rejects(sink.file, ((line, reason) for line, reason, _ in rejects))

@@ -1,22 +1,25 @@
 """The rejects of one import of a file that are kept: the first ones. The others are counted.
 
-A few bytes can unpack to millions of rejects, which would fill the disk.
+A few bytes can unpack to millions of rejects, which would fill the disk. The collector's files are of all
+shops. So where a file has no place left, a reject takes that of the last one of the shop that has the most.
+The bad rows of one shop do not hide those of another.
 """
 
-from collections.abc import Iterator
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from jobs.importing.files.chunk import HIDDEN, MAX_KEPT_REJECTS, Chunk
-from jobs.importing.kinds.base import Kind
+from jobs.importing.kinds.base import Kind, Written
 from jobs.importing.reject_text import kept_text
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.operations import forgotten
+from warehouse.editions.pending_batches import sql_list
+from warehouse.operations import forgotten, imports
+from warehouse.operations.imports import ImportRecord
 
 # Characters of the texts of a file's rejects that are kept: 3,000 for each of them.
 _MAX_TEXT: Final = 32 << 20
@@ -45,6 +48,15 @@ def certain_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: i
     return shops.find(cell.as_py() if isinstance(cell, pa.Scalar) else cell)
 
 
+class Tried(NamedTuple):
+    """The rows of a chunk, counted. `shops`: the keys of those whose rows were written."""
+
+    read: int
+    rejected: int
+    written: Written
+    shops: set[int]
+
+
 class KeptRejects:
     """The rejects of a file that are kept, chunk by chunk in the file's order. Another import of the same
     file comes to the same rejects, and adds none."""
@@ -55,61 +67,81 @@ class KeptRejects:
         kind: Kind,
         file: str,
         shops: ImportedShops,
-        import_id: int,
+        own: ImportRecord,
     ) -> None:
         self._connection, self._kind, self.file, self._shops = connection, kind, file, shops
-        self._import_id = import_id
-        # The keys of the shops whose rows certainly were rejected.
-        self.shops: set[int] = set()
-        self._rows = self._size = 0
+        self._own, self.import_id = own, own.import_id
+        # By shop, the number, the line and the size of each reject that is kept.
+        self._kept: dict[int, list[tuple[int, int, int]]] = {}
+        self._number = self._rows = self._size = self._most = 0
+        # Lines whose stored rejects give way.
+        self._gone: list[int] = []
         self.not_kept = 0
-        self._forget_number()
+        self._forget_lines([_NOT_KEPT_LINE])
         connection.commit()
 
     def stage(self, columns: ChunkColumns) -> Rejects:
         """Stage those of a chunk's rejects that are to be kept: none that names a person whom the shop has
         forgotten. Returns their lines, reasons and texts."""
         persons = forgotten.remembered_by_shop(self._connection)
-        rejects: Rejects = []
-        shops: list[int] = []
-        for line, reason, text, shop_key in self._first(columns):
-            if self._size >= _MAX_TEXT:
-                break
+        kept: dict[int, tuple[int, str, str, int]] = {}
+        for line, reason, row, text in _in_order(columns):
+            shop_key = certain_shop(self._shops, self._kind, columns, row)
+            if not self._make_room(shop_key, kept):
+                continue
+            text = text if row is None else columns.chunk.text(row)
+            text = kept_text(text, self._kind, columns.hasher, mapped=bool(columns.chunk.format))
             # A row of no certain shop stays: it may be of another one than the person's.
             hashes = persons.get(shop_key, set())
             if hashes and forgotten.is_mentioned(columns.hasher, hashes, reason, text):
                 continue
-            rejects.append((line, reason[:_MAX_REASON], text))
-            shops.append(shop_key)
+            self._number += 1
+            kept[self._number] = line, reason[:_MAX_REASON], text, shop_key
+            of_shop = self._kept.setdefault(shop_key, [])
+            of_shop.append((self._number, line, len(text)))
+            self._most = max(self._most, len(of_shop))
             self._rows, self._size = self._rows + 1, self._size + len(text)
-        self.shops.update(filter(None, shops))
-        self.not_kept += columns.refused_rows() + len(columns.chunk.broken) - len(rejects)
-        staged = list(rejects)
+        rows = list(kept.values())
+        rejects = [(line, reason, text) for line, reason, text, _ in rows]
+        self._own.shops.update(shop_key for *_, shop_key in rows if shop_key)
+        rejected = columns.refused_rows() + len(columns.chunk.broken)
+        self.not_kept += rejected - len(rejects) + len(self._gone)
         if self.not_kept:
             number = f"not kept: {self.not_kept} more rejects of this file"
-            staged.append((_NOT_KEPT_LINE, number, ""))
-            shops.append(self._shops.find(columns.chunk.shop_id))
-        rows = [(*reject, shop_key) for reject, shop_key in zip(staged, shops, strict=True)]
+            shop_key = self._shops.find(columns.chunk.shop_id)
+            rows.append((_NOT_KEPT_LINE, number, "", shop_key))
         names = ("line", "reason", "text", "shop_key")
         arrays = map(pa.array, zip(*rows, strict=True))
         self._connection.stage(_STAGED, pa.table(dict(zip(names, arrays, strict=True))))
         return rejects
 
-    def _first(self, columns: ChunkColumns) -> Iterator[tuple[int, str, str, int]]:
-        """Line, reason, text and shop of a chunk's first rejects, as many as can still be kept."""
-        chunk, most = columns.chunk, MAX_KEPT_REJECTS - self._rows
-        rejects: list[tuple[int, str, int | None, str]]
-        rejects = [(int(chunk.lines[row]), why, row, "") for row, why in columns.refused()[:most]]
-        rejects += [(line.line, line.reason, None, line.text) for line in chunk.broken[:most]]
-        for line, reason, row, text in sorted(rejects, key=itemgetter(0))[:most]:
-            text = text if row is None else chunk.text(row)
-            kept = kept_text(text, self._kind, columns.hasher, mapped=bool(chunk.format))
-            yield line, reason, kept, certain_shop(self._shops, self._kind, columns, row)
+    def _make_room(self, shop_key: int, staged: dict[int, Any]) -> bool:
+        """Whether there is a place for one more reject of a shop, which may be that of another shop's last
+        one: of this chunk, whose rejects are `staged` by their numbers, or of one before."""
+        while self._rows >= MAX_KEPT_REJECTS or self._size >= _MAX_TEXT:
+            if len(self._kept.get(shop_key, ())) + 1 >= self._most:
+                return False
+            number, line, size = max(self._kept.values(), key=len).pop()
+            if staged.pop(number, None) is None:
+                self._gone.append(line)
+            self._rows, self._size = self._rows - 1, self._size - size
+            self._most = max(map(len, self._kept.values()))
+        return True
 
-    def write(self, chunk: Chunk) -> None:
-        """Write what is staged: the rejects, and how many are not kept. The caller commits."""
+    def write(self, chunk: Chunk, tried: Tried) -> None:
+        """Write what is staged: the rejects, and how many are not kept; and the counts of the import. The
+        caller commits. Raises ImportUndone."""
+        if tried.rejected:
+            self._write_staged(chunk)
+        written, own = tried.written, self._own
+        own.shops |= tried.shops
+        own.add(written.new, written.duplicate, written.replaced, tried.read, tried.rejected)
+        imports.advance(self._connection, own)
+
+    def _write_staged(self, chunk: Chunk) -> None:
         if self.not_kept:
-            self._forget_number()
+            self._forget_lines([_NOT_KEPT_LINE, *self._gone])
+            self._gone = []
         self._connection.execute(
             "INSERT INTO reject (kind, format, shop_id, file, line, reason, text, shop_key, rejected_at, "
             "import_id, is_textual) "
@@ -123,14 +155,22 @@ class KeptRejects:
             chunk.shop_id,
             self.file,
             now_micros(),
-            self._import_id,
+            self.import_id,
             int(chunk.textual),
         )
 
-    def _forget_number(self) -> None:
+    def _forget_lines(self, lines: list[int]) -> None:
         self._connection.execute(
-            "DELETE FROM reject WHERE kind = $1 AND file = $2 AND line = $3",
+            f"DELETE FROM reject WHERE kind = $1 AND file = $2 AND line IN ({sql_list(lines)})",
             self._kind.name,
             self.file,
-            _NOT_KEPT_LINE,
         )
+
+
+def _in_order(columns: ChunkColumns) -> list[tuple[int, str, int | None, str]]:
+    """Line, reason and row of a chunk's rejects; for a line that could not be decoded, None and its text."""
+    chunk = columns.chunk
+    rejects: list[tuple[int, str, int | None, str]]
+    rejects = [(int(chunk.lines[row]), why, row, "") for row, why in columns.refused()]
+    rejects += [(line.line, line.reason, None, line.text) for line in chunk.broken]
+    return sorted(rejects, key=itemgetter(0))

@@ -7,15 +7,16 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from jobs.importing.files.chunk import Chunk
+from jobs.importing.files.chunk import BrokenLine, Chunk
 from jobs.importing.files.ndjson import chunk_of_texts
 from jobs.importing.formats import FORMATS, mapping
 from jobs.importing.formats.base import Records, Target
 from jobs.importing.formats.projection import kept_record
-from jobs.importing.kept_rejects import certain_shop
+from jobs.importing.import_file import write_chunk
+from jobs.importing.kept_rejects import Rejects, Tried, certain_shop
 from jobs.importing.kinds import KINDS
-from jobs.importing.kinds.base import Counts, Kind, Written
-from jobs.importing.shops import ImportedShops, load_shops
+from jobs.importing.kinds.base import Counts, Kind
+from jobs.importing.shops import ImportedShops, ShopDeleted, load_shops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.clock import now_micros
 from jobs.run.console import say
@@ -33,6 +34,8 @@ _ROWS: Final = 5_000
 _TEXT: Final = 16 << 20
 # Rejects of one shop that one refresh tries: the figures of others must not wait for them.
 _ROWS_A_REFRESH: Final = 20_000
+
+_REASONS: Final = "staged_reasons"
 
 # Format, shop, whether the file writes numbers as text, import.
 Group = tuple[str, str, bool, int]
@@ -210,32 +213,67 @@ def _retry(
     shops = load_shops(connection)
     chunk = _chunk(kind, group, tried, shops)
     columns = ChunkColumns(chunk, email_hasher(connection))
-    rows = kind.check(columns, shops)
-    kind.refuse_stored(connection, columns, rows)
-    accepted, ids = columns.accepted(), chunk.lines
-    written = Written()
-    if accepted.any():
-        *_, import_id = group
-        written = kind.write(connection, rows.filter(pa.array(accepted)), import_id)
-        if not imports.add_retried(connection, import_id, int(accepted.sum())):
-            # It was undone meanwhile, and its rejects with it.
-            connection.rollback()
-            return
-        _remove(connection, ids[accepted])
-    connection.commit()
-    reasons = {reject.reject_id: reject.reason for reject in tried}
-    again = [
-        (int(ids[row]), reason, certain_shop(shops, kind, columns, row))
-        for row, reason in columns.refused()
-    ]
-    if chunk.format:
-        shop_key = certain_shop(shops, kind, columns, None)
-        again += [(each.line, each.reason, shop_key) for each in chunk.broken]
-        counts.add_more(chunk.counted)
-    counts.add_more(written.more)
-    counts.add_hashed(columns.hashed_addresses())
-    _update_reasons(connection, [reject for reject in again if reject[1] != reasons[reject[0]]])
-    counts.add(written, len(tried), len(tried) - int(accepted.sum()))
+    sink = _TriedRejects(connection, kind, shops, tried)
+    try:
+        write_chunk(connection, kind, sink, columns, kind.check(columns, shops), counts)
+    except (imports.ImportUndone, ShopDeleted):
+        # Meanwhile: its rejects went with the import, or are of no shop now.
+        connection.rollback()
+
+
+class _TriedRejects:
+    """Rejects of one import that are tried again: those that are accepted go, the others have a new reason.
+    A text that is no row (the unreadable part of a file) stays as it is."""
+
+    file = ""
+    not_kept = 0
+
+    def __init__(
+        self,
+        connection: ArrowConnection,
+        kind: Kind,
+        shops: ImportedShops,
+        tried: list[Reject],
+    ) -> None:
+        self._connection, self._kind, self._shops = connection, kind, shops
+        self._reasons = {reject.reject_id: reject.reason for reject in tried}
+        self.import_id = tried[0].import_id
+        self._refused: list[tuple[int, str, int]] = []
+
+    def stage(self, columns: ChunkColumns) -> Rejects:
+        """Stage the new reasons, and the shops whose the rows are: a shop may be known by now."""
+        chunk = columns.chunk
+        refused = [(int(chunk.lines[row]), reason, row) for row, reason in columns.refused()]
+        unread = [(line.line, line.reason, None) for line in chunk.broken if chunk.format]
+        self._refused = [
+            (number, reason, certain_shop(self._shops, self._kind, columns, row))
+            for number, reason, row in (*refused, *unread)
+        ]
+        rows = [row for row in self._refused if row[1] != self._reasons[row[0]]]
+        columns_of = zip(*rows, strict=True) if rows else ((), (), ())
+        names = ("reject_id", "reason", "shop_key")
+        types = (pa.int64(), pa.string(), pa.int64())
+        arrays = map(pa.array, columns_of, types)
+        self._connection.stage(_REASONS, pa.table(dict(zip(names, arrays, strict=True))))
+        return []
+
+    def write(self, chunk: Chunk, tried: Tried) -> None:
+        """Remove the rows that are accepted, and write the reasons of the others. Raises ImportUndone."""
+        connection = self._connection
+        if accepted := tried.read - tried.rejected:
+            imports.add_retried(connection, self.import_id, accepted)
+            refused = [number for number, *_ in self._refused]
+            ids = pa.array(np.setdiff1d(chunk.lines, refused))
+            staged = connection.stage("staged_done", pa.table({"reject_id": ids}))
+            reject_retries.count_accepted(connection, staged)
+            connection.execute(
+                f"DELETE FROM reject WHERE reject_id IN (SELECT reject_id FROM {staged})"
+            )
+        if self._refused:
+            connection.execute(
+                f"UPDATE reject SET reason = s.reason, shop_key = s.shop_key FROM {_REASONS} s "
+                "WHERE s.reject_id = reject.reject_id"
+            )
 
 
 def _chunk(kind: Kind, group: Group, tried: list[Reject], shops: ImportedShops) -> Chunk:
@@ -243,32 +281,17 @@ def _chunk(kind: Kind, group: Group, tried: list[Reject], shops: ImportedShops) 
     name, shop_id, textual, _ = group
     numbered = [(reject.reject_id, reject.text) for reject in tried]
     if not name:
-        return chunk_of_texts(kind.field_names(), numbered, textual=textual)
-    currency = shops.currencies.get(shops.keys.get(shop_id, 0), "")
-    records = [(number, kept_record(text)) for number, text in numbered]
-    kept = Records([(number, record) for number, record in records if record is not None])
-    return mapping.chunk_of(FORMATS[name], kind, Target(shop_id, currency), kept)
-
-
-def _remove(connection: ArrowConnection, ids: np.ndarray) -> None:
-    staged = connection.stage("staged_done", pa.table({"reject_id": pa.array(ids)}))
-    reject_retries.count_accepted(connection, staged)
-    connection.execute(f"DELETE FROM reject WHERE reject_id IN (SELECT reject_id FROM {staged})")
-
-
-def _update_reasons(connection: ArrowConnection, refused: list[tuple[int, str, int]]) -> None:
-    """Store the new reasons of rejects, and the shops whose they are: a shop may be known by now."""
-    if not refused:
-        return
-    ids, reasons, shop_keys = map(list, zip(*refused, strict=True))
-    columns = {"reject_id": ids, "reason": reasons, "shop_key": shop_keys}
-    staged = connection.stage("staged_reasons", pa.table(columns))
-    connection.commit()  # the transaction must begin with a write (see `Kind.write`)
-    connection.execute(
-        f"UPDATE reject SET reason = s.reason, shop_key = s.shop_key FROM {staged} s "
-        "WHERE s.reject_id = reject.reject_id"
-    )
-    connection.commit()
+        chunk = chunk_of_texts(kind.field_names(), numbered, textual=textual)
+    else:
+        currency = shops.currencies.get(shops.keys.get(shop_id, 0), "")
+        records = [(number, kept_record(text)) for number, text in numbered]
+        kept = Records([(number, record) for number, record in records if record is not None])
+        chunk = mapping.chunk_of(FORMATS[name], kind, Target(shop_id, currency), kept)
+    read = {*chunk.lines.tolist(), *(line.line for line in chunk.broken)}
+    chunk.broken += [
+        BrokenLine(one.reject_id, one.reason) for one in tried if one.reject_id not in read
+    ]
+    return chunk
 
 
 def _pages(connection: ArrowConnection, which: str, *values: Cell) -> Iterator[list[int]]:

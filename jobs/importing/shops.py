@@ -62,11 +62,9 @@ def keep_shops(connection: ArrowConnection, rows: pa.Table) -> set[int]:
     if "shop_key" not in rows.column_names:
         return set()
     keys = rows["shop_key"].unique().to_pylist()
-    kept = connection.table(
-        f"SELECT shop_key FROM shop WHERE shop_key IN ({sql_list(keys)}) ORDER BY shop_key "
-        f"{connection.backend.keep_rows}"
-    )
-    if kept.num_rows < len(keys):
+    listed = sql_list(keys)
+    connection.keep_shops(listed)
+    if connection.value(f"SELECT COUNT(*) FROM shop WHERE shop_key IN ({listed})") < len(keys):
         connection.rollback()
         raise ShopDeleted
     return set(keys)

@@ -3,13 +3,15 @@
 From its first transaction on, the import stands no longer. Raw rows go in portions, each with its figures
 (`pipeline/removal.py`); all else goes in the last transaction. An undo that was killed is ended by the next
 `imports undo` of it, or by the next rollup.
+
+Imports that are too old to be undone are forgotten: what they wrote stands for good.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from jobs.importing.kinds import KINDS, seen_forms
+from jobs.importing.kinds import KINDS, forms, replace_last, seen_forms
 from jobs.importing.kinds.replace_last import ReplaceLast, TakenBack, same_key
 from jobs.pipeline.removal import RawRows, remove_rows
 from jobs.pipeline.removed_rows import portion_rows
@@ -19,9 +21,10 @@ from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.connections.errors import defect, is_outage
 from warehouse.connections.portions import small_together
+from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations import imports, job_leases
-from warehouse.operations.imports import WITHDRAWN, ImportedFile
+from warehouse.operations.imports import UNDOING, UNDONE, WITHDRAWN, ImportedFile
 from warehouse.tables.base import unique_names
 
 JOB: Final = "undo"
@@ -60,7 +63,7 @@ def undo(run: JobRun, imported: ImportedFile) -> TakenBack:
         for shops, rows in raw.parts():
             gone += remove_rows(run, shops, rows)
         # Nobody repeats a row or retries a reject of it meanwhile.
-        connection.lock_table("import_batch")
+        imports.lock_shops_of(connection, import_id)
         if not raw.parts():
             raw.forget()
             _end(connection, import_id)
@@ -174,4 +177,32 @@ def _end(connection: ArrowConnection, import_id: int) -> None:
     """Delete the rejects of an import, and have it undone. Commits."""
     connection.execute("DELETE FROM reject WHERE import_id = $1", import_id)
     imports.end_undo(connection, import_id)
+    connection.commit()
+
+
+def purge_imports(connection: ArrowConnection, now: int, days: int) -> None:
+    """Forget the imports that ended more than so many days ago. Commits."""
+    before = now - days * MICROS_PER_DAY
+    # A killed import has no end.
+    ended = f"CASE WHEN ended_at = 0 THEN started_at + {MICROS_PER_DAY} ELSE ended_at END"
+    expired = f"SELECT import_id FROM import_file WHERE {ended} < {before} AND state <> '{UNDOING}'"
+    for raw, repeated in tables.REPEATED.items():
+        same = same_key(unique_names(raw), "t", repeated.name)
+        # A row of an import that was undone is there because others repeated it.
+        connection.execute(
+            f"DELETE FROM {repeated.name} WHERE import_id IN ({expired}) AND NOT EXISTS "
+            f"(SELECT 1 FROM {raw.name} t JOIN import_batch b ON b.batch_id = t.batch_id "
+            f"WHERE {same} AND b.import_id IN ({WITHDRAWN}))"
+        )
+    connection.commit()
+    seen_forms.forget(connection, expired)
+    for table, version in tables.VERSIONS.items():
+        connection.lock_table(table.name)
+        replace_last.forget(connection, version, expired)
+        connection.commit()
+    forms.forget(connection, expired)
+    connection.execute(
+        f"DELETE FROM import_file WHERE import_id IN ({expired}) AND (state <> '{UNDONE}' OR NOT EXISTS "
+        "(SELECT 1 FROM import_batch b WHERE b.import_id = import_file.import_id AND b.rows > 0))"
+    )
     connection.commit()

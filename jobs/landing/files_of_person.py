@@ -1,4 +1,4 @@
-"""The files of the landing folder that name a person, waiting or in `done/` and `failed/`.
+"""The files of the landing folder that name a person: dropped, waiting, or in `done/` and `failed/`.
 
 `forget` lists them: whose files they are, and what else is in them, is not for a program to decide.
 """
@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from jobs.importing.ceilings import memory_ceiling
 from jobs.importing.files.byte_blocks import DamagedArchive, blocks_of
 from jobs.importing.files.chunk import UnreadableFile
-from jobs.landing.folder import open_descriptor, open_folder, survey
+from jobs.landing.dropped import dropped_files
+from jobs.landing.folder import survey
 from jobs.landing.held_file import HeldPath
 from jobs.run.console import Bar, bar
 from jobs.run.signals import raise_if_stopped
@@ -27,6 +28,7 @@ from warehouse.domain.addresses import sole_address
 from warehouse.domain.email_hash import hashed_email, is_sha256, keyed_of
 from warehouse.domain.landing_names import DONE, FAILED
 from warehouse.operations.forgotten import EMAIL, Identifier
+from warehouse.operations.landing_folders import open_descriptor, open_folder
 from warehouse.settings import IMPORT_MEMORY_MB
 
 # A pipe that was put there does not make us wait for its writer.
@@ -80,6 +82,11 @@ def _open_files(root: Path, shop_id: str) -> Iterator[tuple[Path, int, int]]:
                         status = os.fstat(descriptor)
                         if stat.S_ISREG(status.st_mode):
                             yield place.under(root).joinpath(*end, name), descriptor, status.st_size
+    for path in dropped_files(root, shop_id):
+        with suppress(OSError), open_descriptor(path, _OPEN) as descriptor:
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode):
+                yield path, descriptor, status.st_size
 
 
 def _is_named(path: HeldPath, pattern: re.Pattern[bytes], progress: Bar) -> bool:

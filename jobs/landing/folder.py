@@ -11,18 +11,18 @@ programs give to unfinished files.
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from jobs.importing.formats import FORMATS
 from jobs.importing.kinds import KINDS
-from warehouse.domain.landing_names import DONE, FAILED, is_service_file
-
-REPORT: Final = ".report.json"
+from warehouse.domain.landing_names import DONE, FAILED, REPORT, is_aside, is_service_file
+from warehouse.operations.landing_folders import open_folder, open_inner
 
 _UNFINISHED: Final = (".part", ".tmp", ".crdownload")
+_DAY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True)
@@ -89,32 +89,6 @@ class Survey:
     places: list[LandingPlace] = field(default_factory=list)
 
 
-@contextmanager
-def open_descriptor(name: str | Path, flags: int, folder: int | None = None) -> Iterator[int]:
-    """A descriptor of a file or folder, in an open `folder` or at a path. Raises OSError."""
-    descriptor = os.open(name, flags, dir_fd=folder)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def open_inner(folder: int, name: str) -> AbstractContextManager[int]:
-    """A descriptor of the folder `name` in an open one. Raises OSError, also if it is a symlink."""
-    return open_descriptor(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, folder)
-
-
-@contextmanager
-def open_folder(root: Path, *names: str) -> Iterator[int]:
-    """A descriptor of the folder `root/names...`. Raises OSError, also if one of the names is a
-    symlink; `root` itself, which the operator has set, may be one."""
-    with ExitStack() as opened:
-        folder = opened.enter_context(open_descriptor(root, os.O_RDONLY | os.O_DIRECTORY))
-        for name in names:
-            folder = opened.enter_context(open_inner(folder, name))
-        yield folder
-
-
 def make(root: Path) -> None:
     """Make the folders of the kinds and formats, so that people find them."""
     root.mkdir(parents=True, exist_ok=True)
@@ -154,17 +128,21 @@ def failed(root: Path, places: list[LandingPlace]) -> list[Path]:
     return sorted(path for path in found if not path.name.endswith(REPORT))
 
 
-def purge_own(root: Path, before: float) -> int:
+def purge_own(root: Path, now: float, days: int) -> int:
     """Delete the files in `done/` that the service itself has put there, and their reports, that were written
-    before this time; how many. All other files are somebody's own."""
+    more than these days before `now` (in seconds); and what killed pulls left aside, after a day. Returns how
+    many. All other files are somebody's own."""
     deleted = 0
     for place in survey(root).places:
-        with suppress(OSError), open_folder(root, *place.parts, DONE) as folder:
-            for name, status in _entries(folder):
-                is_own = is_service_file(name) and stat.S_ISREG(status.st_mode)
-                if is_own and status.st_mtime < before:
-                    os.unlink(name, dir_fd=folder)
-                    deleted += 1
+        for end, is_own, kept_days in (((), is_aside, 1), ((DONE,), is_service_file, days)):
+            with suppress(OSError), open_folder(root, *place.parts, *end) as folder:
+                for name in filter(is_own, os.listdir(folder)):
+                    with suppress(FileNotFoundError):
+                        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                        is_old = status.st_mtime < now - kept_days * _DAY_SECONDS
+                        if is_old and stat.S_ISREG(status.st_mode):
+                            os.unlink(name, dir_fd=folder)
+                            deleted += 1
     return deleted
 
 

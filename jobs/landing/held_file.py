@@ -16,8 +16,9 @@ from itertools import count
 from pathlib import Path, PosixPath
 from typing import Any, Final
 
-from jobs.landing.folder import REPORT, LandedFile, open_descriptor, open_folder, open_inner
-from warehouse.domain.landing_names import DONE, FAILED
+from jobs.landing.folder import LandedFile
+from warehouse.domain.landing_names import DONE, FAILED, REPORT
+from warehouse.operations.landing_folders import open_descriptor, open_folder, open_inner
 
 # Opened like this, a device or a pipe does nothing, and the file need not be readable.
 _HOLD: Final = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW

@@ -26,9 +26,9 @@ from jobs.run.console import say
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.connections.errors import is_outage
-from warehouse.domain.landing_names import DONE, FAILED
+from warehouse.domain.landing_names import DONE, FAILED, is_dropped
 from warehouse.domain.time import iso_millis
-from warehouse.operations import job_runs
+from warehouse.operations import dropped_files, job_runs
 
 # Outcomes of a file besides DONE and FAILED.
 LEFT: Final = "left"
@@ -61,6 +61,9 @@ def _land(run: JobRun, root: Path, file: LandedFile, tries: int) -> str:
         with hold(root, file) as held:
             job_runs.work_at(run.connection, run.record, file.claim)
             outcome, report = _imported(run, held, tries)
+            if is_dropped(file.path.name):
+                told = file.path.name, report["error"] or "", now_micros()
+                dropped_files.landed_was_imported(run.connection, *told)
             phase("move")
             held.move(outcome, report)
     except FileGone as reason:

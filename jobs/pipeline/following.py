@@ -16,6 +16,7 @@ from jobs.arrays.group_keys import Column
 from jobs.facts import kept_facts_io, read_raw
 from jobs.facts.changes import Changes
 from jobs.facts.derive_changes import derive_changes
+from jobs.facts.form_rules import counted, rules_of
 from jobs.facts.gather import gather
 from jobs.facts.kept_facts import KeptFacts, with_kept
 from jobs.facts.latest_events import latest_events
@@ -33,7 +34,7 @@ EditionByShop: TypeAlias = Mapping[int, int]
 
 _IN_SESSIONS: Final = (
     "EXISTS (SELECT 1 FROM removed_event s WHERE s.form_session_id = raw_event.form_session_id "
-    "AND s.form_id = raw_event.form_id AND s.shop_key = raw_event.shop_key AND {})"
+    "AND s.shop_key = raw_event.shop_key AND {})"
 )
 
 
@@ -69,6 +70,7 @@ def follow(
     """How the figures of editions (`one_of_each_shop`) follow the staged rows (`removed_rows.py`), which are
     those of the dropped facts if there are any. Leaves a transaction open."""
     by_shop = {edition.shop_key: edition.edition for edition in editions}
+    dropped = _counted(connection, by_shop, dropped)
     window_days, applied = editions[0].window_days, is_applied(sql_list(by_shop.values()))
     if dropped is None:
         gone = read_raw.read_events(connection, f"{REMOVED_EVENT} AND {applied}", by_shop).events
@@ -80,7 +82,7 @@ def follow(
             gone = gone.iloc[:0]
     sessions = gone[["edition", "session_hash"]].drop_duplicates()
     partials = _with_kept(
-        connection, by_shop, _partials_left(connection, by_shop), sessions, dropped
+        connection, by_shop, _partials_left(connection, by_shop, sessions), sessions, dropped
     )
     has_events = sessions["session_hash"].isin(partials.sessions["session_hash"])
     emails, steps = _lost_emails(connection, by_shop), _lost_steps(connection, by_shop)
@@ -105,6 +107,17 @@ def follow(
     return Following(changes, deltas_of(units, NO_EVENTS, events))
 
 
+def _counted(
+    connection: ArrowConnection, by_shop: EditionByShop, dropped: DroppedFacts | None
+) -> DroppedFacts | None:
+    """The dropped facts as the edition has their forms counted."""
+    if dropped is None:
+        return None
+    shop_key, rules = dropped.shop_key, rules_of(connection, by_shop.values())
+    gone, left = (facts.counted(shop_key, rules) for facts in (dropped.gone, dropped.left))
+    return replace(dropped, gone=gone, left=left)
+
+
 def _with_kept(
     connection: ArrowConnection,
     by_shop: EditionByShop,
@@ -122,14 +135,19 @@ def _with_kept(
     return with_kept(partials, [(by_shop[dropped.shop_key], left), *others])
 
 
-def _partials_left(connection: ArrowConnection, by_shop: EditionByShop) -> Partials:
-    """The content of the applied rows that are left, of the sessions and orders of the staged rows. An order
-    without such a row is there as a test: those are in no fact."""
+def _partials_left(
+    connection: ArrowConnection, by_shop: EditionByShop, sessions: pd.DataFrame
+) -> Partials:
+    """The content of the applied rows that are left, of these sessions (those of the staged events) and of
+    the orders of the staged rows. An order without such a row is there as a test: those are in no fact."""
     numbers = sql_list(by_shop.values())
     applied, staged = is_applied(numbers), _IN_SESSIONS.format(is_applied(numbers, "s.batch_id"))
     events = read_raw.read_events(
         connection, f"{_of_shops(by_shop)} AND {applied} AND {staged} AND {LEFT_EVENT}", by_shop
     )
+    # Another form may have a session of the same id.
+    is_own = events.events["session_hash"].isin(sessions["session_hash"])
+    events = replace(events, events=events.events[is_own].reset_index(drop=True))
     of_orders = "(shop_key, order_id) IN (SELECT shop_key, order_id FROM removed_order)"
     orders = read_raw.read_orders(
         connection,
@@ -180,6 +198,7 @@ def _lost_steps(connection: ArrowConnection, by_shop: EditionByShop) -> pd.DataF
     """The steps whose index or name may be from one of the staged events: edition, form, step."""
     texts = _lost_step_texts(sql_list(by_shop.values()))
     lost = connection.rows_of(tables.raw_event, texts)
+    lost = counted(lost, rules_of(connection, by_shop.values()))
     form, step = (
         np.array([text_id(text) for text in lost[name].to_pylist()], np.int64)
         for name in ("form_id", "step_id")

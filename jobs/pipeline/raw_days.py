@@ -99,19 +99,19 @@ def _purge_portion(run: JobRun, held: Claim, which: str) -> bool:
     removed_rows.stage(connection, tables.raw_order, by_shop, "false")
     if not rows.num_rows:
         return False
-    events = read_raw.read_events(connection, removed_rows.REMOVED_EVENT, by_shop)
+    # The rules on forms may change: the facts that are kept have the ids that were imported.
+    events = read_raw.read_events(connection, removed_rows.REMOVED_EVENT, by_shop, as_imported=True)
     no_orders = read_raw.read_orders(connection, "false", by_shop)
     identifiers = rows.select(["shop_key", "event_id", *IDENTIFIERS]).to_pandas()
     identifiers["edition"] = identifiers.pop("shop_key").map(by_shop)
     kept = keep(events, no_orders, identifiers)
     connection.commit()
     fence_all(connection, held)
-    # An undo begins under the same lock: it is seen here, or sees here what is gone.
-    connection.lock_table("import_batch")
+    # An undo begins under the same lock of shops: it is seen here, or sees here what is gone.
+    keep_editions(connection, held, sorted(by_shop))
     if connection.value(f"SELECT 1 FROM removed_event WHERE {_OF_WITHDRAWN} LIMIT 1"):
         connection.rollback()
         return True
-    keep_editions(connection, held, sorted(by_shop))
     for shop_key, number in by_shop.items():
         if number in kept:
             _write(connection, held, shop_key, kept[number])

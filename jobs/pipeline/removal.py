@@ -106,10 +106,10 @@ def _remove_portion(
     connection.commit()
     phase("write")
     fence_all(connection, held)
+    keep_editions(connection, held, shops)
     if _still_meet(connection, rows) != (events, orders):
         connection.rollback()
         return True
-    keep_editions(connection, held, shops)
     _write(connection, held, following)
     connection.execute(f"DELETE FROM raw_order WHERE {REMOVED_ORDER}")
     connection.execute(f"DELETE FROM repeated_order WHERE {REMOVED_ORDER}")
@@ -147,9 +147,9 @@ def fence_all(connection: ArrowConnection, held: Claim) -> None:
 
 
 def keep_editions(connection: ArrowConnection, held: Claim, shops: list[int]) -> None:
-    """Keep the shops from having other editions than the held ones until the end of the transaction. Raises
-    LeaseLost, after a rollback, if one has: each must follow."""
-    connection.lock_rows("shop", "shop_key", f"shop_key IN ({sql_list(shops)})")
+    """Keep the shops from having other editions than the held ones, and imports from writing rows of them,
+    until the end of the transaction. Raises LeaseLost, after a rollback, if one has: each must follow."""
+    connection.lock_shops(sql_list(shops))
     now, then = editions.editions_of(connection, shops), held.editions
     if {edition.edition for edition in now} != {edition.edition for edition in then}:
         connection.rollback()
@@ -165,9 +165,8 @@ def _write(connection: ArrowConnection, held: Claim, following: list[Following])
 
 
 def _still_meet(connection: ArrowConnection, rows: RawRows) -> tuple[int, int]:
-    """How many of the staged events and orders still meet their condition. No import writes from here on:
-    one could repeat a row, and locks a batch before a shop, as this does."""
-    connection.lock_table("import_batch")
+    """How many of the staged events and orders still meet their condition, which an import that repeats a row
+    can change until their shops are locked."""
     events, orders = (
         connection.value(f"SELECT COUNT(*) FROM {table} WHERE {removed} AND ({which})")
         for table, removed, which in (
@@ -179,14 +178,19 @@ def _still_meet(connection: ArrowConnection, rows: RawRows) -> tuple[int, int]:
 
 
 def delete_staged_events(connection: ArrowConnection) -> None:
-    """Delete the staged events, and count the rows that are left of their batches and of those of the staged
-    orders. An empty batch stays: SQLite would give its number to the next one, which the editions would take
-    for applied."""
+    """Delete the staged events, count the rows that are left of their batches and of those of the staged
+    orders, and delete the batches without any. One of which RAW_DAYS took events stays: its import can no
+    longer be undone."""
     connection.execute(f"DELETE FROM raw_event WHERE {REMOVED_EVENT}")
     connection.execute(f"DELETE FROM repeated_event WHERE {REMOVED_EVENT}")
+    concerned = (
+        "batch_id IN (SELECT batch_id FROM removed_event UNION SELECT batch_id FROM removed_order)"
+    )
     connection.execute(
         "UPDATE import_batch SET rows = "
         "(SELECT COUNT(*) FROM raw_event r WHERE r.batch_id = import_batch.batch_id) + "
-        "(SELECT COUNT(*) FROM raw_order r WHERE r.batch_id = import_batch.batch_id) WHERE batch_id IN "
-        "(SELECT batch_id FROM removed_event UNION SELECT batch_id FROM removed_order)"
+        f"(SELECT COUNT(*) FROM raw_order r WHERE r.batch_id = import_batch.batch_id) WHERE {concerned}"
     )
+    empty = f"SELECT batch_id FROM import_batch WHERE rows = 0 AND purged = 0 AND {concerned}"
+    for table in ("edition_batch", "import_batch"):
+        connection.execute(f"DELETE FROM {table} WHERE batch_id IN ({empty})")

@@ -1,8 +1,9 @@
 """A source: how it is set up, and how one pull of it becomes files in the landing folder."""
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,13 +12,15 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
+from jobs.landing import folder
 from jobs.landing.folder import LandingPlace
-from jobs.pulls.landing_file import new_file
-from warehouse.domain.landing_names import PULLED
+from warehouse.domain.landing_names import PULLED, aside_of, can_be_folder
+from warehouse.operations.landing_folders import open_folder
 from warehouse.operations.shop_pulls import Pull
 
 Json = dict[str, Any]
 
+_CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 # Shorter values, such as `true` or a version, are no secrets, and stand in many words.
 _MIN_SECRET: Final = 5
 
@@ -30,36 +33,43 @@ class PullOutcome(NamedTuple):
     bytes: int
 
 
-class AdAccount(msgspec.Struct, forbid_unknown_fields=True):
-    """The ad account that a pull reads, as answers name it."""
-
-    provider: str
-    account_id: str = ""
-
-
 @dataclass
 class PullRun:
-    """One pull, with all that it works with. `now`: when it began, in UTC."""
+    """One pull, with all that it works with. `now`: when it began, in UTC. `keep_state` saves a state that
+    the next pull goes on from, if this one does not end well."""
 
     pull: Pull
     credentials: Json
     landing: Path
     now: datetime
+    keep_state: Callable[[Json], None]
 
-    def new_file(
-        self, kind: str, format: str, ending: str, label: str = ""
-    ) -> AbstractContextManager[BinaryIO]:
-        """A new file (`landing_file.py`) in the landing folder: of a format, in the folder of the shop; of a
-        kind of our own (format ""), in the folder of the kind. `label` tells the files of one pull apart."""
-        shop_id = self.pull.shop_id if format else ""
+    @contextmanager
+    def new_file(self, kind: str, format: str, ending: str, label: str = "") -> Iterator[BinaryIO]:
+        """A file in the landing folder that appears there at the end of the block, for good; nothing stays of
+        it if the block raises. One of a format is in the folder of the shop; one of a kind of our own (format
+        "") in that of the kind. `label` tells the files of one pull apart. Raises OSError."""
         name = f"{self.pull.name}~{label}" if label else self.pull.name
+        # The same for each try, so that a killed process leaves one file at most.
+        aside = aside_of(name)
         stamp = self.now.strftime("%Y%m%dT%H%M%S%fZ")
-        return new_file(
-            self.landing,
-            LandingPlace(kind, format, shop_id),
-            f".{name}.part",
-            f"{PULLED}{name}~{stamp}{ending}",
-        )
+        place = LandingPlace(kind, format, self.pull.shop_id if format else "")
+        with _open_place(self.landing, place) as opened:
+            with suppress(FileNotFoundError):
+                os.unlink(aside, dir_fd=opened)
+            try:
+                descriptor = os.open(aside, _CREATE, 0o600, dir_fd=opened)
+                with open(descriptor, "w+b") as stream:
+                    yield stream
+                    stream.flush()
+                    os.fsync(descriptor)
+                # Its time is the end: what was renamed before is imported before.
+                whole = f"{PULLED}{name}~{stamp}{ending}"
+                os.rename(aside, whole, src_dir_fd=opened, dst_dir_fd=opened)
+                os.fsync(opened)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(aside, dir_fd=opened)
 
 
 class Source(ABC):
@@ -80,9 +90,16 @@ class Source(ABC):
     def pull(self, run: PullRun) -> PullOutcome:
         """Fetch what is new, and put it whole into the landing folder. Raises PullFailed."""
 
-    def ad_account(self, config: Json) -> AdAccount | None:
-        """The ad account whose state each pull tells; None if it reads none."""
-        return None
+
+def _open_place(root: Path, place: LandingPlace) -> AbstractContextManager[int]:
+    folder.make(root)
+    if place.shop_id:
+        if not can_be_folder(place.shop_id):
+            raise OSError(f"the shop's id {place.shop_id!r} cannot be the name of a folder")
+        *above, last = place.parts
+        with open_folder(root, *above) as parent, suppress(FileExistsError):
+            os.mkdir(last, dir_fd=parent)
+    return open_folder(root, *place.parts)
 
 
 def without_secrets(text: str, credentials: Mapping[str, Any]) -> str:

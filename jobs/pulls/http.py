@@ -5,7 +5,7 @@ import json
 import socket
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Any, Final, Self
 from urllib.parse import urljoin, urlsplit
 from weakref import WeakSet
@@ -19,6 +19,7 @@ from urllib3.util.retry import Retry
 
 from jobs.pulls import limits
 from jobs.pulls.limits import PullFailed
+from warehouse import VERSION
 
 # Seconds to connect, and between two pieces of an answer.
 _TIMEOUTS: Final = (10.0, 60.0)
@@ -27,6 +28,16 @@ _LONGEST_PAUSE_SECONDS: Final = 600.0
 _WORTH_A_RETRY: Final = (429, 500, 502, 503, 504)
 _MAX_REDIRECTS: Final = 5
 _CHUNK_BYTES: Final = 1 << 16
+# Addresses that lead to the IPv4 address in them, with the bits behind it: mapped, translated and compatible
+# ones, NAT64, 6to4.
+_HOLD_IPV4: Final = (
+    *((IPv6Network(network), 0) for network in ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96")),
+    (IPv6Network("64:ff9b::/96"), 0),
+    (IPv6Network("2002::/16"), 80),
+)
+_IPV4_MASK: Final = 0xFFFF_FFFF
+# NAT64 within a network, which chooses where in it the IPv4 address is.
+_LOCAL_NAT64: Final = IPv6Network("64:ff9b:1::/48")
 # The first pause; each further one is longer.
 _FIRST_PAUSE_SECONDS = 1.0
 
@@ -68,6 +79,7 @@ def open_session(own_url: str = "") -> requests.Session:
     session = _Session()
     # What is packed may unpack to any size.
     session.headers["Accept-Encoding"] = "identity"
+    session.headers["User-Agent"] = f"formrevenue/{VERSION}"
     retries = _Patient(
         total=TRIES,
         backoff_factor=_FIRST_PAUSE_SECONDS,
@@ -202,7 +214,7 @@ def _pools(own: frozenset[str]) -> dict[str, Any]:
 
     def checked(connection: HTTPConnection, opened: socket.socket) -> socket.socket:
         peer = opened.getpeername()[0]
-        if peer not in own and not _is_public(peer):
+        if peer not in own and not is_public(peer):
             opened.close()
             raise _WithinError(
                 f"{connection.host} is the address {peer}, which is within a network and not asked. "
@@ -236,11 +248,13 @@ def _addresses_of(url: str) -> frozenset[str]:
     return frozenset()
 
 
-def _is_public(peer: str) -> bool:
+def is_public(peer: str) -> bool:
+    """Whether an address is one of the internet, and so is the IPv4 address to which it leads."""
     address = ip_address(peer.partition("%")[0])
-    if isinstance(address, IPv6Address) and address.ipv4_mapped:
-        address = address.ipv4_mapped
-    return address.is_global
+    for network, bits_behind in _HOLD_IPV4:
+        if address in network:
+            address = IPv4Address(int(address) >> bits_behind & _IPV4_MASK)
+    return address.is_global and address not in _LOCAL_NAT64
 
 
 def _is_loopback(host: str) -> bool:

@@ -3,9 +3,10 @@
 import json
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 from jobs.pulls import http, limits
-from jobs.pulls.base import AdAccount, PullRun, without_secrets
+from jobs.pulls.base import PullRun, without_secrets
 from jobs.pulls.limits import PullFailed
 from jobs.pulls.sources import SOURCES
 from jobs.run.clock import now_micros
@@ -39,7 +40,8 @@ def run_pull(name: str, scheduled_as: str | None) -> None:
 def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
     """Pull, and save how far it came; returns why it failed, "" if it did not."""
     source, root = SOURCES[pull.source], settings.IMPORT_DIR.get()
-    run = PullRun(pull, {}, root, datetime.now(UTC))
+    keep_state = partial(shop_pulls.keep_state, job.connection, pull)
+    run = PullRun(pull, {}, root, datetime.now(UTC), keep_state)
     try:
         try:
             source.check(pull.config, pull.shop_id)
@@ -48,15 +50,13 @@ def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
         run.credentials = decrypted(pull.credentials) if pull.credentials else {}
         with limits.time_limit(http.end_connections):
             outcome = source.pull(run)
-        if account := source.ad_account(pull.config):
-            _land_account(run, account, "")
+        _land_account(run, "")
     except Exception as error:
         if is_outage(error):
             raise
         message = without_secrets(_message(error), run.credentials)
-        with suppress(OSError, ValueError):
-            if account := source.ad_account(pull.config):
-                _land_account(run, account, message)
+        with suppress(OSError):
+            _land_account(run, message)
         return message
     # The files are there by now: a process that is killed here pulls the same again.
     shop_pulls.end_well(
@@ -77,12 +77,15 @@ def _message(error: Exception) -> str:
     return explained(error)
 
 
-def _land_account(run: PullRun, account: AdAccount, message: str) -> None:
-    """Have the ad account say how this pull of it ended."""
+def _land_account(run: PullRun, message: str) -> None:
+    """Have the ad account of the pull, if it has one, say how this pull of it ended."""
+    account = run.pull.config.get("ad_account")
+    if not isinstance(account, dict):
+        return
     row = {
         "shop_id": run.pull.shop_id,
-        "provider": account.provider,
-        "account_id": account.account_id,
+        "provider": account.get("provider"),
+        "account_id": account.get("account_id", ""),
         "status": ERROR if message else OK,
         "synced_at": iso_millis(now_micros()),
         "message": message,

@@ -1,5 +1,6 @@
 """A shop's orders, by the bulk operation of Shopify's GraphQL Admin API. See `shopify.md`."""
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -12,7 +13,7 @@ from jobs.importing.formats import shopify as shopify_formats
 from jobs.pulls import http, limits
 from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.limits import PullFailed
-from jobs.pulls.shopify_api import ShopifyApi
+from jobs.pulls.shopify_api import COMPLETED, RUNNING, ShopifyApi
 from warehouse.operations.shop_pulls import (
     SHOPIFY,
     SHOPIFY_CREDENTIALS,
@@ -54,15 +55,43 @@ class ShopifySource(Source):
             )
         with http.open_session(own_url) as session:
             api = ShopifyApi(session, url, run.credentials)
-            through = run.pull.state.get("updated_through")
-            operation = api.run_bulk_query(query(through, run.pull.lookback_days))
+            operation = api.wait_for(_taken_up(api, run) or _started(api, run))
             # By Shopify's clock: orders that changed meanwhile come with the next pull.
             state = {"updated_through": operation["createdAt"]}
             if not operation.get("url"):
                 return PullOutcome(state, 0, 0)
             with run.new_file("orders", "shopify-bulk", ".jsonl") as file:
-                size = _download(session, operation, file)
+                size = _download(session, operation, file, run)
         return PullOutcome(state, int(operation["objectCount"]), size)
+
+
+def _query_of(run: PullRun) -> str:
+    return query(run.pull.state.get("updated_through"), run.pull.lookback_days)
+
+
+def _taken_up(api: ShopifyApi, run: PullRun) -> Json | None:
+    """The operation that an earlier pull has started and not brought to its end, if it still runs or has a
+    result. It may take longer than one pull may."""
+    begun = run.pull.state.get("operation")
+    if not begun or begun["query"] != _query_of(run):
+        return None
+    operation = None
+    # An operation of another app, say, must not keep all pulls from starting their own.
+    with suppress(PullFailed):
+        operation = api.find_operation(begun["id"])
+    if not operation:
+        return None
+    # After a week its result is gone.
+    has_result = operation.get("url") or operation["objectCount"] == "0"
+    is_whole = operation["status"] == COMPLETED and has_result
+    return operation if is_whole or operation["status"] in RUNNING else None
+
+
+def _started(api: ShopifyApi, run: PullRun) -> Json:
+    asked = _query_of(run)
+    operation = api.start_bulk_query(asked)
+    run.keep_state({**run.pull.state, "operation": {"id": operation["id"], "query": asked}})
+    return operation
 
 
 def _address(config: Json, shop_id: str) -> str:
@@ -97,8 +126,9 @@ def query(through: str | None, lookback_days: int) -> str:
     return text.replace("orders {", f"orders{changed} {{", 1)
 
 
-def _download(session: requests.Session, operation: Json, file: BinaryIO) -> int:
-    """Download the result of an operation, from the beginning where it was cut off; returns its bytes."""
+def _download(session: requests.Session, operation: Json, file: BinaryIO, run: PullRun) -> int:
+    """Download the result of an operation, from the beginning where it was cut off; returns its bytes. One
+    whose result cannot be downloaded is not taken up again."""
     reason = PullFailed(_WHAT)
     for seconds in islice(http.pauses(), http.TRIES):
         file.seek(0)
@@ -108,6 +138,7 @@ def _download(session: requests.Session, operation: Json, file: BinaryIO) -> int
         except PullFailed as error:
             reason = error
         limits.pause(seconds)
+    run.keep_state({name: run.pull.state[name] for name in run.pull.state if name != "operation"})
     raise reason
 
 

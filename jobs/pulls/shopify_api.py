@@ -11,6 +11,9 @@ from jobs.pulls.limits import PullFailed
 from warehouse.operations.shop_pulls import SHOPIFY_CREDENTIALS
 
 API_VERSION: Final = "2026-07"
+# States of a bulk operation.
+COMPLETED: Final = "COMPLETED"
+RUNNING: Final = ("CREATED", "RUNNING", "CANCELING")
 
 _TOKEN: Final = "access_token"
 _WHAT: Final = "Shopify"
@@ -35,31 +38,37 @@ class ShopifyApi:
     def __init__(self, session: requests.Session, url: str, credentials: Json) -> None:
         self._session, self._url, self._credentials = session, url, credentials
 
-    def run_bulk_query(self, query: str) -> Json:
-        """Run a bulk operation to its end; returns it once it is COMPLETED. Waits for others that are
-        running. Raises PullFailed."""
+    def start_bulk_query(self, query: str) -> Json:
+        """Start a bulk operation, once no other is running. Raises PullFailed."""
         for seconds in http.pauses(_POLL_FACTOR, _LONGEST_POLL_SECONDS):
             answer = self.ask(_START, {"query": query})["bulkOperationRunQuery"]
             errors = answer["userErrors"]
             if not errors:
-                return self._ended(answer["bulkOperation"])
+                operation: Json = answer["bulkOperation"]
+                return operation
             if not any(error.get("code") in _BUSY for error in errors):
                 raise PullFailed(f"{_WHAT} refuses the query: {_messages(errors)}")
             limits.pause(seconds)
         raise AssertionError
 
-    def _ended(self, operation: Json) -> Json:
+    def find_operation(self, operation_id: str) -> Json | None:
+        """A bulk operation as it is now; None if Shopify no longer knows it. Raises PullFailed."""
+        operation: Json | None = self.ask(_LOOK, {"id": operation_id})["node"]
+        return operation
+
+    def wait_for(self, operation: Json) -> Json:
+        """A bulk operation once it is COMPLETED. Raises PullFailed."""
         for seconds in http.pauses(_POLL_FACTOR, _LONGEST_POLL_SECONDS):
             status = operation["status"]
-            if status == "COMPLETED":
+            if status == COMPLETED:
                 return operation
-            if status not in ("CREATED", "RUNNING", "CANCELING"):
+            if status not in RUNNING:
                 raise PullFailed(_failure(operation))
             limits.pause(seconds)
-            node = self.ask(_LOOK, {"id": operation["id"]})["node"]
-            if not node:
+            now = self.find_operation(operation["id"])
+            if not now:
                 raise PullFailed(f"{_WHAT} no longer knows the bulk operation {operation['id']}")
-            operation = node
+            operation = now
         raise AssertionError
 
     def ask(self, query: str, variables: dict[str, str]) -> Json:

@@ -10,7 +10,7 @@ import msgspec
 from jobs.importing.formats import FORMATS
 from jobs.importing.kinds import KINDS
 from jobs.pulls import limits, tap
-from jobs.pulls.base import AdAccount, Json, PullOutcome, PullRun, Source
+from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.limits import PullFailed
 
 _AD_SPEND: Final = "ad-spend"
@@ -31,6 +31,13 @@ class _Stream(msgspec.Struct, forbid_unknown_fields=True):
         return FORMATS[self.format].kind if self.format else self.kind
 
 
+class _AdAccount(msgspec.Struct, forbid_unknown_fields=True):
+    """The ad account whose state each pull tells (`run_pull.py`), as answers name it."""
+
+    provider: str
+    account_id: str = ""
+
+
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
     """`lookback_field`: the place in `config` where the tap reads from which day on it shall fetch.
     `files_in_folder`: for taps that need the paths of plain files."""
@@ -39,7 +46,7 @@ class _Config(msgspec.Struct, forbid_unknown_fields=True):
     streams: dict[str, _Stream]
     config: Json = {}
     catalog: Json | None = None
-    ad_account: AdAccount | None = None
+    ad_account: _AdAccount | None = None
     lookback_field: str = ""
     files_in_folder: bool = False
 
@@ -59,9 +66,6 @@ class SingerSource(Source):
         kinds = {stream.lands_as for stream in converted.streams.values()}
         if _AD_SPEND in kinds and converted.ad_account is None:
             raise ValueError('`ad_account` is missing: {"provider": "meta", "account_id": "1"}')
-
-    def ad_account(self, config: Json) -> AdAccount | None:
-        return msgspec.convert(config, _Config).ad_account
 
     def pull(self, run: PullRun) -> PullOutcome:
         config = msgspec.convert(run.pull.config, _Config)

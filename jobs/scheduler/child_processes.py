@@ -3,15 +3,18 @@
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Final
 
 from jobs.landing import folder
 from jobs.run.console import say
 from jobs.run.errors import ALREADY_RUNNING
 from jobs.run.signals import GRACE_SECONDS
-from jobs.scheduler.schedule import Job
+from jobs.scheduler.schedule import DROPPED, Job
+from warehouse.connections.arrow import open_arrow
+from warehouse.operations import dropped_files
 
 # A child ends itself some time after GRACE_SECONDS. One that has not is killed, which harms nothing.
 KILL_AFTER_SECONDS: Final = GRACE_SECONDS + 1.5
@@ -23,17 +26,27 @@ _LONGEST_PAUSE_SECONDS: Final = 60.0
 class ChildProcesses:
     """Runs jobs as child processes. `run` is called by one thread per job."""
 
-    def __init__(self, landing: Path) -> None:
+    def __init__(self, url: str, landing: Path) -> None:
+        self._url = url
+        # Two connections of one process to a file of SQLite lose each other's locks.
+        self.warehouse = Lock()
         self._landing = landing
         self._files: set[folder.LandedFile] = set()
         self._pause, self._paused_until = 0.0, 0.0
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._stopping = False
+        self._over = Event()
         self._lock = Lock()
 
     def run(self, job: Job) -> None:
-        """Run a job in a child process, to its end; `landing` only where files are waiting."""
-        if job.name != "landing":
+        """Run a job in a child process, to its end; `landing` and `dropped` only where files are waiting."""
+        if job.name == DROPPED:
+            if self._has_dropped():
+                self._run(job)
+                if self._has_dropped():
+                    # It failed, or another scheduler runs it: it need not be tried each second.
+                    self._over.wait(_FIRST_PAUSE_SECONDS)
+        elif job.name != "landing":
             self._run(job)
         elif time.monotonic() >= self._paused_until and self._has_landed():
             failed = self._run(job)
@@ -45,6 +58,16 @@ class ChildProcesses:
         """Whether a file has not changed since the last look."""
         before, self._files = self._files, set(folder.survey(self._landing).files)
         return bool(self._files & before)
+
+    def _has_dropped(self) -> bool:
+        """Whether something waits for the job; not where the warehouse does not answer now."""
+        with (
+            self.warehouse,
+            suppress(Exception),
+            open_arrow(self._url, wait_for_locks=False) as connection,
+        ):
+            return dropped_files.are_waiting(connection)
+        return False
 
     def _run(self, job: Job) -> bool:
         """Run a job; returns whether it failed. One that another scheduler runs has not failed."""
@@ -65,6 +88,7 @@ class ChildProcesses:
         """Start no more jobs, and stop those that run; kill what has not stopped in time."""
         with self._lock:
             self._stopping = True
+            self._over.set()
             children = list(self._running.values())
         for child in children:
             child.terminate()

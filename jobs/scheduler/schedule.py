@@ -7,7 +7,7 @@ scheduler down with it.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
@@ -16,6 +16,8 @@ from warehouse import settings
 from warehouse.domain.cron import cron
 from warehouse.operations.schedulers import INTERVAL_ANCHOR, REFRESH
 from warehouse.operations.shop_pulls import Pull
+
+DROPPED: Final = "dropped"
 
 Trigger: TypeAlias = CronTrigger | IntervalTrigger
 
@@ -82,6 +84,7 @@ def schedule() -> tuple[Job, ...]:
             f"every {landing} seconds, if files have landed",
             every_seconds=landing,
         ),
+        Job(DROPPED, (DROPPED,), "every second, if a member dropped a file", every_seconds=1),
     )
 
 

@@ -6,11 +6,12 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import Final
 
 from jobs.landing import folder
 from jobs.run.clock import now_micros
+from jobs.scheduler import host_findings
 from jobs.scheduler.schedule import Job
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.domain.time import from_micros, to_micros
@@ -23,16 +24,24 @@ _SECONDS: Final = 20.0
 
 
 class SignsOfLife:
-    """`with beating(SignsOfLife(...).beat)`. `jobs` are those of the moment. A sign that cannot be written,
+    """`with beating(SignsOfLife(...).beat)`. `jobs` are those of the moment; who holds
+    `warehouse` has the only connection of the process. A sign that cannot be written,
     since the warehouse does not answer or another process writes, is left out."""
 
-    def __init__(self, url: str, landing: Path, jobs: Callable[[], Sequence[Job]]) -> None:
+    def __init__(
+        self, url: str, landing: Path, jobs: Callable[[], Sequence[Job]], warehouse: Lock
+    ) -> None:
         self._url, self._landing, self._jobs = url, landing, jobs
+        self._warehouse = warehouse
         self._owner, self._started_at = new_owner(), now_micros()
 
     def beat(self, over: Event) -> None:
         while True:
-            with suppress(Exception), open_arrow(self._url, wait_for_locks=False) as connection:
+            with (
+                self._warehouse,
+                suppress(Exception),
+                open_arrow(self._url, wait_for_locks=False) as connection,
+            ):
                 sign_of_life(connection, self._record(connection))
             if over.wait(_SECONDS):
                 return
@@ -40,7 +49,8 @@ class SignsOfLife:
     def _record(self, connection: ArrowConnection) -> SchedulerRecord:
         now, jobs = now_micros(), self._jobs()
         times = [time for job in jobs if (time := job.next_time(from_micros(now)))]
-        files, since = waiting_files(folder.survey(self._landing), claim_in_hand(connection))
+        survey = folder.survey(self._landing)
+        files, since = waiting_files(survey, claim_in_hand(connection))
         return SchedulerRecord(
             owner=self._owner,
             started_at=self._started_at,
@@ -50,6 +60,7 @@ class SignsOfLife:
             landing_folder=str(self._landing),
             landed_files=len(files),
             landed_since=since,
+            host_findings=host_findings.find(self._landing, survey, connection.backend.file),
         )
 
 

@@ -3,12 +3,12 @@
 from dataclasses import asdict
 from datetime import UTC
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from jobs.importing.rejects import rejects_by_reason
 from jobs.landing import folder
-from jobs.landing.held_file import report_name
 from jobs.run.errors import CommandFailed
+from jobs.scheduler import host_findings
 from jobs.scheduler.schedule import Job, pull_jobs, stored_job
 from jobs.scheduler.signs_of_life import claim_in_hand, waiting_files
 from warehouse import settings
@@ -19,7 +19,6 @@ from warehouse.domain.time import MICROS_PER_SECOND, NEVER, from_micros, iso_mil
 from warehouse.domain.vocabulary import KEPT_FACTS
 from warehouse.editions import editions, failed_batches, pending_batches
 from warehouse.operations import conditions, job_runs, schedulers
-from warehouse.operations.conditions import Finding
 from warehouse.operations.process_id import display_name
 from warehouse.operations.schedulers import Landing, SchedulerRecord
 from warehouse.operations.shop_pulls import Pull, list_pulls
@@ -36,11 +35,6 @@ FROM shop s LEFT JOIN import_batch n ON n.batch_id = (SELECT b.batch_id FROM imp
 ORDER BY s.shop_id
 """
 _NONE_WAITING: Row = {"rows": 0, "batches": 0, "oldest": 0, "newest": 0}
-
-# Conditions of the landing folder, which only a process that sees it can tell.
-FAILED_FILES: Final = "failed-files"
-LANDING_FAILED: Final = "landing-failed"
-LEFT_ALONE: Final = "left-alone"
 
 
 def status(
@@ -62,15 +56,14 @@ def status(
     known = schedulers.list_schedulers(connection)
     working = schedulers.alive(known, now)
     landing = _landing(connection, root)
-    findings = [
-        *conditions.find(
-            lambda sql: connection.table(sql).to_pylist(),
-            now,
-            settings.REFRESH_MINUTES.get(),
-            own_landing=Landing(str(root), len(landing["waiting"]), landing.pop("since")),
+    findings = conditions.find(
+        lambda sql: connection.table(sql).to_pylist(),
+        now,
+        settings.REFRESH_MINUTES.get(),
+        own_landing=Landing(
+            str(root), len(landing["waiting"]), landing.pop("since"), landing.pop("findings")
         ),
-        *_landing_findings(landing, runs.get("landing")),
-    ]
+    )
     connection.commit()
     if working:
         jobs = tuple(stored_job(job) for job in working[0].schedule)
@@ -212,7 +205,7 @@ def _scheduler(one: SchedulerRecord, *, is_working: bool) -> Row:
 
 
 def _landing(connection: ArrowConnection, root: Path) -> Row:
-    """`since`: when the oldest file that waits landed."""
+    """`since`: when the oldest file that waits landed; `findings`: as in `Landing`."""
     survey, claim = folder.survey(root), claim_in_hand(connection)
     waiting, since = waiting_files(survey, claim)
     return {
@@ -222,32 +215,8 @@ def _landing(connection: ArrowConnection, root: Path) -> Row:
         "failed": [str(path) for path in folder.failed(root, survey.places)],
         "left_alone": survey.left_alone,
         "since": since,
+        "findings": host_findings.find(root, survey, connection.backend.file),
     }
-
-
-def _landing_findings(landing: Row, run: Row | None) -> list[Finding]:
-    """The facts that only a process that sees the folder can tell."""
-    found = [Finding(FAILED_FILES, "", _failed_file(Path(path))) for path in landing["failed"]]
-    if landing["waiting"] and run and run["state"] == job_runs.FAILED:
-        message = (
-            f"the last import of landed files failed: {run['error']}; {len(landing['waiting'])} wait in "
-            f"{landing['folder']}. `python -m jobs run landing` tries them again and says more"
-        )
-        found.append(Finding(LANDING_FAILED, "", message))
-    for left in landing["left_alone"]:
-        message = (
-            f"left alone: {left}. Take it away, or make it a plain file or folder that the service can "
-            "read"
-        )
-        found.append(Finding(LEFT_ALONE, "", message))
-    return found
-
-
-def _failed_file(path: Path) -> str:
-    return (
-        f"{path} could not be imported; {path.with_name(report_name(path.name))} says why. Correct the "
-        f"file and move it back to {path.parent.parent}, or delete it"
-    )
 
 
 def _iso(instant: int) -> str | None:

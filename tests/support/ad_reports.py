@@ -71,7 +71,7 @@ ROWS = {
             )
         ),
     ],
-    "google_ads.json": [
+    "google-ads.json": [
         (*BRAND, DAY, "device=DESKTOP", "EUR", "0.070001", 12, 0),
         (*BRAND, DAY, "device=MOBILE", "EUR", "12.34", 1503, 37),
         (*BRAND, DAY + 1, "adgroup=151000000002/criterion=10002", "EUR", "0.5", 4, 1),
@@ -88,7 +88,7 @@ ROWS = {
         ),
         (*PMAX, DAY + 1, "assetgroup=6400000001", "EUR", "1.99", 55, 2),
     ],
-    "google_ads.csv": [
+    "google-ads.csv": [
         (*BRAND, DAY, "adNetworkType=SEARCH/device=MOBILE", "EUR", "12.34", 1503, 37),
         (*PMAX, DAY, "adNetworkType=MIXED/device=CONNECTED_TV", "EUR", "-2.5", 0, 0),
     ],
@@ -129,7 +129,7 @@ ROWS = {
             1,
         ),
     ],
-    "spend.csv": [
+    "spend-csv.csv": [
         ("meta", "77", "c-1", "Spring", DAY, "", "USD", "12.34", 1503, 37),
         (
             "pinterest",

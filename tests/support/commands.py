@@ -110,6 +110,12 @@ class Command:
     def kill(self) -> None:
         self.send(signal.SIGKILL)
 
+    def kill_all(self) -> None:
+        """Kill it and all that it has started, also where it has ended itself: a job of a scheduler that is
+        killed goes on, and would work on the rows of the next test in the same database."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+
     @property
     def output(self) -> str:
         """What it has written to standard output."""
@@ -139,7 +145,7 @@ class Command:
 
 class ForkedProcess:
     """A fork in place of the process that `subprocess.Popen` would start, for `python -m PROGRAM WORDS` with
-    pipes to its input and output and in a group of its own."""
+    pipes to its input and output."""
 
     def __init__(self, command: list[str], **_options: object) -> None:
         _python, _module, program, *words = command
@@ -149,7 +155,7 @@ class ForkedProcess:
             self.stdin = pipes.enter_context(open(ours, "w"))
             self.stdout = pipes.enter_context(open(its))
             weakref.finalize(self, pipes.pop_all().close)
-        start = _Start(program, tuple(words), {**os.environ}, os.getcwd(), None, os.setpgrp)
+        start = _Start(program, tuple(words), {**os.environ}, os.getcwd(), None, None)
         self._command = Command(start, input_of_it, output_of_it)
         os.close(input_of_it)
         os.close(output_of_it)
@@ -306,6 +312,8 @@ def _serve(control: socket.socket) -> _Start:
                 os.kill(pid, signal.SIGKILL)
             os._exit(0)
         pid = os.fork()
+        # As by a shell: what it starts is in its group. Here and in the fork, since either may be first.
+        os.setpgid(pid, pid)
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)

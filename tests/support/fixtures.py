@@ -4,6 +4,7 @@
 The API and the commands are loaded by the first test that uses them: a small room starts at once.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from sqlalchemy import Engine
 
 from tests.conftest import NewUrl
+from tests.support import postgres
 from tests.support.loaded import Content, Originals
 from tests.support.product import Product
 from tests.support.shop_builder import ShopBuilder, instant
@@ -141,3 +143,11 @@ def loaded(
             return databases.enter_context(originals.copied_database(content))
 
         yield copy
+
+
+@pytest.fixture
+def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL's programs of the server's version, before those that the machine has."""
+    if "postgresql" in request.node.name or "new_postgres_url" in request.fixturenames:
+        folder = postgres.programs(request.getfixturevalue("postgres_server"))
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -125,17 +126,7 @@ def form(**more: Any) -> Row:
 
 SAMPLES: Final = Path(__file__).parent / "samples"
 
-# The files of each format; the first has all that is taken.
-OF_FORMAT: Final = {
-    "shopify": ("shopify.json",),
-    "shopify-bulk": ("shopify_bulk.jsonl",),
-    "shopify-csv": ("orders_export.csv",),
-    "segment": ("segment.ndjson", "segment.json"),
-    "meta": ("meta.json", "meta.csv"),
-    "google-ads": ("google_ads.json", "google_ads.csv"),
-    "tiktok": ("tiktok.ndjson", "tiktok.csv"),
-    "meta-csv": ("ads_manager.csv", "ads_manager_german.csv"),
-    "google-ads-csv": ("google_ads_page.csv", "google_ads_page_german.csv"),
-    "spend-csv": ("spend.csv",),
-    "ecb": ("eurofxref-hist.csv", "eurofxref.csv"),
-}
+# The files of each format, by the beginning of their names; the first, the largest, has all that is taken.
+OF_FORMAT: Final[dict[str, list[str]]] = defaultdict(list)
+for _sample in sorted(SAMPLES.iterdir(), key=lambda path: -path.stat().st_size):
+    OF_FORMAT[_sample.name.partition(".")[0]].append(_sample.name)

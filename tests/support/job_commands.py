@@ -97,5 +97,5 @@ class Commands(Warehouse):
 
     def end(self) -> None:
         for command in self._started:
-            command.kill()
+            command.kill_all()
             command.wait()

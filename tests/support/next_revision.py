@@ -19,15 +19,7 @@ from warehouse.migrations import migrate
 
 NUMBER = "9999"
 
-REVISION = f"""
-import sqlalchemy as sa
-from alembic import op
-
-revision = "{NUMBER}"
-down_revision = "{migrate.HEAD}"
-
-
-def upgrade():
+CHANGES = """
     with op.batch_alter_table("raw_event") as table:
         table.add_column(sa.Column("made_up", sa.BigInteger, nullable=False, server_default="7"))
     op.execute("UPDATE shop SET name = 'made up'")
@@ -37,12 +29,21 @@ def upgrade():
 """
 
 
+def scripts(folder: Path, changes: str) -> Path:
+    """Alembic's folder with a revision more, which makes these changes."""
+    copy = folder / "migrations"
+    shutil.copytree(migrate.SCRIPTS, copy)
+    revision = (
+        f'import sqlalchemy as sa\nfrom alembic import op\nrevision = "{NUMBER}"\n'
+        f'down_revision = "{migrate.HEAD}"\n\n\ndef upgrade():{changes}'
+    )
+    (copy / "versions" / f"{NUMBER}_made_up.py").write_text(revision)
+    return copy
+
+
 def main(url: str, statement: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        scripts = Path(folder, "migrations")
-        shutil.copytree(migrate.SCRIPTS, scripts)
-        (scripts / "versions" / f"{NUMBER}_made_up.py").write_text(REVISION)
-        migrate.SCRIPTS, migrate.HEAD = scripts, NUMBER  # type: ignore[misc]
+        migrate.SCRIPTS, migrate.HEAD = scripts(Path(folder), CHANGES), NUMBER  # type: ignore[misc]
         count = 0
 
         def strike(*_: Any) -> None:

@@ -72,7 +72,7 @@ def _started(name: str, settings: Mapping[str, str]) -> Iterator[tuple[Command, 
             await_workers(server.pid)
             yield server, port
         finally:
-            server.kill()
+            server.kill_all()
             server.wait()
 
 

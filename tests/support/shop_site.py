@@ -1,6 +1,7 @@
 """The pages of a shop that send events to a collector, over HTTP."""
 
 import json
+from collections.abc import Callable
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ class Site:
         )
         self.key = created.output.splitlines()[-1]
         self.collector = ""
+        self.roll_up: Callable[[], None] = lambda: None
 
     def write(self, html: str, attributes: str = "") -> None:
         """The page `/`, with the snippet behind it."""
@@ -80,6 +82,23 @@ class Site:
         types = [EVENTS[f"form{name.lower().replace(' ', '')}"] for name in expected]
         assert sorted(call["type"] for call in calls) == sorted(types)
         return calls
+
+    def page(self, html: str, path: str) -> None:
+        """Another page, which has no snippet of its own."""
+        (self.folder / path).write_text(html)
+
+    def funnels(self) -> dict[str, tuple[int, ...]]:
+        """Views, starts, subscriptions, completions and submissions of each form with events, by its name.
+        The collector's events are in the figures first; it takes no further ones."""
+        self.roll_up()
+        names = ("views", "starts", "subscriptions", "completions", "submissions")
+        forms = {form["id"]: form["name"] for form in self.get("/v1/forms")}
+        return {
+            forms[row["formId"]]: tuple(
+                self.get(f"/v1/forms/{row['formId']}/funnel")[name] for name in names
+            )
+            for row in self.get("/v1/forms/funnel")
+        }
 
     def get(self, path: str) -> Any:
         status, answer = self.product.get(path, {"range": "7d"}, SHOP_ID)

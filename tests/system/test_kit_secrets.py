@@ -6,6 +6,9 @@ from typing import Any
 
 import yaml
 
+from warehouse.environment import COLLECTOR, JOBS, uses
+from warehouse.settings import SETTINGS
+
 ROOT = Path(__file__).parents[2]
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "compose.yaml").read_text())[
     "services"
@@ -32,6 +35,28 @@ def test_each_container_has_its_own_secrets_and_no_others() -> None:
     for name, service in SERVICES.items():
         files = [text for text in service["environment"].values() if "/run/secrets/" in str(text)]
         assert {Path(file).name for file in files} == set(service.get("secrets", ())), name
+
+
+def test_every_setting_of_the_environment_file_reaches_its_container() -> None:
+    """The API and the scheduler get the file whole; nothing that a container sets by itself hides a setting
+    that somebody may want to change."""
+    fixed = {"METRICS_HOST", "METRICS_PORT", "COLLECT_HOST", "COLLECT_METRICS_PORT", "HOST"}
+    # The folder is a volume's.
+    fixed |= {"IMPORT_DIR", "COLLECT_PORT", "ENV_FILE"}
+    for name in ("api", "scheduler"):
+        service = SERVICES[name]
+        assert service["env_file"] == [".env"]
+        own = {key for key in service["environment"] if not key.startswith("DASK_")}
+        assert {key.removesuffix("_FILE") for key in own} <= {
+            "WAREHOUSE_URL",
+            "HASH_SECRET",
+            *fixed,
+        }
+    collector = SERVICES["collector"]["environment"]
+    for setting in SETTINGS:
+        if uses(COLLECTOR, setting) and not uses(JOBS, setting) and setting.name not in fixed:
+            assert collector[setting.name] == f"${{{setting.name}:-}}", setting.name
+    assert "env_file" not in SERVICES["collector"]
 
 
 def test_the_collector_meets_the_database_alone() -> None:

@@ -58,6 +58,7 @@ WRONG = {
         "1.5",
         "must be a whole number of seconds from 1 to 3600, as in LANDING_POLL_SECONDS=10",
     ),
+    "UPLOAD_MB": ("0", "must be a whole number of megabytes from 1 to 10000"),
     "PULL_MAX_MB": ("2 GB", "must be a whole number of megabytes from 1 to 1000000"),
     "IMPORT_MEMORY_MB": ("1", "must be a whole number of megabytes from 256 to 1000000"),
     "IMPORT_MINUTES": (
@@ -240,6 +241,18 @@ SECRET_KEY="a \\"quoted\\" secret \\\\ of more than 32 characters"
 WAREHOUSE_URL=sqlite:///from#file.db
 METRICS_PORT=
 """
+
+
+def test_a_misspelt_setting_is_pointed_at(
+    settings: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("TRUSTED_PROXY", "HASH_SECRETS_FILE", "HOSTNAME", "REPORT"):
+        settings.setenv(name, "x")
+    environment.prepare(JOBS)
+    assert capsys.readouterr().err == (
+        "Warning: HASH_SECRETS_FILE is set, and no setting is called so: is HASH_SECRET_FILE meant?\n"
+        "Warning: TRUSTED_PROXY is set, and no setting is called so: is TRUSTED_PROXIES meant?\n"
+    )
 
 
 def test_a_file_of_settings(tmp_path: Path, settings: pytest.MonkeyPatch) -> None:

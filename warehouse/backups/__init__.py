@@ -2,7 +2,8 @@
 
 A backup is the state of one instant. It is written under another name, synced and renamed, so a file
 with the final name is complete. SQLite's online backup writes another SQLite file; PostgreSQL's
-`pg_dump` writes its own format. A restore is all or nothing, also for readers.
+`pg_dump` writes its own format. A restore is all or nothing, also for readers. A backup of SQLite can be
+restored into PostgreSQL, not the other way round.
 """
 
 from collections.abc import Iterator
@@ -12,14 +13,13 @@ from typing import Any, Final
 
 from sqlalchemy.engine import URL, make_url
 
-from warehouse.backups import files, postgresql, sqlite
+from warehouse.backups import files, from_sqlite, postgresql, sqlite
 from warehouse.backups.files import BackupError, Progress
 
 __all__ = ["BackupError", "Progress", "back_up", "restore"]
 
 _MODULES: Final[dict[str, Any]] = {"sqlite": sqlite, "postgresql": postgresql}
 _MAGIC: Final = {b"SQLite format 3\0": "sqlite", b"PGDMP": "postgresql"}
-_NAMES: Final = {"sqlite": "an SQLite", "postgresql": "a PostgreSQL"}
 
 
 def back_up(url: str, file: Path, progress: Progress) -> None:
@@ -34,8 +34,8 @@ def back_up(url: str, file: Path, progress: Progress) -> None:
 def restore(url: str, file: Path, progress: Progress, *, force: bool) -> None:
     """Replace the warehouse by a backup, migrated to the current schema.
 
-    Raises BackupError for a file that is no complete backup, is of a newer version or of the other
-    database; and for a warehouse that has data, unless `force` is set.
+    Raises BackupError for a file that is no complete backup, is of a newer version, or is of PostgreSQL for
+    SQLite; and for a warehouse that has data, unless `force` is set.
     """
     parsed = make_url(url)
     kind = parsed.get_backend_name()
@@ -47,11 +47,12 @@ def restore(url: str, file: Path, progress: Progress, *, force: bool) -> None:
         found = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
         if found is None:
             raise BackupError("is no backup of a warehouse")
-        if found != kind:
+        if (found, kind) == ("postgresql", "sqlite"):
             raise BackupError(
-                f"is a backup of {_NAMES[found]} warehouse, and WAREHOUSE_URL names {_NAMES[kind]} one"
+                "is a backup of a PostgreSQL warehouse, and WAREHOUSE_URL names an SQLite one"
             )
-        _MODULES[kind].restore(parsed, file, progress, force)
+        module = _MODULES[kind] if found == kind else from_sqlite
+        module.restore(parsed, file, progress, force)
 
 
 @contextmanager

@@ -56,7 +56,14 @@ def _sync(path: Path) -> None:
 
 def require_known(revision: str) -> None:
     """Raises BackupError for a revision that this version of the program does not know."""
-    if revision not in (known := known_revisions()):
+    known = known_revisions()
+    if revision < known[0]:
+        raise BackupError(
+            f"was made by a development version (its schema is {revision}), and this version cannot take it "
+            "over: restore it with the version that made it, export its shops there (python -m web shops "
+            "export), and import them"
+        )
+    if revision not in known:
         raise BackupError(
             f"was made by a newer version of this program (its schema is {revision}; this version "
             f"knows schemas up to {known[-1]}): upgrade first"
@@ -80,12 +87,14 @@ def require_empty(engine: Engine, *, force: bool) -> None:
 def forget_the_present(connection: Connection, now_millis: int) -> None:
     """Delete from a restored copy what was true only when and where the backup was made.
 
-    Its leases belonged to processes of that time. Clients and caches tell answers apart by the shop's
-    data version, so the version must exceed every earlier one. (It changes less than once a
-    millisecond.)
+    Its leases belonged to processes of that time, and the files that members had dropped lay in a folder of
+    that time: a shop would wait for the end of its import for ever. Clients and caches tell answers
+    apart by the shop's data version, so the version must exceed every earlier one. (It changes less than
+    once a millisecond.)
     """
     connection.execute(text("UPDATE edition SET lease_owner = '', lease_until = 0"))
     connection.execute(text("DELETE FROM job_lease"))
+    connection.execute(text("DELETE FROM dropped_file"))
     connection.execute(
         text("UPDATE shop SET data_version = :now WHERE data_version < :now"), {"now": now_millis}
     )

@@ -37,19 +37,19 @@ _PORTION: Final = 1 << 20
 _SERVICE: Final = "formrevenue"
 _SSL_PASSWORD: Final = "sslpassword"
 
-_OWN_NAME: Final = f"formrevenue backup {os.getpid()}"
+OWN_NAME: Final = f"formrevenue backup {os.getpid()}"
 # Less than the second after which PostgreSQL takes two that wait for each other for a deadlock.
 _SECONDS_BETWEEN_ENDS: Final = 0.2
 _END_OTHERS: Final = f"""
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
-  AND application_name <> '{_OWN_NAME}'
+  AND application_name <> '{OWN_NAME}'
 """
 
 
 def back_up(url: URL, file: Path, progress: Progress) -> None:
     """Write the warehouse to a file. Raises BackupError where there is none, or no fitting pg_dump."""
-    engine = _open(url)
+    engine = open_own(url)
     program = _program("pg_dump", engine)
     with engine.connect() as connection:
         if revision_of(connection) is None:
@@ -69,7 +69,7 @@ def back_up(url: URL, file: Path, progress: Progress) -> None:
 
 def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     """Put a backup in the place of the warehouse. Raises BackupError."""
-    engine = _open(url)
+    engine = open_own(url)
     program = _program("pg_restore", engine)
     require_empty(engine, force=force)
     # Read to its end, into nothing: that it is whole shows nowhere else.
@@ -85,14 +85,14 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
                 connection.execute(text(f"DROP TABLE {name} CASCADE"))
     words = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists"]
     words += ["--no-owner", "--no-privileges", f"--dbname={_plain(url)}"]
-    with _others_kept_out(engine):
+    with others_kept_out(engine):
         _pour(file, [program, *words], url, "could not be restored", "restore", progress)
     migrate_schema(engine)
     with engine.begin() as connection:
         forget_the_present(connection, time.time_ns() // 1_000_000)
 
 
-def _open(url: URL) -> Engine:
+def open_own(url: URL) -> Engine:
     address = url.render_as_string(hide_password=False)
     engine = open_engine(address)
     require_own_sessions(engine, address)
@@ -100,7 +100,7 @@ def _open(url: URL) -> Engine:
 
 
 @contextmanager
-def _others_kept_out(engine: Engine) -> Iterator[None]:
+def others_kept_out(engine: Engine) -> Iterator[None]:
     """End all connections to the warehouse but those of this restore, again and again."""
     done = threading.Event()
 
@@ -209,7 +209,7 @@ def _run(
     with _passwords(url) as passwords, tempfile.TemporaryFile() as complaints:
         with subprocess.Popen(
             command,
-            env={**os.environ, "PGAPPNAME": _OWN_NAME, **passwords},
+            env={**os.environ, "PGAPPNAME": OWN_NAME, **passwords},
             stdin=subprocess.PIPE if writing else subprocess.DEVNULL,
             stdout=subprocess.PIPE if reading else subprocess.DEVNULL,
             stderr=complaints,

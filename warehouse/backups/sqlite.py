@@ -57,14 +57,14 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     restoring = url.set(database=str(warehouse.with_name(f"{warehouse.name}.restoring")))
     try:
         _remove(restoring)
-        _prepare(file, restoring, progress)
+        prepare(file, restoring, progress)
         with _meaning("could not be restored"), _raw(restoring) as source, _raw(url) as target:
             _copy(source, target, "restore", progress)
     finally:
         _remove(restoring)
 
 
-def _prepare(file: Path, restoring: URL, progress: Progress) -> None:
+def prepare(file: Path, restoring: URL, progress: Progress) -> None:
     """Copy a backup to a file, check it there, and migrate it."""
     # Read as it is: a log file of the same name is no part of the backup.
     address = f"{file.absolute().as_uri()}?immutable=1"

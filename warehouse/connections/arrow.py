@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from typing import Any, Final, Self
 
 import adbc_driver_manager
@@ -23,6 +24,8 @@ from warehouse.tables.base import is_text
 Cell = int | str
 
 _RETRY_SECONDS: Final = 0.2
+# Those of a portion. SQLite's driver has 1,024 rows in one.
+_BATCHES: Final = 64
 
 
 class ArrowConnection:
@@ -101,6 +104,14 @@ class ArrowConnection:
                 self._in_transaction = True
                 return result
 
+    def portions(self, sql: str) -> Iterator[pa.Table]:
+        """The rows of a SELECT, in portions: for what memory may not hold at once."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            batches = iter(cursor.fetch_record_batch())
+            while portion := list(islice(batches, _BATCHES)):
+                yield pa.Table.from_batches(portion)
+
     def rows_of(self, table: Table, sql: str, *values: Cell) -> pa.Table:
         """The rows of a SELECT of a table's columns, in the table's types: where there are no rows,
         SQLite does not know them."""
@@ -144,14 +155,23 @@ class ArrowConnection:
         of the same rows then never wait for each other in a circle."""
         self.backend.lock_rows(self, table, key, where, *values)
 
+    def keep_shops(self, shops: str) -> None:
+        """Begin to import rows of these shops (an SQL list): until the end of the transaction nobody deletes
+        one, and `lock_shops` waits. An import numbers its batches only then."""
+        self.backend.keep_shops(self, shops)
+
+    def lock_shops(self, shops: str) -> None:
+        """Wait for the imports that write rows of these shops (an SQL list), and keep others from beginning
+        until the end of the transaction."""
+        self.backend.lock_shops(self, shops)
+
+    def lock_quiet_shops(self, shops: str) -> str:
+        """The same for those of the shops that can be locked at once; returns them as an SQL list."""
+        return self.backend.lock_quiet_shops(self, shops)
+
     def lock_table(self, table: str) -> None:
         """Keep others from writing to a table until the end of the transaction, not from reading."""
         self.backend.lock_table(self, table)
-
-    def lock_against_inserts(self, table: str) -> bool:
-        """Keep others from inserting into a table, unless somebody is doing so now (then the
-        transaction is rolled back). Returns whether the table is locked."""
-        return self.backend.lock_against_inserts(self, table)
 
     def prefer_index_lookups(self) -> None:
         """From here on, look up every set of staged keys by index. Commits."""

@@ -35,8 +35,6 @@ class Backend(ABC):
     ordered_by_place: str
     # The end of a SELECT of rows to write to, which leaves out those that another transaction has locked.
     skip_locked: str = ""
-    # The end of a SELECT of rows that nobody may delete until the end of the transaction.
-    keep_rows: str = ""
     # SQLAlchemy's options for a connection whose transaction reads one snapshot.
     snapshot_options: Mapping[str, Any] = MappingProxyType({})
     # Whether several processes can write at once.
@@ -46,6 +44,11 @@ class Backend(ABC):
 
     def __init__(self, url: URL) -> None:
         self.url = url
+
+    @property
+    def file(self) -> str:
+        """The file of the warehouse, "" where it is on a server."""
+        return ""
 
     @property
     def is_missing(self) -> bool:
@@ -94,12 +97,19 @@ class Backend(ABC):
     ) -> None:
         pass
 
+    def keep_shops(self, connection: "ArrowConnection", shops: str) -> None:
+        pass
+
+    @abstractmethod
+    def lock_shops(self, connection: "ArrowConnection", shops: str) -> None:
+        """Wait for the imports that write rows of these shops, and keep others from beginning."""
+
+    def lock_quiet_shops(self, connection: "ArrowConnection", shops: str) -> str:
+        return shops
+
     @abstractmethod
     def lock_table(self, connection: "ArrowConnection", table: str) -> None:
         """Lock a table against other writers until the transaction ends."""
-
-    def lock_against_inserts(self, connection: "ArrowConnection", table: str) -> bool:
-        return True
 
     def prefer_index_lookups(self, connection: "ArrowConnection") -> None:
         pass
@@ -127,5 +137,10 @@ class Backend(ABC):
         for its session, another may get. (One that is very busy may go unnoticed.)"""
         return False
 
-    def lock_migrations(self, connection: Connection) -> None:
-        """Wait until no other process migrates. (SQLite: the transaction is the lock.)"""
+    def lock_migrations(self, connection: Connection, lock_seconds: int) -> None:
+        """Wait until no other process migrates, and from then on at most so long for a lock. (SQLite: the
+        transaction is the lock.)"""
+
+    def oldest_reader(self, _connection: Connection) -> str:
+        """The process that has used the warehouse for longest ("host:pid, since ..."), "" if none."""
+        return ""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-import adbc_driver_manager
 from sqlalchemy import URL, Connection, Engine, event, text
 
 from warehouse.connections.backend import NO_WAIT_MS, Backend
@@ -16,6 +15,15 @@ if TYPE_CHECKING:
 # In a URL, it says that a pooler hands each transaction to another session of the server.
 _POOLED: Final = "prepare_threshold"
 _PID: Final = text("SELECT pg_backend_pid()")
+_OLDEST_READER: Final = text(
+    "SELECT COALESCE(NULLIF(a.application_name, ''), 'process ' || a.pid || ' of the server, of role ' || "
+    "a.usename) || ', since ' || to_char(a.xact_start AT TIME ZONE 'UTC', 'HH24:MI:SS') || ' UTC' "
+    "FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid JOIN pg_class c ON c.oid = l.relation "
+    "WHERE l.granted AND l.pid <> pg_backend_pid() AND c.relkind = 'r' AND a.datname = current_database() "
+    "AND c.relnamespace = CAST(current_schema() AS regnamespace) ORDER BY a.xact_start LIMIT 1"
+)
+# In the order in which all lock them, so that two never wait for each other in a circle.
+_SHOPS: Final = "SELECT shop_key FROM shop WHERE shop_key IN ({}) ORDER BY shop_key"
 
 
 class PostgresBackend(Backend):
@@ -25,7 +33,6 @@ class PostgresBackend(Backend):
     name = "postgresql"
     ordered_by_place = "ORDER BY place"
     skip_locked = "FOR UPDATE SKIP LOCKED"
-    keep_rows = "FOR KEY SHARE"
     snapshot_options = MappingProxyType({"isolation_level": "REPEATABLE READ"})
 
     # Any number, the same in every process.
@@ -125,21 +132,22 @@ class PostgresBackend(Backend):
         # both would wait for each other.
         connection.execute(f"LOCK TABLE {table} IN ROW EXCLUSIVE MODE")
         connection.table(
-            f"SELECT {key} FROM {table} WHERE {where} ORDER BY {key} FOR UPDATE", *values
+            f"SELECT {key} FROM {table} WHERE {where} ORDER BY {key} FOR NO KEY UPDATE", *values
         )
+
+    def keep_shops(self, connection: "ArrowConnection", shops: str) -> None:
+        connection.table(f"{_SHOPS.format(shops)} FOR KEY SHARE")
+
+    def lock_shops(self, connection: "ArrowConnection", shops: str) -> None:
+        connection.execute("LOCK TABLE shop IN ROW EXCLUSIVE MODE")
+        connection.table(f"{_SHOPS.format(shops)} FOR UPDATE")
+
+    def lock_quiet_shops(self, connection: "ArrowConnection", shops: str) -> str:
+        quiet = connection.table(f"{_SHOPS.format(shops)} FOR UPDATE SKIP LOCKED")
+        return ", ".join(map(str, quiet.column(0).to_pylist())) or "NULL"
 
     def lock_table(self, connection: "ArrowConnection", table: str) -> None:
         connection.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
-
-    def lock_against_inserts(self, connection: "ArrowConnection", table: str) -> bool:
-        try:
-            connection.execute(f"LOCK TABLE {table} IN SHARE MODE NOWAIT")
-        except adbc_driver_manager.ProgrammingError as error:
-            connection.rollback()
-            if error.sqlstate == "55P03":  # lock_not_available
-                return False
-            raise
-        return True
 
     def prefer_index_lookups(self, connection: "ArrowConnection") -> None:
         # The planner knows nothing of the rows of a temporary table: it would read all facts for
@@ -200,10 +208,14 @@ class PostgresBackend(Backend):
             with engine.connect() as second:
                 return second.scalar(_PID) == pid or first.scalar(_PID) != pid
 
-    def lock_migrations(self, connection: Connection) -> None:
+    def lock_migrations(self, connection: Connection, lock_seconds: int) -> None:
         connection.execute(
             text("SELECT pg_advisory_xact_lock(:key)"), {"key": self._MIGRATION_LOCK}
         )
+        connection.execute(text(f"SET LOCAL lock_timeout = '{lock_seconds}s'"))
+
+    def oldest_reader(self, connection: Connection) -> str:
+        return str(connection.scalar(_OLDEST_READER) or "")
 
 
 def _prepare_nothing(connection: Any, _record: Any) -> None:

@@ -108,6 +108,9 @@ class SqliteBackend(Backend):
     def is_busy(self, error: Exception) -> bool:
         return "is locked" in str(error)
 
+    def lock_shops(self, connection: "ArrowConnection", shops: str) -> None:
+        self.lock_table(connection, "shop")
+
     def lock_table(self, connection: "ArrowConnection", table: str) -> None:
         # A transaction that has read can no longer become the writer once another has written.
         connection.execute("UPDATE shop SET edition = edition WHERE shop_key = 0")

@@ -1,4 +1,5 @@
-"""Names in the landing folder that both rooms know: jobs read there, and the collector writes there."""
+"""Names in the landing folder that both rooms know: jobs read there; the collector, and the page that takes
+files, write there."""
 
 import os
 import re
@@ -7,11 +8,21 @@ from typing import Final
 # Beside the files, for those that were read and those that could not be.
 DONE: Final = "done"
 FAILED: Final = "failed"
-# How the names of the collector's files begin.
+# The end of the names of their reports.
+REPORT: Final = ".report.json"
+# How the names of the collector's files begin; then come an instant and a text of its own for each.
 COLLECTED: Final = "collected-"
+_COLLECTED: Final = re.compile(rf"{COLLECTED}\d{{8}}T\d{{6}}Z-[0-9a-f]{{16}}(-\d+)?\.ndjson")
 # How those of pulls begin; then come the pull's name, `~` and an instant.
 PULLED: Final = "pulled-"
+# How those begin that members dropped on a page; then come some hexadecimal digits and a name.
+DROPPED: Final = "dropped-"
+_DROPPED: Final = re.compile(rf"{DROPPED}[0-9a-f]{{16}}-.+", re.DOTALL)
+DROPPED_FOLDER: Final = ".dropped"
+"""The folder of the files that nobody asked to import yet, with one for each shop. Its dot hides it from the
+import."""
 _PULLED: Final = re.compile(rf"{PULLED}.+~\d{{8}}T\d{{12}}Z.*", re.DOTALL)
+_ASIDE: Final = re.compile(rf"\.{PULLED}.+\.part", re.DOTALL)
 _LONGEST_NAME: Final = 255
 
 
@@ -26,6 +37,28 @@ def can_be_folder(shop_id: str) -> bool:
     )
 
 
+def is_collected(name: str) -> bool:
+    """Whether the collector has named a file so; `done/` may have added a number."""
+    return bool(_COLLECTED.fullmatch(name))
+
+
+def aside_of(name: str) -> str:
+    """The name under which a pull writes until its file is whole."""
+    return f".{PULLED}{name}.part"
+
+
+def is_aside(name: str) -> bool:
+    """Whether a pull has named a file so until it is whole."""
+    return bool(_ASIDE.fullmatch(name))
+
+
+def is_dropped(name: str) -> bool:
+    """Whether a file was dropped on a page, or is the report of one that was."""
+    return bool(_DROPPED.fullmatch(name))
+
+
 def is_service_file(name: str) -> bool:
     """Whether the service itself has put a file of this name there, or it is the report of one."""
-    return name.startswith(COLLECTED) or bool(_PULLED.fullmatch(name))
+    if is_dropped(name) or _PULLED.fullmatch(name):
+        return True
+    return is_collected(name.removesuffix(REPORT))

@@ -1,9 +1,9 @@
 """Editions: complete sets of figures.
 
 An edition is one complete set of facts and daily rows of one shop, built under recorded settings: the
-shop's timezone, the attribution window, the version of the logic. Answers are read from the edition
-that `shop.edition` names. When a setting changes, or everything is rebuilt, a second edition is filled
-and takes the first one's place in one step: readers never see a day half done.
+shop's timezone and its rules on forms, the attribution window, the version of the logic. Answers are
+read from the edition that `shop.edition` names. When a setting changes, or everything is rebuilt, a
+second edition is filled and takes the first one's place in one step: readers never see a day half done.
 
 The batches that an edition has applied are recorded in the transaction that stores their figures
 (`pending_batches.py`): a batch is applied exactly once or not at all. Only the holder of an edition's
@@ -94,8 +94,8 @@ def create(
     # A removal of raw rows holds the shop's row locked: no edition begins with these rows.
     connection.lock_rows("shop", "shop_key", f"shop_key IN ({sql_list(shops)})")
     connection.execute(
-        "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state, lease_owner, "
-        "lease_until) SELECT shop_key, timezone, $1, $2, $3, $4, $5 FROM shop "
+        "INSERT INTO edition (shop_key, timezone, form_rules, window_days, logic_version, state, "
+        "lease_owner, lease_until) SELECT shop_key, timezone, form_rules, $1, $2, $3, $4, $5 FROM shop "
         f"WHERE shop_key IN ({sql_list(shops)}) ORDER BY shop_key ON CONFLICT DO NOTHING",
         window_days,
         logic_version,
@@ -111,8 +111,8 @@ def retire_outdated(
     """Retire the shops' editions that are being built under other settings than today's. Commits."""
     condition = (
         f"state = $1 AND shop_key IN ({sql_list(shops)}) AND (window_days <> $2 "
-        "OR logic_version <> $3 OR timezone <> "
-        "(SELECT s.timezone FROM shop s WHERE s.shop_key = edition.shop_key))"
+        "OR logic_version <> $3 OR NOT EXISTS (SELECT 1 FROM shop s WHERE s.shop_key = edition.shop_key "
+        "AND s.timezone = edition.timezone AND s.form_rules = edition.form_rules))"
     )
     values = BUILDING, window_days, logic_version
     connection.lock_rows("edition", "edition", condition, *values)
@@ -126,8 +126,8 @@ def outdated_shops(
     """Shops without an edition to answer from, or whose edition was built under other settings."""
     sql = (
         "SELECT s.shop_key FROM shop s LEFT JOIN edition e ON e.edition = s.edition "
-        "WHERE (e.edition IS NULL OR e.timezone <> s.timezone OR e.window_days <> $1 "
-        "OR e.logic_version <> $2)"
+        "WHERE (e.edition IS NULL OR e.timezone <> s.timezone OR e.form_rules <> s.form_rules "
+        "OR e.window_days <> $1 OR e.logic_version <> $2)"
     )
     values: list[int | str] = [window_days, logic_version]
     if shop is not None:
@@ -141,7 +141,8 @@ def building_shops(
 ) -> dict[int, bool]:
     """The shops with an edition that is being built: whether it is built under today's settings."""
     rows = connection.table(
-        "SELECT e.shop_key, CASE WHEN e.timezone = s.timezone AND e.window_days = $1 "
+        "SELECT e.shop_key, CASE WHEN e.timezone = s.timezone AND e.form_rules = s.form_rules "
+        "AND e.window_days = $1 "
         "AND e.logic_version = $2 THEN 1 ELSE 0 END AS is_up_to_date "
         "FROM edition e JOIN shop s ON s.shop_key = e.shop_key WHERE e.state = $3",
         window_days,

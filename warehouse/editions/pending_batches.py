@@ -205,16 +205,22 @@ def incomplete(connection: ArrowConnection, numbers: list[int]) -> set[int]:
 def compact(connection: ArrowConnection, numbers: list[int]) -> None:
     """Advance `applied_through` of these editions, and delete the lists below it. Commits.
 
-    The caller holds their leases. Nothing happens while the lists are short, or while an import is
-    writing: its batch has a number already, and cannot be seen yet.
+    The caller holds their leases. Nothing happens while the lists are short, nor to a shop of which an
+    import is writing rows: its batch has a number already, and cannot be seen yet.
     """
     editions = sql_list(numbers)
     listed = f"SELECT edition FROM edition_batch WHERE edition IN ({editions}) AND attempts = 0"
     is_long = connection.value(f"{listed} LIMIT 1 OFFSET {_MIN_COMPACTED - 1}") is not None
     connection.commit()
-    # An import takes its lock on the table before it takes a number for its batch.
-    if not is_long or not connection.lock_against_inserts("import_batch"):
+    if not is_long:
         return
+    quiet = connection.lock_quiet_shops(
+        f"SELECT shop_key FROM edition WHERE edition IN ({editions})"
+    )
+    editions = (
+        f"SELECT edition FROM edition WHERE edition IN ({editions}) AND shop_key IN ({quiet})"
+    )
+    listed = f"SELECT edition FROM edition_batch WHERE edition IN ({editions}) AND attempts = 0"
     connection.execute(
         "UPDATE edition SET applied_through = COALESCE("
         f"(SELECT MIN(p.batch_id) - 1 {from_pending('edition.edition')} WHERE p.attempts = 0), "

@@ -1,13 +1,14 @@
 """Bring a warehouse to the current schema. Every command does so before it does anything else."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import DBAPIError
 
-from warehouse.catalogue import SUMMARIES
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.backends import backend_of, display_url
 from warehouse.connections.engine import open_engine
@@ -16,12 +17,22 @@ from warehouse.operations.hash_secret import agree_on_hash_secret
 from warehouse.setting_values import SettingError
 
 SCRIPTS: Final = Path(__file__).parent
+# How long a change waits for a table that is in use: all who come later wait behind it. They get their turn
+# in the pause before the next try.
+_LOCK_SECONDS: Final = 3
+_PAUSE_SECONDS: Final = 1
+_TRIES: Final = 20
+_LOCK_NOT_AVAILABLE: Final = "55P03"
 # The newest revision: files under versions/ begin with their number.
 HEAD: Final = max(file.name for file in (SCRIPTS / "versions").glob("[0-9]*.py")).partition("_")[0]
 
 
-class NewerSchema(SettingError):
-    """A newer version of the program has migrated the warehouse; this one cannot use it."""
+class UnknownSchema(SettingError):
+    """Another version of the program made or migrated the warehouse; this one cannot use it."""
+
+
+class MigrationBlocked(SettingError):
+    """Somebody has the tables in use, and goes on with that for longer than a migration waits."""
 
 
 class NoWarehouse(SettingError):
@@ -65,7 +76,7 @@ def require_own_sessions(engine: Engine, url: str) -> None:
 
 
 def migrate(engine: Engine) -> None:
-    """Bring the tables to the current schema, and agree on the secret of e-mail hashes. Raises NewerSchema,
+    """Bring the tables to the current schema, and agree on the secret of e-mail hashes. Raises UnknownSchema,
     and SettingError for another HASH_SECRET than the one in use. Commits."""
     migrate_schema(engine)
     agree_on_hash_secret(engine)
@@ -74,15 +85,36 @@ def migrate(engine: Engine) -> None:
 def migrate_schema(engine: Engine) -> None:
     """Create or upgrade the tables in one transaction; nothing where they are current.
 
-    Processes that migrate at once wait for each other. Raises NewerSchema. Commits.
+    Processes that migrate at once wait for each other. Raises UnknownSchema and MigrationBlocked. Commits.
     """
-    with engine.connect() as connection:
-        if is_current(connection):
+    backend = backend_of(engine.url)
+    for _ in range(_TRIES):
+        with engine.connect() as connection:
+            if is_current(connection):
+                return
+        try:
+            _migrate_now(engine)
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", "") != _LOCK_NOT_AVAILABLE:
+                raise
+            with engine.connect() as connection:
+                holder = backend.oldest_reader(connection) or "nobody any more"
+            time.sleep(_PAUSE_SECONDS)
+        else:
             return
+    raise MigrationBlocked(
+        f"the schema is not changed: others had its tables in use each time ({_TRIES} times, "
+        f"{_LOCK_SECONDS} s each), the last one {holder}: let it end, or stop it, and try again"
+    )
+
+
+def _migrate_now(engine: Engine) -> None:
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
-        backend_of(engine.url).lock_migrations(connection)
+        backend_of(engine.url).lock_migrations(connection, _LOCK_SECONDS)
         if not is_current(connection):
-            _refuse_newer(revision_of(connection))
+            revision = revision_of(connection)
+            if revision is not None:
+                _refuse_unknown(revision)
             _upgrade(connection)
 
 
@@ -115,9 +147,16 @@ def alembic_config(connection: Connection):  # type: ignore[no-untyped-def]
     return config
 
 
-def _refuse_newer(revision: str | None) -> None:
-    if revision is not None and revision not in known_revisions():
-        raise NewerSchema(
+def _refuse_unknown(revision: str) -> None:
+    known = known_revisions()
+    if revision < known[0]:
+        raise UnknownSchema(
+            f"the warehouse was made by a development version (its schema is {revision}), and this version "
+            "cannot take it over: export its shops with the version that made it (python -m web shops "
+            "export), and import them into a new warehouse"
+        )
+    if revision not in known:
+        raise UnknownSchema(
             f"the warehouse has schema {revision}, and this version of the program knows schemas "
             f"up to {HEAD}: use the version that migrated it, or restore an older backup"
         )
@@ -128,16 +167,5 @@ def _upgrade(connection: Connection) -> None:
     from alembic import command
 
     command.upgrade(alembic_config(connection), "head")
-    _AFTER_UPGRADE[connection.dialect.name](connection)
-
-
-def _store_uncompressed(connection: Connection) -> None:
-    """Keep PostgreSQL from compressing packed rows: to unpack them took longer than to read them."""
-    for summary in SUMMARIES:
-        if summary.packed_dims:
-            connection.execute(
-                text(f"ALTER TABLE {summary.table} ALTER packed_dims SET STORAGE EXTERNAL")
-            )
-
-
-_AFTER_UPGRADE: Final = {"sqlite": write_statistics, "postgresql": _store_uncompressed}
+    if connection.dialect.name == "sqlite":
+        write_statistics(connection)

@@ -23,7 +23,7 @@ from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.editions.pending_batches import from_pending
 from warehouse.operations import imports, job_runs
 from warehouse.operations.job_runs import DIED, DONE, FAILED
-from warehouse.operations.schedulers import ALIVE_MICROS, REFRESH, Landing, waiting_landings
+from warehouse.operations.schedulers import ALIVE_MICROS, REFRESH, Landing, landings
 from warehouse.operations.shop_pulls import ERROR
 from warehouse.operations.shop_state import BACKLOG, MISSED_REFRESHES, SET_ASIDE
 from warehouse.operations.uncollected import TOO_MANY_BYTES
@@ -31,6 +31,12 @@ from warehouse.tables.facts import NO_MILESTONE
 
 NO_SCHEDULER: Final = "no-scheduler"
 LANDING_WAITS: Final = "landing-waits"
+LANDING_FAILED: Final = "landing-failed"
+FAILED_FILES: Final = "failed-files"
+LEFT_ALONE: Final = "left-alone"
+DISK_LOW: Final = "disk-low"
+NO_COLLECTOR: Final = "no-collector"
+NO_EVENTS: Final = "no-events"
 NO_ORDERS: Final = "no-orders"
 MANY_REJECTS: Final = "many-rejects"
 UNKNOWN_FORMS: Final = "unknown-forms"
@@ -46,7 +52,7 @@ Query = Callable[[str], Iterable[Row]]
 _MINUTE: Final = 60 * MICROS_PER_SECOND
 # How long a landed file may lie.
 _LANDING_MICROS: Final = 10 * _MINUTE
-# A shop has daily orders if it had some on so many of the days that end with its newest one.
+# A shop has daily orders (or events) if it had some on so many of the days that end with its newest one.
 _ORDER_DAYS: Final = 10
 _OF_DAYS: Final = 14
 _NO_ORDERS_MICROS: Final = 2 * MICROS_PER_DAY
@@ -86,7 +92,7 @@ def find(
         now,
         refresh_minutes * _MINUTE,
         schedulers,
-        waiting_landings(schedulers, now, own_landing),
+        landings(schedulers, now, own_landing),
     )
     return [finding for check in _CHECKS.values() for finding in check(at)]
 
@@ -219,7 +225,7 @@ def _backlog(at: _At) -> Iterator[Finding]:
 
 def _landing_waits(at: _At) -> Iterator[Finding]:
     for landing in at.landing:
-        if landing.since < at.now - _LANDING_MICROS:
+        if 0 < landing.since < at.now - _LANDING_MICROS:
             files = "file waits" if landing.files == 1 else "files wait"
             yield Finding(
                 LANDING_WAITS,
@@ -228,6 +234,73 @@ def _landing_waits(at: _At) -> Iterator[Finding]:
                 f"{_span(at.now - landing.since)}. `python -m jobs landing` imports them; a running "
                 "scheduler does so by itself",
             )
+
+
+def _landing_failed(at: _At) -> Iterator[Finding]:
+    """A run whose process was killed is tried again by itself, and is given up after some tries."""
+    last = at.query(
+        "SELECT error FROM job_run WHERE run_id = (SELECT MAX(run_id) FROM job_run "
+        f"WHERE job = 'landing') AND state = '{FAILED}'"
+    )
+    for run in last:
+        for landing in at.landing:
+            if landing.files:
+                message = (
+                    f"the last import of landed files failed: {run['error']}; {landing.files} wait in "
+                    f"{landing.folder}. `python -m jobs run landing` tries them again and says more"
+                )
+                yield Finding(LANDING_FAILED, "", message)
+
+
+def _of_hosts(condition: str) -> Callable[["_At"], Iterator[Finding]]:
+    """A condition that only a process of the host sees (`jobs/scheduler/host_findings.py`)."""
+
+    def check(at: _At) -> Iterator[Finding]:
+        for landing in at.landing:
+            for name, message in landing.findings:
+                if name == condition:
+                    yield Finding(condition, "", message)
+
+    return check
+
+
+def _no_collector(at: _At) -> Iterator[Finding]:
+    """While there are write keys, somebody may send by them."""
+    rows = at.query(
+        "SELECT host, seen_at FROM collector "
+        f"WHERE EXISTS (SELECT 1 FROM write_key WHERE revoked_at > {at.now}) ORDER BY seen_at DESC"
+    )
+    for row in [*rows][:1]:
+        if row["seen_at"] < at.now - ALIVE_MICROS:
+            yield Finding(
+                NO_COLLECTOR,
+                "",
+                f"no collector has been seen for {_span(at.now - row['seen_at'])}, the last one on "
+                f"{row['host']}; what pages send meanwhile is lost. Start it: `python -m web collect`. Where "
+                "no page sends events any more, revoke the write keys: `python -m web write-keys revoke KEY`",
+            )
+
+
+def _no_events(at: _At) -> Iterator[Finding]:
+    today = at.now // MICROS_PER_DAY
+    rows = at.query(
+        "SELECT q.shop_id, q.last_day FROM (SELECT s.shop_id, s.edition, (SELECT MAX(f.day) "
+        "FROM daily_funnel f WHERE f.edition = s.edition AND f.views > 0) AS last_day "
+        "FROM shop s WHERE s.edition <> 0) q "
+        # Two whole days, in whatever time zone.
+        f"WHERE q.last_day BETWEEN {today - _CLOSED_MICROS // MICROS_PER_DAY} AND {today - 4} "
+        "AND (SELECT COUNT(DISTINCT f.day) FROM daily_funnel f WHERE f.edition = q.edition "
+        f"AND f.day > q.last_day - {_OF_DAYS} AND f.day <= q.last_day AND f.views > 0) "
+        f">= {_ORDER_DAYS} ORDER BY q.last_day, q.shop_id"
+    )
+    for row in rows:
+        yield Finding(
+            NO_EVENTS,
+            row["shop_id"],
+            f"{row['shop_id']} has views of forms on most days, and none since "
+            f"{day_date(row['last_day'])}. See whether its pages still have the line that Set up shows, "
+            "and whether their events come in",
+        )
 
 
 def _no_orders(at: _At) -> Iterator[Finding]:
@@ -368,8 +441,14 @@ _CHECKS: Final[dict[str, Callable[[_At], Iterator[Finding]]]] = {
     NIGHTLY_FAILED: _nightly_failed,
     NO_SCHEDULER: _no_scheduler,
     BACKLOG: _backlog,
+    NO_COLLECTOR: _no_collector,
+    DISK_LOW: _of_hosts(DISK_LOW),
     LANDING_WAITS: _landing_waits,
+    LANDING_FAILED: _landing_failed,
+    FAILED_FILES: _of_hosts(FAILED_FILES),
+    LEFT_ALONE: _of_hosts(LEFT_ALONE),
     PULL_FAILED: _pull_failed,
+    NO_EVENTS: _no_events,
     NO_ORDERS: _no_orders,
     MANY_REJECTS: _many_rejects,
     UNKNOWN_FORMS: _unknown_forms,

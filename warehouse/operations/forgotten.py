@@ -145,7 +145,7 @@ _UNDER_OTHERS: Final = {
 def remember(connection: ArrowConnection, shop_key: int, hashes: Collection[str], now: int) -> None:
     """Have imports drop the rows of persons from now on. Commits."""
     # An import that has begun to write ends first; one that begins later sees the hashes.
-    connection.lock_table("import_batch")
+    connection.lock_shops(str(shop_key))
     for hashed in hashes:
         connection.execute(_REMEMBER.format("$1", "$2", "$3"), shop_key, hashed, now)
     connection.commit()

@@ -144,18 +144,17 @@ def end(connection: ArrowConnection, record: ImportRecord, state: str, now: int)
     connection.commit()
 
 
-def add_retried(connection: ArrowConnection, import_id: int, accepted: int) -> bool:
+def add_retried(connection: ArrowConnection, import_id: int, accepted: int) -> None:
     """Count rows of an import as accepted by a retry of its rejects, in the transaction that writes them.
-    False if it does not stand any more."""
+    Raises ImportUndone."""
     connection.execute(
         "UPDATE import_file SET rows_new = rows_new + $1, rows_rejected = rows_rejected - $1 "
         "WHERE import_id = $2",
         accepted,
         import_id,
     )
-    return not connection.value(
-        f"SELECT COUNT(*) FROM ({WITHDRAWN}) w WHERE import_id = $1", import_id
-    )
+    if connection.value(f"SELECT COUNT(*) FROM ({WITHDRAWN}) w WHERE import_id = $1", import_id):
+        raise ImportUndone(f"import {import_id} was undone")
 
 
 def list_imports(
@@ -199,16 +198,25 @@ def unfinished_undos(connection: ArrowConnection) -> list[int]:
 def begin_undo(connection: ArrowConnection, import_id: int) -> None:
     """Have an import stand no longer. Commits.
 
-    From here on, an import that repeats a row of it cannot do so unseen: those that write now end first.
-    Raises EventsPurged.
+    From here on, an import that repeats a row of it cannot do so unseen: those that write now end first. And
+    no event of it is purged. Raises EventsPurged.
     """
-    connection.lock_table("import_batch")
+    lock_shops_of(connection, import_id)
     connection.execute(
         f"UPDATE import_file SET state = '{UNDOING}' WHERE import_id = $1 AND state <> '{UNDONE}'",
         import_id,
     )
     check_purged(connection, import_id)
     connection.commit()
+
+
+def lock_shops_of(connection: ArrowConnection, import_id: int) -> None:
+    """Lock the shops of which an import has brought or repeated rows, or named forms."""
+    told = ("import_batch", "repeated_event", "repeated_order", "form_seen")
+    of_import = " UNION ".join(
+        f"SELECT shop_key FROM {table} WHERE import_id = {import_id}" for table in told
+    )
+    connection.lock_shops(of_import)
 
 
 def check_purged(connection: ArrowConnection, import_id: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, text
 
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY, MICROS_PER_SECOND, to_micros
+from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, to_micros
 from warehouse.operations.process_id import is_here
 
 ALIVE_MICROS: Final = 600 * MICROS_PER_SECOND
@@ -31,7 +31,7 @@ _LATEST: Final = text(
 class SchedulerRecord:
     """One scheduler. `schedule`: for each job `job`, `command`, `when`, and `every_seconds` or `cron`.
     `due_at`: when the next of them is due. `landed_since`: when the oldest file landed that waits in its
-    landing folder, 0 without one."""
+    landing folder, 0 without one. `host_findings`: as in `Landing`."""
 
     owner: str
     started_at: int
@@ -41,41 +41,49 @@ class SchedulerRecord:
     landing_folder: str
     landed_files: int
     landed_since: int
+    host_findings: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True)
 class Landing:
-    """A landing folder. `since`: when the oldest of its files landed that nothing imports, 0 without one."""
+    """A landing folder and its host. `since`: when the oldest of its files landed that nothing imports, 0
+    without one. `findings`: what needs a person there, a condition and a message each."""
 
     folder: str
     files: int
     since: int
+    findings: Sequence[Sequence[str]] = ()
 
 
-def waiting_landings(
+def landings(
     schedulers: Iterable[Mapping[str, Any]], now: int, own: Landing | None
 ) -> list[Landing]:
-    """The landing folders in which files wait: as the caller sees its own, and as the schedulers (rows) that
-    are alive saw theirs last."""
+    """The landing folders, that with the newest file first: as the caller sees its own, and as the schedulers
+    (rows) that are alive saw theirs last."""
     seen = [own] if own else []
     for row in schedulers:
-        one = Landing(row["landing_folder"], row["landed_files"], row["landed_since"])
+        one = Landing(
+            row["landing_folder"],
+            row["landed_files"],
+            row["landed_since"],
+            json.loads(row["host_findings"] or "[]"),
+        )
         is_own = own and own.folder == one.folder and is_here(row["owner"])
         if row["seen_at"] >= now - ALIVE_MICROS and not is_own:
             seen.append(one)
     # Hosts may share a folder, or have folders of the same path: the one with the oldest file counts.
-    waiting = sorted((one for one in seen if one.since), key=lambda one: -one.since)
-    return list({one.folder: one for one in waiting}.values())
+    newest_first = sorted(seen, key=lambda one: -(one.since or NEVER))
+    return list({one.folder: one for one in newest_first}.values())
 
 
 def sign_of_life(connection: ArrowConnection, record: SchedulerRecord) -> None:
     """Write that a scheduler is alive; forget those that were not seen for a day. Commits."""
     connection.execute(
         "INSERT INTO scheduler (owner, started_at, seen_at, due_at, schedule, landing_folder, "
-        "landed_files, landed_since) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "
+        "landed_files, landed_since, host_findings) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
         "ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at, due_at = excluded.due_at, "
         "schedule = excluded.schedule, landed_files = excluded.landed_files, "
-        "landed_since = excluded.landed_since",
+        "landed_since = excluded.landed_since, host_findings = excluded.host_findings",
         record.owner,
         record.started_at,
         record.seen_at,
@@ -84,6 +92,7 @@ def sign_of_life(connection: ArrowConnection, record: SchedulerRecord) -> None:
         record.landing_folder,
         record.landed_files,
         record.landed_since,
+        json.dumps(record.host_findings),
     )
     connection.execute("DELETE FROM scheduler WHERE seen_at < $1", record.seen_at - MICROS_PER_DAY)
     connection.commit()
@@ -93,7 +102,11 @@ def list_schedulers(connection: ArrowConnection) -> list[SchedulerRecord]:
     """The schedulers on record, the one that was seen last first. Commits."""
     rows = connection.table("SELECT * FROM scheduler ORDER BY seen_at DESC").to_pylist()
     connection.commit()
-    return [SchedulerRecord(**row | {"schedule": json.loads(row["schedule"])}) for row in rows]
+    as_json = ("schedule", "host_findings")
+    return [
+        SchedulerRecord(**row | {name: json.loads(row[name] or "[]") for name in as_json})
+        for row in rows
+    ]
 
 
 def alive(schedulers: Sequence[SchedulerRecord], now: int) -> list[SchedulerRecord]:

@@ -189,6 +189,14 @@ def end_well(
     connection.commit()
 
 
+def keep_state(connection: ArrowConnection, pull: Pull, state: Mapping[str, Any]) -> None:
+    """Save a state while a run goes on. Commits."""
+    connection.execute(
+        "UPDATE pull SET state = $1 WHERE pull_id = $2", json.dumps(state), pull.pull_id
+    )
+    connection.commit()
+
+
 def fail(connection: ArrowConnection, pull: Pull, now: int, message: str) -> None:
     """Save why a run failed; the state stays. Commits."""
     connection.execute(

@@ -1,4 +1,4 @@
-"""The shops of the warehouse and their forms: add a shop, list both.
+"""The shops of the warehouse and their forms: add a shop, change it, list both.
 
 A shop that is added has the row that an import of kind `shops` makes.
 """
@@ -8,8 +8,19 @@ from typing import Final
 
 from sqlalchemy import Connection, select, text
 
+from warehouse.editions.data_version import next_version
 from warehouse.tables import form, shop
 
+# Version 0 stands for what no import that is known has brought. It is the latest one, whatever clocks say.
+_STANDS: Final = text(
+    "INSERT INTO shop_version (shop_id, import_id, written_at, name, currency, timezone, repeated_by) "
+    "SELECT shop_id, 0, COALESCE((SELECT MAX(v.written_at) + 1 FROM shop_version v "
+    "WHERE v.shop_id = shop.shop_id AND v.written_at >= :now), CAST(:now AS BIGINT)), "
+    "name, currency, timezone, '' FROM shop "
+    "WHERE shop_key = :shop_key ON CONFLICT (shop_id, import_id) DO UPDATE SET "
+    "written_at = excluded.written_at, name = excluded.name, currency = excluded.currency, "
+    "timezone = excluded.timezone, repeated_by = ''"
+)
 _ADD: Final = text(
     "INSERT INTO shop (shop_id, name, currency, timezone, data_version, data_changed_at) "
     "VALUES (:shop_id, :name, :currency, :timezone, 1, :now) ON CONFLICT (shop_id) DO NOTHING"
@@ -74,6 +85,17 @@ def add_shop(
     if differences:
         raise ShopDiffers(shop_id, differences)
     return False
+
+
+def change_shop(connection: Connection, shop_key: int, name: str, timezone: str, now: int) -> None:
+    """Change a shop as an import of kind `shops` does: no undo of one takes it back. In another time zone,
+    its figures are built anew by the next refresh."""
+    statement = text(
+        "UPDATE shop SET name = :name, timezone = :timezone, "
+        f"{next_version(now)} WHERE shop_key = :shop_key"
+    )
+    connection.execute(statement, {"shop_key": shop_key, "name": name, "timezone": timezone})
+    connection.execute(_STANDS, {"shop_key": shop_key, "now": now})
 
 
 def find_shop_settings(connection: Connection, shop_id: str) -> ShopSettings:

@@ -19,7 +19,14 @@ from warehouse.tables.facts import (
     fact_order_code,
     fact_step,
 )
-from warehouse.tables.imports import REPEATED, VERSIONS, form_seen, form_version, import_file
+from warehouse.tables.imports import (
+    REPEATED,
+    VERSIONS,
+    dropped_file,
+    form_seen,
+    form_version,
+    import_file,
+)
 from warehouse.tables.members import (
     audit_event,
     member,
@@ -29,7 +36,7 @@ from warehouse.tables.members import (
     secret,
     sign_in,
 )
-from warehouse.tables.operations import job_lease, job_run, pull, scheduler
+from warehouse.tables.operations import collector, job_lease, job_run, pull, scheduler
 from warehouse.tables.persons import forgotten
 from warehouse.tables.queue import (
     difference,
@@ -45,6 +52,7 @@ from warehouse.tables.shops import (
     deleted_shop,
     form,
     form_creation,
+    form_sighting,
     shop,
     uncollected,
     write_key,
@@ -62,12 +70,14 @@ __all__ = [
     "api_key",
     "audit_event",
     "code_usage",
+    "collector",
     "deleted_shop",
     "difference",
     "dim_discount_code",
     "dim_step",
     "dim_text",
     "dim_utm",
+    "dropped_file",
     "edition",
     "edition_batch",
     "exchange_rate",
@@ -82,6 +92,7 @@ __all__ = [
     "form",
     "form_creation",
     "form_seen",
+    "form_sighting",
     "form_version",
     "import_batch",
     "import_file",

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    event,
 )
 from sqlalchemy import text as sql
 
@@ -64,8 +65,15 @@ def text_key(name: str) -> Column[Any]:
 
 
 def serial_key(name: str) -> Column[Any]:
-    """A primary key that the database counts up."""
-    return Column(name, _SERIAL, primary_key=True, autoincrement=True)
+    """A primary key that the database counts up. No number is ever given twice."""
+    column = Column(name, _SERIAL, primary_key=True, autoincrement=True)
+    event.listen(column, "after_parent_attach", _count_up)
+    return column
+
+
+def _count_up(_column: Column[Any], table: Table) -> None:
+    # Else SQLite would give the number of the last row again once that is deleted.
+    table.dialect_options["sqlite"]["autoincrement"] = True
 
 
 def index(*columns: str, where: str = "", unique: bool = False, name: str | None = None) -> Index:

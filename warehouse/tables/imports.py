@@ -40,6 +40,25 @@ import_file: Final = Table(
     index("started_at"),
 )
 
+# The file that a shop dropped last on its Data page (`operations/dropped_files.py`).
+dropped_file: Final = Table(
+    "dropped_file",
+    metadata,
+    key("shop_key"),
+    # As its owner names it, and as it lies in the landing folder.
+    text("name"),
+    text("stored"),
+    integer("bytes"),
+    integer("dropped_at"),
+    text("state"),
+    # When it came to be in this state.
+    integer("since"),
+    # A JSON object: the content of the file, or why it was refused.
+    text("told"),
+    # How many processes have begun to look at it.
+    integer("tries"),
+)
+
 REPEATED: Final = {
     raw: Table(
         name,
@@ -91,9 +110,7 @@ VERSIONS: Final = {
 form_version: Final = _versions(
     form,
     "shop_key form_id",
-    "name status schema draft_schema created_at updated_at",
-    # `updated_at` of the form after the import: another one was edited here since.
-    integer("stood_at"),
+    "name status schema draft_schema created_at updated_at named_at",
 )
 
 # A form as an import of another system's events tells of it; import 0 stands for those before.

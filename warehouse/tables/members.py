@@ -55,7 +55,7 @@ one_time_link: Final = Table(
     "one_time_link",
     metadata,
     text_key("token_hash"),
-    # "password" or "sign-in" (web/auth/one_time_links.py).
+    # "password", "sign-in" or "first" (web/auth/one_time_links.py).
     text("purpose"),
     integer("member_key"),
     # The shop that a sign-in leads to; 0 for a password, which is one for all shops.

@@ -52,7 +52,12 @@ scheduler: Final = Table(
     # The files that wait there, and when the oldest one landed: 0 without one.
     integer("landed_files"),
     integer("landed_since"),
+    # Findings that its host alone sees: a JSON list of conditions and messages.
+    text("host_findings"),
 )
+
+# A host with collectors, and the last sign of life of one (`operations/collectors.py`).
+collector: Final = Table("collector", metadata, text_key("host"), integer("seen_at"))
 
 # A pull, which fetches by itself: a source of one shop (0: of all shops).
 pull: Final = Table(

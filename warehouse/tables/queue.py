@@ -37,6 +37,8 @@ edition: Final = Table(
     serial_key("edition"),
     integer("shop_key"),
     text("timezone"),
+    # As the shop's.
+    text("form_rules"),
     integer("window_days"),
     integer("logic_version"),
     text("state"),

@@ -15,6 +15,8 @@ shop: Final = Table(
     text("name"),
     text("currency"),
     text("timezone"),
+    # Which forms count as another one, or not at all (`domain/form_rules.py`).
+    text("form_rules"),
     # The edition that answers read; 0 before the first rollup.
     integer("edition"),
     # Changes with everything that can change an answer of the shop (`editions/data_version.py`).
@@ -26,8 +28,6 @@ shop: Final = Table(
     integer("form_count"),
     integer("form_bytes"),
     UniqueConstraint("shop_id"),
-    # A process may still know a shop that is deleted: no later one has its key.
-    sqlite_autoincrement=True,
 )
 
 # A shop that is deleted, while rows of it may still be there or come (`warehouse/tenants`).
@@ -119,4 +119,16 @@ uncollected: Final = Table(
     # The last day with any, in UTC, and those of that day.
     integer("day"),
     integer("calls"),
+)
+
+# The last time that the collector saw each form of a shop: `operations/form_sightings.py`. In no figure.
+form_sighting: Final = Table(
+    "form_sighting",
+    metadata,
+    key("shop_key"),
+    text_key("form_id"),
+    text("name"),
+    # The path of the page on which it was seen, "" where the call does not say.
+    text("path"),
+    integer("seen_at"),
 )

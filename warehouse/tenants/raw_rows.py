@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Select, Table, exists, or_, select, tuple_, u
 from warehouse.domain.email_hash import keyed_mark
 from warehouse.domain.time import NEVER, day_date, from_micros
 from warehouse.domain.vocabulary import ANSWER, DEVICES, EVENT_TYPES, STEP_COMPLETE, STEP_VIEW
+from warehouse.operations.seen_forms import BY_MEMBER
 from warehouse.tables import (
     ad_account,
     ad_spend,
@@ -97,7 +98,9 @@ def _forms(stored: Row) -> Iterator[Row]:
         seen = own | _named(stored, "source source_id")
         seen["first_event_at"] = _instant(stored["first_event_at"])
         if not is_ours:
-            seen["named_at"] = _instant(stored["named_at"]) if stored["named_at"] else None
+            # The name that a member gave came at no instant.
+            came_at = stored["named_at"] % BY_MEMBER
+            seen["named_at"] = _instant(came_at) if came_at else None
             seen |= drafted if stored["draft_schema"] else {}
         yield seen
     if is_ours:

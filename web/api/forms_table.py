@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 from warehouse.domain.time import MICROS_PER_MS
+from warehouse.operations.form_rules import is_counted
 from warehouse.tables import form
 from web.api import form_quota
 from web.db.dimensions import in_chunks
@@ -27,14 +28,14 @@ from web.db.dimensions import in_chunks
 _LISTED: Final = (form.c.form_id, form.c.name, form.c.status, form.c.created_at, form.c.updated_at)
 _OF_SHOP: Final = form.c.shop_key == bindparam("shop_key")
 _NAMES: Final = select(form.c.form_id, form.c.name).where(
-    _OF_SHOP, form.c.form_id.in_(bindparam("form_ids", expanding=True))
+    _OF_SHOP, form.c.form_id.in_(bindparam("form_ids", expanding=True)), is_counted()
 )
 _VERSION: Final = select(*_LISTED, form.c.schema, form.c.draft_schema).where(
     _OF_SHOP, form.c.form_id == bindparam("form_id")
 )
 _FIRST_PAGE: Final = (
     select(*_LISTED)
-    .where(_OF_SHOP)
+    .where(_OF_SHOP, is_counted())
     .order_by(form.c.created_at.desc(), form.c.form_id.desc())
     .limit(bindparam("limit"))
 )

@@ -1,10 +1,11 @@
 """The audit trail: every change to a shop's keys and members, with who made it, when and from where.
 
 An event is written in the transaction of the change that it records, so neither exists without the
-other. Events are never changed, but for the number of times that something was refused within an hour: an
-attack must not fill the trail.
+other. Events are never changed, with two exceptions: the number of times that something was refused within
+an hour, since an attack must not fill the trail; and the address of a person who is deleted.
 """
 
+import re
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -18,8 +19,8 @@ ACTIONS: Final = {
     "key_minted": "Created a key",
     "key_rotated": "Rotated a key",
     "key_revoked": "Revoked a key",
-    "write_key_created": "Created a write key",
-    "write_key_revoked": "Revoked a write key",
+    "write_key_created": "Made a line for pages",
+    "write_key_revoked": "Revoked a line for pages",
     "signed_in": "Signed in",
     "signed_out": "Signed out",
     "sign_in_link_created": "Created a link to sign in",
@@ -31,13 +32,23 @@ ACTIONS: Final = {
     "password_reset": "Reset a password",
     "member_added": "Added a member",
     "member_disabled": "Disabled a member",
+    "member_deleted": "Deleted a member",
     "permissions_set": "Set permissions",
     "operator_added": "Let a member add shops",
     "operator_removed": "Let a member add no more shops",
     "shop_added": "Added the shop",
+    "shop_changed": "Changed the shop",
+    "form_renamed": "Renamed a form",
+    "form_merged": "Merged a form into another one",
+    "form_left_out": "Left a form out",
+    "form_counted_again": "Had a form counted again",
     "pull_set_up": "Set up a pull",
     "shop_deleted": "Deleted a shop",
     "rejects_retried": "Asked to import rejected rows again",
+    "file_dropped": "Dropped a file",
+    "file_imported": "Had a dropped file imported",
+    "file_discarded": "Discarded a dropped file",
+    "file_undone": "Had the import of a dropped file undone",
     "person_forgotten": "Asked to forget a person",
 }
 
@@ -106,6 +117,22 @@ class Change:
             self.connection.execute(same.values(times=event.times + 1))
         else:
             replace(self, by=Actor(self.by.name, source)).record(shop_key, action, detail)
+
+
+def rename_person(connection: Connection, email: str, name: str) -> None:
+    """Put `name` in the place of a person's address, in all shops."""
+    event = audit_event.c
+    named = select(event.audit_id, event.actor, event.detail).where(
+        (event.actor == email) | event.detail.contains(email, autoescape=True)
+    )
+    # It may be a part of another person's.
+    address = re.compile(rf"(?<![^\s]){re.escape(email)}(?![^\s:,])")
+    for row in connection.execute(named).all():
+        values = {
+            "actor": name if row.actor == email else row.actor,
+            "detail": address.sub(name, row.detail),
+        }
+        connection.execute(update(audit_event).where(event.audit_id == row.audit_id).values(values))
 
 
 AuditEvent = Row

@@ -1,4 +1,4 @@
-"""Members: add, list, set permissions, disable, and change passwords.
+"""Members: add, list, set permissions, disable, delete, and change passwords.
 
 A person has one e-mail address and one password; a membership gives them permissions in one shop. Every
 change is written to the shop's audit trail and ends the sign-ins that it contradicts. Nothing here
@@ -10,11 +10,12 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, case, insert, select, update
+from sqlalchemy import delete as sql_delete
 
 from warehouse import tables
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import PERMISSIONS
-from web.auth import one_time_links, sessions, sign_in_limits
+from web.auth import audit, one_time_links, sessions, sign_in_limits
 from web.auth.audit import Change
 from web.auth.columns import happened, words
 from web.auth.errors import OperatorError
@@ -125,6 +126,30 @@ def disable(change: Change, member: Member) -> None:
     sessions.end_all(change.connection, member.member_key, member.shop_key)
     one_time_links.end_all(change.connection, member.member_key, member.shop_key)
     change.record(member.shop_key, "member_disabled", member.email)
+
+
+def delete(change: Change, email: str) -> list[str]:
+    """Delete a person with all memberships, sign-ins and links, at once. The trails of their shops, and the
+    keys that they created, go on with a number in the place of their address.
+
+    Returns the ids of the shops that they were a member of. Raises OperatorError.
+    """
+    connection = change.connection
+    same = tables.member.c.email == email
+    member_key = connection.scalar(select(tables.member.c.member_key).where(same))
+    if member_key is None:
+        raise OperatorError(f"there is no member {email!r}; `members list` shows all of them")
+    shops = [row.shop_id for row in list_members(connection) if row.member_key == member_key]
+    name = f"deleted member {member_key}"
+    record_in_all_shops(change, member_key, "member_deleted", name)
+    audit.rename_person(connection, email, name)
+    for keys in (tables.api_key, tables.write_key):
+        created = update(keys).where(keys.c.created_by == email)
+        connection.execute(created.values(created_by=name))
+    sign_in_limits.reset_account(connection, email)
+    for table in (tables.sign_in, tables.one_time_link, tables.membership, tables.member):
+        connection.execute(sql_delete(table).where(table.c.member_key == member_key))
+    return shops
 
 
 def create_sign_in_link(change: Change, member: Member) -> str:

@@ -1,4 +1,4 @@
-"""Links that work once: to set a password, or to sign in to one shop without one.
+"""Links that work once: to set a password, to sign in to one shop without one, or to be the first member.
 
 Looking at a link does not use it up; setting the password, or following the link, does. A member has at most
 one of each purpose: a new one ends the previous one. A new password and a password that is reset end all
@@ -14,11 +14,12 @@ from warehouse.tables import member, membership, one_time_link, shop
 from web.auth.audit import Change
 from web.auth.sessions import new_token, token_hash
 
-Purpose = Literal["password", "sign-in"]
+Purpose = Literal["password", "sign-in", "first"]
 
 LIFETIMES: Final[dict[Purpose, int]] = {
     "password": 3 * MICROS_PER_DAY,
     "sign-in": 60 * 60 * MICROS_PER_SECOND,
+    "first": MICROS_PER_DAY,
 }
 
 
@@ -58,6 +59,18 @@ def find(connection: Connection, purpose: Purpose, token: str, now: int) -> Row 
     ).one_or_none()
 
 
+def create_first(change: Change) -> str | None:
+    """The token of a link with which somebody becomes the first member; None where a member can sign in. It
+    is of nobody yet (member 0), and works until somebody has a password."""
+    return create(change, "first", 0) if _is_nobody_here(change.connection) else None
+
+
+def is_first(connection: Connection, token: str, now: int) -> bool:
+    """Whether a link to be the first member works."""
+    valid = select(one_time_link.c.token_hash).where(*_is_valid("first", token, now))
+    return connection.scalar(valid) is not None and _is_nobody_here(connection)
+
+
 def use_up(connection: Connection, purpose: Purpose, token: str, now: int) -> bool:
     """Delete a link. True where it was still valid; of several calls at once, one gets True."""
     valid = _is_valid(purpose, token, now)
@@ -70,6 +83,11 @@ def end_all(connection: Connection, member_key: int, shop_key: int | None = None
     if shop_key is not None:
         statement = statement.where(one_time_link.c.shop_key == shop_key)
     connection.execute(statement)
+
+
+def _is_nobody_here(connection: Connection) -> bool:
+    statement = select(member.c.member_key).where(member.c.password_hash != "").limit(1)
+    return connection.scalar(statement) is None
 
 
 def _is_valid(purpose: Purpose, token: str, now: int) -> tuple[Any, ...]:

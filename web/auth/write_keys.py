@@ -15,7 +15,7 @@ from typing import Final
 from sqlalchemy import Connection, Row, insert, select, update
 
 from warehouse.domain.time import NEVER
-from warehouse.tables import shop, uncollected, write_key
+from warehouse.tables import collector, form_sighting, shop, uncollected, write_key
 from web.auth.api_keys import find_shop_key, require_room
 from web.auth.audit import Change
 from web.auth.columns import happened, words
@@ -110,8 +110,10 @@ READ_BY_COLLECTOR: Final = {
     write_key: ("write_key", "shop_key", "origins", "revoked_at"),
     shop: ("shop_key", "shop_id"),
     uncollected: ("shop_key", "reason", "day", "calls"),
+    collector: ("host", "seen_at"),
+    form_sighting: ("shop_key", "form_id", "name", "path", "seen_at"),
 }
-WRITTEN_BY_COLLECTOR: Final = (uncollected,)
+WRITTEN_BY_COLLECTOR: Final = (uncollected, collector, form_sighting)
 
 
 def _describe(key: WriteKey) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import click
 
+from warehouse import VERSION
 from warehouse.environment import ADMIN, API, COLLECTOR, WrongSettings, prepare
 from warehouse.settings import COLLECT_HOST, COLLECT_PORT, COLLECT_WORKERS, HOST, PORT, WORKERS
 from web.cli.keys import keys
@@ -49,6 +50,7 @@ class _MainGroup(click.Group):
 
 
 @click.group(cls=_MainGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, message="formrevenue %(version)s")
 @click.pass_context
 def main(context: click.Context) -> None:
     """Serve the API, and manage shops, and the API keys and members that can use it."""

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from warehouse.domain.time import iso_millis
 from warehouse.domain.vocabulary import PERMISSIONS
 from warehouse.settings import public_url
-from web.auth import api_keys, operators, passwords
+from web.auth import api_keys, one_time_links, operators, passwords
 from web.auth import audit as trail
 from web.auth import members as accounts
 from web.cli.options import ByRule, ChoiceList, Listed, listing, table, transaction
@@ -63,6 +63,20 @@ def add_operator(email: str) -> None:
         _print_link(pages, token)
 
 
+@members.command("first-link")
+def first_link() -> None:
+    """Print a link with which the first member begins, who gives their address and may add shops. It works
+    for a day, until somebody has a password. Where somebody has, there is none: nothing is printed."""
+    with transaction() as change:
+        token = one_time_links.create_first(change)
+        pages = _pages_url()
+    if token is not None:
+        click.echo(
+            "Nobody can sign in yet. Begin with this link, within a day; keep it to yourself:"
+        )
+        click.echo(f"{pages}/first/{token}")
+
+
 @members.command("remove-operator")
 @_email
 def remove_operator(email: str) -> None:
@@ -105,6 +119,16 @@ def disable(shop: str, email: str) -> None:
     with transaction() as change:
         member = accounts.find(change.connection, shop, email)
         accounts.disable(change, member)
+
+
+@members.command("delete")
+@_email
+def delete(email: str) -> None:
+    """Delete a person from all shops, with their address, at once. The keys that they created keep working.
+    `audit` and `keys list` name them by a number from then on."""
+    with transaction() as change:
+        shops = accounts.delete(change, email)
+    click.echo(f"deleted {email}, who was a member of {', '.join(shops) or 'no shop'}")
 
 
 @members.command("reset-password")

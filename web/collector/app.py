@@ -141,7 +141,8 @@ def create_collector(shared: Collector) -> Flask:
     for paths, view in ((_TRACK, take_call), (_BATCH, take_batch), (_DROPPED, drop)):
         for path in paths:
             app.add_url_rule(path, path, view, methods=["POST"], provide_automatic_options=False)
-    app.add_url_rule(snippet.PATH, snippet.PATH, snippet.answer_snippet)
+    for path, script in snippet.SCRIPTS.items():
+        app.add_url_rule(path, path, snippet.answer_of(script))
     app.add_url_rule("/healthz", "/healthz", is_alive)
     app.add_url_rule("/readyz", "/readyz", is_ready)
     app.register_error_handler(Refusal, _refused)
@@ -198,6 +199,7 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
                 f"The events cannot be written: {error}. Send them again in 10 s.",
                 _DISK_RETRY,
             ) from None
+        shared.uncollected.see(key.shop_key, reduced.sightings)
     g.outcomes, g.bytes = reduced.outcomes, len(reduced.lines)
     return _json(_SUCCESS)
 

@@ -19,12 +19,17 @@ from crawleruseragents import is_crawler
 
 from warehouse.domain.addresses import has_at, masked
 from warehouse.domain.email_hash import hashed_email, plain_mark
+from warehouse.domain.form_ids import form_id_of
 from warehouse.domain.text_rules import is_no_id
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, from_micros, to_micros
-from warehouse.domain.tracking_calls import Call, Row, event_type, member, row_of
+from warehouse.domain.tracking_calls import SOURCE, Call, Row, event_type, member, row_of
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
+from warehouse.operations.form_sightings import Sighting
 from warehouse.operations.uncollected import NO_ID
 from web.collector.known_keys import KnownKey
+
+# Characters of an id, a name or a path.
+_LONGEST: Final = 255
 
 MAX_EVENT_BYTES: Final = 32 * 1024
 MAX_BATCH_BYTES: Final = 500 * 1024
@@ -71,11 +76,13 @@ class PostedCalls(NamedTuple):
 
 
 class ReducedCalls(NamedTuple):
-    """Lines, each with its line end; a number for each form that they name; calls by outcome."""
+    """Lines, each with its line end; a number for each form that they name; calls by outcome; the last
+    sighting of each form, by our id."""
 
     lines: bytes
     forms: set[int]
     outcomes: Counter[str]
+    sightings: dict[str, Sighting]
 
 
 _BATCH: Final = msgspec.json.Decoder(_Batch)
@@ -124,6 +131,7 @@ def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int
     outcomes: Counter[str] = Counter()
     lines: list[bytes] = []
     forms: set[int] = set()
+    sightings: dict[str, Sighting] = {}
     new_agents: set[str] = set()
     for call in posted.calls:
         if event_type(call) is None:
@@ -146,7 +154,22 @@ def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int
         row["shop_id"] = key.shop_id
         lines.append(_LINE.encode(row) + b"\n")
         forms.add(hash((key.shop_id, row.get("form_id"))))
-    return ReducedCalls(b"".join(lines), forms, outcomes)
+        form_id = row.get("form_id")
+        if isinstance(form_id, str) and len(form_id) <= _LONGEST and "\0" not in form_id:
+            own_id = form_id_of(key.shop_id, SOURCE, form_id)
+            page = member(context, "page")
+            name, path = _short(row.get("form_name")), _short(page.get("path"))
+            sightings[own_id] = Sighting(name, path, now)
+    return ReducedCalls(b"".join(lines), forms, outcomes, sightings)
+
+
+def _short(value: Any) -> str:
+    """A text that a person reads, without addresses and what follows a path."""
+    return (
+        masked(value.split("?")[0].replace("\0", ""), _hidden)[:_LONGEST]
+        if isinstance(value, str)
+        else ""
+    )
 
 
 _crawlers: dict[str, bool] = {}

@@ -9,19 +9,17 @@ No link is followed below the landing folder: other accounts may write there.
 
 import fcntl
 import os
-import re
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from warehouse.domain.landing_names import COLLECTED
+from warehouse.domain.landing_names import COLLECTED, is_collected
+from warehouse.operations.landing_folders import open_folder
 
 # The place of files of kind `events` whose rows name their shops.
 _PLACE: Final = "events"
-_MINE: Final = re.compile(rf"\.({COLLECTED}[0-9a-zA-Z-]+\.ndjson)")
 
 
 class LandingFile:
@@ -30,7 +28,11 @@ class LandingFile:
     def __init__(self, root: Path) -> None:
         """Create the file, and the folders that are not there."""
         self._root = root
-        with _open_place(root, make=True) as folder:
+        root.mkdir(parents=True, exist_ok=True)
+        with open_folder(root) as above, suppress(FileExistsError):
+            os.mkdir(_PLACE, 0o700, dir_fd=above)
+            os.fsync(above)
+        with open_folder(root, _PLACE) as folder:
             self._name, self._descriptor = _create(folder)
             try:
                 # The name is on disk before any line is.
@@ -60,7 +62,7 @@ class LandingFile:
     def finish(self) -> None:
         """Give the file its own name, or remove it if it is empty. It is closed if this succeeds."""
         # Somebody may have removed it, or its folder.
-        with suppress(FileNotFoundError), _open_place(self._root) as folder:
+        with suppress(FileNotFoundError), open_folder(self._root, _PLACE) as folder:
             _release(folder, self._name, is_empty=self.size == 0)
         self.close()
 
@@ -73,30 +75,11 @@ def take_up(root: Path) -> int:
     """Give each file that a dead process left behind its own name; empty ones are removed. The number
     of files. A last line that is cut short stays: the import rejects it, and so shows it."""
     try:
-        with _open_place(root) as folder:
-            taken = _take_up_all(folder)
-            # Where versions before the first release wrote them: a folder for each shop.
-            with suppress(OSError), _open_inner(folder, "segment") as shops:
-                for shop_id in os.listdir(shops):
-                    with suppress(OSError), _open_inner(shops, shop_id) as own:
-                        taken += _take_up_all(own)
-            return taken
+        with open_folder(root, _PLACE) as folder:
+            hidden = (name for name in os.listdir(folder) if is_collected(name.removeprefix(".")))
+            return sum(_take_up_file(folder, name) for name in hidden if name.startswith("."))
     except FileNotFoundError:
         return 0  # nothing was collected yet
-
-
-def _take_up_all(folder: int) -> int:
-    return sum(_take_up_file(folder, name) for name in filter(_MINE.fullmatch, os.listdir(folder)))
-
-
-@contextmanager
-def _open_inner(folder: int, name: str) -> Iterator[int]:
-    """A folder within a folder. A file or a link is none."""
-    inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-    try:
-        yield inner
-    finally:
-        os.close(inner)
 
 
 def _take_up_file(folder: int, name: str) -> bool:
@@ -153,24 +136,3 @@ def _is_at(descriptor: int, folder: int, name: str) -> bool:
     except FileNotFoundError:
         return False
     return os.path.samestat(there, os.fstat(descriptor))
-
-
-@contextmanager
-def _open_place(root: Path, *, make: bool = False) -> Iterator[int]:
-    """A descriptor of the folder of these files. `make`: folders that are not there are made, and are on
-    disk. The operator has set the root; it may be a link."""
-    if make:
-        root.mkdir(parents=True, exist_ok=True)
-    above = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        if make:
-            with suppress(FileExistsError):
-                os.mkdir(_PLACE, 0o700, dir_fd=above)
-                os.fsync(above)
-        folder = os.open(_PLACE, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
-    finally:
-        os.close(above)
-    try:
-        yield folder
-    finally:
-        os.close(folder)

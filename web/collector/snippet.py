@@ -1,47 +1,59 @@
-"""The browser snippet: what the collector answers at `/formrevenue.js`.
+"""The browser snippet: what the collector answers at `/formrevenue.js`, and at `/tools/NAME.js` the script
+for a pop-up tool that the snippet loads where the tool is on the page.
 
-Its source is `static/formrevenue.js`, which needs no build: it is served without its comments, each of
-which has a line of its own, and without most blanks, line ends, and commas and semicolons before a bracket.
+The sources in `static/` need no build: `minify` makes them small as the process starts.
 """
 
 import gzip
-import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from flask import Response, request
 
-PATH: Final = "/formrevenue.js"
+from web.collector.minify import minified
 
-_SOURCE: Final = Path(__file__).parent / "static" / "formrevenue.js"
-# No text of the source has a blank beside such a sign. A line end after a closing bracket may end a
-# statement.
-_IDLE: Final = re.compile(r"[,;]?\s*(?=[)}\]])|\s*([=?:,<>|&+({\[;])\s*|\s+(?=\.)")
+_STATIC: Final = Path(__file__).parent / "static"
 _CACHED_FOR: Final = 3_600  # seconds until a browser asks whether there is a newer one
 
 
-def snippet_text() -> bytes:
-    """The snippet as browsers get it."""
-    lines = (line.strip() for line in _SOURCE.read_text().splitlines())
-    code = "\n".join(line for line in lines if not line.startswith("//"))
-    return _IDLE.sub(r"\1", code).encode()
+class Script(NamedTuple):
+    """A script as browsers get it, plain and compressed."""
+
+    plain: bytes
+    compressed: bytes
 
 
-_PLAIN: Final = snippet_text()
-COMPRESSED: Final = gzip.compress(_PLAIN, 9, mtime=0)
+def _script(source: Path) -> Script:
+    plain = minified(source.read_text()).encode()
+    return Script(plain, gzip.compress(plain, 9, mtime=0))
 
 
-def answer_snippet() -> Response:
-    """The snippet, compressed for those that take it; 304 for those that have it."""
-    takes_gzip = request.accept_encodings["gzip"] > 0
-    answer = Response(COMPRESSED if takes_gzip else _PLAIN, mimetype="text/javascript")
-    if takes_gzip:
-        answer.content_encoding = "gzip"
-    answer.vary.add("Accept-Encoding")
-    answer.cache_control.public = True
-    answer.cache_control.max_age = _CACHED_FOR
-    # Pages of any shop load it, also those that only take what says so.
-    answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    answer.add_etag()
-    answer.make_conditional(request)
-    return answer
+SCRIPTS: Final = {
+    f"/{source.relative_to(_STATIC).as_posix()}": _script(source)
+    for source in sorted(_STATIC.rglob("*.js"))
+}
+"""Each script by its path."""
+
+
+def answer_of(script: Script) -> Callable[[], Response]:
+    """A view that answers a script, compressed for those that take it; 304 for those that have it."""
+
+    def answer_script() -> Response:
+        takes_gzip = request.accept_encodings["gzip"] > 0
+        answer = Response(
+            script.compressed if takes_gzip else script.plain, mimetype="text/javascript"
+        )
+        if takes_gzip:
+            answer.content_encoding = "gzip"
+        answer.vary.add("Accept-Encoding")
+        answer.cache_control.public = True
+        answer.cache_control.max_age = _CACHED_FOR
+        # Pages of any shop load it, also those that only take what says so, and as a module.
+        answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        answer.headers["Access-Control-Allow-Origin"] = "*"
+        answer.add_etag()
+        answer.make_conditional(request)
+        return answer
+
+    return answer_script

@@ -1,18 +1,28 @@
-"""Counts of calls that are not kept, brought to the warehouse in the background: no request waits for it."""
+"""Counts of calls that are not kept, the last sightings of forms, and signs of life, brought to the warehouse
+in the background: no request waits for it."""
 
+import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Event, Lock, Thread
 from typing import Final
 
-from warehouse.operations import uncollected
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.operations import collectors, form_sightings, uncollected
+from warehouse.operations.form_sightings import Sighting
 from web.db.database import Database
 
-WRITE_SECONDS: Final = 30.0
+WRITE_SECONDS: Final = 2.0
+# A form that goes on being seen is written as often.
+_SIGHTED_SECONDS: Final = 60
+# So often it writes that its host collects, if nothing else is to be written.
+_ALIVE_SECONDS: Final = 30
+# Forms that one process remembers.
+_MOST_SIGHTINGS: Final = 10_000
 
 
 class UncollectedCounts:
-    """One per process; it writes until `close()`. A process that is killed loses the counts of half a minute,
+    """One per process; it writes until `close()`. A process that is killed loses those of two seconds,
     and while the warehouse does not answer they wait."""
 
     def __init__(
@@ -27,6 +37,11 @@ class UncollectedCounts:
         self._write_seconds = write_seconds
         self._lock = Lock()
         self._counts: Counter[tuple[int, str]] = Counter()
+        self._sightings: dict[tuple[int, str], Sighting] = {}
+        # When each form's sighting was taken up last.
+        self._sighted: dict[tuple[int, str], int] = {}
+        # When this process last wrote that its host collects.
+        self._seen_at = 0
         self._is_failing = False
         self._ends = Event()
         self._thread = Thread(target=self._run, name="uncollected-counts", daemon=True)
@@ -36,6 +51,20 @@ class UncollectedCounts:
         if calls:
             with self._lock:
                 self._counts[shop_key, reason] += calls
+
+    def see(self, shop_key: int, sightings: Mapping[str, Sighting]) -> None:
+        """Have forms of a shop, by id, known as just seen."""
+        with self._lock:
+            for form_id, sighting in sightings.items():
+                key = shop_key, form_id
+                before = self._sighted.get(key, 0)
+                if sighting.seen_at - before < _SIGHTED_SECONDS * MICROS_PER_SECOND:
+                    continue
+                if len(self._sighted) >= _MOST_SIGHTINGS:
+                    self._sighted.clear()
+                self._sighted[key] = sighting.seen_at
+                if len(self._sightings) < _MOST_SIGHTINGS:
+                    self._sightings[key] = sighting
 
     def close(self) -> None:
         self._ends.set()
@@ -47,21 +76,30 @@ class UncollectedCounts:
             ends = self._ends.wait(self._write_seconds)
             with self._lock:
                 counts, self._counts = self._counts, Counter()
-            if not counts:
+                sightings, self._sightings = self._sightings, {}
+            is_due = self._clock() >= self._seen_at + _ALIVE_SECONDS * MICROS_PER_SECOND
+            if not (counts or sightings or is_due):
                 continue
             try:
-                self._write(counts)
+                self._write(counts, sightings)
                 self._is_failing = False
             except Exception as error:  # whatever it is, the next time may be better
                 with self._lock:
                     self._counts += counts
+                    self._sightings = sightings | self._sightings
                 self._tell(error)
 
-    def _write(self, counts: Counter[tuple[int, str]]) -> None:
+    def _write(
+        self, counts: Counter[tuple[int, str]], sightings: dict[tuple[int, str], Sighting]
+    ) -> None:
         connection = self._database.write()
         try:
             uncollected.add(connection, counts, self._clock())
+            form_sightings.see(connection, sightings)
+            now = self._clock()
+            collectors.sign_of_life(connection, socket.gethostname(), now)
             connection.commit()
+            self._seen_at = now
         finally:
             self._database.release(connection)
 

@@ -26,7 +26,7 @@ from warehouse.operations import (
 from warehouse.operations.reject_reasons import without_values
 from warehouse.operations.shop_inputs import RejectExample
 from web.api.forms import all_forms_funnel
-from web.dashboard import forget
+from web.dashboard import drop, forget
 from web.dashboard.page import Page, View
 from web.pages.page_request import change
 from web.services import services
@@ -123,6 +123,7 @@ def data(view: View) -> Page:
         ],
         rejected=sum(reason.rows for reason in rejects),
         max_rejects=shop_inputs.MAX_REJECTS,
+        drop=drop.read(view.member),
         retry=reject_retries.last(connection, shop.key),
         identifiers=forget.KINDS,
         most_waiting=forgotten.MOST_WAITING,

@@ -144,6 +144,11 @@ def _day(value: date, locale: Locale) -> str:
     return format_date(value, "medium", locale=locale)
 
 
+def stated_day(text: str) -> str:
+    """A day that is stored as `2026-11-24`."""
+    return day(date.fromisoformat(text))
+
+
 def short_day(value: date) -> str:
     """Without the year."""
     return str(format_skeleton("MMMd", value, locale=locale()))
@@ -172,9 +177,9 @@ def ago(value: datetime, now: datetime) -> str:
     return format_timedelta(age, add_direction=True, format="short", threshold=1, locale=locale())
 
 
-def amount(value: float, currency: str) -> str:
+def amount(value: float, currency: str, *, exact: bool = False) -> str:
     """An amount in major units, as ad spend has them."""
-    return money(round(value * minor_units(currency)), currency)
+    return money(round(value * minor_units(currency)), currency, exact=exact)
 
 
 # A change that is too small to be shown has no sign: adding 0 makes 0.0 of -0.0.
@@ -211,7 +216,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     filter.__name__: filter
     for filter in (
         *(count, money, amount, percent, decimal, times, interval, duration),
-        *(signed_percent, signed_points, day, instant, moment, ago),
+        *(signed_percent, signed_points, day, stated_day, instant, moment, ago),
     )
 }
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, func, select
 
 from warehouse.domain.rounding import percent
+from warehouse.operations.form_rules import is_counted
 from warehouse.tables import form
 from web.api.forms import all_forms_funnel
 from web.dashboard import formatting
@@ -101,5 +102,6 @@ def _share(credited: ComparedRow, revenue: ComparedRow) -> str:
 
 
 def _count_forms(connection: Connection, shop_key: int) -> int:
-    statement = select(func.count()).select_from(form).where(form.c.shop_key == shop_key)
+    statement = select(func.count()).select_from(form)
+    statement = statement.where(form.c.shop_key == shop_key, is_counted())
     return int(connection.execute(statement).scalar_one())

@@ -8,7 +8,7 @@ from flask.blueprints import BlueprintSetupState
 
 from web import reports
 from web.auth.permissions import MANAGE_CONNECTIONS
-from web.dashboard import formatting
+from web.dashboard import drop, formatting
 from web.dashboard.ads import ads
 from web.dashboard.charts.histogram import sparkline
 from web.dashboard.customers import customers, old_enough
@@ -123,7 +123,15 @@ _add("/ads", "ads", ads)
 _add("/customers", "customers", customers, default_range=old_enough)
 _add("/shops", "shops", shops)
 _add("/data", "data", data, at_primary=True, needs=_DATA)
-for name, form in (("retry", retry), ("forget", forget)):
+_add("/data/file", "file", drop.part, at_primary=True, needs=_DATA)
+for path, form in (
+    ("retry", retry),
+    ("forget", forget),
+    ("drop", drop.drop),
+    ("take", drop.take),
+    ("discard", drop.discard),
+    ("undo", drop.undo),
+):
     page_request.needs(*_DATA)(form)
-    blueprint.add_url_rule(f"/data/{name}", name, form, methods=["POST"])
+    blueprint.add_url_rule(f"/data/{path}", path, form, methods=["POST"])
 _add("/data/csv", "csv", _csv)

@@ -17,7 +17,7 @@ from flask import request, session
 from web.auth.gcra import client_network
 from web.http.current_request import CurrentRequest
 from web.http.errors import CODES, RETRY_SOON, Refusal, is_page
-from web.server.slots import READS, SIGN_INS, THREADS, WRITES, NoSlot, Slots
+from web.server.slots import READS, SIGN_INS, THREADS, UPLOAD_THREADS, WRITES, NoSlot, Slots
 
 PER_SHOP: Final = THREADS // 2
 """Requests of one shop in progress, at work or waiting. Many may wait, since a client that asks again as soon
@@ -27,6 +27,9 @@ MAX_IN_PROGRESS: Final = THREADS - 2
 """Requests in progress of all shops. Others wait in the threads that are left, and in the server's
 queue. Where no request ends for a while they are refused at once: then these threads are for what needs
 no warehouse (`/healthz`, `/readyz`), however long the warehouse does not answer."""
+
+UPLOADS: Final = ("dashboard.drop",)
+"""The views that take a file, which may come for minutes: they have places of their own."""
 
 # Where the read of a shop that has the turn takes longer, the next ones do not wait for it.
 _TURN_SECONDS: Final = 0.25
@@ -44,6 +47,8 @@ class Admission:
         self._turns = Slots(THREADS, 1, seconds=_TURN_SECONDS)
         self._reads = Slots(READS, _READS_EACH, seconds=5.0, shared=_READS_EACH)
         self._writes = Slots(WRITES, WRITES // 2, seconds=1.0)
+        # Nobody waits for one: it is given back after minutes.
+        self._uploads = Slots(UPLOAD_THREADS, 1, seconds=0.0)
         # A sign-in waits for a place to hash, and no form of a shop waits behind it.
         self._sign_ins = Slots(SIGN_INS, SIGN_INS - 1, seconds=2.0)
         # The shop by the credential of a request: known before the credential is looked up, to queue by it.
@@ -56,6 +61,9 @@ class Admission:
         sender: Hashable = self._shops.get(current.credential)
         if sender is None:
             sender = client_network(request.remote_addr or ""), current.credential
+        if request.method == "POST" and request.endpoint in UPLOADS:
+            self._take_upload(current, sender)
+            return
         self._take(self.threads, current, sender)
         if is_file:
             return  # it needs no warehouse, and the page of an error loads some
@@ -78,6 +86,13 @@ class Admission:
     def forget(self, credential: int) -> None:
         """This credential is no shop's any more."""
         self._shops.pop(credential, None)
+
+    def _take_upload(self, current: CurrentRequest, sender: Hashable) -> None:
+        try:
+            _hold(self._uploads, current, sender)
+        except NoSlot as refused:
+            status, message = (429, _OWN_UPLOAD) if refused.is_own else (503, _OTHER_UPLOADS)
+            raise Refusal(status, CODES[status], message, {"Retry-After": "30"}) from None
 
     def _take(self, slots: Slots, current: CurrentRequest, sender: Hashable) -> None:
         try:
@@ -103,6 +118,10 @@ def _credential(current: CurrentRequest) -> int:
 
 
 _BUSY: Final = "The service is busy, and no request is answered. Try again in a second."
+_OWN_UPLOAD: Final = (
+    "Another file of this shop is being received. Wait for its end, and send this one again."
+)
+_OTHER_UPLOADS: Final = "Files of other shops are being received. Send this one again in a minute."
 _TOO_MANY: Final = (
     f"{PER_SHOP} requests of this shop or address are in progress. Try again when one of them is "
     "answered."

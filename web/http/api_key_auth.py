@@ -13,6 +13,7 @@ from typing import Any, Final
 from flask import request
 from sqlalchemy import Column, Connection, FromClause, Select, and_, bindparam, select
 
+from warehouse.operations.form_rules import is_counted
 from warehouse.tables import api_key, edition, form, shop
 from web.auth.api_key_format import is_well_formed, key_hash
 from web.db.database import Database, ReplicaBehind
@@ -126,7 +127,9 @@ _SHOP_COLUMNS: Final = (
 
 def _with_form(shops: FromClause, *columns: Column[Any]) -> Select[Any]:
     """Shops with their edition, and a form of each."""
-    is_form = and_(form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id"))
+    is_form = and_(
+        form.c.shop_key == shop.c.shop_key, form.c.form_id == bindparam("form_id"), is_counted()
+    )
     joined = shops.outerjoin(edition, edition.c.edition == shop.c.edition).outerjoin(form, is_form)
     return select(*columns, *_SHOP_COLUMNS).select_from(joined)
 

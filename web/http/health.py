@@ -13,6 +13,7 @@ from flask import Flask, Response
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from warehouse import VERSION
 from warehouse.connections.errors import Unavailable, is_damaged
 from warehouse.domain.time import MICROS_PER_SECOND, iso_millis
 from warehouse.migrations.migrate import is_current
@@ -86,9 +87,9 @@ class Health:
         return _json({"status": "ok"})
 
     def readyz(self) -> Response:
-        """200 with the age of the last rollup in seconds (null before the first one). 503 while the
-        warehouse or its read replica does not answer, is damaged, or has another schema than this program;
-        the message says which of the two.
+        """200 with this program's version and the age of the last rollup in seconds (null before the first
+        one). 503 while the warehouse or its read replica does not answer, is damaged, or has another schema
+        than this program; the message says which of the two.
 
         With a replica, all of it is as the replica has it, since figures are read there; but `needs` is from
         the warehouse itself. It has the conditions that need an operator, null where looking for them takes
@@ -113,6 +114,7 @@ class Health:
         return _json(
             {
                 "status": "ready",
+                "version": VERSION,
                 "lastRollupAt": iso_millis(rolled_up_at) if rolled_up_at else None,
                 "lastRollupAgeSeconds": age if rolled_up_at else None,
                 "needs": _names(needs),

@@ -4,16 +4,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from warehouse import VERSION
 from web.api.endpoint import Endpoint
 from web.api.meta import ERROR
 from web.api.rows import Row, Schema
+from web.http.response_headers import ALL, GET, HTTPS, LIMITED, RESPONSE_HEADERS, SOME, TABLE
 from web.openapi.operations import FORMAT_SCHEMA, PARAMETERS, SECURITY, envelope, operation
 from web.openapi.responses import HEADERS, error_responses
 from web.reports import CHAPTERS, ENDPOINTS
 
-_DESCRIPTION: Final = (
-    Path(__file__).with_name("description.md").read_text(encoding="utf-8").rstrip()
-)
+_CHAPTERS: Final = Path(__file__).with_name("description.md").read_text(encoding="utf-8").rstrip()
+# Which answers have the headers of a group.
+_ANSWERS: Final = {
+    ALL: "all",
+    HTTPS: "all, over HTTPS",
+    GET: "`GET`",
+    LIMITED: "all, where requests are limited",
+    TABLE: "CSV",
+    SOME: "those that name it",
+}
 _SECURITY: Final = {
     "type": "http",
     "scheme": "bearer",
@@ -35,9 +44,9 @@ def document() -> Schema:
         "openapi": "3.1.0",
         "info": {
             "title": "formrevenue",
-            "version": "1",
+            "version": VERSION,
             "summary": "Forms and revenue analytics of a shop.",
-            "description": _DESCRIPTION,
+            "description": f"{_CHAPTERS}\n\n{_headers_chapter()}",
             "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/", "description": "This service."}],
@@ -57,6 +66,15 @@ def document() -> Schema:
             "securitySchemes": {SECURITY: _SECURITY},
         },
     }
+
+
+def _headers_chapter() -> str:
+    """All headers of answers in one table, for readers; each response names its own."""
+    rows = [
+        f"| `{header.name}` | {_ANSWERS[header.group]} | {header.sentence} |"
+        for header in RESPONSE_HEADERS.values()
+    ]
+    return "\n".join(["## Headers", "", "| header | answers | meaning |", "|---|---|---|", *rows])
 
 
 def _schemas() -> dict[str, Schema]:

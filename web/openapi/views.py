@@ -1,4 +1,5 @@
-"""`/v1/openapi.json` and `/docs`. Neither needs a key: they describe the API and contain no shop's data."""
+"""`/v1/openapi.json` and `/docs`. Neither needs a key: they describe the API, and contain nothing of a shop
+but the id of a form, for a member of the shop who is signed in."""
 
 import gzip
 import mimetypes
@@ -8,15 +9,17 @@ from typing import Final
 
 import flask_swagger_ui
 import orjson
-from flask import Blueprint, Response, current_app, render_template
+from flask import Blueprint, Response, current_app, render_template, session
 
 from web.api.endpoint import VERSION
+from web.api.forms_table import list_forms
 from web.http.errors import not_found
 from web.http.etags import NotModified, client_has
 from web.openapi.document import document
+from web.pages.page_request import TOKEN, open_connection, signed_in
+from web.pages.session_cookie import DOCS
 
 PATH: Final = f"{VERSION}/openapi.json"
-DOCS: Final = "/docs"
 
 _VIEWER: Final = Path(flask_swagger_ui.__file__).with_name("dist")
 # Those that the page loads.
@@ -28,6 +31,7 @@ _HEADERS: Final = {
     ),
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
+    "Cache-Control": "private, no-cache",
 }
 
 blueprint: Final = Blueprint(
@@ -50,8 +54,11 @@ def openapi() -> Response:
 
 @blueprint.get(DOCS)
 def docs() -> Response:
-    """The page for people. A key that is typed into it does not leave the page."""
-    page = render_template("openapi/docs.html", viewer=f"{DOCS}/viewer", document=PATH)
+    """The page for people. A key that is typed into it does not leave the page. A member who is
+    signed in tries the operations out with a form of their own shop."""
+    page = render_template(
+        "openapi/docs.html", viewer=f"{DOCS}/viewer", document=PATH, form_id=_own_form()
+    )
     return Response(page, headers=_HEADERS)
 
 
@@ -69,6 +76,16 @@ def viewer(name: str) -> Response:
 @cache
 def _compressed(name: str) -> bytes:
     return gzip.compress((_VIEWER / name).read_bytes(), mtime=0)
+
+
+def _own_form() -> str:
+    """The newest form of the shop of the member who is signed in; "" where there is none."""
+    if TOKEN not in session:
+        return ""
+    connection = open_connection(write=False)
+    member = signed_in(connection)
+    forms = list_forms(connection, member.shop_key, 1, None) if member else []
+    return forms[0].form_id if forms else ""
 
 
 def _revalidated(answer: Response) -> Response:

@@ -9,7 +9,16 @@ from flask import Flask
 
 from warehouse.domain.time import MICROS_PER_SECOND
 from web.auth.sessions import PERSISTENT_LIFETIME
-from web.pages import account, activity, connections, page_request, rendering, setup, sign_in_pages
+from web.pages import (
+    account,
+    activity,
+    connections,
+    page_request,
+    rendering,
+    seen_forms,
+    setup,
+    sign_in_pages,
+)
 from web.pages.session_cookie import PageSessions
 from web.services import services_of
 
@@ -31,5 +40,5 @@ def register(app: Flask) -> None:
     page_request.csrf.init_app(app)
     rendering.register(app)
     app.jinja_env.globals["may_open"] = page_request.may_open
-    for module in (sign_in_pages, connections, setup, activity, account):
+    for module in (sign_in_pages, connections, setup, seen_forms, activity, account):
         app.register_blueprint(module.blueprint)

@@ -132,11 +132,11 @@ def new_write_key() -> Any:
                 name=form.name.data,
                 text=f"{write_keys.PREFIX}{form_id(form)[:32]}",
             )
-        flash(f"The write key {form.name.data} is created.")
+        flash(f"The line {form.name.data} is made.")
     except OperatorError as error:
-        flash(f"No write key was created: {error}.", "problem")
+        flash(f"No line was made: {error}.", "problem")
     except IntegrityError:
-        flash("The form was sent twice. Its write key is in the list.", "problem")
+        flash("The form was sent twice. Its line is in the list.", "problem")
     return redirect(next_page)
 
 
@@ -148,13 +148,13 @@ def revoke(credential_id: str = "", text: str = "") -> Any:
     keys, identifier = (write_keys, text) if text else (api_keys, credential_id)
     key = own_key(keys.find, identifier)
     if request.method != "POST":
-        kind = "write key" if text else "key"
+        kind = "line" if text else "key"
         return render_template("key_revoke.html", key=key, kind=kind)
     with change() as page:
         keys.revoke(page.change, identifier)
     if text:
         name = key.name or key.text
-        return _listed(f"The write key {name} is revoked. Events with it are refused in a moment.")
+        return _listed(f"The line {name} is revoked. It stops working in a moment.")
     return _listed(f"The key {key.name or key.hint} is revoked and no longer works.")
 
 

@@ -24,6 +24,7 @@ from warehouse.operations.shop_registry import ShopSettings
 from warehouse.setting_values import origins as parse_origins
 from web.auth import passwords
 from web.auth.api_keys import GRACE_PERIODS, end_of_day
+from web.auth.members import normalize_email
 from web.services import services
 
 GRACE_LABELS: Final = {"now": "It stops now", "1h": "One hour", "24h": "24 hours", "7d": "7 days"}
@@ -98,6 +99,22 @@ class SignInForm(SignInLinkForm):
     password = PasswordField(
         "Password", validators=[InputRequired("Enter your password."), Length(max=4096)]
     )
+
+
+class FirstMemberForm(FlaskForm):
+    email = EmailField(
+        "E-mail address",
+        filters=[_strip, _lower],
+        validators=[DataRequired("Enter your e-mail address.")],
+    )
+
+    def validate_email(self, field: EmailField) -> None:
+        try:
+            normalize_email(field.data or "")
+        except ValueError as error:
+            raise ValidationError(
+                f"{field.data!r} {error}. Write it as name@example.com."
+            ) from None
 
 
 class PasswordForm(FlaskForm):
@@ -197,6 +214,13 @@ class ShopForm(FlaskForm):
         self.shop_id.errors = [
             "This shop is here already. Ask the person who runs this service to add you to it."
         ]
+
+
+class ShopChangeForm(FlaskForm):
+    """The changes of a shop that are possible. Its orders keep its currency."""
+
+    name = RuleField("Name (optional)", text_rules.name)
+    timezone = RuleField("Time zone", text_rules.timezone)
 
 
 class FirstShopForm(PasswordForm, ShopForm):

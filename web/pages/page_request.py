@@ -29,6 +29,7 @@ from web.auth.errors import OperatorError
 from web.auth.permissions import NotAllowed
 from web.auth.sessions import SignedIn
 from web.db.database import Database
+from web.http.admission import UPLOADS
 from web.http.api_key_auth import find_shop, open_snapshot
 from web.http.current_request import Shop, current_request
 from web.http.errors import CODES, SETTINGS, Refusal, asks_for_page, not_found
@@ -43,7 +44,7 @@ _FORM_TYPE: Final = "application/x-www-form-urlencoded"
 FORM: Final = ("GET", "POST")
 
 # A page that the browser loads again by itself is no sign of its member: a sign-in must end without one.
-_RELOADS_ITSELF: Final = ("setup.show",)
+_RELOADS_ITSELF: Final = ("setup.show", "seen_forms.listed", "dashboard.file")
 
 csrf: Final = CSRFProtect()
 
@@ -175,12 +176,17 @@ def read_figures(*, at_primary: bool) -> tuple[MemberRequest, Shop]:
 def open_connection(*, write: bool) -> Connection:
     """The connection of a request to a page, in place of the one that it had. It is closed after the
     request; changes that were not committed are rolled back."""
-    previous, current_request().connection = current_request().connection, None
-    if previous is not None:
-        database().release(previous)
+    release_connection()
     connection = database().write() if write else database().read()
     current_request().connection = connection
     return connection
+
+
+def release_connection() -> None:
+    """Give back the connection of a request that takes long, and reads nothing meanwhile."""
+    previous, current_request().connection = current_request().connection, None
+    if previous is not None:
+        database().release(previous)
 
 
 def now() -> int:
@@ -234,11 +240,8 @@ def _redirect_to_sign_in() -> Response:
     return redirect(url_for("sign_in.sign_in", next=page))
 
 
-def _check_form() -> None:
-    # Nothing else comes from these pages, and the libraries fail on some of what could.
-    if request.method == "POST" and request.mimetype not in ("", _FORM_TYPE):
-        raise Refusal(415, CODES[415], f"A form of this site comes as `{_FORM_TYPE}`.")
-    request.max_content_length = MAX_FORM_BYTES
+def check_csrf() -> None:
+    """Raises the 400 for a form that did not come from these pages."""
     try:
         csrf.protect()
     except CSRFError:
@@ -248,6 +251,16 @@ def _check_form() -> None:
             "This form is out of date, or it did not come from this site. "
             "Go back, reload the page and send the form again.",
         ) from None
+
+
+def _check_form() -> None:
+    if request.endpoint in UPLOADS:
+        return  # it is read later, and checks itself as it arrives
+    # Nothing else comes from these pages, and the libraries fail on some of what could.
+    if request.method == "POST" and request.mimetype not in ("", _FORM_TYPE):
+        raise Refusal(415, CODES[415], f"A form of this site comes as `{_FORM_TYPE}`.")
+    request.max_content_length = MAX_FORM_BYTES
+    check_csrf()
 
 
 def _require_member() -> Response | None:

@@ -17,7 +17,7 @@ from web.pages.session_cookie import TOKEN
 
 HEADERS: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
         "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     "X-Frame-Options": "DENY",
@@ -32,7 +32,8 @@ _ERROR_TITLES: Final = {
     403: "Not allowed",
     404: "Not found",
     405: "Not found",
-    413: "The form is too large",
+    409: "Not now",
+    413: "This is too large",
     500: "Something went wrong",
     429: "Too many requests",
     503: "Not available right now",

@@ -1,7 +1,7 @@
 """The cookie of the pages: signed, HttpOnly, SameSite=Lax, and Secure where people come over HTTPS.
 
 It holds the token of the sign-in, the CSRF token, and messages for the next page. The rights of a
-sign-in are in the warehouse. The API ignores the cookie.
+sign-in are in the warehouse. The API ignores the cookie; its description at `/docs` reads it.
 """
 
 from secrets import token_hex
@@ -17,6 +17,7 @@ from warehouse.tables import secret
 from web.db.database import Database
 from web.http.errors import SETTINGS, is_page
 
+DOCS: Final = "/docs"
 TOKEN: Final = "token"
 """The key of a session under which it has the token of the sign-in."""
 
@@ -32,7 +33,8 @@ class PageSessions(SecureCookieSessionInterface):
         self._database = database
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        if not is_page(request.path) or request.path.startswith(_STATIC):
+        has_session = is_page(request.path) or request.path == DOCS
+        if not has_session or request.path.startswith(_STATIC):
             return None
         if not app.secret_key:
             try:

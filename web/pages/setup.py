@@ -16,7 +16,7 @@ from sqlalchemy import Row
 from warehouse.domain.currencies import DECIMALS
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.domain.text_rules import ZONES
-from warehouse.operations import shop_arrivals, shop_pulls, shop_registry, uncollected
+from warehouse.operations import recomputing, shop_arrivals, shop_pulls, shop_registry, uncollected
 from warehouse.operations.shop_registry import ShopSettings
 from warehouse.operations.shop_state import read_state
 from warehouse.settings import CREDENTIALS_KEY, REFRESH_MINUTES, collect_url
@@ -24,7 +24,8 @@ from web.auth import operators, sessions, write_keys
 from web.auth.permissions import ADD_SHOPS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
 from web.http.errors import not_found
-from web.pages.forms import ShopForm, ShopifyForm
+from web.pages import seen_forms
+from web.pages.forms import ShopChangeForm, ShopForm, ShopifyForm
 from web.pages.page_request import (
     FORM,
     MemberRequest,
@@ -82,11 +83,11 @@ def show() -> Response:
         arrivals=arrivals,
         has_begun=len(missing) < len(_NEEDED),
         state=state,
-        refresh_minutes=REFRESH_MINUTES.get(),
         without_id=uncollected.find(connection, shop_key, uncollected.NO_ID, page.now, _TOLD_DAYS),
         awaits=awaits,
         reload_seconds=_RELOAD_SECONDS if reloads else None,
         now=page.now,
+        **seen_forms.list_values(page),
     )
     # With the address: a browser does not load a page again whose address ends with a place on it.
     refresh = f"{_RELOAD_SECONDS}; url={url_for('setup.show')}"
@@ -108,6 +109,28 @@ def add_shop() -> Any:
         form.refuse_taken()
         return shop_page("shop_new.html", form)
     flash(f"The shop {shop.shop_id} is added, and you are in it.")
+    return redirect(url_for("setup.show"))
+
+
+@blueprint.route("/setup/shop/change", methods=FORM)
+@_sets_up
+def change_shop() -> Any:
+    shop = _settings(member_request())
+    form = read_form(ShopChangeForm, name=shop.name, timezone=shop.timezone)
+    if not form.validate_on_submit():
+        page = member_request()
+        return shop_page(
+            "shop_change.html",
+            form,
+            shop=shop,
+            recomputing=recomputing.read(page.connection, page.member.shop_key),
+            refresh_minutes=REFRESH_MINUTES.get(),
+        )
+    name, timezone = str(form.name.data or ""), str(form.timezone.data)
+    with change() as page:
+        shop_registry.change_shop(page.connection, page.member.shop_key, name, timezone, page.now)
+        page.record("shop_changed", f"{shop.shop_id}: {name or 'no name'}, {timezone}")
+    flash("The shop is changed.")
     return redirect(url_for("setup.show"))
 
 

@@ -15,7 +15,7 @@ from web.auth.one_time_links import Purpose
 from web.auth.sign_in_limits import Attempt, SignInRefused, TooManyAttempts, counted
 from web.http.errors import CODES, Refusal
 from web.pages import browser_cookie, page_request
-from web.pages.forms import FirstShopForm, PasswordForm, SignInForm, SignInLinkForm
+from web.pages.forms import FirstMemberForm, FirstShopForm, PasswordForm, SignInForm, SignInLinkForm
 from web.pages.page_request import FORM, client_address, database, now, open_connection
 from web.pages.rendering import form_page
 from web.pages.return_address import own_page_or
@@ -89,6 +89,23 @@ def follow_link(token: str) -> Any:
         connection.commit()
     page_request.start_session(session_token)
     return redirect(url_for("dashboard.overview"))
+
+
+@blueprint.route("/first/<token>", methods=FORM)
+def begin(token: str) -> Any:
+    """The first member says who they are, and goes on to their password and shop."""
+    with closing(database().read()) as connection:
+        if not one_time_links.is_first(connection, token, now()):
+            raise _dead_link()
+    form = FirstMemberForm()
+    if not form.validate_on_submit():
+        return form_page("first_member.html", form)
+    connection = open_connection(write=True)
+    if not one_time_links.is_first(connection, token, now()):
+        raise _dead_link()
+    password_token = operators.add(_change(connection, str(form.email.data)), str(form.email.data))
+    connection.commit()
+    return redirect(url_for("sign_in.set_password", token=password_token))
 
 
 @blueprint.route("/password/<token>", methods=FORM)

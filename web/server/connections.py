@@ -7,7 +7,7 @@ elsewhere nothing is bounded, and nothing else changes.
 
 - One network has at most PER_NETWORK connections. The oldest stay. Proxies that TRUSTED_PROXIES names bring
   the connections of many, and are not counted.
-- A body has BODY_SECONDS in all, from the first reading to its end.
+- A body has BODY_SECONDS in all, from the first reading to its end; of a file each piece has them.
 - A client that takes nothing of its answer for UNREAD_SECONDS is disconnected, by the system itself.
 - After SIGTERM, connections that carry no request end as soon as no request is in progress.
 
@@ -254,7 +254,8 @@ class WholeAnswers:
 
 
 class _BoundedBody:
-    """The stream of a body, which ends early when it has taken too long. It is read in one go."""
+    """The stream of a body, which ends early when it has taken too long. It is read in one go; a file in
+    pieces, each of which has that time."""
 
     def __init__(self, stream: IO[bytes], connections: Connections, address: str) -> None:
         self._stream, self._connections, self._address = stream, connections, address

@@ -16,6 +16,9 @@ THREADS: Final = 128
 """Threads of one process that answer requests, started as they are needed. Most of them wait: for a slot, a
 body, a lock."""
 
+UPLOAD_THREADS: Final = 2
+"""Threads beside them for files that arrive, each for minutes."""
+
 READS: Final = 8
 WRITES: Final = 8
 SIGN_INS: Final = 3

@@ -33,7 +33,7 @@ from web.db.database import Database
 from web.http.rate_limits import RateBuckets
 from web.server.connections import Connections, WholeAnswers
 from web.server.shared_folder import shared_folder
-from web.server.slots import THREADS
+from web.server.slots import THREADS, UPLOAD_THREADS
 
 GRACE_SECONDS: Final = 25
 """The longest that requests in flight may take after SIGTERM."""
@@ -108,7 +108,7 @@ def serve(load: Callable[[], Any], host: str, port: int, workers: int) -> None:
         ),
         websockets=False,
         workers=workers,
-        blocking_threads=THREADS,
+        blocking_threads=THREADS + UPLOAD_THREADS,
         backlog=1024,
         backpressure=_room_for_connections(),
         respawn_failed_workers=True,

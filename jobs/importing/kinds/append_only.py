@@ -1,9 +1,10 @@
 """Rows that are added and never replaced: each key once, in a batch that a rollup reads.
 
 Most chunks hold only new rows and go straight into the table: staging them first would write
-everything twice.
+everything twice. Rows of persons whom their shops have forgotten are dropped at once.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 import adbc_driver_manager
@@ -15,7 +16,13 @@ from sqlalchemy import Table
 from jobs.run.clock import now_micros
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.editions.pending_batches import sql_list
+from warehouse.operations import forgotten
+from warehouse.operations.hash_secret import hasher_within
 from warehouse.tables.base import unique_names
+
+FORGOTTEN: Final = "forgotten"
+"""The further count of the rows that are dropped."""
 
 # Keys that are looked up to tell whether a chunk is new.
 _SAMPLE: Final = 64
@@ -25,7 +32,70 @@ _RANDOM: Final = np.random.default_rng()
 Batches = list[tuple[int, int, int]]
 
 
-def insert_new(
+@dataclass(frozen=True)
+class Inserted:
+    """The rows that were not dropped; how many of them are new, by batch; how many were dropped."""
+
+    rows: pa.Table
+    batches: dict[int, int]
+    dropped: int = 0
+
+    @property
+    def new(self) -> int:
+        return sum(self.batches.values())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {FORGOTTEN: self.dropped} if self.dropped else {}
+
+
+def insert_wanted(
+    connection: ArrowConnection, kind: str, table: Table, rows: pa.Table, import_id: int
+) -> Inserted:
+    """Insert the rows whose unique key is new, as `_insert_new` does, and drop those of forgotten persons."""
+    batches = _insert_new(connection, kind, table, rows, import_id)
+    # It keeps its shops since it began: whoever forgets a person now waits, and whoever did is seen.
+    concerned = connection.table(
+        f"SELECT shop_key, batch_id FROM import_batch WHERE batch_id IN ({sql_list(batches)}) "
+        "AND shop_key IN (SELECT shop_key FROM forgotten)"
+    ).to_pylist()
+    dropped: set[tuple[int | str, ...]] = set()
+    for batch in concerned:
+        new = f"batch_id = {batch['batch_id']}"
+        keys = _drop(connection, table, batch["shop_key"], new)
+        if keys:
+            connection.execute(
+                f"UPDATE import_batch SET rows = rows - {len(keys)} WHERE {new}",
+            )
+            batches[batch["batch_id"]] -= len(keys)
+        dropped |= keys
+    if not dropped:
+        return Inserted(rows, batches)
+    empty = [number for number, count in batches.items() if not count]
+    connection.execute(f"DELETE FROM import_batch WHERE batch_id IN ({sql_list(empty)})")
+    key = zip(*(rows[name].to_pylist() for name in unique_names(table)), strict=True)
+    kept = rows.filter(pa.array([row not in dropped for row in key]))
+    left = {number: count for number, count in batches.items() if count}
+    return Inserted(kept, left, rows.num_rows - kept.num_rows)
+
+
+def _drop(
+    connection: ArrowConnection, table: Table, shop_key: int, new: str
+) -> set[tuple[int | str, ...]]:
+    """Delete the new rows of persons whom their shop has forgotten; returns the keys of these rows."""
+    hashes = forgotten.remembered(connection, shop_key)
+    found = forgotten.find(connection, hasher_within(connection), table, new, hashes)
+    if not found:
+        return set()
+    forgotten.stage(connection, found.values())
+    deleted = connection.table(
+        f"DELETE FROM {table.name} WHERE {new} AND {forgotten.carries(table)} "
+        f"RETURNING {names(unique_names(table))}"
+    )
+    return set(zip(*(column.to_pylist() for column in deleted.columns), strict=True))
+
+
+def _insert_new(
     connection: ArrowConnection, kind: str, table: Table, rows: pa.Table, import_id: int
 ) -> dict[int, int]:
     """Insert the rows of an import whose unique key is new, in an import batch for each shop; record that
@@ -65,6 +135,7 @@ def _first_of_each(rows: pa.Table, key: list[str]) -> pa.Table:
 def _new_batches(connection: ArrowConnection, kind: str, rows: pa.Table, import_id: int) -> Batches:
     shops = rows["shop_key"].value_counts()
     counts = dict(zip(shops.field(0).to_pylist(), shops.field(1).to_pylist(), strict=True))
+    connection.keep_shops(sql_list(counts))
     listed = ", ".join(f"({shop}, {count})" for shop, count in counts.items())
     made = connection.table(
         "INSERT INTO import_batch (shop_key, kind, rows, imported_at, import_id) "

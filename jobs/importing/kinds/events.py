@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.files.chunk import HIDDEN
+from jobs.importing.kinds.append_only import insert_wanted
 from jobs.importing.kinds.base import Kind, Written
-from jobs.importing.kinds.forgotten_rows import insert_wanted
 from jobs.importing.kinds.seen_forms import (
     FORM_ID,
     FORM_NAME,

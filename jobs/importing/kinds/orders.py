@@ -8,9 +8,9 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from jobs.importing.kinds.append_only import insert_wanted
 from jobs.importing.kinds.base import Kind, Written
 from jobs.importing.kinds.events import BUYER_FIELDS, UTM_FIELD_LIST, keyed_hashes, read_emails
-from jobs.importing.kinds.forgotten_rows import insert_wanted
 from jobs.importing.kinds.order_versions import with_identity
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns

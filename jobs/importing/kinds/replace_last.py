@@ -52,6 +52,11 @@ def same_key(key: tuple[str, ...], one: str, other: str) -> str:
     return " AND ".join(f'{one}."{name}" = {other}."{name}"' for name in key)
 
 
+def differing(upsert: "Upsert", one: str, other: str) -> str:
+    """The SQL condition that two rows with the same key differ."""
+    return " OR ".join(f'{one}."{name}" <> {other}."{name}"' for name in upsert.values)
+
+
 @dataclass(frozen=True)
 class Upsert:
     """How rows of one table are replaced.
@@ -85,7 +90,14 @@ class Upsert:
 
     @property
     def version(self) -> str:
-        return tables.VERSIONS[self.table].name
+        return f"{self.table.name}_version"
+
+    def standing(self) -> str:
+        """SQL for the versions of the staged keys that stand."""
+        return (
+            f"(SELECT v.* FROM {self.version} v JOIN {STAGED} k ON {same_key(self.key, 'k', 'v')} WHERE NOT "
+            f"EXISTS (SELECT 1 FROM {self.version} n WHERE {same_key(self.key, 'n', 'v')} AND {_LATER}))"
+        )
 
 
 class ReplaceLast(Kind):
@@ -118,7 +130,7 @@ class ReplaceLast(Kind):
         return take_back(connection, self.upsert, import_id)
 
 
-def _last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
+def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
     placed = rows.append_column("place", pa.array(np.arange(rows.num_rows)))
     places = placed.group_by(list(key)).aggregate([("place", "max")])["place_max"]
     return placed if len(places) == rows.num_rows else placed.take(np.sort(places.to_numpy()))
@@ -129,7 +141,7 @@ def _keep(connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id
     does; those rows are staged then. The caller has locked the table."""
     version, table, key = upsert.version, upsert.table.name, upsert.key
     columns, values, note = names(upsert.columns), upsert.values, f",{import_id},"
-    staged = _last_of_each_key(rows, key)
+    staged = last_of_each_key(rows, key)
     connection.stage(STAGED, staged)
     is_last = f"NOT EXISTS (SELECT 1 FROM {version} n WHERE {same_key(key, 'n', 'v')} AND {_LATER})"
     # The version that stands may differ from the stored row: a shop keeps the currency of its money.
@@ -185,12 +197,9 @@ def settle(
     connection.lock_rows("shop", "shop_key", upsert.touched)
     version, table, key = upsert.version, upsert.table.name, names(upsert.key)
     is_stored = same_key(upsert.key, "s", "v")
-    differs = " OR ".join(f's."{name}" <> v."{name}"' for name in upsert.values)
+    differs = differing(upsert, "s", "v")
     values = ", ".join(f'"{name}" = v."{name}"' for name in upsert.values)
-    standing = (
-        f"(SELECT v.* FROM {version} v JOIN {STAGED} k ON {same_key(upsert.key, 'k', 'v')} WHERE NOT "
-        f"EXISTS (SELECT 1 FROM {version} n WHERE {same_key(upsert.key, 'n', 'v')} AND {_LATER}))"
-    )
+    standing = upsert.standing()
     replaced = connection.changed(
         f"UPDATE {table} AS s SET {values} FROM {standing} v WHERE {is_stored} AND ({differs}) "
         f"AND {may_stand} {_CHANGED}"
@@ -278,16 +287,3 @@ def forget(connection: ArrowConnection, version: Table, expired: str) -> None:
         f"DELETE FROM {version.name} AS v WHERE import_id = {NO_IMPORT} AND NOT EXISTS "
         f"(SELECT 1 FROM {version.name} n WHERE {same} AND n.import_id <> {NO_IMPORT})"
     )
-
-
-def write(connection: ArrowConnection, upsert: Upsert, *, replaces: bool) -> None:
-    """Write the staged rows over those with the same keys, if there are any, and raise the data version
-    of the shops whose answers change."""
-    connection.lock_rows("shop", "shop_key", upsert.touched)
-    changes = ", ".join(f'"{name}" = excluded."{name}"' for name in upsert.values)
-    conflict = f"ON CONFLICT ({names(upsert.key)}) DO UPDATE SET {changes}" if replaces else ""
-    connection.execute(
-        f"INSERT INTO {upsert.table.name} ({names(upsert.columns)}) "
-        f"SELECT {names(upsert.columns)} FROM {STAGED} WHERE true {conflict}"
-    )
-    connection.execute(f"UPDATE shop SET {next_version(now_micros())} WHERE {upsert.touched}")

@@ -17,8 +17,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.importing.kinds.append_only import Inserted
 from jobs.importing.kinds.base import Written
-from jobs.importing.kinds.forgotten_rows import Inserted
 from jobs.importing.shops import SHOP_ID
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.fields import ID, INSTANT, NAME, UUID, Field
@@ -30,8 +30,9 @@ from warehouse.domain.tracking_calls import SOURCE as TRACKING_CALLS
 from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations.imports import NO_IMPORT
+from warehouse.operations.seen_forms import BY_MEMBER
 from warehouse.settings import FORMS_PER_SHOP
-from warehouse.tables import form_seen
+from warehouse.tables import form, form_seen
 
 FORM_ID: Final = Field("form_id", UUID, "the form", required=True)
 # An event that names its source makes its form known.
@@ -85,7 +86,7 @@ _TOLD: Final = (
 )
 _EARLIER: Final = "excluded.first_event_at < form.first_event_at"
 # Nobody has created, imported or edited it.
-_IS_ONLY_SEEN: Final = f"named_at < {NEVER} AND draft_schema = ''"
+IS_ONLY_SEEN: Final = f"form.named_at < {NEVER} AND form.draft_schema = ''"
 
 
 # It is no person's, and our id of a form is the same in every warehouse.
@@ -223,7 +224,6 @@ def take_back_removed(connection: ArrowConnection, shop_key: int) -> None:
     """
     if connection.value("SELECT 1 FROM kept_facts WHERE shop_key = $1 LIMIT 1", shop_key):
         return
-    connection.lock_table("form_seen")
     removed = "form_id IN (SELECT form_id FROM removed_event)"
     is_lost = (
         f"shop_key = $1 AND {removed} AND form_id NOT IN "
@@ -238,18 +238,28 @@ def take_back_removed(connection: ArrowConnection, shop_key: int) -> None:
 
 
 def _tell_anew(connection: ArrowConnection, rows: pa.Table) -> None:
-    """Have forms (`shop_key`, `form_id`) stand as `form_seen` tells of them now."""
+    """Have forms (`shop_key`, `form_id`) stand as `form_seen` tells of them now, under the names that members
+    gave them."""
     named = (
         f"EXISTS (SELECT 1 FROM {connection.stage(_STAGED, rows)} s "
         "WHERE s.shop_key = form.shop_key AND s.form_id = form.form_id)"
     )
-    connection.execute(f"DELETE FROM form WHERE {_IS_ONLY_SEEN} AND {named}")
+    renamed = connection.rows_of(
+        form, f"SELECT shop_key, form_id, name FROM form WHERE named_at = {BY_MEMBER} AND {named}"
+    )
+    connection.execute(f"DELETE FROM form WHERE {IS_ONLY_SEEN} AND {named}")
     connection.execute(
         f"UPDATE form SET source = '', source_id = '', first_event_at = {NEVER}, "
         f"named_at = CASE WHEN named_at < {NEVER} THEN 0 ELSE {NEVER} END WHERE {named}"
     )
     for shop_key in rows["shop_key"].unique().to_pylist():
         see_again(connection, shop_key)
+    if renamed.num_rows:
+        connection.execute(
+            f"UPDATE form SET name = s.name, named_at = {BY_MEMBER} "
+            f"FROM {connection.stage(_STAGED, renamed)} s WHERE s.shop_key = form.shop_key "
+            f"AND s.form_id = form.form_id AND form.named_at < {NEVER}"
+        )
 
 
 def see_again(connection: ArrowConnection, shop_key: int) -> None:
@@ -264,16 +274,22 @@ def see_again(connection: ArrowConnection, shop_key: int) -> None:
 
 
 def forget(connection: ArrowConnection, expired: str) -> None:
-    """Merge what expired imports (a subquery) told into version 0. The caller commits."""
+    """Merge what expired imports (a subquery) told into version 0, shop by shop. Commits."""
     columns = names(_TOLD_COLUMNS)
-    of_old = f"import_id = {NO_IMPORT} OR import_id IN ({expired})"
-    told = connection.rows_of(form_seen, _TOLD.format(of_old))
-    connection.execute(f"DELETE FROM form_seen WHERE {of_old}")
-    if told.num_rows:
+    shops = connection.table(
+        f"SELECT DISTINCT shop_key FROM form_seen WHERE import_id IN ({expired}) ORDER BY shop_key"
+    )["shop_key"]
+    connection.commit()
+    for shop_key in shops.to_pylist():
+        of_old = f"shop_key = {shop_key} AND (import_id = {NO_IMPORT} OR import_id IN ({expired}))"
+        connection.lock_shops(str(shop_key))
+        told = connection.rows_of(form_seen, _TOLD.format(of_old))
+        connection.execute(f"DELETE FROM form_seen WHERE {of_old}")
         connection.execute(
             f"INSERT INTO form_seen ({columns}, import_id) SELECT {columns}, {NO_IMPORT} "
             f"FROM {connection.stage(_STAGED, told)}"
         )
+        connection.commit()
 
 
 def _make_known(connection: ArrowConnection, shop_key: int) -> None:
@@ -328,7 +344,7 @@ def see_told(connection: ArrowConnection, rows: pa.Table, import_id: int) -> Wri
 
 def _draft(connection: ArrowConnection, key: tuple[int, str], row: dict[str, Any]) -> None:
     """Store the draft of a form that is only seen."""
-    only_seen = f"shop_key = $1 AND form_id = $2 AND {_IS_ONLY_SEEN}"
+    only_seen = f"shop_key = $1 AND form_id = $2 AND {IS_ONLY_SEEN}"
     connection.execute(
         "UPDATE shop SET form_bytes = form_bytes + $3 WHERE shop_key = $1 "
         f"AND EXISTS (SELECT 1 FROM form WHERE {only_seen})",

@@ -56,6 +56,15 @@ def test_the_latest_sighting_of_an_email_with_a_customer_decides(warehouse: Ware
     ) == ["late", "of bob"]
 
 
+def test_each_form_has_a_sighting_of_its_own(warehouse: Warehouse) -> None:
+    """That of a form that is left out counts for nothing, and must not stand in another's way."""
+    assert decide(
+        warehouse,
+        seen("of the form", 1, ADA, "c1"),
+        seen("of another form", 2, ADA, "c2", form_id=OTHER_FORM),
+    ) == ["of another form", "of the form"]
+
+
 def test_at_one_instant_the_greater_customer_decides(warehouse: Warehouse) -> None:
     events = [seen(f"e{customer}", 1, ADA, customer) for customer in ("c10", "c9", "C99")]
     assert decide(warehouse, *events) == ["ec9"]

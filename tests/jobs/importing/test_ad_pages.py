@@ -40,7 +40,7 @@ def take(warehouse: Warehouse, text: str, **options: str) -> dict[str, int]:
 
 
 def test_every_column_of_ads_manager(warehouse: Warehouse) -> None:
-    counts = warehouse.take_file("ad-spend", SAMPLES / "ads_manager.csv", SHOP)
+    counts = warehouse.take_file("ad-spend", SAMPLES / "meta-csv.csv", SHOP)
     assert (counts["read"], counts["new"], counts["skipped"], counts["rejected"]) == (2, 2, 1, 0)
     segment = (
         "adset=2385101/ad=2385102/age=18-24/gender=female/country=DE/region=Bavaria/"
@@ -53,7 +53,7 @@ def test_every_column_of_ads_manager(warehouse: Warehouse) -> None:
 
 
 def test_every_column_of_google_ads(warehouse: Warehouse) -> None:
-    counts = warehouse.take_file("ad-spend", SAMPLES / "google_ads_page.csv", SHOP)
+    counts = warehouse.take_file("ad-spend", SAMPLES / "google-ads-csv.csv", SHOP)
     assert (counts["read"], counts["new"], counts["skipped"], counts["rejected"]) == (2, 2, 2, 0)
     segment = (
         "adgroup=12/ad=13/criterion=14/assetgroup=Spring/device=Mobile phones/adNetworkType=Search"
@@ -65,9 +65,9 @@ def test_every_column_of_google_ads(warehouse: Warehouse) -> None:
 
 
 def test_pages_in_german(warehouse: Warehouse) -> None:
-    counts = warehouse.take_file("ad-spend", SAMPLES / "ads_manager_german.csv", SHOP)
+    counts = warehouse.take_file("ad-spend", SAMPLES / "meta-csv.german.csv", SHOP)
     assert (counts["new"], counts["skipped"], counts["rejected"]) == (2, 1, 0)
-    counts = warehouse.take_file("ad-spend", SAMPLES / "google_ads_page_german.csv", SHOP)
+    counts = warehouse.take_file("ad-spend", SAMPLES / "google-ads-csv.german.csv", SHOP)
     assert (counts["new"], counts["skipped"], counts["rejected"]) == (2, 1, 0)
     of_google = (
         "adgroup=12/ad=13/criterion=14/assetgroup=Start/device=Smartphones/adNetworkType=Suche"
@@ -86,7 +86,7 @@ def test_pages_in_german(warehouse: Warehouse) -> None:
     assert claimed(warehouse) == [("2.5", "129.9"), ("2", ""), ("1", ""), ("0", "0")]
 
 
-@pytest.mark.parametrize("name", ["ads_manager.csv", "google_ads_page.csv"])
+@pytest.mark.parametrize("name", ["meta-csv.csv", "google-ads-csv.csv"])
 def test_what_the_platform_claims(sqlite_warehouse: Warehouse, name: str) -> None:
     sqlite_warehouse.take_file("ad-spend", SAMPLES / name, SHOP)
     assert claimed(sqlite_warehouse)[0] == ("2.5" if "google" in name else "2", "129.9")

@@ -24,11 +24,11 @@ def test_what_is_stored(warehouse: Warehouse) -> None:
 CLAIMS = {
     "meta.json": [("120210000000010", "3", "119.7")],
     "meta.csv": [("120210000000010", "3", "119.7")],
-    "google_ads.json": [("21000000001", "2.333333", "129.9")],
-    "google_ads.csv": [("21000000001", "2.5", "129.9"), ("21000000003", "0", "-10.25")],
+    "google-ads.json": [("21000000001", "2.333333", "129.9")],
+    "google-ads.csv": [("21000000001", "2.5", "129.9"), ("21000000003", "0", "-10.25")],
     "tiktok.ndjson": [("1700000000000001", "2", "59.8")],
     "tiktok.csv": [("1700000000000001", "2", "59.8")],
-    "spend.csv": [("c-1", "2.5", "129.9"), ("l-9", "0", "0")],
+    "spend-csv.csv": [("c-1", "2.5", "129.9"), ("l-9", "0", "0")],
 }
 
 
@@ -81,7 +81,7 @@ def test_the_purchases_that_meta_claims(
     assert found == {"reported_conversions": conversions, "reported_value": ""}
 
 
-GOOGLE_ROW = {**sample("google_ads.json")[0]["results"][0]}
+GOOGLE_ROW = {**sample("google-ads.json")[0]["results"][0]}
 TIKTOK_ROW = {
     "dimensions": {"campaign_id": "1", "stat_time_day": "2026-01-02 00:00:00"},
     "metrics": {
@@ -179,9 +179,9 @@ def test_an_advertiser_is_that_of_the_rows_after_it(sqlite_warehouse: Warehouse)
 def test_a_packed_report(sqlite_warehouse: Warehouse) -> None:
     path = sqlite_warehouse.folder / "report.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.write(SAMPLES / "google_ads.json", "google_ads.json")
+        packed.write(SAMPLES / "google-ads.json", "google-ads.json")
     sqlite_warehouse.take_file("ad-spend", path, SHOP)
-    assert stored(sqlite_warehouse) == ROWS["google_ads.json"]
+    assert stored(sqlite_warehouse) == ROWS["google-ads.json"]
 
 
 def test_answers_without_rows(sqlite_warehouse: Warehouse) -> None:

@@ -62,7 +62,7 @@ def test_the_table_of_the_ecb(warehouse: Warehouse) -> None:
 def test_the_files_and_archives_of_the_ecb(sqlite_warehouse: Warehouse) -> None:
     """The table of all days, and that of the latest, which is laid out in another way."""
     counts = []
-    for name in ("eurofxref-hist", "eurofxref"):
+    for name in ("ecb", "ecb.day"):
         archive = sqlite_warehouse.folder / f"{name}.zip"
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
             packed.write(SAMPLES / f"{name}.csv", f"{name}.csv")

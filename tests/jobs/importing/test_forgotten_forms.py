@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from jobs.importing.old_imports import purge_imports
+from jobs.importing.undo import purge_imports
 from tests.jobs.importing.conftest import NewWarehouse
 from tests.support.form_calls import SHOP, Call, File, call, load, ours
 from tests.support.import_files import form

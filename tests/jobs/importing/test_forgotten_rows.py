@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jobs.importing.kinds import forgotten_rows
+from jobs.importing.kinds import append_only
 from jobs.pipeline import forgetting
 from jobs.run.job_run import JobRun
 from tests.support.hashing import HASHER
@@ -92,7 +92,7 @@ def test_no_row_slips_in_while_a_person_is_forgotten(
     """An import has written the row, and has not committed yet."""
     monkeypatch.setenv("WAREHOUSE_URL", warehouse.url)
     written, committing, waits, forgot = (Event() for _ in range(4))
-    insert = forgotten_rows.insert_wanted
+    insert = append_only.insert_wanted
 
     def slowly(*args: Any) -> Any:
         inserted = insert(*args)

@@ -99,7 +99,7 @@ def test_every_field_of_the_rest_api(warehouse: Warehouse) -> None:
 
 
 def test_every_field_of_a_bulk_operation(warehouse: Warehouse) -> None:
-    counts = warehouse.take_file("orders", SAMPLES / "shopify_bulk.jsonl", shop=SHOP)
+    counts = warehouse.take_file("orders", SAMPLES / "shopify-bulk.jsonl", shop=SHOP)
     assert counts == {
         "read": 7, "new": 4, "duplicate": 0, "replaced": 0, "rejected": 3, "rounded": 1,
     }  # fmt: skip
@@ -113,7 +113,7 @@ def test_every_field_of_a_bulk_operation(warehouse: Warehouse) -> None:
 
 
 def test_an_order_is_the_same_by_either_way(sqlite_warehouse: Warehouse) -> None:
-    for name in ("shopify.json", "shopify_bulk.jsonl"):
+    for name in ("shopify.json", "shopify-bulk.jsonl"):
         sqlite_warehouse.take_file("orders", SAMPLES / name, shop=SHOP)
     # All but Kim's, whose UTM parameters the REST API does not have.
     versions = "SELECT order_id FROM raw_order GROUP BY order_id HAVING COUNT(*) > 1"
@@ -121,10 +121,24 @@ def test_an_order_is_the_same_by_either_way(sqlite_warehouse: Warehouse) -> None
 
 
 def test_children_may_be_anywhere(sqlite_warehouse: Warehouse) -> None:
-    lines = (SAMPLES / "shopify_bulk.jsonl").read_bytes().splitlines(keepends=True)
+    lines = (SAMPLES / "shopify-bulk.jsonl").read_bytes().splitlines(keepends=True)
     file = written(sqlite_warehouse.folder / "backwards.jsonl.gz", b"".join(reversed(lines)))
     assert sqlite_warehouse.take_file("orders", file, shop=SHOP)["new"] == 4
     assert stored(sqlite_warehouse)[0] == ADA
+
+
+def test_an_order_that_comes_again_has_the_parts_that_follow_it(
+    sqlite_warehouse: Warehouse,
+) -> None:
+    lines = (SAMPLES / "shopify-bulk.jsonl").read_text()
+    later = lines.replace("2026-03-09T07:00:00Z", "2026-03-19T07:00:00Z")
+    assert later != lines
+    file = written(sqlite_warehouse.folder / "twice.jsonl", (lines + later).encode())
+    sqlite_warehouse.take_file("orders", file, shop=SHOP)
+    ada = [one for one in stored(sqlite_warehouse) if one["order_id"] == "5001"]
+    assert len(ada) == 2
+    assert {one["codes"] for one in ada} == {ADA["codes"]}
+    assert {len(json.loads(one["refunds"])) for one in ada} == {2}
 
 
 @pytest.mark.parametrize("shape", ["list", "lines", "pages", "pretty pages", "webhooks"])
@@ -193,7 +207,7 @@ def test_a_refund_of_nothing_needs_no_rate(
 
 def lines(*changed: dict[str, Any]) -> list[dict[str, Any]]:
     """Grace's order of the bulk file, not cancelled, with a discount, and lines of its own."""
-    records = map(json.loads, (SAMPLES / "shopify_bulk.jsonl").read_text().splitlines())
+    records = map(json.loads, (SAMPLES / "shopify-bulk.jsonl").read_text().splitlines())
     grace = next(one for one in records if one.get("id") == "gid://shopify/Order/5002")
     grace |= {"cancelledAt": None, "totalDiscountsSet": {"shopMoney": {"amount": "10.0"}}}
     return [grace, *({"__parentId": grace["id"]} | one for one in changed)]
@@ -335,7 +349,7 @@ def test_an_order_without_an_id_costs_itself_alone(
 
 
 def test_nothing_personal_is_kept_of_a_reject(warehouse: Warehouse) -> None:
-    for name in ("shopify.json", "shopify_bulk.jsonl"):
+    for name in ("shopify.json", "shopify-bulk.jsonl"):
         warehouse.take_file("orders", SAMPLES / name, shop=SHOP)
     texts = [one["text"] for one in warehouse.records("SELECT text FROM reject ORDER BY reject_id")]
     kept = " ".join(texts)

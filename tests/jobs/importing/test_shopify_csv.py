@@ -14,7 +14,7 @@ from tests.support.hashing import keyed, marked
 from tests.support.import_files import SAMPLES
 from tests.support.warehouse import Warehouse
 
-SAMPLE: Final = SAMPLES / "orders_export.csv"
+SAMPLE: Final = SAMPLES / "shopify-csv.csv"
 SHOP: Final = "a.example"
 COLUMNS: Final = (
     "order_id, created_at, updated_at, gross, refunded, discounted, codes, cancelled, visitor_id, "

@@ -31,7 +31,7 @@ def nested() -> list[dict[str, Any]]:
     """The orders of the bulk sample with their parts in them, as a query answers."""
     read = [
         json.loads(line)
-        for line in (SAMPLES / "shopify_bulk.jsonl").read_text().splitlines()
+        for line in (SAMPLES / "shopify-bulk.jsonl").read_text().splitlines()
         if line
     ]
     orders = {one["id"]: one for one in read if "__parentId" not in one}
@@ -90,7 +90,7 @@ def answers(form: str) -> list[Any]:
 def test_answers_come_to_the_rows_of_a_bulk_operation(
     sqlite_warehouse: Warehouse, form: str, indent: int | None
 ) -> None:
-    sqlite_warehouse.take_file("orders", SAMPLES / "shopify_bulk.jsonl", SHOP)
+    sqlite_warehouse.take_file("orders", SAMPLES / "shopify-bulk.jsonl", SHOP)
     rows = stored(sqlite_warehouse)
     sqlite_warehouse.change("DELETE FROM raw_order")
     path = sqlite_warehouse.folder / "answer.json"

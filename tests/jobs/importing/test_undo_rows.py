@@ -7,8 +7,8 @@ import pytest
 from jobs.importing.files.ndjson import chunk_of_texts
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.replace_last import ReplaceLast
-from jobs.importing.old_imports import purge_imports
 from jobs.importing.shops import load_shops
+from jobs.importing.undo import purge_imports
 from jobs.importing.values.columns import ChunkColumns
 from tests.jobs.importing.conftest import NewWarehouse
 from tests.support.import_files import Row, account, as_ndjson, rate, spend

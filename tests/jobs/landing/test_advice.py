@@ -77,8 +77,8 @@ def test_a_spreadsheet(sqlite_commands: Commands, name: str, options: list[str])
 @pytest.mark.parametrize(
     ("sample", "format", "column", "fourth"),
     [
-        ("ads_manager.csv", "meta-csv", "Amount spent (EUR)", "Campaign ID"),
-        ("google_ads_page.csv", "google-ads-csv", "Cost", "Customer ID"),
+        ("meta-csv.csv", "meta-csv", "Amount spent (EUR)", "Campaign ID"),
+        ("google-ads-csv.csv", "google-ads-csv", "Cost", "Customer ID"),
     ],
 )
 def test_a_column_that_a_page_export_lacks(

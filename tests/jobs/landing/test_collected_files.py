@@ -11,9 +11,11 @@ from tests.support.commands import run_web
 from tests.support.import_files import SAMPLES, as_ndjson, event
 from tests.support.job_commands import SHOP, Commands
 
-# As an earlier version wrote them, and as an export of Segment: a folder for each shop.
+# As an export of Segment: a folder for each shop.
 CALLS = (SAMPLES / "segment.ndjson").read_bytes()
 PLACE = "events/segment/a.example"
+# The end of a name that the collector gives.
+NAMED = "20260101T000000Z-0123456789abcdef"
 DAY = 86_400
 
 
@@ -44,16 +46,21 @@ def test_old_ones_that_were_imported_are_deleted(sqlite_commands: Commands) -> N
     sqlite_commands.settings["LANDED_DAYS"] = "7"
     sqlite_commands.take("shops", [SHOP])
     folder = sqlite_commands.landing / PLACE
-    for name in ("collected-old", "collected-new", "of-a-person"):
-        sqlite_commands.land(PLACE, f"{name}.ndjson", CALLS)
-    sqlite_commands.land("orders", "collected-broken.xyz", b"-")
+    old_name, new_name = f"collected-{NAMED}.ndjson", f"collected-{NAMED.replace('6', '7')}.ndjson"
+    people = (
+        *("of-a-person.ndjson", "collected-by-hand.ndjson", "dropped-carts.ndjson"),
+        f"collected-{NAMED}.of-hers.ndjson",
+    )
+    for name in (old_name, new_name, *people):
+        sqlite_commands.land(PLACE, name, CALLS)
+    sqlite_commands.land("orders", f"collected-{NAMED}.xyz", b"-")
     sqlite_commands("landing", status=1)
     # Not imported yet, and still open.
-    sqlite_commands.land(PLACE, "collected-waiting.ndjson", CALLS)
-    (folder / ".collected-open.ndjson").write_bytes(CALLS)
+    sqlite_commands.land(PLACE, f"collected-{NAMED.replace('6', '8')}.ndjson", CALLS)
+    (folder / f".{old_name}").write_bytes(CALLS)
     outside = sqlite_commands.folder / "outside"
     outside.mkdir()
-    (outside / "collected-outside.ndjson").touch()
+    (outside / old_name.replace("6", "9")).touch()
     (folder.parent / "b.example").mkdir()
     (folder.parent / "b.example" / "done").symlink_to(outside)
 
@@ -64,9 +71,9 @@ def test_old_ones_that_were_imported_are_deleted(sqlite_commands: Commands) -> N
     before = names()
     old = time.time() - 8 * DAY
     for path in (*sqlite_commands.landing.rglob("*.*"), *outside.iterdir()):
-        if path.is_file() and "new" not in path.name:
+        if path.is_file() and not path.name.startswith(new_name):
             os.utime(path, (old, old))
     assert sqlite_commands("purge") == "purged 0 events, 0 records of runs, 2 files\n"
-    gone = {"collected-old.ndjson", "collected-old.ndjson.report.json"}
+    gone = {old_name, f"{old_name}.report.json"}
     assert before - names() == gone
     assert sqlite_commands("purge") == "purged 0 events, 0 records of runs, 0 files\n"

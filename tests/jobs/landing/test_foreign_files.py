@@ -112,7 +112,7 @@ def test_rejects_are_mapped_again(commands: Commands) -> None:
     commands.take("shops", [A, B])
     for shop in ("a.example", "b.example"):
         commands("import", "orders", str(ORDERS), "--shop", shop, status=3)
-    connection = str(SAMPLES / "shopify_bulk.jsonl")
+    connection = str(SAMPLES / "shopify-bulk.jsonl")
     commands("import", "orders", connection, "--shop", "a.example", status=3)
     assert commands.rows("SELECT shop_key, order_id FROM raw_order WHERE order_id = '5005'") == [
         (2, "5005")
@@ -168,10 +168,10 @@ def test_what_lands_in_the_folders_of_a_format(commands: Commands) -> None:
     ]
     status = commands.status(status=1)
     assert [one["condition"] for one in status["conditions"]] == [
-        "many-rejects",
         "failed-files",
         "failed-files",
         "left-alone",
+        "many-rejects",
     ]
     (left,) = status["landing"]["left_alone"]
     assert left.startswith(

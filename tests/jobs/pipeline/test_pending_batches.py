@@ -119,6 +119,7 @@ def test_nothing_settles_over_what_is_missing(connection: ArrowConnection) -> No
 def test_a_batch_that_commits_late_is_not_passed_by(postgres_url: str) -> None:
     with open_arrow(postgres_url) as connection, open_arrow(postgres_url) as importing:
         one = shop(connection, "one", 300)
+        importing.keep_shops("1")
         late = batch(importing, 1)  # has its number, and is not committed
         batch(connection, 1)
         connection.commit()

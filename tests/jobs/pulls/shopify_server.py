@@ -22,6 +22,8 @@ def as_json(value: Any, status: int = 200, **headers: str) -> Answer:
 class ShopifyServer:
     """Attributes say how it behaves; `queries` are those of the operations that it has started.
 
+    `lost`: what is another in an operation that is looked at; None if it is not known any more. `denied`:
+    whether looking is.
     `looks`: how often an operation is seen RUNNING; `busy`: how often another one runs; `throttled`: how
     often requests cost too much; `expires`: after how many requests a token does. `ending`: what an
     operation has at its end. `cuts`: for each download, after how many bytes it ends.
@@ -33,6 +35,8 @@ class ShopifyServer:
         self.looks = self.busy = self.throttled = self.too_many = 0
         self.expires = 1_000
         self.ending: dict[str, Any] = {}
+        self.lost: dict[str, Any] | None = {}
+        self.denied = False
         self.cuts: list[int] = []
         self.queries: list[str] = []
         self.tokens = 0
@@ -82,7 +86,10 @@ class ShopifyServer:
             return as_json({"data": {"bulkOperationRunQuery": self._start(body["variables"])}})
         assert body["variables"] == {"id": "gid://shopify/BulkOperation/1"}
         self.looks -= 1
-        return as_json({"data": {"node": self._operation()}})
+        if self.denied:
+            return as_json({"errors": [{"message": "Access denied for node field."}]})
+        node = None if self.lost is None else self._operation() | self.lost
+        return as_json({"data": {"node": node}})
 
     def _start(self, variables: dict[str, str]) -> dict[str, Any]:
         if self.busy:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.pulls import ecb, limits
+from jobs.pulls import ecb, http, limits
 from tests.jobs.pulls.rates import TABLE, packed
 from tests.jobs.pulls.server import Answer, Answering, Asked, Served, serving
 from tests.jobs.pulls.shopify_server import CLIENT_ID, CLIENT_SECRET, ShopifyServer
@@ -222,6 +222,30 @@ def test_a_zip_by_another_method_is_refused(sqlite_commands: Commands) -> None:
         with serving(lambda _asked, answer=answer: answer) as server:
             add_ecb(sqlite_commands, server)
             assert "the file is no whole zip with one table in it" in failure(sqlite_commands)
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("203.0.113.9", False),
+        ("8.8.8.8", True),
+        ("2001:4860:4860::8888", True),
+        ("fe80::1%eth0", False),
+        ("::ffff:10.0.0.1", False),
+        ("::ffff:8.8.8.8", True),
+        ("::10.0.0.1", False),
+        ("::ffff:0:10.0.0.1", False),
+        ("64:ff9b::10.0.0.1", False),
+        ("64:ff9b::169.254.169.254", False),
+        ("64:ff9b::8.8.8.8", True),
+        ("64:ff9b:1::8.8.8.8", False),
+        ("2002:7f00:1::1", False),
+        ("2002:c0a8:101::", False),
+        ("2002:808:808::1", True),
+    ],
+)
+def test_an_address_counts_by_the_one_in_it(address: str, public: bool) -> None:
+    assert http.is_public(address) == public
 
 
 ENDED = (

@@ -22,6 +22,7 @@ def test_none_is_set_up_by_itself(commands: Commands) -> None:
         "verify",
         "purge",
         "landing",
+        "dropped",
     ]
 
 
@@ -112,9 +113,13 @@ def test_pulled_files_go_in_time(commands: Commands) -> None:
         own = commands.land("exchange-rates/ecb/done", "pulled-by-hand.csv", b"")
         failed = commands.land("exchange-rates/ecb/failed", pulled.name, b"")
         commands("pull", "ecb", "--name", "ecb")
+    # As pulls that were killed leave them, of which this one was removed; and as others may.
+    aside = commands.land("exchange-rates/ecb", ".pulled-gone.part", b"")
+    others = commands.land("exchange-rates/ecb", ".mine.part", b"")
     report = pulled.with_name(f"{pulled.name}.report.json")
     assert commands("purge").endswith(" 0 files\n")
-    for path in (pulled, report, own, failed):
+    for path in (pulled, report, aside, own, failed, others):
         os.utime(path, (1, 1))
-    assert commands("purge").endswith(" 2 files\n")
-    assert [path.exists() for path in (pulled, report, own, failed)] == [False, False, True, True]
+    assert commands("purge").endswith(" 3 files\n")
+    assert [path.exists() for path in (pulled, report, aside)] == [False] * 3
+    assert [path.exists() for path in (own, failed, others)] == [True] * 3

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 from sqlalchemy import text
 
 from jobs.importing.formats.shopify.bulk import ShopifyBulk
+from jobs.pulls import limits
 from jobs.pulls.shopify import query
 from tests.jobs.pulls.server import Served, serving
 from tests.jobs.pulls.shopify_server import (
@@ -27,7 +29,7 @@ from tests.support.job_commands import SHOP, Commands
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.connections.engine import open_engine
 
-CONTENT = (SAMPLES / "shopify_bulk.jsonl").read_bytes()
+CONTENT = (SAMPLES / "shopify-bulk.jsonl").read_bytes()
 LINES = CONTENT.count(b"\n")
 KEY = "bXkgdmVyeSBzZWNyZXQga2V5IG9mIDMyIGJ5dGVzIS4="
 NAME = "shopify-a.example"
@@ -135,7 +137,51 @@ def test_an_operation_that_fails(
     assert landed(pulling) == []
     (pull,) = pulling.status(status=1)["pulls"]
     assert (pull["shop_id"], pull["status"], pull["message"]) == ("a.example", "error", reason)
-    assert pulling.rows("SELECT state FROM pull") == [""]
+    shopify.ending, shopify.lost = {}, ending
+    pulling("pull", "shopify")
+    assert shopify.queries == [query(None, 1)] * 2
+
+
+def states(commands: Commands) -> list[Any]:
+    return [json.loads(state) for state in commands.rows("SELECT state FROM pull")]
+
+
+def test_an_operation_that_is_longer_than_a_pull(
+    pulling: Commands, shopify: ShopifyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shopify.looks = 1_000_000
+    with monkeypatch.context() as short:
+        short.setattr(limits, "LONGEST_SECONDS", 0.5)
+        for _ in range(2):
+            assert "has not ended within 6 hours" in pulling("pull", "shopify", status=1)
+    shopify.looks = 3
+    pulling("pull", "shopify")
+    assert shopify.queries == [query(None, 1)]
+    assert states(pulling) == [{"updated_through": CREATED_AT}]
+    (file,) = landed(pulling)
+    assert file.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("change", ["lookback", "expired", "unknown", "denied"])
+def test_an_operation_that_is_not_taken_up(
+    pulling: Commands, shopify: ShopifyServer, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """It has another query, or its result is gone, or Shopify has forgotten it or does not show it."""
+    pulling("pull", "shopify")
+    shopify.looks = 1_000_000
+    with monkeypatch.context() as short:
+        short.setattr(limits, "LONGEST_SECONDS", 0.5)
+        pulling("pull", "shopify", status=1)
+    shopify.looks = 0
+    if change == "lookback":
+        pulling("pulls", "add", "shopify", "--lookback", "2")
+    elif change == "expired":
+        shopify.lost = {"url": None}
+    else:
+        shopify.lost, shopify.denied = None, change == "denied"
+    pulling("pull", "shopify")
+    assert len(shopify.queries) == 3
+    assert len(landed(pulling)) == 2
 
 
 def test_a_download_that_is_always_cut(pulling: Commands, shopify: ShopifyServer) -> None:
@@ -228,7 +274,7 @@ def test_a_kill_between_the_file_and_the_state(pulling: Commands, shopify: Shopi
     # The state cannot be saved: somebody holds SQLite's only lock.
     shopify.looks = 1_000_000
     process = pulling.start("pull", "shopify")
-    wait_until(lambda: shopify.queries)
+    wait_until(lambda: pulling.rows("SELECT state FROM pull") != [""])
     engine = open_engine(pulling.url)
     with engine.connect().execution_options(writes=True) as connection:
         connection.execute(text("SELECT 1"))
@@ -237,9 +283,10 @@ def test_a_kill_between_the_file_and_the_state(pulling: Commands, shopify: Shopi
         process.kill()
         process.wait()
         connection.rollback()
-    assert pulling.rows("SELECT status, state FROM pull") == [("", "")]
+    assert [state.get("updated_through") for state in states(pulling)] == [None]
     pulling("pull", "shopify")
-    assert shopify.queries == [query(None, 1)] * 2
+    # It takes up the operation of the one that was killed.
+    assert shopify.queries == [query(None, 1)]
     assert len(landed(pulling)) == 2
     pulling("landing")
     orders = pulling.rows("SELECT COUNT(*), COUNT(DISTINCT order_id) FROM raw_order")

@@ -15,7 +15,7 @@ from tests.support.job_commands import SHOP, Commands
 from tests.support.shop_builder import writing
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import MICROS_PER_DAY
-from warehouse.operations import uncollected
+from warehouse.operations import collectors, uncollected
 
 
 def daily_orders(commands: Commands, days: int, newest: timedelta) -> None:
@@ -156,6 +156,42 @@ def test_a_shop_with_few_orders_may_have_none_for_days(commands: Commands) -> No
     commands.take("orders", [order(order_id="late", created_at=days_ago(13))])
     commands("rollup")
     assert needs(commands) == {"no-orders": ["a.example"]}
+
+
+def test_a_shop_whose_pages_stop_to_send(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands.take(
+        "events",
+        [
+            event(event_id=f"e{day}", form_session_id=f"s{day}", occurred_at=days_ago(day))
+            for day in range(14)
+        ],
+    )
+    commands.take("forms", [{"form_id": FORM, "shop_id": "a.example", "name": "Quiz"}])
+    commands("rollup")
+    assert needs(commands) == {}
+    assert needs(commands, now_micros() + 2 * MICROS_PER_DAY) == {}
+    assert needs(commands, now_micros() + 4 * MICROS_PER_DAY) == {"no-events": ["a.example"]}
+    # A shop that has closed is no alarm for ever.
+    assert needs(commands, now_micros() + 32 * MICROS_PER_DAY) == {}
+
+
+def test_a_collector_that_is_seen_no_more(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    engine = open_engine(commands.url)
+    with writing(engine) as connection:
+        collectors.sign_of_life(connection, "here", now_micros())
+    engine.dispose()
+    later = now_micros() + 11 * MINUTE
+    # Without a write key nobody can send.
+    assert needs(commands, later) == {}
+    commands.change(
+        "INSERT INTO write_key (write_key, shop_key, revoked_at) VALUES ('k', 1, 4611686018427387904)"
+    )
+    assert needs(commands) == {}
+    assert needs(commands, later) == {"no-collector": [""]}
+    commands.change("UPDATE write_key SET revoked_at = 1")
+    assert needs(commands, later) == {}
 
 
 def days_ago(days: int) -> str:

@@ -7,8 +7,7 @@ import pytest
 
 from jobs.landing.held_file import report_name
 from jobs.run.clock import now_micros
-from jobs.scheduler.status import LANDING_FAILED
-from tests.jobs.scheduler.conftest import MINUTE, needs, started
+from tests.jobs.scheduler.conftest import MINUTE, gauges, needs, ready, started
 from tests.support.import_files import as_ndjson, order
 from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import open_arrow
@@ -57,7 +56,7 @@ def test_landed_files_that_cannot_be_moved(commands: Commands) -> None:
         blocked.mkdir(parents=True)
     commands("landing", status=1)
     (problem,) = commands.status(1)["conditions"]
-    assert problem["condition"] == LANDING_FAILED
+    assert problem["condition"] == conditions.LANDING_FAILED
     assert "2 landed files wait in " in status_later(commands, 11, status=1)
 
 
@@ -81,3 +80,29 @@ def test_landed_files_that_another_host_sees(commands: Commands) -> None:
     file.unlink()
     commands.change("UPDATE scheduler SET owner = 'elsewhere:1:2:3:4'")
     assert needs(commands) == {"landing-waits": [""]}
+
+
+def test_what_lies_in_the_folder_is_told_at_every_door(commands: Commands) -> None:
+    """A file that failed, a link, and a full disk: the API learns of them from the scheduler."""
+    commands.settings["LANDING_POLL_SECONDS"] = "3600"
+    commands.land("orders", "o.ndjson", b"")
+    bad = commands.landing / "orders/failed/p.ndjson"
+    bad.parent.mkdir()
+    (commands.landing / "orders/o.ndjson").rename(bad)
+    (commands.landing / "orders/link").symlink_to("/etc")
+    scheduler = started(commands)
+    scheduler.kill()
+    scheduler.wait()
+    found = ["failed-files", "left-alone"]
+    assert sorted(needs(commands)) == ready(commands, now_micros()) == found
+    assert sorted(gauges(commands, now_micros())) == found
+    assert {one["condition"] for one in commands.status(1)["conditions"]} == set(found)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jobs.scheduler.host_findings.LEAST_FREE_PERCENT", 101)
+        (full,) = [
+            one for one in commands.status(1)["conditions"] if one["condition"] == "disk-low"
+        ]
+    assert f"the disk of {commands.landing} has " in full["message"]
+    bad.unlink()
+    (commands.landing / "orders/link").unlink()
+    assert commands.status()["conditions"] == []

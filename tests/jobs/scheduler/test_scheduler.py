@@ -5,6 +5,7 @@ import re
 import signal
 from datetime import UTC, datetime
 
+import psutil
 import pytest
 
 from jobs.run.clock import now_micros
@@ -13,6 +14,7 @@ from jobs.scheduler.schedule import cron, schedule
 from tests.support.commands import children
 from tests.support.import_files import as_ndjson, order
 from tests.support.job_commands import SHOP, Commands
+from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import open_arrow
 from warehouse.operations import job_leases
 from warehouse.operations.process_id import LEASE_MICROS
@@ -79,6 +81,21 @@ def test_a_child_that_outlives_a_killed_scheduler_does_no_harm(commands: Command
     assert commands.status()["queued"]["rows"] == 0
 
 
+def test_nothing_of_a_test_goes_on_in_the_next_one(commands: Commands) -> None:
+    """Its database may be the next one's too."""
+    commands.make_backlog()
+    commands.one_batch_at_a_time()
+    scheduler = commands.start("scheduler")
+    commands.wait_until("SELECT COUNT(*) FROM edition_batch")
+    (job,) = children(scheduler.pid)
+    job.suspend()  # so that it does not end by itself
+    scheduler.kill()
+    scheduler.wait()
+    commands.end()
+    psutil.wait_procs([job], timeout=PATIENCE_SECONDS)
+    assert not job.is_running()
+
+
 def test_one_run_of_a_job_at_a_time(commands: Commands) -> None:
     commands.take("shops", [SHOP])
     commands("run", "nightly")
@@ -105,7 +122,7 @@ def test_files_that_another_scheduler_imports_are_looked_at_again(
     for name, value in commands.settings.items():
         monkeypatch.setenv(name, value)
     (landing,) = (job for job in schedule() if job.name == "landing")
-    processes = ChildProcesses(commands.landing)
+    processes = ChildProcesses("", commands.landing)
     for _ in range(3):
         processes.run(landing)
     # The first look only saw the file.
@@ -172,4 +189,5 @@ def test_the_next_times_of_the_jobs() -> None:
         "verify": "2026-03-05 04:15:00",
         "purge": "2026-03-05 03:45:00",
         "landing": "2026-03-04 05:06:10",
+        "dropped": "2026-03-04 05:06:07",
     }

@@ -6,51 +6,24 @@ came. Everything under here is written from the contract's sentences, with dicts
 fractions; it shares no code and no idea with the product. `compare` lists the differences.
 """
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
-from tests.support.oracle import (
-    answers_ads,
-    answers_customers,
-    answers_fields,
-    answers_forms,
-    answers_shop,
-    answers_steps,
-)
+from tests.support.oracle import answers_forms
 from tests.support.oracle.comparing import compare
 from tests.support.oracle.records import Row
 from tests.support.oracle.row_limit import LIMITS, Limited, RowLimits
-from tests.support.oracle.state import Question, State
+from tests.support.oracle.state import ANSWERS, Question, State
 from tests.support.oracle.times import day_end, day_start, iso, local_day, resolve_range
 
-__all__ = ["FORM_ANSWERS", "SHOP_ANSWERS", "Oracle", "RowLimits", "UnknownForm", "compare"]
+__all__ = ["ANSWERS", "Oracle", "RowLimits", "UnknownForm", "compare"]
 
-Answer = Callable[[State, Question], Any]
-
-FORM_ANSWERS: dict[str, Answer] = {
-    "funnel": answers_forms.funnel,
-    "steps/dropoff": answers_steps.dropoff,
-    "time-to-complete": answers_steps.time_to_complete,
-    "devices": answers_forms.devices,
-    "visitor-conversion": answers_forms.visitor_conversion,
-    "cross-field": answers_fields.cross_field,
-    "response-revenue": answers_fields.response_revenue,
-    "trends": answers_forms.trends,
-    "time-to-order": answers_forms.time_to_order,
-}
-"""The part of the path behind `/v1/forms/{id}/`."""
-
-SHOP_ANSWERS: dict[str, Answer] = {
-    "/v1/forms/funnel": answers_forms.all_forms_funnel,
-    "/v1/attribution": answers_shop.attribution,
-    "/v1/attribution/daily": answers_shop.attribution_daily,
-    "/v1/discounts/performance": answers_shop.discounts,
-    "/v1/revenue/by-utm": answers_shop.by_utm,
-    "/v1/revenue/by-form": answers_shop.by_form,
-    "/v1/ads/spend": answers_ads.ads,
-    "/v1/customers/ltv": answers_customers.ltv,
-}
+# Each answer is enrolled where it is computed.
+for _module in iter_modules(__path__):
+    if _module.name.startswith("answers_"):
+        import_module(f"{__name__}.{_module.name}")
 
 
 class UnknownForm(LookupError):
@@ -124,14 +97,15 @@ class Oracle:
         state = self.state(shop_id)
         first, last = resolve_range(query.get("range"), today)
         now = now or datetime.now(UTC)
-        if path in SHOP_ANSWERS:
-            question = Question(first, last, today, now, query, limits=self._limits)
-            return _limited(SHOP_ANSWERS[path](state, question))
         form_id, _, name = path.removeprefix("/v1/forms/").partition("/")
-        if form_id.lower() not in state.form_names:
+        if path in ANSWERS:
+            form_id, address = "", path
+        elif form_id.lower() in state.form_names:
+            form_id, address = form_id.lower(), f"/v1/forms/{{id}}/{name}"
+        else:
             raise UnknownForm(form_id)
-        question = Question(first, last, today, now, query, form_id.lower(), self._limits)
-        return _limited(FORM_ANSWERS[name](state, question))
+        question = Question(first, last, today, now, query, form_id, self._limits)
+        return _limited(ANSWERS[address](state, question))
 
 
 def _limited(answer: Any) -> Limited:

@@ -9,7 +9,7 @@ from tests.support.oracle.campaigns import Campaign, Spend, campaign_of, is_sour
 from tests.support.oracle.exchange import rate_on
 from tests.support.oracle.orders import Order
 from tests.support.oracle.row_limit import OTHER, Limited
-from tests.support.oracle.state import Question, State
+from tests.support.oracle.state import Question, State, answers
 from tests.support.oracle.times import day_end, instant, iso
 from tests.support.oracle.values import divide, major, rate
 
@@ -32,6 +32,7 @@ class Advertised:
         return sum((row.spend for row in self.spent), Fraction(0))
 
 
+@answers("/v1/ads/spend")
 def ads(state: State, question: Question) -> Limited:
     """18: `{rows, attributionCoverage, unavailableProviders}`. "Order: spend descending, provider,
     campaignId; the unattributed row last." """

@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.oracle.answers_fields import values
 from tests.support.oracle.orders import Order
 from tests.support.oracle.row_limit import OTHER, Limited
-from tests.support.oracle.state import Question, State
+from tests.support.oracle.state import Question, State, answers
 from tests.support.oracle.values import cents, divide, money, rate
 
 HORIZONS = (30, 60, 90, 180, 365)
@@ -24,6 +24,7 @@ class Acquired:
     orders: list[Order]
 
 
+@answers("/v1/customers/ltv")
 def ltv(state: State, question: Question) -> Limited:
     """19: "Counted: customers acquired in the range, with all orders of the same customer key
     from that submission on, to date." "Order: netRevenueCents descending, then the keys." """

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.oracle.row_limit import OTHER, Limited
 from tests.support.oracle.sessions import Session
-from tests.support.oracle.state import Question, State
+from tests.support.oracle.state import Question, State, answers
 from tests.support.oracle.values import cents, divide, money, rate, square_root
 
 Cells = dict[tuple[str, str], list[Session]]
@@ -19,6 +19,7 @@ def values(session: Session, field: str) -> tuple[str, ...]:
     return answer.values or () if answer else ()
 
 
+@answers("/v1/forms/{id}/cross-field")
 def cross_field(state: State, question: Question) -> Any:
     """11: "for submissions in the range that answered both fields"; "Several choices: each
     counts; the margins are sums of the table's own cells"; "At most the first 1,000 cells are
@@ -82,6 +83,7 @@ class Answered:
     sums: int = 0
 
 
+@answers("/v1/forms/{id}/response-revenue")
 def response_revenue(state: State, question: Question) -> Limited:
     """12: "per field and value, and a row with `value: null` for submissions without an answer to
     that field"; "Fields: those that submissions in the range answered with an aggregatable type.

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from tests.support.oracle.sessions import Session
-from tests.support.oracle.state import Question, State
+from tests.support.oracle.state import Question, State, answers
 from tests.support.oracle.times import days_between
 from tests.support.oracle.values import money, rate
 
@@ -16,6 +16,7 @@ MILESTONES = ("views", "starts", "subscriptions", "completions")
 MONEY = ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents")
 
 
+@answers("/v1/forms/funnel")
 def all_forms_funnel(state: State, question: Question) -> Data:
     """3: "Without `form_ids`: every form with any event in the window. With it: one row for each
     distinct id that is a form of the shop or has events of the shop in the window"."""
@@ -39,6 +40,7 @@ def all_forms_funnel(state: State, question: Question) -> Data:
     return sorted(rows, key=lambda row: (-row["views"], row["formId"]))
 
 
+@answers("/v1/forms/{id}/funnel")
 def funnel(state: State, question: Question) -> Data:
     """6: "Orders and revenue on the submission clock."; "the first stage's rates are 100, or 0
     where its count is 0"."""
@@ -103,6 +105,7 @@ def mature_through(first: date, last: date, today: date, within: int) -> date | 
     return until if until >= first else None
 
 
+@answers("/v1/forms/{id}/time-to-order")
 def time_to_order(state: State, question: Question) -> Data:
     """25: "a row for each whole day from 0 to the attribution window"."""
     sessions = state.of_form(question.form_id)
@@ -139,6 +142,7 @@ def on_submission_clock(
     }
 
 
+@answers("/v1/forms/{id}/devices")
 def devices(state: State, question: Question) -> Data:
     """9: "Submission clock. Order: views descending, then name." """
     sessions = state.of_form(question.form_id)
@@ -160,6 +164,7 @@ def devices(state: State, question: Question) -> Data:
     return sorted(rows, key=lambda row: (-row["views"], row["deviceType"]))
 
 
+@answers("/v1/forms/{id}/visitor-conversion")
 def visitor_conversion(state: State, question: Question) -> Data:
     """10: "Distinct visitors over the whole range, exactly: with a view in the range; with a
     submission in the range; with a converted submission (by submission day) in the range." """
@@ -188,6 +193,7 @@ def visitor_conversion(state: State, question: Question) -> Data:
     return rows
 
 
+@answers("/v1/forms/{id}/trends")
 def trends(state: State, question: Question) -> Data:
     """13: "every day of the range"; "Orders and revenue attributed to the form, on the order clock; with
     `clock=submission` on the submission clock"."""

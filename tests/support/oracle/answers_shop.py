@@ -9,11 +9,12 @@ from tests.support.oracle.orders import Order
 from tests.support.oracle.records import UTM
 from tests.support.oracle.row_limit import OTHER, Limited
 from tests.support.oracle.sessions import Session
-from tests.support.oracle.state import Question, State
+from tests.support.oracle.state import Question, State, answers
 from tests.support.oracle.times import days_between
 from tests.support.oracle.values import cents, money, rate
 
 
+@answers("/v1/attribution")
 def attribution(state: State, question: Question) -> Any:
     """14: "always four rows"; "Order clock; the rows add up to the shop." """
     orders = state.ordered(question)
@@ -32,6 +33,7 @@ def attribution(state: State, question: Question) -> Any:
     return rows
 
 
+@answers("/v1/attribution/daily")
 def attribution_daily(state: State, question: Question) -> Any:
     """15: "the same four for every day of the range, `date` first"; shares are of the day."""
     rows = []
@@ -41,6 +43,7 @@ def attribution_daily(state: State, question: Question) -> Any:
     return rows
 
 
+@answers("/v1/revenue/by-form")
 def by_form(state: State, question: Question) -> Any:
     """26: "Order: netRevenueCents descending, formId; the unattributed row last." """
     on_order_clock = question.params.get("clock", "submission") == "order"
@@ -106,6 +109,7 @@ def _of_form(
     }
 
 
+@answers("/v1/discounts/performance")
 def discounts(state: State, question: Question) -> Limited:
     """16: per discount; "Order: orders descending, issued descending, discountId"."""
     by_code = state.discounts
@@ -155,6 +159,7 @@ class Group:
 Groups = dict[tuple[str, ...], Group]
 
 
+@answers("/v1/revenue/by-utm")
 def by_utm(state: State, question: Question) -> Limited:
     """17: "Order: netRevenueCents descending, then the text columns." """
     dimension = question.params["dimension"]

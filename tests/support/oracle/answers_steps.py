@@ -5,12 +5,13 @@ from fractions import Fraction
 from typing import Any
 
 from tests.support.oracle.sessions import Session, dropped_off_at
-from tests.support.oracle.state import Question, State
+from tests.support.oracle.state import Question, State, answers
 from tests.support.oracle.values import divide, rate
 
 PERCENTILES = (25, 50, 75, 90, 95, 99)
 
 
+@answers("/v1/forms/{id}/steps/dropoff")
 def dropoff(state: State, question: Question) -> Any:
     """7: "All figures on the day of the session's first view of that step. Order: stepIndex,
     stepId." """
@@ -58,6 +59,7 @@ def latest_seen(state: State, form_id: str, step_id: str) -> tuple[int, str | No
     return latest.step_index or 0, max(named)[2].step_name if named else None
 
 
+@answers("/v1/forms/{id}/time-to-complete")
 def time_to_complete(state: State, question: Question) -> Any:
     """8: one row per device type with completions, after `all`; "Order after `all`: completions
     descending, then name; without completions `[]`". Percentiles, min and max are the exact ones;

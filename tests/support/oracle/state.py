@@ -1,9 +1,10 @@
 """The data behind the answers of one shop, each derived thing once."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from tests.support.oracle.attribution import Credit, credit, effective_utm
@@ -137,3 +138,19 @@ class State:
 
     def of_form(self, form_id: str) -> list[Session]:
         return [session for session in self.sessions if session.form_id == form_id]
+
+
+Answer = Callable[[State, Question], Any]
+
+ANSWERS: dict[str, Answer] = {}
+"""The function of each address; `{id}` stands for a form."""
+
+
+def answers(address: str) -> Callable[[Answer], Answer]:
+    """Makes a function the answer to GET `address`."""
+
+    def enrol(answer: Answer) -> Answer:
+        ANSWERS[address] = answer
+        return answer
+
+    return enrol

@@ -17,7 +17,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from tests.support.oracle import FORM_ANSWERS, SHOP_ANSWERS
+from tests.support.oracle import ANSWERS
 from tests.support.oracle.times import day_start, local_day
 from tests.support.worlds.ads import ad_accounts, ad_spend, exchange_rates
 from tests.support.worlds.cast import FIELDS, Cast, Row
@@ -117,19 +117,18 @@ class World:
             ],
             "/v1/revenue/by-form": CLOCKS,
             "/v1/customers/ltv": [{"dimension": name} for name in ("form", "segment")],
-            "funnel": [{}, *({"within": days} for days in WITHIN)],
-            "trends": CLOCKS,
-            "cross-field": [
+            "/v1/forms/{id}/funnel": [{}, *({"within": days} for days in WITHIN)],
+            "/v1/forms/{id}/trends": CLOCKS,
+            "/v1/forms/{id}/cross-field": [
                 {"fieldA": a, "fieldB": b}
                 for a, b in zip(fields, [*fields[1:], fields[0]], strict=True)
             ],
         }
-        of_shop = [(path, path) for path in SHOP_ANSWERS]
-        of_forms = [
-            (f"/v1/forms/{form_id}/{name}", name) for form_id in cast.forms for name in FORM_ANSWERS
-        ]
         return [
-            (path, more) for path, name in of_shop + of_forms for more in parameters.get(name, [{}])
+            (address.format(id=form_id), more)
+            for address in ANSWERS
+            for form_id in (cast.forms if "{id}" in address else [""])
+            for more in parameters.get(address, [{}])
         ]
 
 

@@ -111,11 +111,13 @@ def service(served_warehouse: tuple[int, str, Engine]) -> Service:
 
 
 @pytest.fixture
-def site(chromium: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+def site(
+    chromium: object, warehouse_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Site]:
     """A shop whose forms are known. It starts after Chromium, which may be missing."""
     pages = tmp_path / "pages"
     pages.mkdir()
-    product = Product(f"sqlite:///{tmp_path / 'warehouse.db'}")
+    product = Product(warehouse_url)
     product.load("shops", [SHOP])
     forms = [
         {"form_id": form.id, "shop_id": SHOP_ID, "name": form.name}
@@ -140,7 +142,7 @@ def site(chromium: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
                     product._jobs("landing")
                     product.rollup()
 
-                site.roll_up = roll_up  # type: ignore[attr-defined]
+                site.roll_up = roll_up
                 yield site
         finally:
             server.shutdown()

@@ -115,7 +115,7 @@ def test_what_is_tracked_is_answered(open_page: Callable[[str], Page], site: Sit
     assert len({call["visitor_id"] for call in calls}) == 4
     assert ADDRESS not in str(calls)
     assert hashed_email(ADDRESS) in str(calls)
-    site.roll_up()  # type: ignore[attr-defined]
+    site.roll_up()
 
     names = ("views", "starts", "subscriptions", "completions", "submissions")
     quiz = site.get(f"/v1/forms/{QUIZ.id}/funnel")
@@ -153,5 +153,5 @@ def test_what_was_refused_comes_again_and_counts_once(
             track(page, "Form Viewed", QUIZ.id, f"session-{number}")
     (site.landing / "events").unlink()
     wait_until(lambda: len(site.calls()) == 3, lambda: str(site.calls()))
-    site.roll_up()  # type: ignore[attr-defined]
+    site.roll_up()
     assert site.get(f"/v1/forms/{QUIZ.id}/funnel")["views"] == 3

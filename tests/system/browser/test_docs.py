@@ -2,7 +2,9 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.support.browser_steps import Service, watched
+from tests.support.browser_steps import Service, signed_in, watched
+from tests.support.people import add_member
+from tests.system.browser.conftest import NewContext
 
 
 def test_the_docs_show_every_endpoint_and_try_them_out(page: Page, service: Service) -> None:
@@ -24,6 +26,22 @@ def test_the_docs_show_every_endpoint_and_try_them_out(page: Page, service: Serv
         block.get_by_role("button", name="Try it out").click()
         block.get_by_role("button", name="Execute").click()
         expect(block.locator(".live-responses-table")).to_contain_text(service.shop.shop_id)
+
+
+def test_the_docs_follow_the_reader(service: Service, new_context: NewContext) -> None:
+    """They are dark for who reads in the dark, short enough for two screens, and ask for a form of the shop
+    of who is signed in."""
+    form_id = service.shop.form("11111111-1111-4111-8111-111111111111")
+    email = add_member(service.engine, service.shop)
+    page = new_context(color_scheme="dark", viewport={"width": 1280, "height": 900}).new_page()
+    signed_in(page, service, email)
+    page.goto(f"{service.base}/docs")
+    block = page.locator(".opblock").filter(has_text="/v1/forms/{id}/trends").first
+    block.click()
+    expect(block.get_by_placeholder("id")).to_have_value(form_id)
+    expect(page.locator("html")).to_have_class("dark-mode")
+    assert block.evaluate("block => block.getBoundingClientRect().height") < 2 * 900
+    expect(page.get_by_role("heading", name="Headers")).to_be_visible()
 
 
 def test_the_docs_bring_their_own_policy(service: Service, page: Page) -> None:

@@ -1,5 +1,6 @@
 """From a link to the first figure, in a real browser: the first shop, the snippet, sources as they arrive."""
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -10,6 +11,8 @@ from tests.support.people import PASSWORD
 from tests.support.product import Product
 from tests.support.shop_builder import writing
 from tests.system.browser.conftest import NewContext
+from warehouse.operations import form_sightings
+from warehouse.operations.form_sightings import Sighting
 from warehouse.tables import pull
 from web.auth import operators
 from web.auth.audit import OPERATOR, Change
@@ -41,7 +44,7 @@ def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Servi
         page.get_by_role("link", name="Make the line").click()
         page.get_by_label("Name").fill("The shop")
         page.get_by_label("Addresses of your site").fill("https://shop.example/")
-        page.get_by_role("button", name="Create the write key").click()
+        page.get_by_role("button", name="Make the line").click()
         look_at(page, "Set up", "layout/theme.liquid")
         page.get_by_role("button", name="Copy the line").click()
         expect(page.get_by_text("Copied.")).to_be_visible()
@@ -54,6 +57,21 @@ def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Servi
         page.get_by_role("link", name="Add another shop").click()
         look_at(page, "Add a shop")
         page.get_by_role("link", name="Cancel").click()
+        # A form that the collector has just seen is listed without a load.
+        page.goto(f"{service.base}/setup?reload=off")
+        look_at(page, "Set up", "Waiting for the first visit.")
+        page.evaluate("window.isSameLoad = true")
+        with writing(service.engine) as connection:
+            (shop_key,) = connection.exec_driver_sql(
+                f"SELECT shop_key FROM shop WHERE shop_id = '{SHOP}'"
+            ).one()
+            sighting = Sighting("News", "/pages/about", wall_clock())
+            form_sightings.see(connection, {(shop_key, "news"): sighting})
+        seen = page.locator('[data-seen-form="news"]')
+        expect(seen.locator("[data-ago]")).to_have_text(re.compile(r"\d s ago"))
+        expect(seen).to_contain_text("/pages/about")
+        assert page.evaluate("window.isSameLoad")
+        page.goto(f"{service.base}/setup")
         # It is loaded again by itself until events and orders have come.
         product = Product(service.url)
         product.load("events", [event(event_id=f"e{n}", shop_id=SHOP) for n in range(7)])

@@ -49,7 +49,7 @@ def test_what_is_clicked_on_the_demo_page_is_answered(new_context: NewContext, s
     assert hashed_email(ADDRESS) in taken
     utm = {"source": "google", "campaign": "spring"}
     assert all(utm_of(call) == utm for call in site.calls())
-    site.roll_up()  # type: ignore[attr-defined]
+    site.roll_up()
 
     funnels = {
         form.name: figures(

@@ -1,11 +1,9 @@
 """Fixtures: a small world as files, and commands run to their end, from no tables at all."""
 
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.support import postgres
 from tests.support.backups import Run
 from tests.support.faults.victim import start
 from tests.support.worlds import World, world
@@ -17,11 +15,8 @@ def migrated() -> bool:
 
 
 @pytest.fixture(autouse=True)
-def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL's programs of the server's version, before those that the machine has."""
-    if "postgresql" in request.node.name:
-        folder = postgres.programs(request.getfixturevalue("postgres_server"))
-        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+def its_programs(programs: None) -> None:
+    """Every test here takes a backup or restores one."""
 
 
 @pytest.fixture

@@ -38,19 +38,28 @@ def test_a_part_of_a_backup_and_a_damaged_one_are_refused(
     assert data_version(warehouse_url) == before
 
 
-def test_a_backup_of_a_newer_version_is_refused(
-    warehouse_url: str, files: dict[str, Path], run: Run, tmp_path: Path
+@pytest.mark.parametrize(
+    ("revision", "complaint"),
+    [
+        ("9876", "was made by a newer version of this program (its schema is 9876"),
+        ("0001", "was made by a development version (its schema is 0001)"),
+    ],
+)
+def test_a_backup_of_another_version_is_refused(
+    revision: str,
+    complaint: str,
+    warehouse_url: str,
+    files: dict[str, Path],
+    run: Run,
+    tmp_path: Path,
 ) -> None:
     fill(warehouse_url, files, run, "shops")
     engine = sa.create_engine(warehouse_url)
     with engine.begin() as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9876'"))
+        connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{revision}'"))
     engine.dispose()
-    done(run(warehouse_url, "backup", tmp_path / "newer"))
-    refused(
-        run(warehouse_url, "restore", tmp_path / "newer", "--force"),
-        "was made by a newer version of this program (its schema is 9876",
-    )
+    done(run(warehouse_url, "backup", tmp_path / "other"))
+    refused(run(warehouse_url, "restore", tmp_path / "other", "--force"), complaint)
 
 
 def test_what_is_no_backup_is_refused(warehouse_url: str, run: Run, tmp_path: Path) -> None:
@@ -60,9 +69,10 @@ def test_what_is_no_backup_is_refused(warehouse_url: str, run: Run, tmp_path: Pa
     refused(run(warehouse_url, "restore", nothing), "is no backup of a warehouse")
     refused(run(warehouse_url, "backup", tmp_path / "backup"), "there is no warehouse at")
     assert not (tmp_path / "backup").exists()
-    other = b"PGDMP" if warehouse_url.startswith("sqlite") else b"SQLite format 3\0"
-    nothing.write_bytes(other * 100)
-    refused(run(warehouse_url, "restore", nothing), "and WAREHOUSE_URL names")
+    is_file = warehouse_url.startswith("sqlite")
+    nothing.write_bytes((b"PGDMP" if is_file else b"SQLite format 3\0") * 100)
+    why = "and WAREHOUSE_URL names" if is_file else "is not whole"
+    refused(run(warehouse_url, "restore", nothing), why)
 
 
 def test_the_warehouse_itself_is_neither_written_to_nor_read(

@@ -66,12 +66,28 @@ def test_a_lock_is_waited_for_or_not(new_warehouse_url: NewUrl) -> None:
         holder.rollback()
 
 
-def test_inserts_are_locked_out_only_while_nobody_inserts(postgres_url: str) -> None:
+def test_a_shop_is_quiet_while_nobody_imports_rows_of_it(postgres_url: str) -> None:
     with open_arrow(postgres_url) as one, open_arrow(postgres_url) as other:
-        one.execute("INSERT INTO import_batch (shop_key) VALUES (1)")
-        assert not other.lock_against_inserts("import_batch")
+        one.execute("INSERT INTO shop (shop_id) VALUES ('a'), ('b')")
         one.commit()
-        assert other.lock_against_inserts("import_batch")
+        one.keep_shops("1")
+        assert other.lock_quiet_shops("1, 2") == "2"
+        other.commit()
+        one.commit()
+        assert other.lock_quiet_shops("1, 2") == "1, 2"
+
+
+def test_an_import_of_one_shop_does_not_wait_for_the_lock_of_another(postgres_url: str) -> None:
+    with (
+        open_arrow(postgres_url) as one,
+        open_arrow(postgres_url, wait_for_locks=False) as other,
+    ):
+        one.execute("INSERT INTO shop (shop_id) VALUES ('a'), ('b')")
+        one.commit()
+        one.lock_shops("1")
+        other.keep_shops("2")
+        with pytest.raises(adbc_driver_manager.Error):
+            other.keep_shops("1")
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])

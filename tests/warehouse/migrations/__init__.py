@@ -1,6 +1,8 @@
-"""Data of every revision of the schema, migrated to the newest.
+"""Warehouses of every revision of the schema, taken over by this program.
 
-`NNNN.json.gz` holds a whole warehouse at revision NNNN, the records it was made of, and what to ask it.
-`python -m tests.warehouse.migrations` writes that of the newest revision, from a tree that declares no more
-than it; `make migration` asks for the file.
+`NNNN.sqlite.backup` and `NNNN.postgresql.backup` are what `jobs backup` of revision NNNN wrote.
+`NNNN.json.gz` says what was imported into them, what comes later, and what to ask. The release of a
+revision stores them:
+
+    python -m tests.warehouse.migrations URL...     empty databases, one of each kind
 """

@@ -1,12 +1,11 @@
-"""`python -m tests.warehouse.migrations`: store data of the newest revision."""
+"""`python -m tests.warehouse.migrations URL...`: store warehouses of the newest revision."""
 
-import tempfile
-from pathlib import Path
+import sys
 
-from tests.support.stored_revisions import file_of, make
+from tests.warehouse.migrations.stored import backup_of, make, story_of
+from warehouse.connections.backends import backend_of
 from warehouse.migrations.migrate import HEAD
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        make(f"sqlite:///{Path(folder) / 'warehouse.db'}").write(file_of(HEAD))
-    print(f"wrote {file_of(HEAD)}")
+    for url in sys.argv[1:]:
+        make(url, backup_of(HEAD, backend_of(url).name)).write(story_of(HEAD))

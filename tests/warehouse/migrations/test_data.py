@@ -1,24 +1,32 @@
-"""Data of every revision: migrated to the newest one, they answer as if they had been imported today.
+"""A warehouse of every revision, restored by a program that has a revision more: its answers stay right.
 
-A new revision is covered by itself: it is the newest, and those before have their data stored.
+The newest revision is backed up just now; backups of those before are stored.
 """
 
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
+from sqlalchemy import inspect
 
 from tests.conftest import NewUrl
-from tests.support import stored_revisions
+from tests.support import next_revision
 from tests.support.answers import wrong_answers
+from tests.support.oracle.records import Row
 from tests.support.product import Product
+from tests.warehouse.migrations import stored
+from warehouse.backups import restore
+from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
+from warehouse.migrations import migrate
 from warehouse.migrations.migrate import HEAD, known_revisions
-from warehouse.tables.base import metadata
 
 REVISIONS = known_revisions()
+# The changes that a revision most often makes.
+MORE = """
+    op.add_column("raw_event", sa.Column("added", sa.BigInteger, nullable=False, server_default="7"))
+    op.create_index("ix_added", "fact_order", ["edition", "customer_id"])
+    op.create_table("added", sa.Column("id", sa.BigInteger, primary_key=True))
+"""
 
 
 @pytest.fixture
@@ -26,53 +34,48 @@ def migrated() -> bool:
     return False
 
 
-@pytest.fixture
-def data(request: pytest.FixtureRequest, new_sqlite_url: NewUrl) -> stored_revisions.Stored:
-    """Data of the revision that is the test's parameter; of the newest, made just now."""
-    if request.param == HEAD:
-        return stored_revisions.make(new_sqlite_url())
-    return stored_revisions.read(stored_revisions.file_of(request.param))
-
-
-def test_every_revision_but_the_newest_has_its_data_stored() -> None:
-    missing = [one for one in REVISIONS[:-1] if not stored_revisions.file_of(one).exists()]
-    assert missing == [], (
-        "from a commit whose newest revision they are: python -m tests.warehouse.migrations"
-    )
+def test_every_revision_but_the_newest_is_stored() -> None:
+    for revision in REVISIONS[:-1]:
+        for database in ("sqlite", "postgresql"):
+            assert stored.backup_of(revision, database).exists(), (
+                "the commit whose newest revision it is has `python -m tests.warehouse.migrations`"
+            )
 
 
 def test_what_is_stored_is_what_was_made(new_sqlite_url: NewUrl, tmp_path: Path) -> None:
-    made = stored_revisions.make(new_sqlite_url())
-    made.write(tmp_path / "data")
-    assert stored_revisions.read(tmp_path / "data") == made
+    made = stored.make(new_sqlite_url(), tmp_path / "backup")
+    made.write(tmp_path / "story")
+    assert stored.read(tmp_path / "story") == made
 
 
-@pytest.mark.parametrize("data", REVISIONS, indirect=True)
-def test_migrated_to_the_newest(warehouse_url: str, data: stored_revisions.Stored) -> None:
-    stored_revisions.fill(warehouse_url, data)
-    assert_whole(warehouse_url, data)
-    if data.revision != HEAD:
-        for revision in (data.revision, HEAD):
-            stored_revisions.go(open_engine(warehouse_url), revision)
-        assert_whole(warehouse_url, data)
-
-
-def test_all_the_way_down_leaves_nothing(warehouse_url: str) -> None:
-    engine = open_engine(warehouse_url)
-    stored_revisions.go(engine, HEAD)
-    stored_revisions.go(engine, "base")
-    with engine.connect() as connection:
-        assert sa.inspect(connection).get_table_names() == ["alembic_version"]
-    stored_revisions.go(engine, HEAD)
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, metadata) == []
-
-
-def assert_whole(url: str, data: stored_revisions.Stored) -> None:
-    """Pending rows are rolled up, stored rows are those that raw gives, the answers are the oracle's."""
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_taken_over_by_a_later_program(
+    new_warehouse_url: NewUrl, revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = new_warehouse_url()
+    backup = stored.backup_of(revision, backend_of(url).name)
+    if revision == HEAD:
+        backup = tmp_path / "backup"
+        story = stored.make(new_warehouse_url(), backup)
+    else:
+        story = stored.read(stored.story_of(revision))
+    monkeypatch.setattr(migrate, "SCRIPTS", next_revision.scripts(tmp_path, MORE))
+    monkeypatch.setattr(migrate, "HEAD", next_revision.NUMBER)
+    restore(url, backup, lambda *_: None, force=False)
+    with open_engine(url).connect() as connection:
+        assert migrate.is_current(connection)
+        assert inspect(connection).has_table("added")
     product = Product(url)
+    assert_answers(product, story, story.imported)
+    for kind, rows in story.later.items():
+        product.load(kind, rows)
+    assert_answers(product, story, story.whole)
+
+
+def assert_answers(product: Product, story: stored.Story, records: dict[str, list[Row]]) -> None:
+    """Pending rows are rolled up, stored rows are those that raw gives, the answers are the oracle's."""
     product.rollup()
     assert product.verify_all()
-    assert wrong_answers(product, data.questions, data.records) == []
+    assert wrong_answers(product, story.questions, records) == []
     product.close()

@@ -1,6 +1,7 @@
 """The migrations make the tables that the code declares, on both databases, at once from many sides,
-and all or nothing. The fate of data is in `migrations/`."""
+and all or nothing. `test_data.py` has what becomes of data."""
 
+import hashlib
 import random
 import shutil
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.support.product import Product
 from tests.support.worlds import world
 from warehouse.catalogue import SUMMARIES
 from warehouse.connections.engine import open_engine
-from warehouse.migrations import migrate
+from warehouse.migrations import first_schema, migrate
 from warehouse.migrations.migrate import HEAD
 from warehouse.migrations.revise import write_revision
 from warehouse.tables import base
@@ -36,6 +37,33 @@ def test_migrated_warehouse_has_the_declared_tables(warehouse_url: str) -> None:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
         assert migrate.is_current(connection)
+
+
+def test_the_first_schema_is_that_of_the_tables() -> None:
+    for file, text in first_schema.files().items():
+        assert file.read_text(encoding="utf-8") == text, "run `make schema`"
+
+
+def test_nobody_has_edited_the_first_schema() -> None:
+    folder = migrate.SCRIPTS / "versions"
+    for line in (folder / "1001.sha256").read_text(encoding="utf-8").splitlines():
+        digest, name = line.split()
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
+
+
+def test_no_serial_number_is_given_twice(warehouse_url: str) -> None:
+    engine = open_engine(warehouse_url)
+    migrate.migrate(engine)
+    counted = [table for table in metadata.sorted_tables if table.autoincrement_column is not None]
+    assert len(counted) > 8
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        for table in counted:
+            (key,) = table.primary_key.columns
+            given = []
+            for _ in range(2):
+                given.append(connection.scalar(table.insert().values({}).returning(key)))
+                connection.execute(table.delete())
+            assert given[0] < given[1], table.name
 
 
 def test_no_cells_are_compressed(postgres_url: str) -> None:
@@ -106,12 +134,62 @@ def test_migrations_of_data_at_once_all_succeed(warehouse_with_data: str) -> Non
     assert state(warehouse_with_data)[0] == next_revision.NUMBER
 
 
+@pytest.fixture
+def changed_schema(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> sa.Engine:
+    """A warehouse of which the next migration changes tables."""
+    engine = open_engine(postgres_url)
+    migrate.migrate(engine)
+    scripts = next_revision.scripts(tmp_path, next_revision.CHANGES)
+    monkeypatch.setattr(migrate, "SCRIPTS", scripts)
+    monkeypatch.setattr(migrate, "HEAD", next_revision.NUMBER)
+    monkeypatch.setattr(migrate, "_LOCK_SECONDS", 1)
+    return engine
+
+
+def test_a_migration_waits_for_nobody_for_long_and_names_who_is_in_its_way(
+    changed_schema: sa.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrate, "_TRIES", 2)
+    with changed_schema.connect() as reader:
+        reader.execute(sa.text("SET application_name = 'somewhere:123'"))
+        reader.execute(sa.text("SELECT 1 FROM raw_event"))
+        with pytest.raises(migrate.MigrationBlocked, match="the last one somewhere:123, since"):
+            migrate.migrate_schema(changed_schema)
+        # Nothing is changed, and nobody waits behind it.
+        with changed_schema.connect() as other:
+            other.execute(sa.text("SET lock_timeout = '1ms'"))
+            assert other.scalar(sa.text("SELECT COUNT(*) FROM raw_event")) == 0
+            assert not migrate.is_current(other)
+
+
+def test_a_migration_tries_again(
+    changed_schema: sa.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with changed_schema.connect() as reader:
+        reader.execute(sa.text("SELECT 1 FROM raw_event"))
+        monkeypatch.setattr(migrate.time, "sleep", lambda _: reader.rollback())
+        migrate.migrate_schema(changed_schema)
+        assert migrate.is_current(reader)
+
+
 def test_a_warehouse_of_a_newer_version_is_refused_in_one_line(warehouse_url: str) -> None:
     migrate.migrate(open_engine(warehouse_url))
     made_up_migration(warehouse_url).finish()
     for module in (["jobs", "status"], ["web", "keys", "list"]):
         said = start(*module, settings={"WAREHOUSE_URL": warehouse_url}).finish(1)
         assert "the warehouse has schema 9999, and this version of the program" in said
+        assert said.count("\n") == 1
+
+
+def test_a_warehouse_of_a_development_version_is_refused_in_one_line(warehouse_url: str) -> None:
+    engine = open_engine(warehouse_url)
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        connection.execute(sa.text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
+        connection.execute(sa.text("INSERT INTO alembic_version VALUES ('0001')"))
+    for module in (["jobs", "status"], ["web", "keys", "list"]):
+        said = start(*module, settings={"WAREHOUSE_URL": warehouse_url}).finish(1)
+        assert "was made by a development version (its schema is 0001)" in said
+        assert "export its shops with the version that made it" in said
         assert said.count("\n") == 1
 
 
@@ -129,5 +207,5 @@ def test_a_new_revision_has_what_the_newest_lacks(
     assert written.name == f"{int(HEAD) + 1:04}_discounts_by_type.py"
     text = written.read_text()
     assert f"down_revision = '{HEAD}'" in text
-    assert text.count(" batch_op.") == 2
+    assert text.count(" batch_op.") == 1
     assert "batch_op.add_column(sa.Column('discounted', sa.BigInteger()" in text

@@ -21,6 +21,7 @@ SHARED = {
     *(
         "exchange_rate",
         "exchange_rate_version",
+        "collector",
         "job_run",
         "job_lease",
         "secret",

@@ -109,7 +109,7 @@ def test_pages_and_commands_say_what_to_do(
     assert TOLD in browser.get(CONNECTIONS).text
     refused = browser.post(NEW_WRITE_KEY, name="x", origins="")
     assert refused.location == CONNECTIONS
-    assert f"No write key was created: {MOST_KEYS} write keys" in browser.get(CONNECTIONS).text
+    assert f"No line was made: {MOST_KEYS} write keys" in browser.get(CONNECTIONS).text
     rotate = f"{CONNECTIONS}/cred {shop.key} {{}} 0/rotate"
     assert browser.post(rotate, grace="24h").location == CONNECTIONS
     assert TOLD in browser.get(CONNECTIONS).text

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 
 from tests.support.shop_builder import ShopBuilder
 from web.auth import api_keys
+from web.auth.audit import Actor, Change
 from web.cli import main
 
 ADA = ("--shop", "example.myshopify.com", "--email", "ada@example.com")
@@ -87,6 +88,37 @@ def test_each_change_to_a_member(warehouse_url: str, shop: ShopBuilder) -> None:
     assert len(plain) == 6
     assert "Disabled a member  ada@example.com" in plain[1]
     assert run(warehouse_url, "audit", "--shop", "other").stdout == ""
+
+
+def test_deleted_member(warehouse_url: str, shop: ShopBuilder, engine: Engine) -> None:
+    """Nothing keeps the address; another person's, of which it is the end, stays."""
+    granda = ("--shop", shop.shop_id, "--email", "granda@example.com")
+    for person in (ADA, granda):
+        link(run(warehouse_url, "members", "add", *person, "--permissions", ""))
+    with engine.begin() as connection:
+        by_ada = Change(connection, Actor("ada@example.com", "192.0.2.1"), 1_770_000_000_000_000)
+        api_keys.mint(by_ada, shop.shop_id, ["analytics:read"], name="Till", expires_at=None)
+    done = run(warehouse_url, "members", "delete", "--email", "ada@example.com")
+    assert (done.exit_code, done.stdout) == (
+        0,
+        f"deleted ada@example.com, who was a member of {shop.shop_id}\n",
+    )
+    assert [each["email"] for each in members(warehouse_url)] == ["granda@example.com"]
+    [key] = run(warehouse_url, "keys", "list", "--json").stdout.splitlines()
+    assert json.loads(key)["createdBy"] == "deleted member 1"
+    trail = [json.loads(line) for line in run(warehouse_url, "audit", "--json").stdout.splitlines()]
+    assert [(event["actor"], event["detail"]) for event in trail if "deleted" in str(event)] == [
+        ("operator", "deleted member 1"),
+        ("deleted member 1", trail[1]["detail"]),
+        ("operator", "deleted member 1: no permissions"),
+    ]
+    assert '"ada@' not in json.dumps(trail)
+    assert sum("granda@example.com" in event["detail"] for event in trail) == 1
+    again = run(warehouse_url, "members", "delete", "--email", "ada@example.com")
+    assert (again.exit_code, again.stderr) == (
+        1,
+        "Error: there is no member 'ada@example.com'; `members list` shows all of them\n",
+    )
 
 
 def test_sign_in_link(warehouse_url: str, shop: ShopBuilder) -> None:

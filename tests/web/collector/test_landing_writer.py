@@ -151,18 +151,6 @@ def test_a_torn_line_stays_and_an_empty_file_goes(tmp_path: Path) -> None:
     assert files_of(tmp_path, growing=True) == [foreign]
 
 
-def test_files_of_a_shop_that_an_older_version_left_behind(tmp_path: Path) -> None:
-    LandingFile(tmp_path).close()
-    (left,) = files_of(tmp_path, growing=True)
-    own = tmp_path / "events" / "segment" / "a.example"
-    own.mkdir(parents=True)
-    (own / left.name).write_bytes(b"{}\n")
-    left.unlink()
-    assert take_up(tmp_path) == 1
-    (file,) = own.iterdir()
-    assert file.name == left.name.removeprefix(".")
-
-
 def test_a_full_disk_refuses_whole_requests_and_keeps_no_part_of_them(disk: Path) -> None:
     troubles: list[str] = []
     writer = LandingWriter(disk, on_trouble=troubles.append)

@@ -395,7 +395,11 @@ def test_a_warehouse_that_is_down(
         clock,
     )
     client = create_collector(shared).test_client()
-    wait_until(lambda: troubles)
+
+    def of_keys() -> int:
+        return sum("write keys" in trouble for trouble in troubles)
+
+    wait_until(of_keys)
     waits = post(client, "/v1/t", {**VIEW, "writeKey": write_key})
     assert refusal(waits) == (503, "unavailable")
     assert waits.headers["Retry-After"] == "5"
@@ -410,7 +414,7 @@ def test_a_warehouse_that_is_down(
     shared.keys._database.close()
     database.rename(tmp_path / "away.db")
     database.mkdir()
-    wait_until(lambda: len(troubles) == 2)
+    wait_until(lambda: of_keys() == 2)
     assert post(client, "/v1/t", {**VIEW, "writeKey": write_key}).status_code == 200
-    assert len(troubles) == 2
+    assert of_keys() == 2
     shared.close()

@@ -205,7 +205,13 @@ def test_strangers_get_no_numbers(client: FlaskClient, shop: ShopBuilder) -> Non
     """Anyone may ask: how many shops there are, and how many of them wait, is the operator's business."""
     answer = client.get("/readyz")
     assert answer.status_code == 200
-    assert set(answer.get_json()) == {"status", "lastRollupAt", "lastRollupAgeSeconds", "needs"}
+    assert set(answer.get_json()) == {
+        "status",
+        "version",
+        "lastRollupAt",
+        "lastRollupAgeSeconds",
+        "needs",
+    }
     assert answer.get_json()["needs"] == []
 
 

@@ -28,7 +28,7 @@ def addresses(browser: Browser, engine: Engine, clock: Clock) -> list[str]:
         for rule in rules
         if rule.rule.startswith("/settings") and "POST" in (rule.methods or ())
     ]
-    assert len(paths) == 13
+    assert len(paths) == 14
     return paths
 
 

@@ -21,6 +21,7 @@ DIRECTIVES = {
     "style-src 'self'",
     "script-src 'self'",
     "img-src 'self'",
+    "connect-src 'self'",
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",

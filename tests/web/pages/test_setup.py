@@ -13,8 +13,8 @@ from sqlalchemy import Engine, insert, select
 from tests.support.fixtures import Clock
 from tests.support.import_files import account, event, order, spend
 from tests.support.people import Browser, add_member, await_background_writes
-from tests.support.product import Product
 from tests.support.shop_builder import ShopBuilder, writing
+from tests.web.pages.conftest import Jobs
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
 from warehouse.operations import uncollected
@@ -22,38 +22,11 @@ from warehouse.operations.credentials import decrypted
 from warehouse.tables import pull
 from web.auth import sessions
 from web.pages.setup import KINDS
-from web.services import services_of
 
 SETUP = "/setup"
 SHOPIFY = "/setup/shopify"
 KEY = b64encode(b"k" * 32).decode()
 LATER = 3_600 * MICROS_PER_SECOND
-
-
-class Jobs:
-    """Imports and rollups, which SQLite refuses while this process has connections of the API."""
-
-    def __init__(self, url: str, client: FlaskClient, engine: Engine) -> None:
-        self._product, self._client, self._engine = Product(url), client, engine
-
-    def load(self, kind: str, *rows: Any) -> None:
-        self._free().load(kind, list(rows))
-
-    def take(self, kind: str, file: Path) -> dict[str, int]:
-        return self._free().take(kind, [file])
-
-    def rollup(self) -> None:
-        self._free().rollup()
-
-    def _free(self) -> Product:
-        services_of(self._client.application).database.close()
-        self._engine.dispose()
-        return self._product
-
-
-@pytest.fixture
-def jobs(warehouse_url: str, client: FlaskClient, engine: Engine) -> Jobs:
-    return Jobs(warehouse_url, client, engine)
 
 
 def shown(browser: Browser, path: str = SETUP) -> str:

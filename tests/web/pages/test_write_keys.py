@@ -39,7 +39,7 @@ def test_create_and_revoke(browser: Browser, engine: Engine) -> None:
     assert [key.revoked_at is not None for key in stored(engine)] == [True]
     listed = browser.get(CONNECTIONS).get_data(as_text=True)
     assert revoke not in listed
-    assert "Revoked a write key" in listed
+    assert "Revoked a line for pages" in listed
 
 
 @pytest.mark.parametrize("field", [{"name": ""}, {"origins": "shop.example"}, {"name": "a\u200bb"}])

@@ -70,8 +70,9 @@ class ReportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     segment_without: dict[str, list[str]] = {}
     # The provider, where the rows do not state it.
     provider: str = ""
-    # The members in which answers in JSON hold rows. Without any the report is a table.
-    lists: list[str] = []
+    # The members in which answers in JSON hold rows; [] for answers that are a list of rows. Without it the
+    # report is a table.
+    lists: list[str] | None = None
     # The columns or members by which a report is recognised. Without any: columns for all required fields.
     shown_by: list[str] = []
     # The places of the first and the last day of a row, which must be one.
@@ -121,7 +122,7 @@ class AdReport(Format):
 
     def __init__(self, name: str, table: ReportTable) -> None:
         self.name, self.table = name, table
-        self.list_members = tuple(table.lists)
+        self.list_members = tuple(table.lists or ())
         self.counts = (SKIPPED,) if table.page else ()
         # (place, field, reader)
         self._fills = [
@@ -131,6 +132,7 @@ class AdReport(Format):
         ]
         places = [*table.fields, *table.segment, *table.one_day]
         self._at = _at if any("." in place for place in places) else dict.get
+        self._segment = list(table.segment.items())
         self._missing = (*_NO_VALUE, *table.missing) if table.missing else ()
         self._provider = {"provider": table.provider} if table.provider else {}
         days = [(place, "date") for place in table.one_day if place not in table.fields]
@@ -154,7 +156,7 @@ class AdReport(Format):
 
     def records(self, path: Path, dates: str = "") -> Iterator[Records]:
         parts = self._of_table(path, dates)
-        if self.list_members and begins_json(path):
+        if self.table.lists is not None and begins_json(path):
             parts = (Records(*part) for part in json_records(path, self.list_members, {}))
         stated = _StatedAccounts(self.table.account)
         for part in parts:
@@ -173,20 +175,23 @@ class AdReport(Format):
                 f"({quoted(days[0])}); export one row a day"
             )
         row: Row = dict(self._provider)
+        at = self._at
         for place, field, read in self._fills:
-            value = self._at(record, place)
+            value = at(record, place)
             if value is not None and value != "" and row.get(field) is None:
                 row[field] = _read(place, read, value) if read else value
         if self.table.page and not (row.get("date") and row.get("campaign_name")):
             target.count(SKIPPED)  # a total
             return None
-        return row | {"segment": segment_of(self._keys_of(record))}
+        row["segment"] = segment_of(self._keys_of(record))
+        return row
 
     def _keys_of(self, record: Record) -> Iterable[tuple[str, Any]]:
         """The keys of a row's segment with their values: of one key's places the first with a value."""
         keys: dict[str, Any] = {}
-        for place, name in self.table.segment.items():
-            value = self._at(record, place)
+        at = self._at
+        for place, name in self._segment:
+            value = at(record, place)
             if value is None or value == "":
                 continue
             if name != _EVERY_MEMBER:

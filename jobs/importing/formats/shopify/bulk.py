@@ -10,7 +10,7 @@ from jobs.importing.files.json import json_values
 from jobs.importing.formats.base import Record, Records, Row, Sample, SourceField, Target
 from jobs.importing.formats.projection import kept_record
 from jobs.importing.formats.shopify.orders import ShopifyOrders, in_snake_case, objects
-from jobs.importing.formats.shopify.parent_child_join import ParentChildJoin
+from jobs.importing.formats.shopify.parent_child_join import Lines, ParentChildJoin
 from jobs.importing.values.errors import InvalidValue, quoted
 
 _ALLOCATIONS: Final = "lineItems[].discountAllocations[]"
@@ -97,8 +97,8 @@ class ShopifyBulk(ShopifyOrders):
                 elif (piece := _piece(_unconnected(value.record))) is not None:
                     own, parent = (str(value.record.get(name) or "") for name in ("id", _PARENT))
                     join.add(value.number, own, parent, self.kept_text(piece))
-            for line, order_id, text in join.parents():
-                part.numbered.append((line, _whole(join, order_id, text)))
+            for line, order_id, text, lines in join.parents():
+                part.numbered.append((line, _whole(join, order_id, text, lines)))
                 if len(part.numbered) >= _ORDERS_PER_CHUNK:
                     yield part
                     part = Records([], position=part.position)
@@ -158,12 +158,12 @@ def _piece(value: Record) -> Record | None:
     return None
 
 
-def _whole(join: ParentChildJoin, order_id: str, text: str) -> Record:
-    """An order with its parts in the lists that they belong to."""
+def _whole(join: ParentChildJoin, order_id: str, text: str, lines: Lines) -> Record:
+    """An order with its parts, which are on these lines, in the lists that they belong to."""
     order = kept_record(text) or {}
-    _add(order, join.children(order_id))
+    _add(order, join.children(order_id, lines))
     for of_order in objects(order.get("returns")):
-        _add(order, join.children(str(of_order.get("id"))))
+        _add(order, join.children(str(of_order.get("id")), lines))
     # A refund can be both the order's and its return's, with other members in each place.
     refunds: dict[str, Record] = {}
     for refund in objects(order.get("refunds")):
@@ -171,7 +171,7 @@ def _whole(join: ParentChildJoin, order_id: str, text: str) -> Record:
         refunds[refund_id] = refund | refunds.get(refund_id, {})
     order["refunds"] = list(refunds.values())
     for refund in order["refunds"]:
-        parts = [kept_record(part) or {} for part in join.children(str(refund.get("id")))]
+        parts = [kept_record(part) or {} for part in join.children(str(refund.get("id")), lines)]
         if parts:
             refund["transactions"] = [
                 transaction
@@ -184,6 +184,8 @@ def _whole(join: ParentChildJoin, order_id: str, text: str) -> Record:
 
 def _add(order: Record, parts: Iterable[str]) -> None:
     """Add parts to the lists of an order."""
+    added: dict[str, list[Any]] = {}
     for part in parts:
         for name, items in (kept_record(part) or {}).items():
-            order[name] = [*objects(order.get(name)), *items]
+            added.setdefault(name, objects(order.get(name))).extend(items)
+    order.update(added)

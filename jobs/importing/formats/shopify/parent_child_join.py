@@ -5,6 +5,10 @@ from collections.abc import Iterator
 from typing import Final, Self
 
 _INSERTED_AT_ONCE: Final = 10_000
+_END: Final = 2**62
+
+# The first line, and the one after the last.
+Lines = tuple[int, int]
 
 
 class ParentChildJoin:
@@ -34,21 +38,26 @@ class ParentChildJoin:
         self._database.executemany("INSERT INTO object VALUES (?, ?, ?, ?)", self._waiting)
         self._waiting.clear()
 
-    def parents(self) -> Iterator[tuple[int, str, str]]:
-        """(line, id, text) of each object without a parent, in the file's order, once all are added."""
+    def parents(self) -> Iterator[tuple[int, str, str, Lines]]:
+        """(line, id, text) of each object without a parent, in the file's order, once all are added; and the
+        lines on which its parts are. Where an id comes again, the parts go to the object before them."""
         self._insert()
         self._database.execute("CREATE INDEX object_parent ON object (parent, line)")
         self._database.execute("CREATE INDEX object_id ON object (id)")
-        yield from self._database.execute(
-            "SELECT line, id, text FROM object WHERE parent = '' ORDER BY line"
+        rows = self._database.execute(
+            "SELECT line, id, text, CASE WHEN LAG(line) OVER same IS NULL THEN 0 ELSE line END, "
+            f"LEAD(line, 1, {_END}) OVER same FROM object WHERE parent = '' "
+            "WINDOW same AS (PARTITION BY id ORDER BY line) ORDER BY line"
         )
+        return ((line, id, text, (first, end)) for line, id, text, first, end in rows)
 
-    def children(self, parent: str) -> list[str]:
-        """The texts of an object's parts, in the file's order; after `parents` was begun."""
+    def children(self, parent: str, lines: Lines) -> list[str]:
+        """The texts of an object's parts on these lines, in the file's order; after `parents` was begun."""
         if not parent:  # an object without an id has no parts
             return []
         rows = self._database.execute(
-            "SELECT text FROM object WHERE parent = ? ORDER BY line", (parent,)
+            "SELECT text FROM object WHERE parent = ? AND line >= ? AND line < ? ORDER BY line",
+            (parent, *lines),
         )
         return [text for (text,) in rows]
 

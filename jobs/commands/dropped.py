@@ -1,0 +1,83 @@
+"""`dropped`: look at the files that members dropped on their Data page, and begin the undos that they asked
+for."""
+
+from typing import Any
+
+from jobs.importing.files.chunk import UnreadableFile
+from jobs.importing.shops import load_shops
+from jobs.landing.dropped import folder, look_at
+from jobs.run.clock import now_micros
+from jobs.run.console import say
+from jobs.run.job_run import JobRun
+from warehouse import settings
+from warehouse.connections.errors import defect, is_outage
+from warehouse.operations import dropped_files, imports
+from warehouse.operations.dropped_files import MAX_TRIES, REFUSED, SHOWN, UNDO_ASKED, DroppedFile
+from warehouse.operations.hash_secret import email_hasher
+
+
+def dropped_command(scheduled_as: str | None) -> None:
+    with JobRun("dropped", scheduled_as=scheduled_as, exclusive=True) as run:
+        while waiting := dropped_files.waiting(run.connection):
+            for file, shop_id in waiting:
+                run.raise_if_stopped()
+                if file.state == UNDO_ASKED:
+                    _undo(run, file)
+                else:
+                    _look(run, file, shop_id)
+
+
+def _look(run: JobRun, file: DroppedFile, shop_id: str) -> None:
+    """Tell what a file is."""
+    dropped_files.begin(run.connection, file)
+    state, told, stored = SHOWN, dict[str, Any](), file.stored
+    path = folder(settings.IMPORT_DIR.get(), shop_id) / file.stored
+    try:
+        if file.tries >= MAX_TRIES:
+            raise UnreadableFile(f"{MAX_TRIES} processes ended while they read it")
+        # A process that was killed may have put the table of a spreadsheet in its place.
+        table = path.with_name(f"{path.name}.csv")
+        if not path.exists() and not table.exists():
+            raise UnreadableFile(
+                "the scheduler does not find it; the API and the scheduler must have the same IMPORT_DIR"
+            )
+        shops = load_shops(run.connection)
+        if shop_id not in shops.keys:
+            return
+        timezone = run.connection.value(
+            "SELECT timezone FROM shop WHERE shop_key = $1", file.shop_key
+        )
+        hasher = email_hasher(run.connection)
+        run.connection.commit()
+        present = path if path.exists() else table
+        found, told = look_at(present, shop_id, timezone, shops, hasher)
+        stored = found.name
+    except UnreadableFile as error:
+        state = REFUSED
+        told = {"reason": str(error).replace(f"{path}.csv", "").replace(str(path), "").lstrip(": ")}
+    except Exception as error:
+        if is_outage(error):
+            raise
+        run.connection.rollback()
+        state, told = REFUSED, {"reason": f"it could not be read ({type(error).__name__})"}
+        say(f"{path}: {defect(error)}")
+    dropped_files.tell(run.connection, file, state, told, stored, now_micros())
+    run.record.rows += told.get("rows", 0)
+    if state == REFUSED:
+        path.unlink(missing_ok=True)
+        path.with_name(f"{path.name}.csv").unlink(missing_ok=True)
+
+
+def _undo(run: JobRun, file: DroppedFile) -> None:
+    """Begin to undo all imports of a file, and end that where no other process does."""
+    # Loaded where it is needed: a file is told sooner without it.
+    from jobs.importing.undo import end_undos
+
+    state, told = dropped_files.IMPORTED, file.told
+    try:
+        for import_id in dropped_files.imports_of(run.connection, file):
+            imports.begin_undo(run.connection, import_id)
+    except imports.EventsPurged as error:
+        told = file.told | {"undo": str(error)}
+    dropped_files.tell(run.connection, file, state, told, file.stored, now_micros())
+    end_undos(run)

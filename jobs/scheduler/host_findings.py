@@ -1,0 +1,45 @@
+"""Findings that only a process of the host can see: files in the landing folder, and its disks.
+
+A scheduler records them with its signs of life, so that the API and other hosts tell them too.
+"""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from jobs.landing import folder
+from jobs.landing.held_file import report_name
+from warehouse.operations.conditions import DISK_LOW, FAILED_FILES, LEFT_ALONE
+
+LEAST_FREE_PERCENT: Final = 10
+
+
+def find(root: Path, survey: folder.Survey, warehouse: str) -> list[tuple[str, str]]:
+    """Conditions and their messages: of the landing folder `root`, of which this is the survey, and of the
+    disks of the folder and of the file `warehouse` ("": it is on a server)."""
+    found = [(FAILED_FILES, _failed_file(path)) for path in folder.failed(root, survey.places)]
+    for left in survey.left_alone:
+        advice = "Take it away, or make it a plain file or folder that the service can read"
+        found.append((LEFT_ALONE, f"left alone: {left}. {advice}"))
+    places = [root, *([Path(warehouse).parent] if warehouse else [])]
+    return found + [(DISK_LOW, message) for message in dict.fromkeys(_full_disks(places))]
+
+
+def _failed_file(path: Path) -> str:
+    return (
+        f"{path} could not be imported; {path.with_name(report_name(path.name))} says why. Correct the "
+        f"file and move it back to {path.parent.parent}, or delete it"
+    )
+
+
+def _full_disks(places: list[Path]) -> Iterator[str]:
+    disks = {place.stat().st_dev: place for place in reversed(places) if place.exists()}
+    for place in disks.values():
+        disk = shutil.disk_usage(place)
+        if disk.free * 100 < disk.total * LEAST_FREE_PERCENT:
+            yield (
+                f"the disk of {place} has {disk.free * 100 // disk.total} % free "
+                f"({disk.free / 1e9:,.1f} of {disk.total / 1e9:,.1f} GB). Free some space, or move to a "
+                "larger disk, before imports wait for it"
+            )

@@ -1,0 +1,1 @@
+"""Pages and scripts, written by us, that behave as the documents of pop-up tools say."""

@@ -1,0 +1,226 @@
+"""The forms that were seen, on the page of Set up: listed, renamed, left out, merged, and that undone."""
+
+import re
+from typing import Any
+
+from flask.testing import FlaskClient
+from sqlalchemy import Engine, text
+
+from tests.support.fixtures import Clock
+from tests.support.import_files import FORM, event, form
+from tests.support.people import Browser, add_member
+from tests.support.shop_builder import ShopBuilder, writing
+from tests.web.pages.conftest import Jobs
+from warehouse.domain.form_ids import form_id_of
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.operations import form_sightings
+from warehouse.operations.form_sightings import Sighting
+from warehouse.tenants.raw_rows import kinds_of_rows
+
+SETUP = "/setup"
+ACCOUNT = "/settings/account"
+
+
+def call(number: int, form: str, session: str) -> dict[str, Any]:
+    """A view, as the collector hands it on."""
+    return event(
+        event_id=f"e{number}",
+        source="segment",
+        form_id=form,
+        form_name=form.title(),
+        form_session_id=session,
+        type="view",
+        visitor_id=f"v{number}",
+        occurred_at="2026-03-31T10:00:00Z",
+    )
+
+
+def state_of(browser: Browser, form_id: str) -> str:
+    """The text of a form in the list, "" where it is not listed."""
+    page = browser.signed_in().get(SETUP).get_data(as_text=True)
+    found = re.search(rf'data-seen-form="{form_id}">(.*?)</li>', page, re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", found[1]).split()) if found else ""
+
+
+def see(engine: Engine, shop: ShopBuilder, form_id: str, sighting: Sighting) -> None:
+    with writing(engine) as connection:
+        form_sightings.see(connection, {(shop.key, form_id): sighting})
+
+
+def test_a_form_is_listed_before_its_first_import(
+    browser: Browser, shop: ShopBuilder, engine: Engine, clock: Clock
+) -> None:
+    assert "Waiting for the first visit." in browser.signed_in().get(SETUP).get_data(as_text=True)
+    form_id = form_id_of(shop.shop_id, "segment", "news")
+    see(engine, shop, form_id, Sighting("News", "/pages/about", clock.now - 3 * MICROS_PER_SECOND))
+    assert state_of(browser, form_id) == (
+        "News Page /pages/about Last seen seen 3 s ago , 31 Mar 2026, 11:59 UTC "
+        "Events a day none in the figures yet Leave out News"
+    )
+    # An older sighting, of another process, tells nothing new.
+    see(engine, shop, form_id, Sighting("", "", clock.now - 9 * MICROS_PER_SECOND))
+    assert "News Page /pages/about Last seen seen 3 s ago" in state_of(browser, form_id)
+    listed = browser.get("/setup/forms").get_data(as_text=True)
+    assert "<html" not in listed
+    assert f'data-seen-form="{form_id}"' in listed
+
+
+def test_a_shop_has_a_bounded_number_of_sightings(
+    browser: Browser, shop: ShopBuilder, engine: Engine, clock: Clock
+) -> None:
+    for number in range(form_sightings.MOST_FORMS + 3):
+        see(engine, shop, f"form-{number:03}", Sighting("", "", clock.now))
+    see(engine, shop, "form-000", Sighting("Still told", "", clock.now))
+    page = browser.signed_in().get("/setup/forms").get_data(as_text=True)
+    assert page.count("data-seen-form") == form_sightings.MOST_FORMS
+    assert "Still told" in page
+
+
+def test_two_ids_of_a_form_are_merged_and_told_apart_again(
+    browser: Browser, client: FlaskClient, ask: Any, shop: ShopBuilder, jobs: Jobs, engine: Engine
+) -> None:
+    shop_id = shop.shop_id
+    rows = [call(1, "news", "s1"), call(2, "news", "s2"), call(3, "news-new", "s2")]
+    jobs.load("events", *(row | {"shop_id": shop_id} for row in rows))
+    jobs.rollup()
+    old, new = (form_id_of(shop_id, "segment", name) for name in ("news", "news-new"))
+
+    def views() -> dict[str, int]:
+        rows = ask("/v1/forms/funnel", range="2026-03-31")
+        return {row["formId"]: row["views"] for row in rows}
+
+    assert views() == {old: 2, new: 1}
+    assert "3 in 28 days" not in state_of(browser, old)
+    assert "2 in 28 days" in state_of(browser, old)
+    answer = browser.post(f"/setup/forms/{new}/merge", into=old)
+    assert answer.status_code == 302, answer.get_data(as_text=True)
+    page = browser.get(SETUP).get_data(as_text=True)
+    assert "The figures are being recomputed." in page
+    assert views() == {old: 2, new: 1}
+    jobs.rollup()
+    # The two views of s2 are those of one form session.
+    assert views() == {old: 2}
+    assert (
+        client.get(
+            f"/v1/forms/{new}", headers={"Authorization": f"Bearer {shop.mint()}"}
+        ).status_code
+        == 404
+    )
+    assert "counts as News" in state_of(browser, new)
+    assert "recomputed" not in browser.get(SETUP).get_data(as_text=True)
+    # Neither of the two can be merged into the other, or left out, before that is undone.
+    browser.post(f"/setup/forms/{new}/leave-out", SETUP)
+    assert "already. Undo that first." in browser.get(SETUP).get_data(as_text=True)
+    browser.post(f"/setup/forms/{new}/count-again", SETUP)
+    jobs.rollup()
+    assert views() == {old: 2, new: 1}
+    browser.post(f"/setup/forms/{old}/leave-out", SETUP)
+    jobs.rollup()
+    assert views() == {new: 1}
+    assert "left out" in state_of(browser, old)
+    with engine.connect() as connection:
+        actions = connection.execute(text("SELECT action FROM audit_event ORDER BY 1"))
+        told = [action for (action,) in actions if action.startswith("form_")]
+    assert told == ["form_counted_again", "form_left_out", "form_merged"]
+
+
+def test_a_name_stays_whatever_events_say(browser: Browser, shop: ShopBuilder, jobs: Jobs) -> None:
+    jobs.load("events", call(1, "news", "s1") | {"shop_id": shop.shop_id})
+    form_id = form_id_of(shop.shop_id, "segment", "news")
+    browser.signed_in().post(f"/setup/forms/{form_id}/name", name="Newsletter below")
+    again = call(2, "news", "s2") | {"shop_id": shop.shop_id, "form_name": "Another"}
+    jobs.load("events", again)
+    assert state_of(browser, form_id).startswith("Newsletter below ")
+    browser.post(f"/setup/forms/{form_id}/name", name="")
+    assert state_of(browser, form_id).startswith("Another ")
+
+
+def test_a_name_stays_when_an_import_is_undone(
+    browser: Browser, shop: ShopBuilder, jobs: Jobs
+) -> None:
+    for number in (1, 2):
+        jobs.load("events", call(number, "news", "s1") | {"shop_id": shop.shop_id})
+    form_id = form_id_of(shop.shop_id, "segment", "news")
+    browser.signed_in().post(f"/setup/forms/{form_id}/name", name="Newsletter below")
+    jobs.undo_last()
+    assert state_of(browser, form_id).startswith("Newsletter below ")
+    # It is the member's still: an event does not change it.
+    again = call(3, "news", "s2") | {"shop_id": shop.shop_id, "form_name": "Another"}
+    jobs.load("events", again)
+    assert state_of(browser, form_id).startswith("Newsletter below ")
+
+
+def test_a_name_of_a_member_is_exported(
+    browser: Browser, shop: ShopBuilder, jobs: Jobs, engine: Engine
+) -> None:
+    jobs.load("events", call(1, "news", "s1") | {"shop_id": shop.shop_id})
+    form_id = form_id_of(shop.shop_id, "segment", "news")
+    browser.signed_in().post(f"/setup/forms/{form_id}/name", name="Newsletter below")
+    with engine.connect() as connection:
+        kinds = {
+            kind: list(rows) for kind, rows in kinds_of_rows(connection, shop.key, shop.shop_id)
+        }
+    (row,) = kinds["forms"]
+    assert (row["name"], "named_at" in row) == ("Newsletter below", False)
+
+
+def test_a_form_without_events_is_called_as_before(
+    browser: Browser, shop: ShopBuilder, jobs: Jobs, engine: Engine, clock: Clock
+) -> None:
+    """It was created here, and seen before the first import of its events."""
+    jobs.load("forms", form() | {"shop_id": shop.shop_id, "name": "Ours"})
+    see(engine, shop, FORM, Sighting("Told", "/", clock.now))
+    answer = browser.signed_in().post(f"/setup/forms/{FORM}/name", name="")
+    assert answer.status_code == 302
+    assert state_of(browser, FORM).startswith("Ours ")
+
+
+def test_only_who_edits_forms_may(
+    browser: Browser, shop: ShopBuilder, engine: Engine, clock: Clock
+) -> None:
+    form_id = form_id_of(shop.shop_id, "segment", "news")
+    see(engine, shop, form_id, Sighting("News", "", clock.now))
+    add_member(engine, shop, "links@example.com", ["connections:manage"])
+    browser.sign_in("links@example.com")
+    assert "Leave out" not in browser.get(SETUP).get_data(as_text=True)
+    for path in ("leave-out", "count-again", "merge", "name"):
+        assert browser.post(f"/setup/forms/{form_id}/{path}", ACCOUNT).status_code == 403
+
+
+def test_a_form_that_was_not_seen_is_not_there(browser: Browser, shop: ShopBuilder) -> None:
+    other = "00000000-0000-4000-8000-000000000009"
+    for path in ("leave-out", "count-again"):
+        answer = browser.signed_in().post(f"/setup/forms/{other}/{path}", SETUP)
+        assert answer.status_code == 404
+
+
+def test_name_and_time_zone_of_the_shop_change(
+    browser: Browser, shop: ShopBuilder, jobs: Jobs
+) -> None:
+    jobs.load("events", call(1, "news", "s1") | {"shop_id": shop.shop_id})
+    jobs.rollup()
+    page = browser.signed_in().get("/setup/shop/change").get_data(as_text=True)
+    assert "1 rows, about 1 second" in page
+    assert "The currency, USD, stays" in page
+    refused = browser.post("/setup/shop/change", name="Lamps", timezone="Mars/Olympus")
+    assert refused.status_code == 422
+    browser.post("/setup/shop/change", name="Lamps", timezone="Asia/Tokyo")
+    page = browser.get(SETUP).get_data(as_text=True)
+    assert {
+        text for text in ("Lamps", "Asia/Tokyo", "being recomputed") if text not in page
+    } == set()
+    jobs.rollup()
+    assert "being recomputed" not in browser.get(SETUP).get_data(as_text=True)
+
+
+def test_an_undo_leaves_what_a_member_made_of_the_shop(
+    browser: Browser, shop: ShopBuilder, jobs: Jobs
+) -> None:
+    imported = {"shop_id": shop.shop_id, "currency": "USD", "name": "Imported"}
+    jobs.load("shops", imported | {"timezone": "Europe/Paris"})
+    browser.signed_in().post("/setup/shop/change", name="Lamps", timezone="Asia/Tokyo")
+    jobs.load("shops", imported | {"timezone": "America/Lima"})
+    assert "America/Lima" in browser.get(SETUP).get_data(as_text=True)
+    jobs.undo_last()
+    page = browser.get(SETUP).get_data(as_text=True)
+    assert {text for text in ("Lamps", "Asia/Tokyo") if text not in page} == set()

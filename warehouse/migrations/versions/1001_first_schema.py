@@ -1,0 +1,17 @@
+"""The first schema: the script of each database, which `make schema` wrote."""
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "1001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    connection = op.get_bind()
+    script = Path(__file__).with_name(f"{revision}.{connection.dialect.name}.sql")
+    for statement in script.read_text(encoding="utf-8").split(";\n")[:-1]:
+        connection.exec_driver_sql(statement)

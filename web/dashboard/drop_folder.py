@@ -1,0 +1,141 @@
+"""Dropped files in the landing folder: a file grows under a hidden name, has its own once it is whole, and
+moves to where imports look once its member asks for that.
+
+`IMPORT_DIR/.dropped/SHOP/`. A part is locked while it grows: the system drops the lock when its process
+ends, however it ends, and the next upload of the shop takes the part's place. No link is followed below the
+landing folder, since other accounts may write there.
+"""
+
+import fcntl
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from warehouse.domain.landing_names import DROPPED, DROPPED_FOLDER
+
+_PART: Final = ".part"
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+# The dot of an ending with which the import would leave a file lying, as one that is not whole or a report.
+_LEFT_LYING: Final = re.compile(r"\.(?=(part|tmp|crdownload|report\.json)$)", re.IGNORECASE)
+_LONGEST: Final = 100
+
+
+class Receiving(Exception):
+    """Another file of the shop is being received."""
+
+
+class FileUpload:
+    """A file that grows."""
+
+    def __init__(self, folder: int, descriptor: int) -> None:
+        self._folder, self._descriptor = folder, descriptor
+        self.size = 0
+
+    def write(self, data: bytes | bytearray) -> None:
+        rest = memoryview(data)
+        self.size += len(rest)
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+
+    def finish(self, name: str) -> None:
+        """Give the file its name, once all of it is on disk."""
+        os.fsync(self._descriptor)
+        os.rename(_PART, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        os.fsync(self._folder)
+
+
+def stored_name(name: str) -> str:
+    """The name under which a file lies in the landing folder: unlike all others, without its path, and as
+    every file system takes it."""
+    plain = _UNSAFE.sub("_", base_name(name)).lstrip(".") or "file"
+    plain = _LEFT_LYING.sub("_", plain)
+    return f"{DROPPED}{secrets.token_hex(8)}-{plain[-_LONGEST:]}"
+
+
+def base_name(name: str) -> str:
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
+@contextmanager
+def receive(root: Path, shop_id: str) -> Iterator[FileUpload]:
+    """A file of a shop to be written; what is not finished at the end is removed. Raises Receiving, and
+    OSError."""
+    with _open(root, DROPPED_FOLDER, shop_id) as folder, _part(folder) as descriptor:
+        try:
+            yield FileUpload(folder, descriptor)
+        finally:
+            if _is_part(folder, descriptor):
+                os.unlink(_PART, dir_fd=folder)
+
+
+def remove(root: Path, shop_id: str, stored: str) -> None:
+    """Remove a file that nobody asked to import, if it is there."""
+    with suppress(OSError), _open(root, DROPPED_FOLDER, shop_id) as folder:
+        os.unlink(stored, dir_fd=folder)
+
+
+def land(root: Path, shop_id: str, stored: str, place: list[str]) -> bool:
+    """Move a file to where imports look. False where it is in neither folder. Raises OSError."""
+    with _open(root, DROPPED_FOLDER, shop_id) as folder, _open(root, *place) as landing:
+        try:
+            os.rename(stored, stored, src_dir_fd=folder, dst_dir_fd=landing)
+        except FileNotFoundError:
+            return _is_in(landing, stored)  # a process that was killed has moved it
+        os.fsync(landing)
+    return True
+
+
+@contextmanager
+def _part(folder: int) -> Iterator[int]:
+    """An empty part, locked. Raises Receiving."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(_PART, flags, 0o600, dir_fd=folder)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Receiving from None
+        # Another process may have finished it before the lock.
+        if not _is_part(folder, descriptor):
+            raise Receiving
+        os.ftruncate(descriptor, 0)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _is_in(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _is_part(folder: int, descriptor: int) -> bool:
+    try:
+        there = os.stat(_PART, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(there, os.fstat(descriptor))
+
+
+@contextmanager
+def _open(root: Path, *names: str) -> Iterator[int]:
+    """A descriptor of a folder below the landing folder. Folders that are not there are made. The operator
+    has set the root; it may be a link."""
+    root.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as opened:
+        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+        opened.callback(os.close, folder)
+        for name in names:
+            with suppress(FileExistsError):
+                os.mkdir(name, 0o700, dir_fd=folder)
+            folder = os.open(name, _FOLDER, dir_fd=folder)
+            opened.callback(os.close, folder)
+        yield folder
