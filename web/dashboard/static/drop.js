@@ -92,4 +92,7 @@ addEventListener("drop", (event) => {
   form.querySelector("input[type=file]").files = event.dataTransfer.files;
   send(form);
 });
+// A file may have been chosen before this script ran.
+const chosen = document.querySelector("form[data-drop-file] input[type=file]");
+if (chosen?.files.length) send(chosen.form);
 follow();
