@@ -43,6 +43,8 @@ BOTH_DATABASES = (
     "warehouse",
     "contract/test_form_rules.py",
     "jobs/commands/test_forget.py",
+    "jobs/facts/test_kept_facts_io.py",
+    "jobs/facts/test_read_raw.py",
     "jobs/importing/test_ads.py",
     "jobs/importing/test_chosen_rejects.py",
     "jobs/importing/test_events.py",

@@ -1,9 +1,11 @@
 """Facts: form sessions and orders, derived from the raw rows that were imported.
 
-A group of import batches is applied in three acts:
+A change is derived in three acts (`jobs/pipeline/derive.py` calls them):
 
-- read: `read_raw.py` reads the raw rows, `partials.py` folds them into what they say by themselves;
-- gather: `gather.py` reads every stored row that the group may change or depends on;
+- read: `touched.py` stages the sessions and orders that the change touches, `read_raw.py` reads all their raw
+  rows, `partials.py` folds these into what they say by themselves, and `kept_facts.py` adds what is kept of
+  those that are gone;
+- gather: `gather.py` reads every stored row that they may change or depend on;
 - derive: `derive_changes.py` (START HERE) computes the new version of the facts from the two.
   It calls one pure module per subject: sessions, orders, customers, first_sessions, attribution,
   credited_revenue, discounts.

@@ -9,11 +9,7 @@ from jobs.arrays.group_keys import Column, except_ids, index_of_rows, sorted_uni
 from warehouse import tables
 from warehouse.tables.base import column_names
 
-_SESSION_COLUMNS: Final = list(column_names(tables.fact_form_session))
-# The events that decided what a session carries. Only the merge with new events needs them, and
-# every text column makes a frame of sessions slower.
-DECIDING_EVENTS: Final = [name for name in _SESSION_COLUMNS if name.endswith("_event")]
-SESSION: Final = [name for name in _SESSION_COLUMNS if name not in DECIDING_EVENTS]
+SESSION: Final = list(column_names(tables.fact_form_session))
 # The columns that a session has from other facts.
 SESSION_DERIVED: Final = ["customer", "is_first_session", "orders", "gross", "refunded"]
 # The order's own id is only stored: nothing is derived from it.
@@ -63,8 +59,8 @@ class Changes:
     - `sessions`: columns SESSION by session id, `orders`: columns ORDER by order id; all that were
       read, changed or not; `changed_sessions` and `changed_orders` are the ids of those that differ
       or have new events
-    - `deciding_events`: columns DECIDING_EVENTS of the sessions that have events in the batches
-      (a session whose last event is removed is not among them)
+    - `batch_sessions`: ids of the sessions that have events in the batches, and of those that have no event
+      left
     - `order_ids`: the text order_id of the orders that have a version in the batches, tests left out
     - `steps`, `answers`: rows of fact_step and fact_answer of the sessions with events in the batches
     - `issues`, `order_codes`: rows of fact_code_issued and fact_order_code, complete for each session
@@ -77,7 +73,7 @@ class Changes:
     orders: Versions
     changed_sessions: Column
     changed_orders: Column
-    deciding_events: pd.DataFrame
+    batch_sessions: Column
     order_ids: pd.DataFrame
     steps: Versions
     answers: Versions
@@ -88,12 +84,6 @@ class Changes:
     step_names: Versions
     utms: pd.DataFrame
     texts: pd.DataFrame
-
-    @property
-    def batch_sessions(self) -> Column:
-        """Ids of the sessions that have events in the batches, and of those that have no event left."""
-        gone = except_ids(self.changed_sessions, self.sessions.new.index.to_numpy())
-        return sorted_unique(self.deciding_events.index.to_numpy(), gone)
 
     @property
     def batch_orders(self) -> Column:

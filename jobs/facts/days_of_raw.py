@@ -6,6 +6,7 @@ from typing import Final
 import pandas as pd
 import pyarrow as pa
 
+from jobs.facts.touched import ORDER, SESSION
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import day_start
 from warehouse.editions.editions import Edition
@@ -26,30 +27,16 @@ def _of_days(table: str, at: str) -> str:
     )
 
 
-# Without the form: events of another one may count as its, in a session with the same id.
-_SESSION: Final = "shop_key, form_session_id"
-_ORDER: Final = "shop_key, order_id, updated_at, content"
-
 EVENTS: Final = (
     f"SELECT r.shop_key, r.form_id, r.occurred_at {_of_days('raw_event', 'occurred_at')}"
 )
 """The raw events of the staged days."""
 
-IN_SESSIONS: Final = (
-    f"shop_key IN (SELECT e.shop_key FROM {_STAGED} k JOIN edition e ON e.edition = k.edition) "
-    # The sign keeps SQLite from reading all of a shop's rows for each of its sessions.
-    f"AND (+{_SESSION}) IN (SELECT r.{_SESSION.replace(', ', ', r.')} "
-    f"{_of_days('raw_event', 'occurred_at')}) AND EXISTS (SELECT 1 FROM edition e "
-    f"WHERE e.shop_key = raw_event.shop_key AND e.edition IN (SELECT edition FROM {_STAGED}) "
-    f"AND {has_applied('e', 'raw_event.batch_id')})"
-)
-"""The condition on `raw_event`: an applied event of a form session with an event in the staged days, or of
-another form's session with the same id."""
+SESSIONS: Final = f"SELECT r.{SESSION.replace(', ', ', r.')} {_of_days('raw_event', 'occurred_at')}"
+"""The form sessions with an event in the staged days, in the columns of `touched.SESSION`."""
 
-IN_ORDERS: Final = (
-    f"({_ORDER}) IN (SELECT r.{_ORDER.replace(', ', ', r.')} {_of_days('raw_order', 'created_at')})"
-)
-"""The condition on `raw_order`: an applied version of an order that was created in the staged days."""
+ORDERS: Final = f"SELECT r.{ORDER.replace(', ', ', r.')} {_of_days('raw_order', 'created_at')}"
+"""The orders that were created in the staged days, in the columns of `touched.ORDER`."""
 
 
 def spans(days: Days) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 Everything was read before (`gather.py`); here frames become frames:
 
-    partial sessions + stored sessions  → merged sessions      sessions    (decides what is gathered)
+    partial sessions                    → sessions             sessions    (decides what is gathered)
     e-mails, customer ids               → customer keys        customers   (decides what is gathered)
     all sessions of a visitor           → first sessions       first_sessions
     orders + candidate submissions      → credits              attribution
@@ -17,13 +17,7 @@ import pandas as pd
 
 from jobs.arrays.group_keys import Column, distinct_rows, sorted_unique
 from jobs.facts.attribution import Candidates, credit
-from jobs.facts.changes import (
-    DECIDING_EVENTS,
-    ORDER,
-    SESSION_DERIVED,
-    Changes,
-    Versions,
-)
+from jobs.facts.changes import ORDER, SESSION_DERIVED, Changes, Versions
 from jobs.facts.credited_revenue import with_credited_revenue
 from jobs.facts.discounts import discount_id_texts, with_discounts
 from jobs.facts.first_sessions import pairs_of, with_first_sessions
@@ -56,7 +50,7 @@ def derive_changes(partials: Partials, gathered: Gathered, window_days: int) -> 
         orders=orders.plus(gathered.other_orders),
         changed_sessions=sorted_unique(_differing(versions, SESSION_DERIVED), batch.ids),
         changed_orders=changed_orders,
-        deciding_events=batch.sessions.new[DECIDING_EVENTS],
+        batch_sessions=batch.ids,
         order_ids=standing[["order_id"]],
         steps=batch.steps,
         answers=batch.answers,

@@ -34,8 +34,7 @@ def replacements(changes: Changes) -> Iterator[Replacement]:
         return Replacement(table, rows.old[key], rows.new)
 
     sessions = changes.sessions.of(changes.batch_sessions)
-    new = pd.concat([sessions.new, changes.deciding_events], axis="columns")
-    yield versions(tables.fact_form_session, _SESSION, Versions(sessions.old, new))
+    yield versions(tables.fact_form_session, _SESSION, sessions)
     yield versions(tables.fact_step, _SESSION, changes.steps)
     yield versions(tables.fact_answer, _SESSION, changes.answers)
     yield versions(tables.fact_code_issued, _SESSION, changes.issues)

@@ -96,8 +96,8 @@ def events_by_day(
     low, high = spans["low"].min(), spans["high"].max()
     during = f"last_at >= {low} AND first_at <= {high}"
     parts = [frame.assign(at=rows["occurred_at"].to_numpy())]
-    for _, edition, kept in kept_facts_io.read(connection, editions, during):
-        parts.append(kept.events(edition)[["edition", "form", "at"]])
+    for _, shop_key, kept in kept_facts_io.read_counted(connection, editions, during):
+        parts.append(kept.events(editions[shop_key])[["edition", "form", "at"]])
     frame = pd.concat(parts, ignore_index=True)
     days = calendar.days(frame["edition"].to_numpy(), frame["at"].to_numpy())
     return frame.drop(columns="at").assign(day=days)

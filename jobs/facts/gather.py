@@ -51,7 +51,7 @@ from jobs.facts.customers import (
 from jobs.facts.first_sessions import in_pairs, pairs_of
 from jobs.facts.orders import batch_orders, replaced
 from jobs.facts.partials import NOTHING_REMOVED, Partials, Removed
-from jobs.facts.sessions import BatchSessions, StoredSessions, merge_batch
+from jobs.facts.sessions import BatchSessions, StoredSessions, batch_sessions
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import MICROS_PER_DAY, NEVER
@@ -90,7 +90,7 @@ class Gathered:
     """Stored rows and, where they decided what to read, the new versions derived from them.
 
     - `batch`: the sessions that have events in the batches
-    - `sessions`: columns SESSION by session id, the new version merged and with customer keys: those of
+    - `sessions`: columns SESSION by session id, the new version derived and with customer keys: those of
       `batch`, those of their visitors with the same form, those whose customer key may move, those
       that an order in `orders` is or may be credited to, and those that were issued a code whose
       discount moves
@@ -119,21 +119,19 @@ def gather(
     connection: ArrowConnection,
     partials: Partials,
     window_days: int,
-    *,
-    replace: bool = False,
     removed: Removed = NOTHING_REMOVED,
+    *,
     recount: bool = False,
 ) -> Gathered:
     """Read what the partial facts touch. Leaves a transaction open.
 
-    `replace`: the partial sessions have all their events, and take the place of what is stored.
-    `removed`: what removed events had decided; `replace` is set then.
+    `removed`: stored facts that do not count any more.
     `recount`: sums over facts (the revenue of sessions, the usage of codes) are counted from the stored
     facts, instead of taken as they are stored.
     """
     window = window_days * MICROS_PER_DAY
     named = pd.concat([partials.sessions[["edition", "session_hash"]], removed.sessions])
-    batch = merge_batch(partials, _named_sessions(connection, named), replace=replace)
+    batch = batch_sessions(partials, _named_sessions(connection, named))
     resolution, sessions, orders = _people(connection, partials, batch, removed)
     orders = _affected_orders(connection, batch, sessions, orders, window)
     order_codes = _order_codes(connection, partials, orders.old)
@@ -211,7 +209,7 @@ def _people(
     stored = without(fact_table_io.load(connection, tables.fact_email, emails), removed.emails)
     resolution = resolve(emails, stored, partials.emails, versions)
     sessions = unique_ids(
-        batch.sessions.old[SESSION],
+        batch.sessions.old,
         _load_sessions(connection, resolution.moved(), "f.customer_seen = 0"),
         _load_sessions(connection, pairs_of(batch.sessions.old, batch.sessions.new)),
     )

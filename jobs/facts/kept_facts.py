@@ -18,7 +18,7 @@ import pyarrow as pa
 from jobs.arrays.group_keys import group_keys, index_of
 from jobs.facts.form_rules import RulesByShop
 from jobs.facts.partials import Partials, fold, merge_partials
-from jobs.facts.read_raw import RawEvents, RawOrders, chosen_texts, shop_ids
+from jobs.facts.read_raw import RawEvents, chosen_texts, no_orders, shop_ids
 from warehouse.domain.form_rules import LEFT_OUT
 from warehouse.domain.hash_ids import text_ids
 from warehouse.domain.time import MICROS_PER_SECOND
@@ -91,15 +91,14 @@ class KeptFacts:
         return replace(facts, groups=groups, texts=texts.drop_duplicates("id", ignore_index=True))
 
     def events(self, edition: int) -> pd.DataFrame:
-        """edition, session_hash, form, at; a row per event, to the quarter of an hour."""
+        """edition, session_hash, form, batch (0), at; a row per event, to the quarter of an hour."""
         rows = _with_session(self.groups, self.instants, "session_hash", "form")
         rows = rows.loc[np.repeat(rows.index, rows["events"])]
-        return rows.drop(columns="events").assign(edition=edition)
+        return rows.drop(columns="events").assign(edition=edition, batch=0)
 
 
-def keep(raw: RawEvents, orders: RawOrders, identifiers: pd.DataFrame) -> dict[int, KeptFacts]:
-    """The facts of raw events, by edition. `orders`: none. `identifiers`: edition, event_id and
-    IDENTIFIERS."""
+def keep(raw: RawEvents, identifiers: pd.DataFrame) -> dict[int, KeptFacts]:
+    """The facts of raw events, by edition. `identifiers`: edition, event_id and IDENTIFIERS."""
     events = raw.events.drop(columns="customer_id").merge(identifiers, on=["edition", "event_id"])
     keys = group_keys(
         *(events[name].to_numpy() for name in ("session_hash", "visitor", "customer", "email"))
@@ -107,7 +106,7 @@ def keep(raw: RawEvents, orders: RawOrders, identifiers: pd.DataFrame) -> dict[i
     groups = keys.dense()
     group, rows = groups.keys, events.iloc[groups.any_row()].reset_index(drop=True)
     of_group = events.assign(edition=0, session_hash=group, form=group)
-    facts = fold(replace(raw, events=of_group), orders)
+    facts = fold(replace(raw, events=of_group), no_orders())
     quarters = events["at"].to_numpy() // QUARTER * QUARTER
     instants = pd.DataFrame({"group": group, "at": quarters, "events": 1})
 

@@ -1,64 +1,101 @@
 """Kept facts read from the warehouse and written back.
 
-Those of a batch are one cell: thousands of shops have a few sessions a night, and nothing looks one up.
+Those of a batch are one cell: thousands of shops have a few sessions a night. `kept_session` says in which
+cells a session is.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from jobs.facts import fact_table_io
+from jobs.arrays.group_keys import Column
+from jobs.facts import fact_table_io, touched
 from jobs.facts.form_rules import rules_of
 from jobs.facts.kept_facts import QUARTER, KeptFacts
+from jobs.facts.read_raw import shop_ids
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.editions.pending_batches import sql_list
 
 _CODEC = "zstd"
 
 
+class KeptBatch(NamedTuple):
+    """The kept facts of an import batch."""
+
+    batch_id: int
+    shop_key: int
+    facts: KeptFacts
+
+
 def read(
-    connection: ArrowConnection, editions: Mapping[int, int], condition: str = "true"
-) -> Iterator[tuple[int, int, KeptFacts]]:
-    """The kept facts of shops that meet an SQL condition on `kept_facts`, batch by batch: batch_id, edition,
-    facts. `editions`: the edition of each shop key, under whose rules on forms they are told; 0 for none."""
-    shops = ", ".join(map(str, editions))
-    rules = rules_of(connection, editions.values())
+    connection: ArrowConnection, shops: Iterable[int], condition: str = "true"
+) -> Iterator[KeptBatch]:
+    """The kept facts of shops that meet an SQL condition on `kept_facts`, batch by batch, under the ids
+    of forms that were imported."""
     batches = connection.table(
-        f"SELECT batch_id FROM kept_facts WHERE shop_key IN ({shops}) AND {condition} ORDER BY batch_id"
+        f"SELECT batch_id FROM kept_facts WHERE shop_key IN ({sql_list(shops)}) AND {condition} "
+        "ORDER BY batch_id"
     )
     for batch_id in batches.column(0).to_pylist():
         (row,) = connection.table(
             "SELECT shop_key, content FROM kept_facts WHERE batch_id = $1", batch_id
         ).to_pylist()
-        shop_key = row["shop_key"]
-        yield batch_id, editions[shop_key], _decoded(row["content"]).counted(shop_key, rules)
+        yield KeptBatch(batch_id, row["shop_key"], _decoded(row["content"]))
 
 
-def read_sessions(
-    connection: ArrowConnection,
-    editions: Mapping[int, int],
-    sessions: pd.DataFrame,
-    condition: str = "true",
-) -> Iterator[tuple[int, int, KeptFacts]]:
-    """The same of some form sessions (edition, session_hash), which are stored in these editions."""
-    stored = fact_table_io.load(
-        connection, tables.fact_form_session, sessions, columns=["session_hash", "first_at"]
+def read_counted(
+    connection: ArrowConnection, editions: Mapping[int, int], condition: str = "true"
+) -> Iterator[KeptBatch]:
+    """The same under the ids of forms that count. `editions`: the edition of each shop key."""
+    rules = rules_of(connection, editions.values())
+    for kept in read(connection, editions, condition):
+        yield kept._replace(facts=kept.facts.counted(kept.shop_key, rules))
+
+
+def of_touched(
+    connection: ArrowConnection, editions: Mapping[int, int], condition: str = "true"
+) -> list[tuple[int, KeptFacts]]:
+    """The kept facts of the touched form sessions (`touched.py`), as far as they meet an SQL condition on
+    `kept_facts`: edition, facts. `editions`: the edition of each shop key. No other cell is read."""
+    own = f"shop_key IN ({sql_list(editions)})"
+    if connection.value(f"SELECT 1 FROM kept_facts WHERE {own} LIMIT 1") is None:
+        return []
+    rows = connection.rows_of(
+        tables.raw_event, f"SELECT {touched.SESSION} FROM {touched.SESSIONS} WHERE {own}"
     )
-    if stored.empty:
-        return
-    # No event of a session is before its first.
-    since = f"last_at >= {stored['first_at'].min()}"
-    for batch_id, edition, kept in read(connection, editions, f"{condition} AND {since}"):
-        wanted = kept.groups["session_hash"].isin(stored["session_hash"])
-        if wanted.any():
-            yield batch_id, edition, kept.only(wanted)
+    sessions = shop_ids(rows["shop_key"].to_numpy(), rows["form_session_id"])
+    staged = connection.stage("staged_sessions", pa.table({"session_hash": sessions}))
+    found = (
+        f"batch_id IN (SELECT s.batch_id FROM {staged} k CROSS JOIN kept_session s "
+        "WHERE s.session_hash = k.session_hash)"
+    )
+    return [
+        (editions[shop_key], facts.only(np.isin(_session_hashes(shop_key, facts), sessions)))
+        for _, shop_key, facts in read_counted(connection, editions, f"{found} AND {condition}")
+    ]
+
+
+def _session_hashes(shop_key: int, kept: KeptFacts) -> Column:
+    """The hash of each group's session, whichever form it counts for."""
+    ids = pa.chunked_array([pa.array(kept.groups["form_session_id"], pa.string())])
+    return shop_ids(np.full(len(kept.groups), shop_key, np.int64), ids)
+
+
+def session_keys(kept: Sequence[KeptBatch]) -> pa.Table | None:
+    """The form sessions of kept facts, in the columns `touched.SESSION`; none of no facts."""
+    keys = [one.facts.groups.assign(shop_key=one.shop_key) for one in kept]
+    return fact_table_io.to_arrow(pd.concat(keys), touched.SESSION.split(", ")) if keys else None
 
 
 def write(connection: ArrowConnection, batch_id: int, shop_key: int, kept: KeptFacts) -> None:
     """Store kept facts as those of an import batch, in place of those that it had. The caller commits."""
-    connection.execute("DELETE FROM kept_facts WHERE batch_id = $1", batch_id)
+    for table in ("kept_facts", "kept_session"):
+        connection.execute(f"DELETE FROM {table} WHERE batch_id = $1", batch_id)
     if kept.groups.empty:
         return
     row = {
@@ -69,6 +106,9 @@ def write(connection: ArrowConnection, batch_id: int, shop_key: int, kept: KeptF
         "content": _encoded(kept),
     }
     connection.append("kept_facts", pa.Table.from_pylist([row]))
+    sessions = pd.DataFrame({"session_hash": np.unique(_session_hashes(shop_key, kept))})
+    rows = sessions.assign(batch_id=batch_id, shop_key=shop_key)
+    connection.append("kept_session", fact_table_io.to_arrow(rows, list(rows)))
 
 
 def _encoded(kept: KeptFacts) -> bytes:

@@ -9,16 +9,18 @@ import pandas as pd
 import pyarrow as pa
 
 from jobs.arrays.group_keys import Column
-from jobs.facts import kept_facts_io, read_raw
-from jobs.facts.form_rules import RulesByShop, counted, rules_of
+from jobs.facts import kept_facts_io, read_raw, touched
+from jobs.facts.fact_table_io import to_arrow
+from jobs.facts.form_rules import counted, rules_of
 from jobs.facts.kept_facts import KeptFacts, with_kept
 from jobs.facts.partials import (
     NOTHING_REMOVED,
     Partials,
     Removed,
-    fold,
+    emails_of,
     merge_emails,
     merge_step_names,
+    step_names_of,
 )
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
@@ -58,70 +60,89 @@ def latest_events(events: str, emails: str, steps: str) -> str:
     )
 
 
-def with_latest(
-    connection: ArrowConnection,
-    by_shop: Mapping[int, int],
-    partials: Partials,
-    events: str,
-    orders: str,
-) -> tuple[Partials, Removed]:
-    """Partial facts with the latest sighting of each of their e-mails and the latest names of each of their
-    steps, from all applied raw events and kept facts; and these e-mails and steps, of which nothing that is
-    stored counts then.
+def stage_touched(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Removed:
+    """Stage the e-mails and steps of the raw rows of the touched sessions and orders (`touched.py`); returns
+    them. `by_shop`: the edition of each shop key."""
+    applied = _applied("r.batch_id", by_shop)
+    rows = connection.rows_of(
+        tables.raw_event,
+        f"SELECT r.{_STEP.replace(', ', ', r.')}, email_sha256 {touched.EVENTS} "
+        f"AND {applied} AND (email_sha256 <> '' OR step_id <> '') "
+        f"UNION SELECT r.shop_key, '', '', email_sha256 {touched.VERSIONS} "
+        f"AND {applied} AND email_sha256 <> ''",
+    )
+    return _staged(connection, by_shop, rows)
 
-    `by_shop`: the edition of each shop key; `events`, `orders`: the conditions on raw rows that have the
-    e-mails and steps.
-    """
-    rules = rules_of(connection, by_shop.values())
-    decided = _stage_decided(connection, by_shop, events, orders, rules)
-    no_orders = read_raw.read_orders(connection, "false", by_shop)
-    found = []
+
+def stage_removed(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Removed:
+    """Stage the e-mails and steps whose latest event may be among the applied events that are staged as
+    `removed_event`; returns them."""
+    numbers = sql_list(by_shop.values())
+    own = f"FROM dim_step WHERE edition IN ({numbers})"
+    applied = is_applied(numbers)
+    rows = connection.rows_of(
+        tables.raw_event,
+        f"SELECT shop_key, '' AS form_id, '' AS step_id, email_sha256 FROM removed_event WHERE {applied} "
+        "AND email_sha256 <> '' AND (occurred_at, customer_id) IN "
+        f"(SELECT seen_at, customer_id FROM fact_email WHERE edition IN ({numbers})) "
+        f"UNION SELECT shop_key, form_id, step_id, '' FROM removed_event WHERE step_id <> '' AND {applied} "
+        f"AND event_id IN (SELECT index_event {own} UNION ALL SELECT name_event {own})",
+    )
+    return _staged(connection, by_shop, rows)
+
+
+def with_latest(
+    connection: ArrowConnection, by_shop: Mapping[int, int], partials: Partials, staged: Removed
+) -> Partials:
+    """Partial facts with the latest sighting of each staged e-mail and the latest names of each staged step,
+    from all applied raw events and kept facts."""
+    if staged.emails.empty and staged.steps.empty:
+        return partials
+    emails, steps = [partials.emails], [partials.step_names]
     for spanned in _spans(connection, by_shop):
         latest = latest_events(
-            f"{spanned} AND {is_applied(sql_list(by_shop.values()))}",
+            f"{spanned} AND {_applied('batch_id', by_shop)}",
             f"SELECT {_EMAIL} FROM {_EMAILS}",
             f"SELECT {_STEP} FROM {_STEPS}",
         )
-        condition = f"(shop_key, event_id) IN ({latest})"
-        found.append(fold(read_raw.read_events(connection, condition, by_shop), no_orders))
+        events = read_raw.read_events(connection, f"(shop_key, event_id) IN ({latest})", by_shop)
+        emails.append(emails_of(events.events))
+        steps.append(step_names_of(events.events))
     kept = [
-        (edition, facts.only(_names_any(facts, decided)))
-        for _, edition, facts in kept_facts_io.read(connection, by_shop)
+        (by_shop[shop_key], facts.only(_names_any(facts, staged)))
+        for _, shop_key, facts in kept_facts_io.read_counted(
+            connection, by_shop, _applied("batch_id", by_shop)
+        )
     ]
-    found.append(with_kept(partials, kept))
+    of_kept = with_kept(partials, kept)
+    emails.append(of_kept.emails)
+    steps.append(of_kept.step_names)
 
-    def with_found(name: str, column: str, wanted: pd.DataFrame) -> pd.DataFrame:
-        rows = pd.concat([getattr(part, name) for part in found], ignore_index=True)
-        rows = rows[rows[column].isin(wanted[column])]
-        return pd.concat([getattr(partials, name), rows], ignore_index=True)
+    def decided(rows: list[pd.DataFrame], column: str, own: pd.DataFrame) -> pd.DataFrame:
+        others = pd.concat(rows[1:], ignore_index=True)
+        return pd.concat([rows[0], others[others[column].isin(own[column])]], ignore_index=True)
 
-    emails = merge_emails(with_found("emails", "email", decided.emails))
-    steps = merge_step_names(with_found("step_names", "step", decided.steps))
-    return replace(partials, emails=emails, step_names=steps), decided
+    return replace(
+        partials,
+        emails=merge_emails(decided(emails, "email", staged.emails)),
+        step_names=merge_step_names(decided(steps, "step", staged.steps)),
+    )
 
 
-def _stage_decided(
-    connection: ArrowConnection,
-    by_shop: Mapping[int, int],
-    events: str,
-    orders: str,
-    rules: RulesByShop,
-) -> Removed:
-    """Stage the texts of the e-mails and steps that raw rows have; returns their ids."""
-    rows = connection.rows_of(
-        tables.raw_event,
-        f"SELECT {_STEP}, email_sha256 FROM raw_event WHERE {events} "
-        "AND (email_sha256 <> '' OR step_id <> '') "
-        f"UNION SELECT shop_key, '', '', email_sha256 FROM raw_order WHERE {orders} "
-        "AND email_sha256 <> ''",
-    ).to_pandas()
+def _applied(column: str, by_shop: Mapping[int, int]) -> str:
+    return is_applied(sql_list(by_shop.values()), column)
+
+
+def _staged(connection: ArrowConnection, by_shop: Mapping[int, int], found: pa.Table) -> Removed:
+    """Stage e-mails and steps: rows of shop_key, form_id, step_id and email_sha256; returns their ids."""
+    rows = found.to_pandas()
     emails = rows.loc[rows["email_sha256"] != "", _EMAIL.split(", ")].drop_duplicates()
     steps = rows.loc[rows["step_id"] != "", _STEP.split(", ")].drop_duplicates()
     for name, texts in ((_EMAILS, emails), (_STEPS, steps)):
-        connection.stage(name, pa.Table.from_pandas(texts, preserve_index=False))
-    steps = counted(pa.Table.from_pandas(steps, preserve_index=False), rules).to_pandas()
-    steps = steps.drop_duplicates()
-    own = pa.table({"text": pa.array(emails["email_sha256"], pa.string())})["text"]
+        connection.stage(name, to_arrow(texts, list(texts)))
+    rules = rules_of(connection, by_shop.values())
+    steps = counted(to_arrow(steps, list(steps)), rules).to_pandas().drop_duplicates()
+    own = to_arrow(emails, ["email_sha256"])["email_sha256"]
     ids = read_raw.shop_ids(emails["shop_key"].to_numpy(), own)
     form, step = (
         np.array([text_id(text) for text in steps[name]], np.int64)
@@ -151,13 +172,13 @@ def _spans(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Iterator[
             yield f"{shops} AND batch_id BETWEEN {batch_ids[0]} AND {batch_ids[-1]}"
 
 
-def _names_any(kept: KeptFacts, decided: Removed) -> pd.Series:
+def _names_any(kept: KeptFacts, staged: Removed) -> pd.Series:
     """A mask of the groups of kept facts that have one of these e-mails or steps."""
     email, step = (
         rows.loc[rows[name].isin(wanted[name]), "group"]
         for rows, name, wanted in (
-            (kept.sessions, "email", decided.emails),
-            (kept.step_names, "step", decided.steps),
+            (kept.sessions, "email", staged.emails),
+            (kept.step_names, "step", staged.steps),
         )
     )
     return kept.groups["group"].isin(email) | kept.groups["group"].isin(step)

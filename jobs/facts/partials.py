@@ -1,8 +1,8 @@
-"""Partial facts: what some raw rows say by themselves, and how partial facts merge.
+"""Partial facts: what raw rows say by themselves, and how those of raw rows and of kept facts merge.
 
 Every part of a partial fact is a minimum, "the earliest that carries one", "the latest that carries
-one", or a set. Each merge is commutative, associative and idempotent, so the stored fact is the same
-however the events were split into import batches and in whatever order these came.
+one", or a set. Each merge is commutative, associative and idempotent, so that facts are the same whichever
+events RAW_DAYS took.
 """
 
 from collections.abc import Sequence
@@ -58,14 +58,14 @@ class Partials:
 
 @dataclass(frozen=True)
 class Removed:
-    """Stored facts that removed raw events decided, and that partial facts do not replace.
+    """What does not count any more, though it is stored, unless partial facts say it again.
 
-    - `sessions`: edition, session_hash; the sessions that have no event left
-    - `emails`: edition, email; `steps`: edition, form, step; those whose latest event was removed: the
-      partial facts have what is the latest now, if anything is left
+    - `sessions`: edition, session_hash; of removed events. `orders`: edition, order; of removed versions
+    - `emails`: edition, email; `steps`: edition, form, step; those whose latest event is decided anew
     """
 
     sessions: pd.DataFrame
+    orders: pd.DataFrame
     emails: pd.DataFrame
     steps: pd.DataFrame
 
@@ -76,6 +76,7 @@ def _no_keys(*names: str) -> pd.DataFrame:
 
 NOTHING_REMOVED: Final = Removed(
     sessions=_no_keys("edition", "session_hash"),
+    orders=_no_keys("edition", "order"),
     emails=_no_keys("edition", "email"),
     steps=_no_keys("edition", "form", "step"),
 )
@@ -90,8 +91,8 @@ def fold(raw: RawEvents, orders: RawOrders) -> Partials:
         steps=_steps(events),
         answers=_answers(events),
         issues=_issues(events),
-        emails=_emails(events),
-        step_names=_step_names(events),
+        emails=emails_of(events),
+        step_names=step_names_of(events),
         orders=orders.orders,
         order_codes=orders.codes,
         utms=utms.drop_duplicates(["edition", "utm"]),
@@ -263,7 +264,8 @@ def _issues(events: pd.DataFrame) -> pd.DataFrame:
     return rows.drop_duplicates().reset_index(drop=True)
 
 
-def _emails(events: pd.DataFrame) -> pd.DataFrame:
+def emails_of(events: pd.DataFrame) -> pd.DataFrame:
+    """Rows of fact_email of raw events (`RawEvents.events`)."""
     mask = (events["email"] != 0) & (events["customer"] != 0)
     rows = events.loc[mask, ["edition", "email", "at", "customer_id", "customer"]]
     return merge_emails(rows.rename(columns={"at": "seen_at"}))
@@ -275,7 +277,8 @@ def merge_emails(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[latest(groups, rows["seen_at"].to_numpy(), rows["customer_id"])]
 
 
-def _step_names(events: pd.DataFrame) -> pd.DataFrame:
+def step_names_of(events: pd.DataFrame) -> pd.DataFrame:
+    """Rows of dim_step of raw events."""
     rows = events.loc[
         events["type"].isin([STEP_VIEW, STEP_COMPLETE]),
         ["edition", "form", "step", "at", "event_id", "step_index", "step_name"],
@@ -308,13 +311,11 @@ def merge_step_names(rows: pd.DataFrame) -> pd.DataFrame:
     return merged
 
 
-def merge_sessions(stored: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
-    """Stored sessions merged with the partial session in the same row (both of the same length)."""
-    merged = stored.copy()
+def merge_sessions(rows: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
+    """Partial sessions merged with those in the same rows (both of the same length)."""
+    merged = rows.copy()
     for milestone in MILESTONES:
-        merged[milestone.instant] = np.minimum(
-            stored[milestone.instant], partial[milestone.instant]
-        )
+        merged[milestone.instant] = np.minimum(rows[milestone.instant], partial[milestone.instant])
     for at, event, carried in _EARLIEST:
         _choose(merged, partial, at, event, carried, earlier=True)
     for at, event, carried in _LATEST:

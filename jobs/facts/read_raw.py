@@ -6,8 +6,11 @@ hashes of the text alone, so that a reader can compute them.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -15,28 +18,41 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.arrays.group_keys import Column, GroupKeys, combine, group_keys
-from jobs.facts.form_rules import counted, rules_of
+from jobs.facts import touched
+from jobs.facts.form_rules import RulesByShop, counted, rules_of
 from warehouse import tables
-from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.domain.hash_ids import SEPARATOR, text_id, text_ids
 from warehouse.domain.vocabulary import UTM_FIELDS
-from warehouse.editions import pending_batches
+from warehouse.editions.pending_batches import from_pending, sql_list
 
 # The six UTM values in one text, each after its length; "" where there is none. Most rows have none,
 # and one empty column is read faster than six.
 _LENGTHS = " || ".join(f"length({name}) || ':' || {name}" for name in UTM_FIELDS)
 _UTMS = f"CASE WHEN {' || '.join(UTM_FIELDS)} = '' THEN '' ELSE {_LENGTHS} END"
 _EVENT = (
-    "shop_key, event_id, form_id, form_session_id, visitor_id, type, occurred_at, device, "
+    "r.shop_key, batch_id, event_id, r.form_id, r.form_session_id, visitor_id, type, occurred_at, device, "
     "step_id, step_index, step_name, field_id, value, customer_id, email_sha256, discount_id, "
     # Under the name of a text column, which gives it its type.
     f"discount_code, {_UTMS} AS {UTM_FIELDS[0]}"
 )
-_ORDER = (
-    "r.shop_key, r.order_id, batch_id, updated_at, precedence, content, created_at, gross, refunded, "
-    f"customer_id, email_sha256, visitor_id, codes, test, {_UTMS} AS {UTM_FIELDS[0]}"
+_ORDER_COLUMNS = (
+    *(
+        "shop_key",
+        "order_id",
+        "batch_id",
+        "updated_at",
+        "precedence",
+        "content",
+        "created_at",
+        "gross",
+    ),
+    *("refunded", "customer_id", "email_sha256", "visitor_id", "codes", "test"),
 )
+_ORDER = f"{names(_ORDER_COLUMNS, 'r.')}, {_UTMS} AS {UTM_FIELDS[0]}"
 
+# Raw events that are in memory together: more than a group of batches has.
+_PART_ROWS: Final = 500_000
 # The columns that decide between versions of one instant.
 _TIE = ("precedence", "content")
 
@@ -45,8 +61,8 @@ _TIE = ("precedence", "content")
 class RawEvents:
     """Raw events of some shops.
 
-    - `events`: edition, session_hash, form, visitor, type, at, device, step, step_index, field, email,
-      code, utm, customer (numbers); event_id, form_session_id, step_id, step_name, value (JSON),
+    - `events`: edition, batch, session_hash, form, visitor, type, at, device, step, step_index, field,
+      email, code, utm, customer (numbers); event_id, form_session_id, step_id, step_name, value (JSON),
       customer_id, discount_id (texts); a row per event
     - `utms`: edition, utm and the six texts of UTM_FIELDS; each set of UTM values once per edition
     - `texts`: edition, id, text; the texts behind the ids of forms, steps, fields, codes and values
@@ -74,6 +90,37 @@ class RawOrders:
     texts: pd.DataFrame
 
 
+def events_of_touched(
+    connection: ArrowConnection, editions: Mapping[int, int], applying: Collection[int] = ()
+) -> Generator[RawEvents]:
+    """All raw events of the touched form sessions (`touched.py`) that count, in parts: a session may have
+    more events than fit into memory. The connection does nothing else until the last is taken.
+
+    An event counts if its edition has applied its batch, or is to apply it (`applying`). `editions`: the
+    edition of each shop key, which says for which form events count.
+    """
+    rows = f"SELECT {_EVENT} {touched.EVENTS} AND {_own(editions, applying)}"
+    rules = rules_of(connection, editions.values())
+    with closing(connection.parts_of(tables.raw_event, rows, _PART_ROWS)) as parts:
+        yield from map(partial(_raw_events, editions=editions, rules=rules), parts)
+
+
+def _own(editions: Mapping[int, int], applying: Collection[int]) -> str:
+    """The condition on a raw row of what is touched: it is of a shop of these editions, and counts."""
+    return f"k.shop_key IN ({sql_list(editions)}) AND {counts('r.batch_id', editions, applying)}"
+
+
+def counts(column: str, editions: Mapping[int, int], applying: Collection[int]) -> str:
+    """The SQL condition that a row is of a batch which its edition has applied, or is to apply: else figures
+    would depend on how far the import is ahead. The batches that wait are few, those applied are many."""
+    # No batch has the number 0: without any, nothing would be in the list or not.
+    listed = sql_list((0, *applying))
+    return (
+        f"{column} NOT IN (SELECT p.batch_id {from_pending(sql_list(editions.values()))} "
+        f"WHERE p.batch_id NOT IN ({listed}))"
+    )
+
+
 def read_events(
     connection: ArrowConnection,
     condition: str,
@@ -83,11 +130,13 @@ def read_events(
 ) -> RawEvents:
     """The raw events that meet an SQL condition. `editions`: the edition of each shop key, which says for
     which form events count, unless they are read `as_imported`."""
-    table = connection.rows_of(
-        tables.raw_event, f"SELECT {_EVENT} FROM raw_event WHERE {condition}"
-    )
-    if not as_imported:
-        table = counted(table, rules_of(connection, editions.values()))
+    rows = f"SELECT {_EVENT} FROM raw_event r WHERE {condition}"
+    rules = {} if as_imported else rules_of(connection, editions.values())
+    return _raw_events(connection.rows_of(tables.raw_event, rows), editions, rules)
+
+
+def _raw_events(table: pa.Table, editions: Mapping[int, int], rules: RulesByShop) -> RawEvents:
+    table = counted(table, rules)
     shops, edition = _editions(table, editions)
     utm, sets = _utm_ids(table[UTM_FIELDS[0]])
     texts = []
@@ -100,6 +149,7 @@ def read_events(
     frame = pd.DataFrame(
         {
             "edition": edition,
+            "batch": table["batch_id"].to_numpy(),
             "session_hash": shop_ids(shops, table["form_id"], table["form_session_id"]),
             "form": shown_ids("form_id"),
             "visitor": shop_ids(shops, table["visitor_id"]),
@@ -115,32 +165,28 @@ def read_events(
             "customer": shop_ids(shops, table["customer_id"]),
         }
     )
-    names = ["event_id", "form_session_id", "step_id", "step_name", "value"]
-    for name, column in table.select([*names, "customer_id", "discount_id"]).to_pandas().items():
+    texts_as_they_are = ["event_id", "form_session_id", "step_id", "step_name", "value"]
+    texts_as_they_are += ["customer_id", "discount_id"]
+    for name, column in table.select(texts_as_they_are).to_pandas().items():
         frame[name] = column
     texts.append(_value_texts(edition, table["value"]))
     return RawEvents(frame, _by_edition(edition, utm, sets), unique_texts(*texts))
 
 
-def read_orders(
-    connection: ArrowConnection,
-    condition: str,
-    editions: Mapping[int, int],
-    counts: str = "true",
-    applying: Collection[int] = (),
+def orders_of_touched(
+    connection: ArrowConnection, editions: Mapping[int, int], applying: Collection[int] = ()
 ) -> RawOrders:
-    """The standing version of every order that has a version which meets an SQL condition.
+    """The standing versions of the touched orders; a version may stand if it counts, as an event does."""
+    rows = f"SELECT {_ORDER} {touched.VERSIONS} AND {_own(editions, applying)}"
+    return _raw_orders(connection.rows_of(tables.raw_order, rows), editions)
 
-    A version may stand if its edition has applied its batch, or is to apply it (`applying`). `counts`: a
-    further condition on these versions (`r`).
-    """
-    table = connection.rows_of(
-        tables.raw_order,
-        f"SELECT {_ORDER} FROM (SELECT DISTINCT shop_key, order_id FROM raw_order "
-        f"WHERE {condition}) t CROSS JOIN raw_order r "
-        f"WHERE r.shop_key = t.shop_key AND r.order_id = t.order_id AND {counts}",
-    )
-    table = _without_pending(connection, table, editions, applying)
+
+def no_orders() -> RawOrders:
+    columns = (*_ORDER_COLUMNS, UTM_FIELDS[0])
+    return _raw_orders(schema_of(tables.raw_order, columns).empty_table(), {})
+
+
+def _raw_orders(table: pa.Table, editions: Mapping[int, int]) -> RawOrders:
     shops, edition = _editions(table, editions)
     utm, sets = _utm_ids(table[UTM_FIELDS[0]])
     frame = table.select(["order_id", *_TIE, "customer_id", "codes"]).to_pandas()
@@ -166,26 +212,6 @@ def read_orders(
         utms=_by_edition(edition, utm, sets),
         texts=texts,
     )
-
-
-def _without_pending(
-    connection: ArrowConnection,
-    table: pa.Table,
-    editions: Mapping[int, int],
-    applying: Collection[int],
-) -> pa.Table:
-    """Rows of raw_order without those of batches that editions neither have applied nor are to apply: their
-    figures would depend on how far the import is ahead."""
-    batches = table["batch_id"].to_numpy()
-    others = np.setdiff1d(batches, np.array(list(applying), np.int64))
-    if not len(others):
-        return table
-    # Read after the rows: a batch that is imported in between is in none of them.
-    pending = pending_batches.not_applied(
-        connection, editions.values(), int(others[0]), int(others[-1])
-    )
-    waiting = others[np.isin(others, pending)]
-    return table.filter(pa.array(~np.isin(batches, waiting))) if len(waiting) else table
 
 
 def _order_codes(orders: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

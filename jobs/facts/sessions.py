@@ -1,4 +1,4 @@
-"""Form sessions: the partial ones of a batch merged with what is stored of them, and new ones numbered."""
+"""Form sessions: those of a batch, derived from all their events, in place of what is stored of them."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 
 from jobs.arrays.group_keys import Column, index_of, sorted_unique
-from jobs.facts.changes import SESSION_DERIVED, Versions, by_id
-from jobs.facts.partials import Partials, merge_answers, merge_sessions, merge_steps
-from warehouse.domain.time import NEVER
+from jobs.facts.changes import SESSION, SESSION_DERIVED, Versions, by_id
+from jobs.facts.partials import Partials
 from warehouse.editions.editions import SESSION_BITS
 
 
@@ -32,8 +31,8 @@ class StoredSessions:
 class BatchSessions:
     """The sessions that have events in a batch. (A session whose last event is removed has only old rows.)
 
-    - `sessions`: all columns of fact_form_session by session id; in the new version the columns
-      SESSION_DERIVED are still those stored, 0 of a new session
+    - `sessions`: rows of fact_form_session by session id; in the new version the columns SESSION_DERIVED are
+      still those stored, 0 of a new session
     - `steps`, `answers`, `issues`: their rows in fact_step, fact_answer and fact_code_issued; the
       discount of an issue is 0 in the new version, until `discounts` derives it
     """
@@ -50,27 +49,50 @@ class BatchSessions:
         )
 
 
-def merge_batch(partials: Partials, stored: StoredSessions, *, replace: bool) -> BatchSessions:
-    """Merge partial sessions with the stored ones.
-
-    `replace`: the partial ones have all events of their sessions, and take the place of what is
-    stored.
-    """
+def batch_sessions(partials: Partials, stored: StoredSessions) -> BatchSessions:
+    """The sessions of partial facts, which have all their events, before and after."""
     partial = partials.sessions
     partial = partial.iloc[np.lexsort((partial["first_at"], partial["edition"]))]
     index = index_of(stored.sessions["session_hash"].to_numpy(), partial["session_hash"].to_numpy())
-    before = stored.sessions.iloc[index[index >= 0]].reset_index(drop=True)
-    known = partial[index >= 0].reset_index(drop=True)
-    if replace:
-        kept = ["session", "submitted_at", *SESSION_DERIVED]
-        known = known.assign(**{name: before[name] for name in kept})
-    else:
-        known = merge_sessions(before, known)
-    first = partial[index < 0].assign(submitted_at=NEVER, **dict.fromkeys(SESSION_DERIVED, 0))
-    first["session"] = _new_ids(first["edition"].to_numpy(), stored.next_numbers)
-    rows = pd.concat([known, first[known.columns]], ignore_index=True) if len(known) else first
-    rows["submitted_at"] = np.minimum(rows["subscribed_at"], rows["completed_at"])
-    return _with_children(partials, stored, by_id(rows, "session"), replace=replace)
+    numbers = _with_last(stored.sessions["session"], 0)[index]
+    is_new = index < 0
+    numbers[is_new] = _new_ids(partial["edition"].to_numpy()[is_new], stored.next_numbers)
+    rows = partial.assign(
+        session=numbers,
+        submitted_at=np.minimum(partial["subscribed_at"], partial["completed_at"]),
+        **{name: _with_last(stored.sessions[name], 0)[index] for name in SESSION_DERIVED},
+    )
+    rows = by_id(rows[SESSION], "session")
+    return BatchSessions(
+        Versions(by_id(stored.sessions, "session"), rows), *_children(partials, stored, rows)
+    )
+
+
+def _with_last(column: pd.Series, last: int) -> Column:
+    """A column, with a value for the index -1."""
+    return np.append(column.to_numpy(np.int64), last)
+
+
+def _children(
+    partials: Partials, stored: StoredSessions, rows: pd.DataFrame
+) -> tuple[Versions, Versions, Versions]:
+    """Steps, answers and issues of these sessions."""
+    hashes = rows["session_hash"].to_numpy()
+
+    def of(partial: pd.DataFrame) -> tuple[pd.DataFrame, Column]:
+        index = index_of(hashes, partial["session_hash"].to_numpy())
+        own = {name: rows[name].to_numpy()[index] for name in ("edition", "session")}
+        return partial.drop(columns="session_hash").assign(**own), index
+
+    issues, index = of(partials.issues)
+    return (
+        Versions(stored.steps, of(partials.steps)[0]),
+        Versions(stored.answers, of(partials.answers)[0]),
+        Versions(
+            stored.issues,
+            issues.assign(submitted_at=rows["submitted_at"].to_numpy()[index], discount=0),
+        ),
+    )
 
 
 def _new_ids(editions: Column, next_numbers: pd.DataFrame) -> Column:
@@ -87,32 +109,3 @@ def next_numbers(sessions: Column) -> dict[str, Column]:
     editions, numbers = np.divmod(np.sort(sessions), 1 << SESSION_BITS)
     last = np.flatnonzero(np.diff(editions, append=-1))
     return {"edition": editions[last], "next_session": numbers[last] + 1}
-
-
-def _with_children(
-    partials: Partials, stored: StoredSessions, rows: pd.DataFrame, *, replace: bool
-) -> BatchSessions:
-    ids = by_id(rows, "session_hash")[["edition", "session"]]
-
-    def union(old: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
-        partial = partial.join(ids, on="session_hash").drop(columns="session_hash")
-        if replace or old.empty:
-            return partial
-        return pd.concat([old[partial.columns], partial], ignore_index=True)
-
-    steps = union(stored.steps, partials.steps)
-    issue = ["edition", "session", "code", "discount_id"]
-    issues = union(stored.issues, partials.issues).drop_duplicates(issue)[issue]
-    index = index_of(rows.index.to_numpy(), issues["session"].to_numpy())
-    return BatchSessions(
-        sessions=Versions(by_id(stored.sessions, "session"), rows),
-        steps=Versions(stored.steps, merge_steps(steps, ["edition", "session", "step"])),
-        answers=Versions(
-            stored.answers,
-            merge_answers(union(stored.answers, partials.answers), ["session", "field"]),
-        ),
-        issues=Versions(
-            stored.issues,
-            issues.assign(submitted_at=rows["submitted_at"].to_numpy()[index], discount=0),
-        ),
-    )

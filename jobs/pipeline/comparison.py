@@ -20,8 +20,8 @@ from jobs.facts.changes import Changes, unique_ids
 from jobs.facts.days_of_raw import Days
 from jobs.facts.fact_writer import Replacement, replacements, texts, updates
 from jobs.facts.read_raw import chosen_ids
-from jobs.pipeline.apply_batch import calendar_of, units_of
-from jobs.pipeline.recompute import derive, rows_of_days
+from jobs.pipeline.derive import calendar_of, units_of
+from jobs.pipeline.recompute import derive_days, rows_of_days
 from jobs.rollups import ROLLUPS, difference
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
@@ -151,7 +151,7 @@ def compare_days(connection: ArrowConnection, days: Days) -> Differences:
     sessions with an event in these days and of the orders that were created in them, all that follows from
     these facts, and the daily rows. The editions have the same attribution window."""
     calendar = calendar_of(days)
-    changes = derive(connection, days)
+    changes = derive_days(connection, days)
     differences: Differences = Counter()
     for table, rows in _differing_facts(connection, changes):
         places = zip(rows["edition"], _days(changes, calendar, table, rows), strict=True)

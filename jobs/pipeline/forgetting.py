@@ -80,7 +80,7 @@ def _kept_identifiers(connection: ArrowConnection, shop_key: int) -> pd.DataFram
     """The identifiers of events of which facts are kept: the columns of COLUMNS, and how many `events`."""
     columns = list(COLUMNS.values())
     parts = [pd.DataFrame({**dict.fromkeys(columns, pd.Series(dtype="str")), "events": []})]
-    for _, _, kept in kept_facts_io.read(connection, {shop_key: 0}):
+    for _, _, kept in kept_facts_io.read(connection, [shop_key]):
         counts = kept.instants.groupby("group")["events"].sum()
         rows = kept.groups[columns].assign(events=kept.groups["group"].map(counts))
         parts.append(rows.groupby(columns, as_index=False)["events"].sum())

@@ -11,8 +11,14 @@ import pyarrow as pa
 
 from jobs.facts import kept_facts_io, read_raw
 from jobs.facts.kept_facts import IDENTIFIERS, KeptFacts, joined, keep
-from jobs.pipeline import plan, removed_rows
-from jobs.pipeline.removal import delete_staged_events, fence_all, keep_editions
+from jobs.pipeline import batching, plan, removed_rows
+from jobs.pipeline.derive import edition_by_shop
+from jobs.pipeline.removal import (
+    count_rows_left,
+    delete_staged_events,
+    fence_all,
+    keep_editions,
+)
 from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.job_run import JobRun
@@ -29,6 +35,10 @@ from warehouse.operations.imports import WITHDRAWN
 
 # Import batches whose events are purged together.
 _BATCHES: Final = 200
+
+# So many times fewer raw events than a group of batches has are purged together; their facts are a cell, or a
+# part of one.
+_PORTION_FRACTION: Final = 4
 
 # Kept facts of fewer rows are joined with those of the next purge.
 _SMALL_ROWS: Final = 5_000
@@ -53,11 +63,15 @@ def purge_events(run: JobRun, before: int) -> int:
     run.connection.commit()
     shops = {row["batch_id"]: row["shop_key"] for row in found}
     sizes = ((row["batch_id"], row["events"]) for row in found)
-    for numbers in small_together(sizes, removed_rows.portion_rows(), _BATCHES):
+    for numbers in small_together(sizes, _portion_rows(), _BATCHES):
         old = f"occurred_at < {before} AND batch_id IN ({sql_list(numbers)})"
         own = {shops[number] for number in numbers}
         plan.while_shops_held(run, own, partial(_purge, run, old))
     return run.record.rows
+
+
+def _portion_rows() -> int:
+    return batching.BATCH_ROWS // _PORTION_FRACTION
 
 
 def say_purged(connection: ArrowConnection, shop: str | None) -> None:
@@ -94,17 +108,17 @@ def _purge_portion(run: JobRun, held: Claim, which: str) -> bool:
     Raises LeaseLost, with nothing written, if a lease was lost or a shop has another edition now.
     """
     connection = run.connection
-    by_shop = {edition.shop_key: edition.edition for edition in held.editions}
-    rows = removed_rows.stage(connection, tables.raw_event, by_shop, which)
+    by_shop = edition_by_shop(held.editions)
+    most = _portion_rows()
+    rows = removed_rows.stage(connection, tables.raw_event, by_shop, which, most)
     removed_rows.stage(connection, tables.raw_order, by_shop, "false")
     if not rows.num_rows:
         return False
     # The rules on forms may change: the facts that are kept have the ids that were imported.
     events = read_raw.read_events(connection, removed_rows.REMOVED_EVENT, by_shop, as_imported=True)
-    no_orders = read_raw.read_orders(connection, "false", by_shop)
     identifiers = rows.select(["shop_key", "event_id", *IDENTIFIERS]).to_pandas()
     identifiers["edition"] = identifiers.pop("shop_key").map(by_shop)
-    kept = keep(events, no_orders, identifiers)
+    kept = keep(events, identifiers)
     connection.commit()
     fence_all(connection, held)
     # An undo begins under the same lock of shops: it is seen here, or sees here what is gone.
@@ -122,9 +136,10 @@ def _purge_portion(run: JobRun, held: Claim, which: str) -> bool:
         "WHERE gone.batch_id = import_batch.batch_id"
     )
     delete_staged_events(connection)
+    count_rows_left(connection)
     connection.commit()
     run.record.rows += rows.num_rows
-    return rows.num_rows == removed_rows.portion_rows()
+    return rows.num_rows == most
 
 
 def _write(connection: ArrowConnection, held: Claim, shop_key: int, kept: KeptFacts) -> None:
@@ -138,8 +153,8 @@ def _write(connection: ArrowConnection, held: Claim, shop_key: int, kept: KeptFa
         shop_key,
     )
     if last is not None:
-        ((_, _, before),) = kept_facts_io.read(connection, {shop_key: 0}, f"batch_id = {last}")
-        kept = joined([before, kept])
+        (before,) = kept_facts_io.read(connection, [shop_key], f"batch_id = {last}")
+        kept = joined([before.facts, kept])
     rows = len(kept.sessions) + len(kept.steps) + len(kept.answers)
     if last is not None:
         connection.execute("UPDATE import_batch SET rows = $1 WHERE batch_id = $2", rows, last)

@@ -8,18 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.arrays.group_keys import index_of_rows
-from jobs.facts import days_of_raw, facts_of_days, kept_facts_io, read_raw
-from jobs.facts.calendar import Calendar
+from jobs.facts import days_of_raw, facts_of_days, latest_events, touched
 from jobs.facts.changes import Changes
 from jobs.facts.days_of_raw import Days
-from jobs.facts.derive_changes import derive_changes
 from jobs.facts.fact_writer import write_changes
-from jobs.facts.gather import gather
-from jobs.facts.kept_facts import with_kept
-from jobs.facts.latest_events import with_latest
-from jobs.facts.partials import fold
-from jobs.pipeline import batching
-from jobs.pipeline.apply_batch import NO_EVENTS, add_deltas, calendar_of, deltas_of, units_of
+from jobs.pipeline import batching, derive
 from jobs.rollups import ROLLUPS, difference
 from jobs.rollups.funnel import events as roll_up_events
 from jobs.run.clock import now_micros
@@ -128,36 +121,26 @@ def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[di
     return list(found.values())
 
 
-def derive(connection: ArrowConnection, days: Days) -> Changes:
+def derive_days(connection: ArrowConnection, days: Days) -> Changes:
     """How the facts stored of the sessions and orders of these days differ from what raw rows say, and with
     them the names of their steps and the customers of their e-mails. Sums over facts are counted anew."""
     connection.analyze(days_of_raw.stage(connection, days))
-    by_shop = {edition.shop_key: edition.edition for edition in days}
-    events = read_raw.read_events(connection, days_of_raw.IN_SESSIONS, by_shop)
-    orders = read_raw.read_orders(connection, days_of_raw.IN_ORDERS, by_shop)
-    partials = fold(events, orders)
-    sessions = partials.sessions[["edition", "session_hash"]]
-    kept = kept_facts_io.read_sessions(connection, by_shop, sessions)
-    partials = with_kept(partials, ((edition, facts) for _, edition, facts in kept))
-    conditions = days_of_raw.IN_SESSIONS, days_of_raw.IN_ORDERS
-    partials, decided = with_latest(connection, by_shop, partials, *conditions)
+    touched.stage(connection, days_of_raw.SESSIONS, days_of_raw.ORDERS)
+    by_shop = derive.edition_by_shop(days)
+    staged = latest_events.stage_touched(connection, by_shop)
+    rows = derive.read(connection, by_shop, removed=staged)
     window_days = next(iter(days)).window_days
-    gathered = gather(
-        connection, partials, window_days, replace=True, removed=decided, recount=True
-    )
-    return derive_changes(partials, gathered, window_days)
+    return derive.derive(connection, rows, window_days, recount=True)
 
 
 def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summary, pa.Table]]:
     """Every summary's rows of these days, from the stored facts (`events`: from the raw events and
     kept facts)."""
-    calendar: Calendar = calendar_of(days)
+    calendar = derive.calendar_of(days)
     spans = days_of_raw.spans(days)
     facts = facts_of_days.stored_facts(connection, calendar, spans)
     days_of_raw.stage(connection, days)
-    events = facts_of_days.events_by_day(
-        connection, calendar, {edition.shop_key: edition.edition for edition in days}, spans
-    )
+    events = facts_of_days.events_by_day(connection, calendar, derive.edition_by_shop(days), spans)
     chosen = [
         np.concatenate([np.full(len(own), edition.edition) for edition, own in days.items()]),
         np.concatenate([np.asarray(own, np.int64) for own in days.values()]),
@@ -178,13 +161,14 @@ def backfill(
     """Recompute the facts and daily rows of the days `first`..`last` in one transaction. Commits."""
     days = {edition: range(first, last + 1)}
     connection.analyze("raw_event")
-    changes = derive(connection, days)
-    units = units_of(connection, changes, calendar_of([edition]))
+    changes = derive_days(connection, days)
+    calendar = derive.calendar_of([edition])
+    units = derive.units_of(connection, changes, calendar)
     connection.commit()
     leases.fence(connection, held, [edition.edition], connection.now_micros())
     write_changes(connection, changes)
     # The changed facts move rows of other days, too. The days themselves are replaced after that.
-    add_deltas(connection, deltas_of(units, NO_EVENTS))
+    derive.add_deltas(connection, derive.deltas_of(units, calendar))
     for summary, rows in rows_of_days(connection, days):
         writer.replace(connection, summary, edition.edition, first, last, rows)
     editions.mark_rolled_up(connection, [edition.edition], now_micros())

@@ -1,23 +1,24 @@
 """Raw rows are taken back: facts and daily rows follow by deltas, as if the rows had never come.
 
-A portion of the rows is one transaction, under the leases of all editions of their shops: the sessions and
-orders of the portion are derived anew from the rows that are left, the difference is added to the daily
-rows, and the raw rows are deleted. Raw rows and figures agree at every instant, so a removal that was
+A portion of the rows is one transaction, under the leases of all editions of their shops: the raw rows are
+deleted, their sessions and orders are derived anew from the rows that are left (`derive.py`), and the
+difference is added to the daily rows. Raw rows and figures agree at every instant, so a removal that was
 killed is ended by repeating it.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import pandas as pd
 
-from jobs.facts import kept_facts_io
+from jobs.facts import kept_facts_io, latest_events, read_raw, touched
 from jobs.facts.fact_writer import write_changes
-from jobs.pipeline import plan, removed_rows
-from jobs.pipeline.apply_batch import add_deltas
-from jobs.pipeline.following import DroppedFacts, Following, follow, one_of_each_shop
+from jobs.facts.form_rules import rules_of
+from jobs.facts.kept_facts import KeptFacts
+from jobs.facts.kept_facts_io import KeptBatch
+from jobs.pipeline import derive, plan, removed_rows
 from jobs.pipeline.removed_rows import REMOVED_EVENT, REMOVED_ORDER
 from jobs.run.clock import now_micros
 from jobs.run.job_run import JobRun
@@ -25,8 +26,9 @@ from jobs.run.phases import phase
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions import editions, leases
+from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
-from warehouse.editions.pending_batches import sql_list
+from warehouse.editions.pending_batches import is_applied, sql_list
 
 Which: TypeAlias = Callable[[pd.DataFrame], "pd.Series[bool]"]
 """A mask of `KeptFacts.groups`."""
@@ -70,12 +72,12 @@ def remove_kept_facts(run: JobRun, shop_key: int, which: Which) -> int:
 
     def remove(held: Claim, _free: list[int]) -> None:
         nonlocal removed
-        for batch_id, _, kept in kept_facts_io.read(run.connection, {shop_key: 0}):
-            is_gone = which(kept.groups)
+        for kept in kept_facts_io.read(run.connection, [shop_key]):
+            is_gone = which(kept.facts.groups)
             if is_gone.any():
-                gone, left = kept.only(is_gone), kept.only(~is_gone)
-                _remove_dropped(run, held, DroppedFacts(shop_key, batch_id, gone, left))
-                removed += int(gone.instants["events"].sum())
+                gone = kept._replace(facts=kept.facts.only(is_gone))
+                _remove_kept(run, held, gone, kept.facts.only(~is_gone))
+                removed += int(gone.facts.instants["events"].sum())
                 run.raise_if_stopped()
         run.connection.commit()
 
@@ -101,19 +103,20 @@ def _remove_portion(
     orders = removed_rows.stage(connection, tables.raw_order, shops, rows.orders).num_rows
     if not events and not orders:
         return False
-    phase("derive")
-    following = [follow(connection, together) for together in one_of_each_shop(held.editions)]
-    connection.commit()
     phase("write")
     fence_all(connection, held)
     keep_editions(connection, held, shops)
     if _still_meet(connection, rows) != (events, orders):
         connection.rollback()
         return True
-    _write(connection, held, following)
+    gone = [(own, _removed_events(connection, own)) for own in _one_of_each_shop(held.editions)]
     connection.execute(f"DELETE FROM raw_order WHERE {REMOVED_ORDER}")
     connection.execute(f"DELETE FROM repeated_order WHERE {REMOVED_ORDER}")
     delete_staged_events(connection)
+    sessions, orders_of = f"SELECT {touched.SESSION}", f"SELECT {touched.ORDER}"
+    touched.stage(connection, f"{sessions} FROM removed_event", f"{orders_of} FROM removed_order")
+    _follow(connection, gone)
+    count_rows_left(connection)
     if also:
         for shop_key in shops:
             also(connection, shop_key)
@@ -124,20 +127,70 @@ def _remove_portion(
     return removed_rows.portion_rows() in (events, orders)
 
 
-def _remove_dropped(run: JobRun, held: Claim, dropped: DroppedFacts) -> None:
+def _remove_kept(run: JobRun, held: Claim, gone: KeptBatch, left: KeptFacts) -> None:
     """Remove some of the kept facts of a batch. Commits. Raises LeaseLost as `_remove_portion`."""
-    connection, shop_key = run.connection, dropped.shop_key
-    phase("derive")
-    removed_rows.stage_kept(connection, shop_key, dropped.batch_id, dropped.gone)
-    following = [follow(connection, [edition], dropped) for edition in held.editions]
-    connection.commit()
+    connection, (batch_id, shop_key, facts) = run.connection, gone
+    removed_rows.stage_kept(connection, shop_key, batch_id, facts)
     phase("write")
     fence_all(connection, held)
     keep_editions(connection, held, [shop_key])
-    _write(connection, held, following)
-    kept_facts_io.write(connection, dropped.batch_id, shop_key, dropped.left)
+    kept_facts_io.write(connection, batch_id, shop_key, left)
+    touched.stage(connection, more=kept_facts_io.session_keys([gone]))
+    _follow(
+        connection,
+        [
+            ([edition], _counted_events(connection, edition, gone))
+            for edition in held.editions
+            if connection.value(
+                f"SELECT 1 FROM import_batch WHERE batch_id = {batch_id} AND "
+                f"{is_applied(str(edition.edition))}"
+            )
+        ],
+    )
     connection.commit()
     run.record.shops.add(shop_key)
+
+
+def _counted_events(connection: ArrowConnection, edition: Edition, gone: KeptBatch) -> pd.DataFrame:
+    """The events of kept facts, as this edition has their forms counted."""
+    rules = rules_of(connection, [edition.edition])
+    return gone.facts.counted(gone.shop_key, rules).events(edition.edition)
+
+
+def _one_of_each_shop(some: Iterable[Edition]) -> list[list[Edition]]:
+    """Editions in groups that can follow together: of one window, and one of each shop."""
+    groups: dict[tuple[str, int], list[Edition]] = {}
+    for edition in some:
+        groups.setdefault((edition.state, edition.window_days), []).append(edition)
+    return list(groups.values())
+
+
+def _removed_events(connection: ArrowConnection, own: list[Edition]) -> pd.DataFrame:
+    """The staged events that these editions have applied, as `RawEvents.events`."""
+    by_shop = derive.edition_by_shop(own)
+    applied = is_applied(sql_list(by_shop.values()))
+    return read_raw.read_events(connection, f"{REMOVED_EVENT} AND {applied}", by_shop).events
+
+
+def _follow(
+    connection: ArrowConnection, gone: Iterable[tuple[list[Edition], pd.DataFrame]]
+) -> None:
+    """Have figures follow what is deleted; `gone`: the events of it that some editions had."""
+    for own, events in gone:
+        by_shop = derive.edition_by_shop(own)
+        removed = replace(
+            latest_events.stage_removed(connection, by_shop),
+            sessions=events[["edition", "session_hash"]].drop_duplicates(),
+            orders=removed_rows.orders_of(connection, by_shop),
+        )
+        rows = derive.read(connection, by_shop, removed=removed)
+        changes = derive.derive(connection, rows, own[0].window_days)
+        calendar = derive.calendar_of(own)
+        units = derive.units_of(connection, changes, calendar)
+        write_changes(connection, changes)
+        derive.add_deltas(connection, derive.deltas_of(units, calendar, removed=events))
+        numbers = [edition.edition for edition in own]
+        editions.mark_rolled_up(connection, numbers, now_micros())
 
 
 def fence_all(connection: ArrowConnection, held: Claim) -> None:
@@ -156,14 +209,6 @@ def keep_editions(connection: ArrowConnection, held: Claim, shops: list[int]) ->
         raise leases.LeaseLost("a shop has another edition now")
 
 
-def _write(connection: ArrowConnection, held: Claim, following: list[Following]) -> None:
-    for one in following:
-        write_changes(connection, one.changes)
-        add_deltas(connection, one.deltas)
-    numbers = [edition.edition for edition in held.editions]
-    editions.mark_rolled_up(connection, numbers, now_micros())
-
-
 def _still_meet(connection: ArrowConnection, rows: RawRows) -> tuple[int, int]:
     """How many of the staged events and orders still meet their condition, which an import that repeats a row
     can change until their shops are locked."""
@@ -178,11 +223,14 @@ def _still_meet(connection: ArrowConnection, rows: RawRows) -> tuple[int, int]:
 
 
 def delete_staged_events(connection: ArrowConnection) -> None:
-    """Delete the staged events, count the rows that are left of their batches and of those of the staged
-    orders, and delete the batches without any. One of which RAW_DAYS took events stays: its import can no
-    longer be undone."""
+    """Delete the staged events."""
     connection.execute(f"DELETE FROM raw_event WHERE {REMOVED_EVENT}")
     connection.execute(f"DELETE FROM repeated_event WHERE {REMOVED_EVENT}")
+
+
+def count_rows_left(connection: ArrowConnection) -> None:
+    """Count the rows that are left of the batches of the staged rows, and delete the batches without any. One
+    of which RAW_DAYS took events stays: its import can no longer be undone."""
     concerned = (
         "batch_id IN (SELECT batch_id FROM removed_event UNION SELECT batch_id FROM removed_order)"
     )

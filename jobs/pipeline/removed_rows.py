@@ -1,21 +1,23 @@
 """The rows of a portion that is removed, staged in `removed_event` and `removed_order`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from sqlalchemy import Table
 
+from jobs.facts import read_raw, touched
 from jobs.facts.kept_facts import KeptFacts
 from jobs.pipeline import batching
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.editions.pending_batches import sql_list
 
-# A portion has so many times fewer raw rows than a group of batches: its sessions and orders are read with
-# all the rows that are left to them.
-_PORTION_FRACTION: Final = 4
+# A portion has so many times fewer raw rows than a group of batches: all that is left of its sessions and
+# orders is read and derived by the transaction that deletes them, which keeps others from writing.
+_PORTION_FRACTION: Final = 20
 
 _EVENT: Final = ("shop_key", "event_id")
 _ORDER: Final = ("shop_key", "order_id", "updated_at", "content")
@@ -33,29 +35,24 @@ REMOVED_EVENT: Final = f"({names(_EVENT)}) IN (SELECT {names(_EVENT)} FROM remov
 REMOVED_ORDER: Final = f"({names(_ORDER)}) IN (SELECT {names(_ORDER)} FROM removed_order)"
 """The condition on `raw_order`: it is staged."""
 
-LEFT_EVENT: Final = (
-    "NOT EXISTS (SELECT 1 FROM removed_event x WHERE x.event_id = raw_event.event_id "
-    "AND x.shop_key = raw_event.shop_key)"
-)
-"""The condition on `raw_event`: it is not staged."""
-
-LEFT_ORDER: Final = (
-    "NOT EXISTS (SELECT 1 FROM removed_order x WHERE x.order_id = {0}.order_id "
-    "AND x.updated_at = {0}.updated_at AND x.content = {0}.content AND x.shop_key = {0}.shop_key)"
-)
-"""The condition on `raw_order` (named {0}): it is not staged."""
-
 
 def portion_rows() -> int:
     return batching.BATCH_ROWS // _PORTION_FRACTION
 
 
-def stage(connection: ArrowConnection, table: Table, shops: Iterable[int], which: str) -> pa.Table:
-    """Stage the first rows of shops in a raw table that meet a condition; returns them. Commits."""
+def stage(
+    connection: ArrowConnection,
+    table: Table,
+    shops: Iterable[int],
+    which: str,
+    most: int | None = None,
+) -> pa.Table:
+    """Stage the first rows (`most` of them, else a portion) of shops in a raw table that meet a condition;
+    returns them. Commits."""
     rows = connection.rows_of(
         table,
         f"SELECT {names(_COLUMNS[table])} FROM {table.name} "
-        f"WHERE shop_key IN ({sql_list(shops)}) AND ({which}) LIMIT {portion_rows()}",
+        f"WHERE shop_key IN ({sql_list(shops)}) AND ({which}) LIMIT {most or portion_rows()}",
     )
     stage_rows(connection, table, rows)
     return rows
@@ -64,9 +61,8 @@ def stage(connection: ArrowConnection, table: Table, shops: Iterable[int], which
 def stage_rows(connection: ArrowConnection, table: Table, rows: pa.Table) -> None:
     """Stage rows of a raw table, in the columns that `stage` takes. Commits."""
     staged = connection.stage(table.name.replace("raw", "removed"), rows)
-    for key in (_COLUMNS[table][1], "form_session_id"):
-        if key in _COLUMNS[table]:
-            connection.execute(f"CREATE INDEX {staged}_{key} ON {staged} ({key})")
+    key = _COLUMNS[table][1]
+    connection.execute(f"CREATE INDEX {staged}_{key} ON {staged} ({key})")
     connection.analyze(staged)
     connection.commit()
 
@@ -90,3 +86,14 @@ def stage_kept(connection: ArrowConnection, shop_key: int, batch_id: int, gone: 
     stage_rows(connection, tables.raw_event, staged)
     no_orders = schema_of(tables.raw_order, _COLUMNS[tables.raw_order]).empty_table()
     stage_rows(connection, tables.raw_order, no_orders)
+
+
+def orders_of(connection: ArrowConnection, by_shop: Mapping[int, int]) -> pd.DataFrame:
+    """The staged orders of shops, each once: edition, order. `by_shop`: the edition of each shop key."""
+    named = connection.rows_of(
+        tables.raw_order,
+        f"SELECT DISTINCT {touched.ORDER} FROM removed_order WHERE shop_key IN ({sql_list(by_shop)})",
+    )
+    shops = named["shop_key"].to_numpy()
+    own = np.array([by_shop[shop_key] for shop_key in shops.tolist()], np.int64)
+    return pd.DataFrame({"edition": own, "order": read_raw.shop_ids(shops, named["order_id"])})

@@ -6,7 +6,7 @@ parameters are `$1`, `$2`, ...; sets of keys travel as temporary tables (`stage`
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -115,9 +115,25 @@ class ArrowConnection:
     def rows_of(self, table: Table, sql: str, *values: Cell) -> pa.Table:
         """The rows of a SELECT of a table's columns, in the table's types: where there are no rows,
         SQLite does not know them."""
-        rows = self.table(sql, *values)
-        schema = schema_of(table, tuple(rows.column_names))
-        return rows if rows.schema.equals(schema) else rows.cast(schema)
+        return _in_types_of(table, self.table(sql, *values))
+
+    def parts_of(self, table: Table, sql: str, most: int) -> Generator[pa.Table]:
+        """The same in parts of about `most` rows, at least one. No other part is in memory meanwhile, and the
+        connection does nothing else until the last is taken, or the generator is closed."""
+        with self._connection.cursor() as cursor:
+            self._execute(cursor, sql, ())
+            self._in_transaction = True
+            reader = cursor.fetch_record_batch()
+            part: list[pa.RecordBatch] = []
+            rows, left = 0, most
+            for batch in reader:
+                part.append(batch)
+                rows += batch.num_rows
+                if rows >= left:
+                    left = rows + most
+                    yield _taken(table, reader.schema, part)
+            if part or not rows:
+                yield _taken(table, reader.schema, part)
 
     def value(self, sql: str, *values: Cell) -> Any:
         """The first value of the first row, or None."""
@@ -231,6 +247,18 @@ def connect_arrow(url: str, *, wait_for_locks: bool = True) -> ArrowConnection:
         return ArrowConnection(backend_of(url), wait_for_locks=wait_for_locks)
     except adbc_driver_manager.OperationalError as error:
         raise Unavailable(str(error)) from error
+
+
+def _taken(table: Table, schema: pa.Schema, part: list[pa.RecordBatch]) -> pa.Table:
+    """The rows of a part, which is empty then."""
+    rows = pa.Table.from_batches(part, schema)
+    part.clear()
+    return _in_types_of(table, rows)
+
+
+def _in_types_of(table: Table, rows: pa.Table) -> pa.Table:
+    schema = schema_of(table, tuple(rows.column_names))
+    return rows if rows.schema.equals(schema) else rows.cast(schema)
 
 
 @cache

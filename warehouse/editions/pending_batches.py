@@ -129,19 +129,6 @@ def pending(
     ).to_pylist()
 
 
-def not_applied(
-    connection: ArrowConnection, numbers: Iterable[int], first: int, last: int
-) -> list[int]:
-    """The batches from the first to the last that these editions have not applied."""
-    rows = connection.table(
-        f"SELECT p.batch_id {from_pending(sql_list(numbers))} WHERE p.batch_id BETWEEN $1 AND $2",
-        first,
-        last,
-    )
-    batches: list[int] = rows.column(0).to_pylist()
-    return batches
-
-
 def pending_rows(connection: ArrowConnection, numbers: list[int]) -> int:
     """How many raw rows these editions have not applied."""
     if not numbers:

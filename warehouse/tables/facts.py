@@ -20,27 +20,17 @@ fact_form_session: Final = Table(
     integer("session_hash"),
     integer("form"),
     text("form_session_id"),
-    # Merged from events: the first of each type, and the first or last value of each attribute with
-    # the (instant, event) that decided it.
+    # From events: the first of each type, and the first or last value of each attribute.
     integer("first_at", NEVER),
-    text("first_event"),
     integer("visitor"),
     integer("viewed_at", NEVER),
     integer("started_at", NEVER),
     integer("subscribed_at", NEVER),
     integer("completed_at", NEVER),
-    integer("device_at", NEVER),
-    text("device_event"),
     integer("device"),
-    integer("utm_at", NEVER),
-    text("utm_event"),
     integer("utm"),
-    integer("customer_at"),
-    text("customer_event"),
     # The customer that an event named; `customer` is the customer after e-mails are resolved.
     integer("customer_seen"),
-    integer("email_at"),
-    text("email_event"),
     integer("email"),
     # Derived: the earlier of subscribed and completed, and what follows from the shop's other facts.
     integer("submitted_at", NEVER),
@@ -82,8 +72,6 @@ fact_answer: Final = Table(
     key("edition"),
     key("session"),
     key("field"),
-    integer("answered_at"),
-    text("answer_event"),
     text("value"),
     sqlite_with_rowid=False,
 )

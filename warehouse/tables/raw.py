@@ -37,6 +37,9 @@ raw_event: Final = Table(
     text("variant"),
     *(text(name) for name in UTM_FIELDS),
     index("batch_id"),
+    # It begins with the session: SQLite, which has no statistics, would take one that begins with the shop
+    # for every statement that names a shop.
+    index("form_session_id", "shop_key"),
     UniqueConstraint("shop_key", "event_id"),
 )
 
@@ -81,4 +84,16 @@ kept_facts: Final = Table(
     integer("last_at"),
     binary("content"),
     index("shop_key", "last_at"),
+)
+
+# The cells of `kept_facts` that have something of a form session: a late event of it is read with them alone.
+kept_session: Final = Table(
+    "kept_session",
+    metadata,
+    # Of shop and session, without the form: another one may count as its.
+    key("session_hash"),
+    key("batch_id"),
+    integer("shop_key"),
+    index("batch_id"),
+    sqlite_with_rowid=False,
 )

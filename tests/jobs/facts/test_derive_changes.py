@@ -11,10 +11,10 @@ from jobs.facts.derive_changes import derive_changes
 from jobs.facts.gather import Gathered
 from jobs.facts.orders import batch_orders
 from jobs.facts.partials import Partials, fold
-from jobs.facts.sessions import StoredSessions, merge_batch
+from jobs.facts.sessions import StoredSessions, batch_sessions
 from tests.support.fact_frames import Row, at, orders, raw_events, raw_orders, rows_of, sessions
 from warehouse import tables
-from warehouse.domain.vocabulary import BY_VISITOR, COMPLETE, VIEW
+from warehouse.domain.vocabulary import BY_VISITOR, COMPLETE, STEP_VIEW, VIEW
 from warehouse.editions.editions import SESSION_BITS
 
 NEW = (1 << SESSION_BITS) + 5
@@ -29,8 +29,8 @@ def gathered(partials: Partials, stored: pd.DataFrame, bought: pd.DataFrame) -> 
         "issues": rows_of(tables.fact_code_issued),
     }
     numbers = rows_of(tables.edition, {"edition": 1, "next_session": 5})
-    batch = merge_batch(
-        partials, StoredSessions(sessions=named, next_numbers=numbers, **nothing), replace=False
+    batch = batch_sessions(
+        partials, StoredSessions(sessions=named, next_numbers=numbers, **nothing)
     )
     versions = Versions(bought, pd.concat([bought, batch_orders(partials.orders)[bought.columns]]))
     emails = touched_emails(partials.emails, batch.sessions.new, versions.new)
@@ -98,11 +98,12 @@ def test_events_that_change_nothing_derived_change_their_session_alone() -> None
         {"session": 1, "session_hash": 11, "first_at": at(1), "is_first_session": 1},
         {"session": 2, "session_hash": 12, "first_at": at(2)},
     )
-    event = {"session_hash": 11, "type": VIEW, "at": at(4), "event_id": "e"}
-    found = changes([event], stored)
+    first = {"session_hash": 11, "type": STEP_VIEW, "at": at(1), "event_id": "e", "step": 1}
+    event = {"session_hash": 11, "type": VIEW, "at": at(4), "event_id": "f"}
+    found = changes([first, event], stored)
     assert found.changed_sessions.tolist() == [1]
     assert found.sessions.new["viewed_at"].loc[1] == at(4)
-    assert found.deciding_events.index.tolist() == [1]
+    assert found.batch_sessions.tolist() == [1]
 
 
 def test_an_order_is_credited_when_it_comes() -> None:

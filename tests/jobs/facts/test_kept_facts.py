@@ -6,7 +6,7 @@ import pandas as pd
 from hypothesis import given
 from pandas.testing import assert_frame_equal
 
-from jobs.facts import kept_facts_io, read_raw
+from jobs.facts import kept_facts_io, read_raw, touched
 from jobs.facts.kept_facts import IDENTIFIERS, keep, with_kept
 from jobs.facts.partials import Partials, fold
 from tests.support.examples import EXAMPLES, start_over
@@ -16,11 +16,16 @@ from tests.support.worlds import World
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 
+# More than there are: each is to be applied.
+BATCHES = range(1_000)
+
 
 def partials_of(connection: ArrowConnection, editions: dict[int, int], which: str) -> Partials:
+    orders = f"SELECT {touched.ORDER} FROM raw_order"
+    touched.stage(connection, orders=orders)
     return fold(
         read_raw.read_events(connection, which, editions),
-        read_raw.read_orders(connection, "true", editions),
+        read_raw.orders_of_touched(connection, editions, BATCHES),
     )
 
 
@@ -29,10 +34,9 @@ def keep_part(connection: ArrowConnection, editions: dict[int, int], which: str,
     columns = ", ".join(("shop_key", "event_id", *IDENTIFIERS))
     rows = connection.rows_of(tables.raw_event, f"SELECT {columns} FROM raw_event WHERE {which}")
     events = read_raw.read_events(connection, which, editions)
-    orders = read_raw.read_orders(connection, "false", editions)
     identifiers = rows.to_pandas()
     identifiers["edition"] = identifiers.pop("shop_key").map(editions)
-    kept = keep(events, orders, identifiers) if rows.num_rows else {}
+    kept = keep(events, identifiers) if rows.num_rows else {}
     for shop_key, edition in editions.items():
         if edition in kept:
             batch_id = 1_000_000 * part + shop_key
@@ -64,8 +68,9 @@ def test_the_parts_give_what_all_gave(sqlite_url: str, given_world: World, seed:
         keep_part(connection, editions, f"{part} IN (0, 1)", modulus)
         kept = kept_facts_io.read(connection, editions)
         rest = partials_of(connection, editions, f"{part} = {left}")
-        found = with_kept(rest, [part[1:] for part in kept])
+        found = with_kept(rest, [(editions[shop_key], facts) for _, shop_key, facts in kept])
         for name, rows in vars(expected).items():
             assert_frame_equal(in_order(getattr(found, name)), in_order(rows), obj=name)
-        connection.execute("DELETE FROM kept_facts")
+        for table in ("kept_facts", "kept_session"):
+            connection.execute(f"DELETE FROM {table}")
         connection.commit()

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
+import pyarrow as pa
 import pytest
 
-from jobs.facts import fact_table_io, kept_facts_io
+from jobs.facts import kept_facts_io, touched
 from jobs.facts.kept_facts import IDENTIFIERS, QUARTER, keep
-from tests.support.fact_frames import at, frame, raw_events, raw_orders, sessions
+from tests.support.fact_frames import at, frame, raw_events
 from warehouse import tables
-from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.arrow import ArrowConnection, schema_of
 
 SHOP, EDITION = 7, 1
 
@@ -17,38 +17,33 @@ SHOP, EDITION = 7, 1
 def keep_batch(connection: ArrowConnection, batch_id: int, *events: tuple[int, int]) -> None:
     """Keep the facts of events, each an instant of a session, as those of a batch."""
     rows = [
-        {"session_hash": session, "at": instant, "event_id": f"{batch_id}-{number}"}
+        {
+            "session_hash": session,
+            "form_session_id": str(session),
+            "at": instant,
+            "event_id": f"{batch_id}-{number}",
+        }
         for number, (session, instant) in enumerate(events)
     ]
     identifiers = frame(
         ({"event_id": row["event_id"]} for row in rows),
         {"edition": EDITION, "event_id": "", **dict.fromkeys(IDENTIFIERS, "")},
     )
-    facts = keep(raw_events(rows), raw_orders(), identifiers)[EDITION]
+    facts = keep(raw_events(rows), identifiers)[EDITION]
     kept_facts_io.write(connection, batch_id, SHOP, facts)
 
 
-def store(connection: ArrowConnection, **first_at: int) -> None:
-    """Store sessions s1, s2, ... with the instants of their first events."""
-    rows = [
-        {"session": int(name[1:]), "session_hash": int(name[1:]), "first_at": instant}
-        for name, instant in first_at.items()
-    ]
-    stored = sessions(*rows).reset_index(drop=True)
-    fact_table_io.replace(connection, tables.fact_form_session, pd.DataFrame(), stored)
+def touch(connection: ArrowConnection, *sessions: int) -> None:
+    keys = {"shop_key": [SHOP] * len(sessions), "form_session_id": [str(one) for one in sessions]}
+    types = schema_of(tables.raw_event, tuple(keys))
+    touched.stage(connection, more=pa.table(keys, types))
 
 
-def read(connection: ArrowConnection, *wanted: int) -> list[tuple[int, int, Sequence[int]]]:
-    """Batch, edition and sessions of what is read for these sessions."""
-    keys = frame(
-        ({"session_hash": session} for session in wanted), {"edition": EDITION, "session_hash": 0}
-    )
-    return [
-        (batch_id, edition, facts.groups["session_hash"].tolist())
-        for batch_id, edition, facts in kept_facts_io.read_sessions(
-            connection, {SHOP: EDITION}, keys
-        )
-    ]
+def read(connection: ArrowConnection, *wanted: int) -> list[tuple[int, Sequence[int]]]:
+    """Edition and sessions of each batch that is read for these sessions."""
+    touch(connection, *wanted)
+    found = kept_facts_io.of_touched(connection, {SHOP: EDITION})
+    return [(edition, facts.groups["session_hash"].tolist()) for edition, facts in found]
 
 
 @pytest.fixture
@@ -61,21 +56,26 @@ def batches(connection: ArrowConnection) -> ArrowConnection:
 
 
 def test_the_batches_of_a_session_have_nothing_of_others(batches: ArrowConnection) -> None:
-    store(batches, s1=at(100), s2=at(100), s3=at(103))
-    assert read(batches, 1) == [(11, EDITION, [1])]
-    assert read(batches, 2) == [(11, EDITION, [2]), (12, EDITION, [2]), (13, EDITION, [2])]
-    assert read(batches, 1, 3) == [(11, EDITION, [1]), (12, EDITION, [3])]
-
-
-def test_a_batch_that_ends_where_the_session_begins_is_read(batches: ArrowConnection) -> None:
-    store(batches, s2=at(101) + QUARTER - 1, s3=at(103))
-    assert read(batches, 3) == [(12, EDITION, [3])]
-    # The earliest of the sessions decides.
-    assert read(batches, 2, 3) == [(12, EDITION, [2, 3]), (13, EDITION, [2])]
-
-
-def test_a_session_that_is_not_stored_has_none(batches: ArrowConnection) -> None:
-    assert read(batches, 1) == []
-    store(batches, s3=at(103))
-    assert read(batches, 2) == []
+    assert read(batches, 1) == [(EDITION, [1])]
+    assert read(batches, 2) == [(EDITION, [2])] * 3
+    assert read(batches, 1, 3) == [(EDITION, [1]), (EDITION, [3])]
+    assert read(batches, 4) == []
     assert read(batches) == []
+
+
+def test_no_cell_without_one_of_the_sessions_is_read(batches: ArrowConnection) -> None:
+    other = "SELECT k.content FROM kept_facts k WHERE k.batch_id = 11"
+    batches.execute(f"UPDATE kept_facts SET content = ({other}) WHERE batch_id = 13")
+    assert read(batches, 1) == [(EDITION, [1])]
+
+
+def test_a_cell_that_is_written_again_has_its_new_sessions_alone(batches: ArrowConnection) -> None:
+    keep_batch(batches, 12, (1, at(103)))
+    assert read(batches, 3) == []
+    assert read(batches, 1) == [(EDITION, [1])] * 2
+
+
+def test_a_condition_leaves_batches_out(batches: ArrowConnection) -> None:
+    touch(batches, 2)
+    found = kept_facts_io.of_touched(batches, {SHOP: EDITION}, "batch_id < 12")
+    assert [facts.groups["session_hash"].tolist() for _, facts in found] == [[2]]

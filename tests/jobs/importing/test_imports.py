@@ -249,7 +249,7 @@ def big(path: Path, rows: int) -> Path:
 def killed(jobs: Commands, at: str, *words: str) -> None:
     """Run a command that kills itself at its second call of a function."""
     # Half of a file of 300 rows is a portion.
-    before = kill_at_call(at, 2, {"jobs.pipeline.batching.BATCH_ROWS": 600})
+    before = kill_at_call(at, 2, {"jobs.pipeline.batching.BATCH_ROWS": 3_000})
     assert jobs.start(*words, before=before).wait() == -9
 
 
@@ -265,14 +265,20 @@ def test_an_import_that_was_killed_can_be_undone(jobs: Commands) -> None:
     assert ids(jobs) == []
 
 
-@pytest.mark.parametrize("place", ["remove_rows", "add_deltas", "delete_staged_events"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "jobs.importing.undo.remove_rows",
+        "jobs.pipeline.derive.add_deltas",
+        "jobs.pipeline.removal.delete_staged_events",
+    ],
+)
 def test_an_undo_that_was_killed_is_ended_by_the_next_rollup(jobs: Commands, place: str) -> None:
     """Killed between two portions, and in the middle of the second."""
     take(jobs, "events", event(event_id="other"))
     jobs("import", "events", str(big(jobs.folder / "big.ndjson", 300)))
     jobs("rollup")
-    module = "jobs.importing.undo" if place == "remove_rows" else "jobs.pipeline.removal"
-    killed(jobs, f"{module}.{place}", "imports", "undo", "3")
+    killed(jobs, place, "imports", "undo", "3")
     assert last(jobs)["state"] == "undoing"
     assert jobs.rows("SELECT COUNT(*) FROM raw_event") == [151]
     jobs("verify", "--all")

@@ -1,5 +1,6 @@
 """Raw events older than RAW_DAYS: which go, what is kept of them, and what then says so."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -196,6 +197,28 @@ def test_a_late_event_merges_with_what_was_kept(jobs: Commands) -> None:
     assert events_kept(jobs) == [3]
     jobs("rebuild")
     assert jobs.rows(session) == [1]
+
+
+def test_a_session_goes_on_after_the_days_that_are_kept(jobs: Commands) -> None:
+    """Its old events are kept facts, its new ones raw: a late one, an undo and a backfill meet both."""
+    today = f"{datetime.now(UTC):%Y-%m-%d}T00:00:01Z"
+    jobs.take("events", [event(event_id="e3", type="start", occurred_at=today)])
+    jobs("rollup")
+    assert jobs("purge").startswith("purged 2 events")
+    assert raw_ids(jobs) == ["e3"]
+    figures = (
+        "SELECT viewed_at, started_at, subscribed_at, submitted_at, first_at FROM fact_form_session"
+    )
+    before = jobs.rows(figures)
+    jobs.take("events", [event(event_id="e4", type="complete", occurred_at=today)])
+    jobs("rollup")
+    assert jobs.rows(figures) == before
+    newest = jobs.rows("SELECT MAX(import_id) FROM import_file")[0]
+    jobs("imports", "undo", str(newest))
+    assert jobs.rows(figures) == before
+    jobs("backfill", "--from", today[:10], "--to", today[:10])
+    assert jobs.rows(figures) == before
+    assert jobs("verify", "--all").endswith("no differences\n")
 
 
 def test_a_person_is_taken_out_of_kept_facts(jobs: Commands) -> None:

@@ -1,9 +1,10 @@
-"""Versions of an order count once their batch is applied: what is only imported changes no comparison."""
+"""Events and versions of orders count once their batch is applied: what is only imported changes nothing."""
 
 import pytest
 
 from tests.support.import_files import event, order
 from tests.support.job_commands import SHOP, Commands
+from warehouse.domain.time import NEVER
 
 REFUNDED = order(updated_at="2026-01-08T00:00:00Z", cancelled_at="2026-01-08T00:00:00Z")
 REVENUE = "SELECT gross, refunded FROM fact_order"
@@ -29,12 +30,34 @@ def test_verify_does_not_compare_it(jobs: Commands, words: list[str]) -> None:
     assert jobs("verify", *words).endswith("no differences\n")
 
 
-def test_a_batch_before_it_does_not_bring_it(jobs: Commands) -> None:
-    """The version that waits has failed before; one that is older comes late."""
+def wait(jobs: Commands) -> None:
+    """The last batch has failed before, and is not due."""
     jobs.change(
         "INSERT INTO edition_batch (edition, batch_id, attempts, failed_at, retry_at, error) "
         f"SELECT edition, (SELECT MAX(batch_id) FROM import_batch), 1, 0, {10**18}, '' FROM shop"
     )
+
+
+def test_an_event_that_waits_does_not_come_with_others_of_its_session(jobs: Commands) -> None:
+    jobs("rollup")
+    jobs.take("events", [event(event_id="waits", type="complete")])
+    wait(jobs)
+    jobs.take("events", [event(event_id="comes", type="start")])
+    jobs("rollup", "--refresh")
+    milestones = (
+        f"SELECT started_at < {NEVER} AS started, completed_at < {NEVER} AS completed "
+        "FROM fact_form_session"
+    )
+    assert [tuple(map(bool, row)) for row in jobs.rows(milestones)] == [(True, False)]
+    assert jobs("verify", "--all").endswith("no differences\n")
+    jobs("rollup")
+    assert [tuple(map(bool, row)) for row in jobs.rows(milestones)] == [(True, True)]
+    assert jobs("verify", "--all").endswith("no differences\n")
+
+
+def test_a_batch_before_it_does_not_bring_it(jobs: Commands) -> None:
+    """The version that waits has failed before; one that is older comes late."""
+    wait(jobs)
     jobs.take("orders", [order(updated_at="2026-01-05T00:00:00Z", total_cents=900)])
     jobs("rollup", "--refresh")
     assert jobs.rows(REVENUE) == [(900, 0)]

@@ -1,0 +1,165 @@
+"""The only way in which a figure changes: touched sessions and orders are derived anew from all their rows.
+
+    stage   the keys of the sessions and orders that a change touches       facts/touched
+    read    all their raw rows, and what is kept of those that are gone     facts/read_raw, facts/kept_facts
+    fold    what these rows say by themselves                               facts/partials
+    gather  every stored row that they may change or depend on              facts/gather
+    derive  the old and the new version of the facts that change            facts/derive_changes
+    write   the facts, and to the daily rows the difference between the rollups of both versions
+
+A batch stages the keys of its rows; a backfill and a verify those of their days; an undo and a forget those
+of the rows that they have deleted.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from jobs.facts import kept_facts_io, read_raw
+from jobs.facts.calendar import Calendar
+from jobs.facts.changes import Changes
+from jobs.facts.derive_changes import derive_changes
+from jobs.facts.gather import gather, gather_neighbours
+from jobs.facts.kept_facts import with_kept
+from jobs.facts.latest_events import with_latest
+from jobs.facts.partials import NOTHING_REMOVED, Partials, Removed, fold, merge_partials
+from jobs.facts.rollup_units import UnitFacts, facts_by_unit
+from jobs.rollups import ROLLUPS, difference
+from jobs.rollups.funnel import events as roll_up_events
+from warehouse.catalogue import SUMMARIES, Summary
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.daily import writer
+from warehouse.editions.editions import Edition
+
+NO_EVENTS: Final = pd.DataFrame(
+    {name: np.empty(0, np.int64) for name in ("edition", "form", "batch", "at")}
+)
+
+
+@dataclass(frozen=True)
+class TouchedRows:
+    """All that the touched sessions and orders have.
+
+    - `partials`: what their rows say by themselves
+    - `events`: edition, form, batch, at; a row per raw event of the batches that are to be applied
+    - `removed`: what does not count any more
+    """
+
+    partials: Partials
+    events: pd.DataFrame
+    removed: Removed
+
+
+def calendar_of(involved: Iterable[Edition]) -> Calendar:
+    """The days of these editions."""
+    return Calendar({edition.edition: edition.timezone for edition in involved})
+
+
+def edition_by_shop(involved: Iterable[Edition]) -> dict[int, int]:
+    """The edition of each shop key; there is one of each shop."""
+    return {edition.shop_key: edition.edition for edition in involved}
+
+
+def read(
+    connection: ArrowConnection,
+    by_shop: Mapping[int, int],
+    applying: Collection[int] = (),
+    removed: Removed = NOTHING_REMOVED,
+) -> TouchedRows:
+    """Read all rows of the touched sessions and orders. Leaves a transaction open.
+
+    `by_shop`: the edition of each shop key. A row counts if this has applied its batch, or is to apply it
+    (`applying`). `removed`: of raw rows that were deleted; and the e-mails and steps that are staged
+    (`facts/latest_events.py`), to be decided by all that is left.
+    """
+    orders = read_raw.orders_of_touched(connection, by_shop, applying)
+    parts, events = [], []
+    with closing(read_raw.events_of_touched(connection, by_shop, applying)) as read_parts:
+        for raw in read_parts:
+            parts.append(fold(raw, orders))
+            events.append(raw.events.loc[raw.events["batch"].isin(applying), list(NO_EVENTS)])
+            orders = read_raw.no_orders()
+            # It would be in memory with the next part.
+            del raw
+    partials = merge_partials(parts)
+    kept = kept_facts_io.of_touched(
+        connection, by_shop, read_raw.counts("batch_id", by_shop, applying)
+    )
+    partials = _with_tests(with_kept(partials, kept), removed.orders)
+    partials = with_latest(connection, by_shop, partials, removed)
+    is_gone = ~removed.sessions["session_hash"].isin(partials.sessions["session_hash"])
+    return TouchedRows(
+        partials,
+        pd.concat(events, ignore_index=True),
+        replace(removed, sessions=removed.sessions[is_gone]),
+    )
+
+
+def _with_tests(partials: Partials, removed: pd.DataFrame) -> Partials:
+    """With the removed orders (edition, order) that have no version left, as tests: those are in no fact."""
+    standing = partials.orders
+    gone = removed[~removed["order"].isin(standing["order"])]
+    gone = gone.reindex(columns=standing.columns, fill_value=0)
+    gone = gone.assign(test=1, order_id="", customer_id="")
+    return replace(partials, orders=pd.concat([standing, gone], ignore_index=True))
+
+
+def derive(
+    connection: ArrowConnection, rows: TouchedRows, window_days: int, *, recount: bool = False
+) -> Changes:
+    """How the stored facts differ from what the rows say. Leaves a transaction open.
+
+    `recount`: sums over facts are counted anew, in place of what is stored of them.
+    """
+    gathered = gather(connection, rows.partials, window_days, rows.removed, recount=recount)
+    return derive_changes(rows.partials, gathered, window_days)
+
+
+def units_of(
+    connection: ArrowConnection, changes: Changes, calendar: Calendar
+) -> dict[str, UnitFacts]:
+    """By unit (`Summary.unit`), all that rollups must sum to know the difference of the changes."""
+    return facts_by_unit(changes, gather_neighbours(connection, changes), calendar)
+
+
+def deltas_of(
+    units: Mapping[str, UnitFacts],
+    calendar: Calendar,
+    events: pd.DataFrame = NO_EVENTS,
+    removed: pd.DataFrame = NO_EVENTS,
+) -> list[tuple[Summary, pa.Table]]:
+    """By summary, the difference between the rollups of the old and the new version of the facts.
+
+    `events`: edition, form, at; a row per raw event that is new to its edition; `removed`: of each that the
+    edition had applied and that is removed.
+    """
+    deltas = []
+    for summary in SUMMARIES:
+        if summary.unit == "events":
+            new, old = (_by_day(calendar, rows) for rows in (events, removed))
+            delta = difference(summary.name, roll_up_events(new), roll_up_events(old))
+        else:
+            roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
+            delta = difference(summary.name, roll_up(facts.new), roll_up(facts.old))
+        deltas.append((summary, delta))
+    return deltas
+
+
+def _by_day(calendar: Calendar, events: pd.DataFrame) -> pd.DataFrame:
+    days = calendar.days(events["edition"].to_numpy(), events["at"].to_numpy())
+    return events[["edition", "form"]].assign(day=days)
+
+
+def add_deltas(
+    connection: ArrowConnection,
+    deltas: Iterable[tuple[Summary, pa.Table]],
+    empty: Collection[int] = (),
+) -> None:
+    """Add differences to all daily rows. `empty`: editions that have none."""
+    for summary, delta in deltas:
+        writer.add(connection, summary, delta, empty)
