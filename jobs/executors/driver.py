@@ -49,7 +49,7 @@ Plan = Callable[[], list[Edition]]
 def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False) -> None:
     """Have an engine's workers roll up what a plan says, if it is more than one portion. The rest is left to
     the run itself. `only_due`: see `Drain`."""
-    if not run.connection.backend.has_many_writers:
+    if not run.connection.has_many_writers:
         raise CommandFailed(
             f"EXECUTOR={executor}: SQLite has one writer at a time, so that more processes gain "
             "nothing. Use inline, or a warehouse on PostgreSQL"
