@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -69,13 +70,18 @@ def prepare(process: str) -> None:
 
 def _nearly_settings() -> Iterator[str]:
     """Sentences on variables that are probably misspelt settings: nothing reads them."""
-    names = {setting.name for setting in SETTINGS}
-    names |= {f"{name}_FILE" for name in names}
-    # Short names, such as HOST, are like many that others use.
-    long = [name for name in names if len(name) >= _LONG]
-    for variable in sorted(os.environ.keys() - names):
-        for name in get_close_matches(variable, long, 1, _ALIKE):
+    for variable in sorted(os.environ):
+        if name := _meant(variable):
             yield f"{variable} is set, and no setting is called so: is {name} meant?"
+
+
+@cache
+def _meant(variable: str) -> str:
+    """The setting, or its file, that a variable which is neither is nearly called; "" where none is."""
+    names = {f"{setting.name}{ending}" for setting in SETTINGS for ending in ("", "_FILE")}
+    # Short names, such as HOST, are like many that others use.
+    long = sorted(name for name in names if len(name) >= _LONG)
+    return "" if variable in names else next(iter(get_close_matches(variable, long, 1, _ALIKE)), "")
 
 
 def hide_memory() -> None:
