@@ -41,7 +41,7 @@ def url(new_shared_url: NewUrl) -> str:
 
 @pytest.fixture(scope="module")
 def port(url: str) -> Iterator[int]:
-    with served(url) as (_, port):
+    with served(url, values={"web.server.connections.BODY_SECONDS": 8}) as (_, port):
         yield port
 
 
@@ -146,8 +146,8 @@ def test_bodies_are_read_in_turns(port: int, engine: Engine) -> None:
     key = ShopBuilder(engine, "turns.example").mint()
     with slow_clients(port, half_body("/v1/forms", "application/json", "none")) as clients:
         for client in clients:
-            # Without a key nothing is read.
-            assert client.recv(65_536)[:12] in (b"HTTP/1.1 401", b"HTTP/1.1 429")
+            # Without a key nothing is read; a server that is busy says 503.
+            assert int(client.recv(65_536).split()[1]) in (401, *REFUSED)
     with slow_clients(port, half_body("/v1/forms", "application/json", key), BODIES) as clients:
         # Half of the turns of each process are for one shop.
         served = 3 * WORKERS
