@@ -84,7 +84,7 @@ def live(product: Product, some: World, rng: Random) -> None:
 
 
 def test_a_world_at_any_age(product: Product) -> None:
-    live(product, world(2, size=25), Random(2))
+    live(product, world(2, size=45), Random(2))
 
 
 @given(some=worlds(size=20), seed=seeds)
