@@ -1,18 +1,20 @@
 """The servers as processes of their own, and how they are asked."""
 
 import atexit
+import fcntl
 import http.client
 import json
 import multiprocessing
+import os
 import random
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from multiprocessing import util
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from tempfile import TemporaryDirectory, gettempdir
+from typing import IO, Any
 from urllib.request import urlopen
 
 import psutil
@@ -28,18 +30,31 @@ DEFAULT_LIMITS = {
 }
 # Below those that the system gives to outgoing connections, of which tests open thousands.
 _PORTS = range(20_000, 30_000)
+_chosen: set[int] = set()
 
 
 def free_port(count: int = 1) -> int:
-    """The first of `count` ports on which nothing listens; no other test is likely to choose one before
-    it is used."""
+    """The first of `count` ports on which nothing listens; no other test chooses one of them while this
+    process runs."""
     while True:
         port = random.SystemRandom().choice(_PORTS)
+        ports = set(range(port, port + count))
         with ExitStack() as listeners, suppress(OSError):
-            for offset in range(count):
+            # A process may lock again what it has locked.
+            if _chosen & ports:
+                continue
+            fcntl.lockf(_of_all_runs(), fcntl.LOCK_EX | fcntl.LOCK_NB, count, port)
+            for each in ports:
                 listener = listeners.enter_context(socket.socket())
-                listener.bind(("127.0.0.1", port + offset))
+                listener.bind(("127.0.0.1", each))
+            _chosen.update(ports)
             return port
+
+
+@cache
+def _of_all_runs() -> IO[bytes]:
+    """A file in which the byte of a port is locked by the process that has chosen it."""
+    return (Path(gettempdir()) / f"formrevenue-ports-{os.getuid()}").open("wb")
 
 
 @contextmanager

@@ -113,6 +113,18 @@ def utm_of(call: Call) -> dict[str, str]:
     }
 
 
+def let_pass(page: Page, milliseconds: int) -> None:
+    """Have a form be in view for as long, by the page's own clock: however slow the machine is, what the
+    snippet does earlier is done then."""
+    page.evaluate(
+        """milliseconds => new Promise(done => new IntersectionObserver((_, observer) => {
+            observer.disconnect();
+            setTimeout(done, milliseconds);
+        }).observe(document.querySelector("form")))""",
+        milliseconds,
+    )
+
+
 def fill_in(page: Page) -> None:
     """Fill in and send FORM."""
     page.locator("select").select_option("friend")

@@ -101,8 +101,10 @@ def test_slow_clients_delay_nobody(port: int, engine: Engine) -> None:
                 assert answered(clients) == set(), sent
             # All of them are answered first, as far as they are.
             await_status(port, key, (201,) if may_write else REFUSED)
-            # Nobody takes the turns of another shop.
-            assert created(port, other) == 201, sent
+            # Nobody takes the turns of another shop. A worker that still answers the others says 503.
+            answers = [created(port, other) for _ in range(ENOUGH)]
+            assert set(answers) <= {201, 503}, sent
+            assert 201 in answers, sent
     await_status(port, key, (201,))
 
 
