@@ -5,9 +5,9 @@ SHELL := /bin/bash
 .SUFFIXES:
 
 PYTHON := .venv/bin/python
-# Processes that run the tests: on two cores one more, since a test waits for a process, a browser or a database in
-# a quarter of its time.
-TEST_WORKERS ?= 3
+# Processes that run the tests: twice the cores, since a test waits for a process, a browser or a database in half
+# of its time.
+TEST_WORKERS ?= 4
 # Seconds for which a test waits for what has to happen; less in `make test`, so that a hang is seen early.
 PATIENT := TEST_PATIENCE=480
 # requirements.lock has what runs, requirements-cluster.lock that and Dask, requirements-dev.lock both and
@@ -67,6 +67,8 @@ $(READY): requirements.lock pyproject.toml
 $(READY_TO_CHECK): requirements-dev.lock $(READY)
 	@echo "setup: adding what tests and checks" >&2
 	$(call install,requirements-dev.lock)
+	@# Compiles the tests: else each process of each first run would.
+	@PYTHONDONTWRITEBYTECODE= $(PYTHON) -m pytest --collect-only -qq >/dev/null
 	@touch $@
 
 .PHONY: demo

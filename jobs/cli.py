@@ -24,7 +24,8 @@ from jobs.commands.options import (
 )
 from jobs.run.errors import one_line_errors
 from warehouse import VERSION
-from warehouse.environment import JOBS, SCHEDULER, WrongSettings, prepare
+from warehouse.environment import WrongSettings, prepare
+from warehouse.setting_values import JOBS, SCHEDULER
 
 # The headings of the help.
 SECTIONS: Final = {

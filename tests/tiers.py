@@ -19,11 +19,16 @@ THOROUGH: Final = (
     "contract/test_forgetting.py",
     "contract/test_form_rules.py",
     "contract/test_life.py::test_random_worlds_keep_their_answers",
+    # On PostgreSQL in `make test`.
+    "contract/test_life.py::test_a_world_keeps_its_answers[sqlite]",
+    "contract/test_equal_age.py::test_a_world_at_any_age[sqlite]",
     "contract/test_raw_days.py",
     "contract/test_removal.py",
     "contract/test_undo.py",
     "warehouse/tenants/test_export.py::test_answers_are_the_same_elsewhere",
     "web/dashboard/test_ads.py::test_a_random_shop",
+    "web/dashboard/test_losses.py::test_a_shop_in_which_nothing_changes_is_left_alone_in_19_of_20_weeks",
+    "web/dashboard/test_statistics.py::test_equal_rates_are_called_greater_as_seldom_as_the_level_says",
     # kills at every place
     "system/faults",
     "jobs/pipeline/test_deadly_batches.py::test_where_every_process_dies_with_it_the_record_outlasts_them",
@@ -35,6 +40,7 @@ THOROUGH: Final = (
     "warehouse/backups/test_backups.py::test_taken_during_import_rollup_and_reads",
     "warehouse/migrations/test_migrations.py::test_a_migration_that_is_killed_has_done_nothing",
     "jobs/landing/test_landing.py::test_two_schedulers_over_one_folder_with_kills",
+    "jobs/commands/test_start.py::test_when_one_dies_all_end",
     "web/collector/test_processes.py::test_each_answered_event_is_in_the_figures_once",
     # clusters, poolers, and several processes at once
     "jobs/executors/test_dask_cluster.py",
@@ -48,6 +54,9 @@ THOROUGH: Final = (
     "system/test_readme.py::test_the_demo_run_again_keeps_its_key_and_its_member",
     # floods, and files of many megabytes
     "jobs/importing/test_ceilings.py",
+    "jobs/importing/test_hostile_files.py::test_rows_that_point_to_one_long_text",
+    "jobs/importing/test_hostile_files.py::test_rows_that_share_a_long_beginning_meet_the_ceiling",
+    "jobs/pulls/test_limits.py::test_what_is_unpacked_has_a_bound",
     *(
         f"jobs/importing/test_hostile_files.py::test_what_unpacks_to_much_more[{name}]"
         for name in ("reopened quotes", "broken lines", "many values", "string", "records")

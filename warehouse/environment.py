@@ -10,96 +10,16 @@ import re
 import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from warehouse import settings
-from warehouse.setting_values import Setting, SettingError
+from warehouse.setting_values import ADMIN, API, JOBS, SCHEDULER, Setting, SettingError
 from warehouse.settings import ENV_FILE, SETTINGS, replica_url
 
-# Kinds of processes: `serve`; `collect`; `scheduler`, `status` and `run`; the other commands of `jobs`; and
-# those of `web` that manage shops, keys and members.
-API: Final = "api"
-COLLECTOR: Final = "collector"
-SCHEDULER: Final = "scheduler"
-JOBS: Final = "jobs"
-ADMIN: Final = "admin"
-
-_OF_JOBS: Final = (
-    settings.ATTRIBUTION_WINDOW_DAYS,
-    settings.REJECTS_DAYS,
-    settings.RAW_DAYS,
-    settings.IMPORTS_DAYS,
-    settings.RUNS_DAYS,
-    settings.AUDIT_DAYS,
-    settings.LANDED_DAYS,
-    settings.BATCH_MAX_ATTEMPTS,
-    settings.EXECUTOR,
-    settings.IMPORT_DIR,
-    settings.IMPORT_MEMORY_MB,
-    settings.IMPORT_MINUTES,
-    settings.PULL_MAX_MB,
-    settings.FORMS_PER_SHOP,
-    settings.CREDENTIALS_KEY,
-    settings.SHOPIFY_CLIENT_ID,
-    settings.SHOPIFY_CLIENT_SECRET,
-    # Those of the API that `start` starts.
-    settings.HOST,
-    settings.PORT,
-)
-_OF_ADMIN: Final = (settings.HOST, settings.PORT, settings.PUBLIC_URL)
-# The settings that not every process uses, by those that do.
-_USED: Final = {
-    JOBS: _OF_JOBS,
-    SCHEDULER: (
-        *_OF_JOBS,
-        settings.NIGHTLY_CRON,
-        settings.VERIFY_CRON,
-        settings.PURGE_CRON,
-        settings.REFRESH_MINUTES,
-        settings.LANDING_POLL_SECONDS,
-    ),
-    ADMIN: _OF_ADMIN,
-    API: (
-        *_OF_ADMIN,
-        settings.READ_WAREHOUSE_URL,
-        settings.WORKERS,
-        settings.METRICS_HOST,
-        settings.METRICS_PORT,
-        settings.TRUSTED_PROXIES,
-        settings.CORS_ORIGINS,
-        settings.RATE_LIMIT,
-        settings.REFRESH_MINUTES,
-        settings.FORMS_PER_SHOP,
-        settings.FORM_BYTES_PER_SHOP,
-        settings.ATTRIBUTION_WINDOW_DAYS,
-        settings.REJECTS_DAYS,
-        settings.SECRET_KEY,
-        # Those of the page that takes files.
-        settings.UPLOAD_MB,
-        settings.IMPORT_DIR,
-        settings.IMPORTS_DAYS,
-        # Those of the pages that set up a shop.
-        settings.CREDENTIALS_KEY,
-        settings.COLLECT_HOST,
-        settings.COLLECT_PORT,
-        settings.COLLECT_URL,
-    ),
-    COLLECTOR: (
-        settings.COLLECT_HOST,
-        settings.COLLECT_PORT,
-        settings.COLLECT_WORKERS,
-        settings.COLLECT_CALLS_PER_ADDRESS,
-        settings.COLLECT_CALLS_PER_KEY,
-        settings.COLLECT_MB_PER_SHOP,
-        settings.COLLECT_METRICS_PORT,
-        settings.METRICS_HOST,
-        settings.TRUSTED_PROXIES,
-        # over HTTPS, browsers come no other way
-        settings.PUBLIC_URL,
-        settings.IMPORT_DIR,
-    ),
-}
+# A scheduler runs all jobs, and the API's members do what commands of `web` do.
+_INCLUDED: Final = {SCHEDULER: JOBS, API: ADMIN}
 
 _PR_SET_DUMPABLE: Final = 4
 # Names that are taken for misspelt: their least length, and how alike they are (`difflib`).
@@ -121,7 +41,7 @@ class WrongSettings(SettingError):
 
 def uses(process: str, setting: Setting) -> bool:
     """Whether such a process uses a setting."""
-    return setting in _USED[process] or not any(setting in used for used in _USED.values())
+    return process in setting.used_by or _INCLUDED.get(process) in setting.used_by
 
 
 def prepare(process: str) -> None:
@@ -129,10 +49,6 @@ def prepare(process: str) -> None:
     WrongSettings."""
     wrong = _add_env_file()
     for setting in SETTINGS:
-        if setting.former_name and setting.former_name in os.environ:
-            wrong.append(
-                f"{setting.former_name} is now called {setting.name}: rename it in the environment"
-            )
         if uses(process, setting):
             try:
                 setting.get()
@@ -154,13 +70,18 @@ def prepare(process: str) -> None:
 
 def _nearly_settings() -> Iterator[str]:
     """Sentences on variables that are probably misspelt settings: nothing reads them."""
-    names = {setting.name for setting in SETTINGS}
-    names |= {f"{name}_FILE" for name in names}
-    # Short names, such as HOST, are like many that others use.
-    long = [name for name in names if len(name) >= _LONG]
-    for variable in sorted(os.environ.keys() - names):
-        for name in get_close_matches(variable, long, 1, _ALIKE):
+    for variable in sorted(os.environ):
+        if name := _meant(variable):
             yield f"{variable} is set, and no setting is called so: is {name} meant?"
+
+
+@cache
+def _meant(variable: str) -> str:
+    """The setting, or its file, that a variable which is neither is nearly called; "" where none is."""
+    names = {f"{setting.name}{ending}" for setting in SETTINGS for ending in ("", "_FILE")}
+    # Short names, such as HOST, are like many that others use.
+    long = sorted(name for name in names if len(name) >= _LONG)
+    return "" if variable in names else next(iter(get_close_matches(variable, long, 1, _ALIKE)), "")
 
 
 def hide_memory() -> None:

@@ -13,6 +13,14 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Final, cast
 
+# Kinds of processes: `serve`; `collect`; `scheduler`, `status` and `run`; the other commands of `jobs`; and
+# those of `web` that manage shops, keys and members.
+API: Final = "api"
+COLLECTOR: Final = "collector"
+SCHEDULER: Final = "scheduler"
+JOBS: Final = "jobs"
+ADMIN: Final = "admin"
+
 
 class SettingError(ValueError):
     """A setting cannot be used. The message names it and says what it must be."""
@@ -30,9 +38,10 @@ class Setting:
     help: str
     # The value may hold a password: messages do not show it.
     secret: bool = False
-    former_name: str = ""
     # A value that works, where the default is none.
     example: str = ""
+    # The processes that use it. A scheduler runs what JOBS are, and the API does what ADMIN does.
+    used_by: tuple[str, ...] = (API, COLLECTOR, SCHEDULER, JOBS, ADMIN)
 
     def get(self) -> Any:
         """The value in the environment, in its file, or the default. Raises SettingError."""
@@ -135,7 +144,8 @@ class Number:
 DAYS: Final = Number(1, 36_500, "days")
 DAYS_OR_OFF: Final = Number(1, 36_500, "days", without="off")
 PORT: Final = Number(1, 65_535)
-OPTIONAL_PORT: Final = Number(1, 65_535, without="")
+# The collector's metrics have the next one.
+METRICS_PORT: Final = Number(1, 65_534, without="")
 _REQUESTS: Final = Number(1, 1_000_000)
 _SECONDS: Final = Number(1, 86_400)
 

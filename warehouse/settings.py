@@ -1,11 +1,23 @@
-"""Settings: one declaration each. The environment is read when a setting is used; `environment.py`
-checks it before a process begins."""
+"""Settings: one declaration each, and all there is to say of one. The environment is read when a setting is
+used; `environment.py` checks it before a process begins."""
 
 from typing import Final
 
 from warehouse import setting_values as values
-from warehouse.setting_values import Setting, SettingError
+from warehouse.setting_values import ADMIN, API, COLLECTOR, JOBS, SCHEDULER, Setting, SettingError
 
+ENV_FILE: Final = Setting(
+    "ENV_FILE",
+    ".env",
+    str,
+    "a file of settings, which the environment overrides (`environment.py`)",
+)
+ALLOW_ROOT: Final = Setting(
+    "ALLOW_ROOT",
+    "0",
+    values.Number(0, 1),
+    "1: root may work on a warehouse in a file of another user, whom root's files can lock out",
+)
 WAREHOUSE_URL: Final = Setting(
     "WAREHOUSE_URL",
     "sqlite:///var/warehouse.db",
@@ -21,6 +33,7 @@ READ_WAREHOUSE_URL: Final = Setting(
     "`WAREHOUSE_URL` without it",
     secret=True,
     example="postgresql://user:password@replica.example/formrevenue",
+    used_by=(API,),
 )
 ATTRIBUTION_WINDOW_DAYS: Final = Setting(
     "ATTRIBUTION_WINDOW_DAYS",
@@ -28,9 +41,14 @@ ATTRIBUTION_WINDOW_DAYS: Final = Setting(
     values.DAYS,
     "how many days (of 24 h) after a submission an order can be credited to it; "
     "after a change, the next rollup recomputes everything",
+    used_by=(API, JOBS),
 )
 REJECTS_DAYS: Final = Setting(
-    "REJECTS_DAYS", "30", values.DAYS, "days after which rejected rows are deleted"
+    "REJECTS_DAYS",
+    "30",
+    values.DAYS,
+    "days after which rejected rows are deleted",
+    used_by=(API, JOBS),
 )
 RAW_DAYS: Final = Setting(
     "RAW_DAYS",
@@ -38,26 +56,35 @@ RAW_DAYS: Final = Setting(
     values.DAYS_OR_OFF,
     "days after which raw events are deleted; every figure stays",
     example="400",
+    used_by=(JOBS,),
 )
 IMPORTS_DAYS: Final = Setting(
     "IMPORTS_DAYS",
     "30",
     values.DAYS,
     "days for which imports are listed and can be undone",
+    used_by=(API, JOBS),
 )
 NIGHTLY_CRON: Final = Setting(
     "NIGHTLY_CRON",
     "15 2 * * *",
     values.cron,
     "when the nightly rollup runs: a cron expression, in UTC",
-    former_name="NIGHTLY",
+    used_by=(SCHEDULER,),
+)
+REFRESH_MINUTES: Final = Setting(
+    "REFRESH_MINUTES",
+    "5",
+    values.Number(1, 1_440, "minutes"),
+    "minutes between two refreshes of the summaries",
+    used_by=(API, SCHEDULER),
 )
 VERIFY_CRON: Final = Setting(
     "VERIFY_CRON",
     "15 4 * * *",
     values.cron,
     "when a sample of days is verified: a cron expression, in UTC",
-    former_name="VERIFY",
+    used_by=(SCHEDULER,),
 )
 PURGE_CRON: Final = Setting(
     "PURGE_CRON",
@@ -65,23 +92,49 @@ PURGE_CRON: Final = Setting(
     values.cron,
     "when old rejects, records of imports and runs, collected and pulled files, `Idempotency-Key`s and what "
     "is left of deleted shops are deleted: a cron expression, in UTC",
-    former_name="PURGE",
+    used_by=(SCHEDULER,),
 )
-REFRESH_MINUTES: Final = Setting(
-    "REFRESH_MINUTES",
+RUNS_DAYS: Final = Setting(
+    "RUNS_DAYS",
+    "90",
+    values.DAYS,
+    "days after which the records of runs are deleted",
+    used_by=(JOBS,),
+)
+AUDIT_DAYS: Final = Setting(
+    "AUDIT_DAYS",
+    "400",
+    values.DAYS,
+    "days after which events of the audit trail are deleted: they have addresses of people",
+    used_by=(JOBS,),
+)
+BATCH_MAX_ATTEMPTS: Final = Setting(
+    "BATCH_MAX_ATTEMPTS",
     "5",
-    values.Number(1, 1_440, "minutes"),
-    "minutes between two refreshes of the summaries",
+    values.Number(1, 1_000),
+    "failed attempts after which a batch is set aside",
+    used_by=(JOBS,),
+)
+EXECUTOR: Final = Setting(
+    "EXECUTOR",
+    "inline",
+    values.executor,
+    "the processes that roll up: `inline`, `processes:N` or `dask+tls://HOST:PORT`",
+    used_by=(JOBS,),
 )
 IMPORT_DIR: Final = Setting(
-    "IMPORT_DIR", "var/landing", values.folder, "the landing folder, with a subfolder for each kind"
+    "IMPORT_DIR",
+    "var/landing",
+    values.folder,
+    "the landing folder, with a subfolder for each kind",
+    used_by=(API, COLLECTOR, JOBS),
 )
 LANDING_POLL_SECONDS: Final = Setting(
     "LANDING_POLL_SECONDS",
     "10",
     values.Number(1, 3_600, "seconds"),
     "seconds between two looks into the landing folder",
-    former_name="IMPORT_SECONDS",
+    used_by=(SCHEDULER,),
 )
 LANDED_DAYS: Final = Setting(
     "LANDED_DAYS",
@@ -89,91 +142,114 @@ LANDED_DAYS: Final = Setting(
     values.DAYS,
     "days after which imported files of the collector, of pulls and of pages are deleted from "
     "`done/`; others stay",
+    used_by=(JOBS,),
 )
 IMPORT_MEMORY_MB: Final = Setting(
     "IMPORT_MEMORY_MB",
     "1024",
     values.Number(256, 1_000_000, "megabytes"),
     "megabytes of memory that the import of one file may take (on Linux); a file that takes more fails",
+    used_by=(JOBS,),
 )
 IMPORT_MINUTES: Final = Setting(
     "IMPORT_MINUTES",
     "60",
     values.Number(1, 1_440, "minutes"),
     "minutes that the import of one file may take; a file that takes longer fails",
+    used_by=(JOBS,),
 )
 PULL_MAX_MB: Final = Setting(
     "PULL_MAX_MB",
     "2000",
     values.Number(1, 1_000_000, "megabytes"),
     "megabytes that one pull may bring; one that brings more fails",
+    used_by=(JOBS,),
 )
 UPLOAD_MB: Final = Setting(
     "UPLOAD_MB",
     "256",
     values.Number(1, 10_000, "megabytes"),
     "megabytes that a file may have which a member drops on the Data page",
+    used_by=(API,),
 )
-BATCH_MAX_ATTEMPTS: Final = Setting(
-    "BATCH_MAX_ATTEMPTS",
-    "5",
-    values.Number(1, 1_000),
-    "failed attempts after which a batch is set aside",
-    former_name="BATCH_TRIES",
+HOST: Final = Setting(
+    "HOST",
+    "127.0.0.1",
+    values.host,
+    "the address that the API listens on",
+    used_by=(JOBS, ADMIN),
 )
-EXECUTOR: Final = Setting(
-    "EXECUTOR",
-    "inline",
-    values.executor,
-    "the processes that roll up: `inline`, `processes:N` or `dask+tls://HOST:PORT`",
+PORT: Final = Setting(
+    "PORT",
+    "8000",
+    values.PORT,
+    "the port that the API listens on",
+    used_by=(JOBS, ADMIN),
 )
-RUNS_DAYS: Final = Setting(
-    "RUNS_DAYS", "90", values.DAYS, "days after which the records of runs are deleted"
-)
-AUDIT_DAYS: Final = Setting(
-    "AUDIT_DAYS",
-    "400",
-    values.DAYS,
-    "days after which events of the audit trail are deleted: they have addresses of people",
-)
-HOST: Final = Setting("HOST", "127.0.0.1", values.host, "the address that the API listens on")
-PORT: Final = Setting("PORT", "8000", values.PORT, "the port that the API listens on")
 WORKERS: Final = Setting(
-    "WORKERS", "2", values.Number(1, 256), "the number of processes that serve the API"
+    "WORKERS",
+    "2",
+    values.Number(1, 256),
+    "the number of processes that serve the API",
+    used_by=(API,),
+)
+METRICS_HOST: Final = Setting(
+    "METRICS_HOST",
+    "127.0.0.1",
+    values.host,
+    "the address that metrics are served on",
+    used_by=(API, COLLECTOR),
+)
+METRICS_PORT: Final = Setting(
+    "METRICS_PORT",
+    "",
+    values.METRICS_PORT,
+    "the port that metrics for Prometheus are served on, and the collector's on the next one; they are off "
+    "without it",
+    example="9100",
+    used_by=(API, COLLECTOR),
 )
 COLLECT_HOST: Final = Setting(
-    "COLLECT_HOST", "127.0.0.1", values.host, "the address that the collector listens on"
+    "COLLECT_HOST",
+    "127.0.0.1",
+    values.host,
+    "the address that the collector listens on",
+    used_by=(API, COLLECTOR),
 )
 COLLECT_PORT: Final = Setting(
-    "COLLECT_PORT", "8001", values.PORT, "the port that the collector listens on"
+    "COLLECT_PORT",
+    "8001",
+    values.PORT,
+    "the port that the collector listens on",
+    used_by=(API, COLLECTOR),
 )
 COLLECT_WORKERS: Final = Setting(
-    "COLLECT_WORKERS", "2", values.Number(1, 256), "the number of processes that collect events"
+    "COLLECT_WORKERS",
+    "2",
+    values.Number(1, 256),
+    "the number of processes that collect events",
+    used_by=(COLLECTOR,),
 )
 COLLECT_CALLS_PER_ADDRESS: Final = Setting(
     "COLLECT_CALLS_PER_ADDRESS",
     "6000",
     values.Number(1, 1_000_000, "calls a minute", without="off"),
     "tracking calls a minute that the collector takes from one address on each host, and as many at once",
+    used_by=(COLLECTOR,),
 )
 COLLECT_CALLS_PER_KEY: Final = Setting(
     "COLLECT_CALLS_PER_KEY",
     "60000",
     values.Number(1, 10_000_000, "calls a minute", without="off"),
     "tracking calls a minute that the collector keeps of one write key on each host, and as many at once",
+    used_by=(COLLECTOR,),
 )
 COLLECT_MB_PER_SHOP: Final = Setting(
     "COLLECT_MB_PER_SHOP",
     "1000",
     values.Number(1, 1_000_000, "megabytes a day", without="off"),
     "megabytes a day that the collector writes for one shop on each host, and as many at once",
-)
-COLLECT_METRICS_PORT: Final = Setting(
-    "COLLECT_METRICS_PORT",
-    "",
-    values.OPTIONAL_PORT,
-    "the port that the collector's metrics are served on, at `METRICS_HOST`; they are off without it",
-    example="9101",
+    used_by=(COLLECTOR,),
 )
 COLLECT_URL: Final = Setting(
     "COLLECT_URL",
@@ -182,16 +258,7 @@ COLLECT_URL: Final = Setting(
     "the address at which pages of shops reach the collector, used in the snippet that members copy "
     "(`http://COLLECT_HOST:COLLECT_PORT` without it)",
     example="https://collect.example.com",
-)
-METRICS_HOST: Final = Setting(
-    "METRICS_HOST", "127.0.0.1", values.host, "the address that metrics are served on"
-)
-METRICS_PORT: Final = Setting(
-    "METRICS_PORT",
-    "",
-    values.OPTIONAL_PORT,
-    "the port that metrics for Prometheus are served on; they are off without it",
-    example="9100",
+    used_by=(API,),
 )
 PUBLIC_URL: Final = Setting(
     "PUBLIC_URL",
@@ -200,6 +267,7 @@ PUBLIC_URL: Final = Setting(
     "the address at which people reach the service, used in links to it "
     "(`http://HOST:PORT` without it); with `https://`, cookies and browsers are for HTTPS alone",
     example="https://forms.example.com",
+    used_by=(COLLECTOR, ADMIN),
 )
 TRUSTED_PROXIES: Final = Setting(
     "TRUSTED_PROXIES",
@@ -208,6 +276,7 @@ TRUSTED_PROXIES: Final = Setting(
     "addresses or networks, comma-separated, of the proxies whose `X-Forwarded-For` and "
     "`X-Forwarded-Proto` are believed; no network in which clients are",
     example="10.0.0.5",
+    used_by=(API, COLLECTOR),
 )
 CORS_ORIGINS: Final = Setting(
     "CORS_ORIGINS",
@@ -215,6 +284,7 @@ CORS_ORIGINS: Final = Setting(
     values.origins,
     "origins, comma-separated, whose pages may read the API from a browser (`*`: all)",
     example="https://app.example.com",
+    used_by=(API,),
 )
 RATE_LIMIT: Final = Setting(
     "RATE_LIMIT",
@@ -222,6 +292,7 @@ RATE_LIMIT: Final = Setting(
     values.rate,
     "how many requests the keys of a shop may make together on each host, as requests/seconds; "
     "`off`: any number",
+    used_by=(API,),
 )
 FORMS_PER_SHOP: Final = Setting(
     "FORMS_PER_SHOP",
@@ -229,6 +300,7 @@ FORMS_PER_SHOP: Final = Setting(
     values.Number(1, 1_000_000),
     "the most forms of a shop that were created or imported; the API creates no further one (an import "
     "does). Besides, the most forms that become known from tracking calls",
+    used_by=(API, JOBS),
 )
 FORM_BYTES_PER_SHOP: Final = Setting(
     "FORM_BYTES_PER_SHOP",
@@ -236,6 +308,7 @@ FORM_BYTES_PER_SHOP: Final = Setting(
     values.Number(1, 10**15, "bytes"),
     "the most bytes of a shop's forms, schemas and drafts together; the API stores no more "
     "(an import does)",
+    used_by=(API,),
 )
 SECRET_KEY: Final = Setting(
     "SECRET_KEY",
@@ -245,6 +318,7 @@ SECRET_KEY: Final = Setting(
     "creates one and keeps it in the warehouse",
     secret=True,
     example="$(openssl rand -hex 32)",
+    used_by=(API,),
 )
 HASH_SECRET: Final = Setting(
     "HASH_SECRET",
@@ -263,6 +337,7 @@ CREDENTIALS_KEY: Final = Setting(
     "without it, none are kept",
     secret=True,
     example="$(openssl rand -base64 32)",
+    used_by=(API, JOBS),
 )
 SHOPIFY_CLIENT_ID: Final = Setting(
     "SHOPIFY_CLIENT_ID",
@@ -270,74 +345,19 @@ SHOPIFY_CLIENT_ID: Final = Setting(
     str,
     "the client id of the Shopify app by which pulls read orders, for shops without one of their own",
     secret=True,
+    used_by=(JOBS,),
 )
 SHOPIFY_CLIENT_SECRET: Final = Setting(
-    "SHOPIFY_CLIENT_SECRET", "", str, "the secret of that app", secret=True
-)
-
-ENV_FILE: Final = Setting(
-    "ENV_FILE",
-    ".env",
+    "SHOPIFY_CLIENT_SECRET",
+    "",
     str,
-    "a file of settings, which the environment overrides (`environment.py`)",
+    "the secret of that app",
+    secret=True,
+    used_by=(JOBS,),
 )
 
-ALLOW_ROOT: Final = Setting(
-    "ALLOW_ROOT",
-    "0",
-    values.Number(0, 1),
-    "1: root may work on a warehouse in a file of another user, whom root's files can lock out",
-)
-
-SETTINGS: Final = (
-    ENV_FILE,
-    ALLOW_ROOT,
-    WAREHOUSE_URL,
-    READ_WAREHOUSE_URL,
-    ATTRIBUTION_WINDOW_DAYS,
-    REJECTS_DAYS,
-    RAW_DAYS,
-    IMPORTS_DAYS,
-    NIGHTLY_CRON,
-    REFRESH_MINUTES,
-    VERIFY_CRON,
-    PURGE_CRON,
-    RUNS_DAYS,
-    AUDIT_DAYS,
-    BATCH_MAX_ATTEMPTS,
-    EXECUTOR,
-    IMPORT_DIR,
-    LANDING_POLL_SECONDS,
-    LANDED_DAYS,
-    IMPORT_MEMORY_MB,
-    IMPORT_MINUTES,
-    PULL_MAX_MB,
-    UPLOAD_MB,
-    HOST,
-    PORT,
-    WORKERS,
-    METRICS_HOST,
-    METRICS_PORT,
-    COLLECT_HOST,
-    COLLECT_PORT,
-    COLLECT_WORKERS,
-    COLLECT_CALLS_PER_ADDRESS,
-    COLLECT_CALLS_PER_KEY,
-    COLLECT_MB_PER_SHOP,
-    COLLECT_METRICS_PORT,
-    COLLECT_URL,
-    PUBLIC_URL,
-    TRUSTED_PROXIES,
-    CORS_ORIGINS,
-    RATE_LIMIT,
-    FORMS_PER_SHOP,
-    FORM_BYTES_PER_SHOP,
-    SECRET_KEY,
-    HASH_SECRET,
-    CREDENTIALS_KEY,
-    SHOPIFY_CLIENT_ID,
-    SHOPIFY_CLIENT_SECRET,
-)
+SETTINGS: Final = tuple(value for value in list(globals().values()) if isinstance(value, Setting))
+"""All settings, in the order in which they are declared."""
 
 
 def replica_url() -> str:

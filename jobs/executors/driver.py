@@ -11,12 +11,12 @@ The driver's own drain does the rest, and all of it where there are no workers.
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from jobs.executors.engines import Engine, open_engine
+from jobs.executors.engines import Engine, Processes
 from jobs.executors.errors import EngineUnavailable, VersionSkew, WorkerFailed
 from jobs.executors.shares import Share, shares
 from jobs.executors.task import TaskOutcome, Work, own_build, run_task
@@ -29,6 +29,7 @@ from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.editions import leases, pending_batches
 from warehouse.editions.editions import Edition
 from warehouse.operations.process_id import LEASE_MICROS
+from warehouse.setting_values import SettingError
 
 _LOOK_SECONDS: Final = 0.5
 # How long an engine may be without workers (they may be restarting) before the driver goes on alone.
@@ -49,7 +50,7 @@ Plan = Callable[[], list[Edition]]
 def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False) -> None:
     """Have an engine's workers roll up what a plan says, if it is more than one portion. The rest is left to
     the run itself. `only_due`: see `Drain`."""
-    if not run.connection.backend.has_many_writers:
+    if not run.connection.has_many_writers:
         raise CommandFailed(
             f"EXECUTOR={executor}: SQLite has one writer at a time, so that more processes gain "
             "nothing. Use inline, or a warehouse on PostgreSQL"
@@ -63,10 +64,33 @@ def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False)
     if not shares(rows, 1):
         return
     try:
-        with open_engine(executor) as engine:
+        with _open_engine(executor) as engine:
             _Driver(run, engine, only_due=only_due).roll_up(rows)
     except EngineUnavailable as error:
         say(f"{error}; this process goes on alone")
+
+
+@contextmanager
+def _open_engine(executor: str) -> Iterator[Engine]:
+    """The engine of a value of EXECUTOR that is not `inline`. At the end of the block, tasks that have not
+    begun are cancelled. Raises EngineUnavailable."""
+    kind, _, rest = executor.partition(":")
+    engine: Engine
+    if kind == "processes":
+        engine = Processes(int(rest))
+    else:
+        try:
+            from jobs.executors.dask_cluster import DaskCluster
+        except ImportError as error:
+            raise SettingError(
+                f"EXECUTOR={executor!r}: the package {error.name} is not installed; "
+                "install the extra `cluster` (`pip install '.[cluster]'`)"
+            ) from None
+        engine = DaskCluster(executor.removeprefix("dask+"))
+    try:
+        yield engine
+    finally:
+        engine.shutdown(wait=True, cancel_futures=True)
 
 
 class _Driver:

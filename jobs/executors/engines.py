@@ -4,10 +4,9 @@ import multiprocessing
 import os
 import signal
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing.synchronize import Event
 from queue import SimpleQueue
 from threading import Thread
@@ -15,7 +14,6 @@ from typing import Any, Final
 
 from jobs.run.signals import stop_in_time
 from warehouse.environment import hide_memory
-from warehouse.setting_values import SettingError
 
 _EXIT_STATUS: Final = 128 + signal.SIGTERM
 
@@ -33,29 +31,6 @@ class Engine(Executor, ABC):
     @abstractmethod
     def avoid(self, worker: str) -> None:
         """Give a worker that has failed no more tasks, where others may do better."""
-
-
-@contextmanager
-def open_engine(executor: str) -> Iterator[Engine]:
-    """The engine of a value of EXECUTOR that is not `inline`. At the end of the block, tasks that have not
-    begun are cancelled. Raises EngineUnavailable."""
-    kind, _, rest = executor.partition(":")
-    engine: Engine
-    if kind == "processes":
-        engine = Processes(int(rest))
-    else:
-        try:
-            from jobs.executors.dask_cluster import DaskCluster
-        except ImportError as error:
-            raise SettingError(
-                f"EXECUTOR={executor!r}: the package {error.name} is not installed; "
-                "install the extra `cluster` (`pip install '.[cluster]'`)"
-            ) from None
-        engine = DaskCluster(executor.removeprefix("dask+"))
-    try:
-        yield engine
-    finally:
-        engine.shutdown(wait=True, cancel_futures=True)
 
 
 class Processes(Engine):

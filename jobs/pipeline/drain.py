@@ -68,7 +68,7 @@ class Drain:
         self._held: dict[int, Edition] = {}
         # By edition that is held, the deaths of former holders.
         self._deaths: dict[int, int] = {}
-        self._child = Child(run.connection.backend.url)
+        self._child = Child(run.connection.url)
         self._failures = run.failures
         self._collisions = 0
         # The editions that were left to the process that holds them.

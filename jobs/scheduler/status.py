@@ -70,7 +70,7 @@ def status(
     else:
         jobs += pull_jobs(pulls)
     return {
-        "warehouse": display_url(connection.backend.url),
+        "warehouse": display_url(connection.url),
         "problems": [finding.message for finding in findings],
         "conditions": [asdict(finding) for finding in findings],
         "shops": shops,
@@ -215,7 +215,7 @@ def _landing(connection: ArrowConnection, root: Path) -> Row:
         "failed": [str(path) for path in folder.failed(root, survey.places)],
         "left_alone": survey.left_alone,
         "since": since,
-        "findings": host_findings.find(root, survey, connection.backend.file),
+        "findings": host_findings.find(root, survey, connection.file),
     }
 
 

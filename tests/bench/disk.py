@@ -7,6 +7,7 @@ from sqlalchemy import Table
 
 from warehouse import tables
 from warehouse.connections.arrow import open_arrow
+from warehouse.connections.backends import backend_of
 
 Layers = Mapping[str, Sequence[Table]]
 LAYERS: Final[Layers] = {
@@ -28,7 +29,7 @@ _POSTGRESQL: Final = (
 def measure(url: str, layers: Layers = LAYERS) -> dict[str, int]:
     """Bytes of each layer."""
     with open_arrow(url) as connection:
-        sql = _SQLITE if connection.backend.name == "sqlite" else _POSTGRESQL
+        sql = _SQLITE if backend_of(url).name == "sqlite" else _POSTGRESQL
         return {
             layer: int(
                 connection.value(sql.format(", ".join(f"'{table.name}'" for table in found)))

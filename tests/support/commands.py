@@ -217,6 +217,13 @@ def kill_at_call(
     return partial(_kill_at_call, place, number, values or {})
 
 
+def set_values(values: Mapping[str, object]) -> None:
+    """Give names of modules (MODULE.NAME) other values, in this process."""
+    for name, value in values.items():
+        module, _, attribute = name.rpartition(".")
+        setattr(import_module(module), attribute, value)
+
+
 def _kill_at_call(place: str, number: int, values: Mapping[str, object]) -> None:
     calls, original = count(1), pkgutil.resolve_name(place)
 
@@ -225,9 +232,7 @@ def _kill_at_call(place: str, number: int, values: Mapping[str, object]) -> None
             os.kill(os.getpid(), signal.SIGKILL)
         return original(*args, **options)
 
-    for name, value in {**values, place: counted}.items():
-        module, _, attribute = name.rpartition(".")
-        setattr(import_module(module), attribute, value)
+    set_values({**values, place: counted})
 
 
 def children(pid: int) -> list[psutil.Process]:

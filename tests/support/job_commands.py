@@ -2,19 +2,22 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from click.testing import CliRunner
 
 from jobs.cli import main
-from tests.support.commands import Command, ForkedProcess, children, start
+from tests.support.commands import Command, ForkedProcess, children, set_values, start
 from tests.support.import_files import Row, order, written
 from tests.support.waiting import wait_until
 from tests.support.warehouse import Warehouse
 
 SHOP: Row = {"shop_id": "a.example", "currency": "EUR"}
+# A scheduler looks for new pulls each ten seconds.
+_LOOKS_SOON: Final = partial(set_values, {"jobs.commands.scheduler._LOOK_SECONDS": 1})
 # Enough that a rollup still works on them when a test has seen the first one done.
 BACKLOG_BATCHES = 15
 
@@ -37,7 +40,7 @@ class Commands(Warehouse):
     def start_scheduler(self) -> Command:
         """Start a scheduler, and wait until it runs its first job: before that a signal would end it
         as any program that has not said what it does with signals."""
-        scheduler = self.start("scheduler")
+        scheduler = self.start("scheduler", before=_LOOKS_SOON)
         wait_until(lambda: children(scheduler.pid))
         return scheduler
 

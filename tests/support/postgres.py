@@ -140,12 +140,12 @@ class StillLocked(AssertionError):
     """A connection that a test has left behind holds a lock."""
 
 
-def empty(url: str) -> None:
+def empty(url: str, patience: str = "10s") -> None:
     """Delete all rows of a migrated database, and count ids from 1 again.
 
     DELETE is several times as fast as TRUNCATE on tables that hold next to nothing. Raises StillLocked
-    where others hold a lock for longer than it takes a backend to see that its client is gone; they have
-    been ended, and the database is empty.
+    where others hold a lock for longer than it takes a backend to see that its client is gone (`patience`);
+    they have been ended, and the database is empty.
     """
     engine = create_engine(url, poolclass=NullPool)
     with engine.connect() as connection:
@@ -155,7 +155,7 @@ def empty(url: str) -> None:
         statements += [f'ALTER SEQUENCE "{name}" RESTART' for name in sequences]
         if "secret" in tables:
             statements.append(USE_KNOWN_SECRET)
-        connection.exec_driver_sql("SET lock_timeout = '10s'")
+        connection.exec_driver_sql(f"SET lock_timeout = '{patience}'")
         connection.commit()
         try:
             connection.exec_driver_sql("; ".join(statements))

@@ -1,22 +1,25 @@
 """The servers as processes of their own, and how they are asked."""
 
 import atexit
+import fcntl
 import http.client
 import json
 import multiprocessing
+import os
 import random
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, partial
 from multiprocessing import util
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from tempfile import TemporaryDirectory, gettempdir
+from typing import IO, Any
 from urllib.request import urlopen
 
 import psutil
 
-from tests.support.commands import Command, start
+from tests.support.commands import Command, set_values, start
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.settings import COLLECT_CALLS_PER_ADDRESS, COLLECT_CALLS_PER_KEY
 
@@ -27,46 +30,71 @@ DEFAULT_LIMITS = {
 }
 # Below those that the system gives to outgoing connections, of which tests open thousands.
 _PORTS = range(20_000, 30_000)
+_chosen: set[int] = set()
 
 
 def free_port(count: int = 1) -> int:
-    """The first of `count` ports on which nothing listens; no other test is likely to choose one before
-    it is used."""
+    """The first of `count` ports on which nothing listens; no other test chooses one of them while this
+    process runs."""
     while True:
         port = random.SystemRandom().choice(_PORTS)
+        ports = set(range(port, port + count))
         with ExitStack() as listeners, suppress(OSError):
-            for offset in range(count):
+            # A process may lock again what it has locked.
+            if _chosen & ports:
+                continue
+            fcntl.lockf(_of_all_runs(), fcntl.LOCK_EX | fcntl.LOCK_NB, count, port)
+            for each in ports:
                 listener = listeners.enter_context(socket.socket())
-                listener.bind(("127.0.0.1", port + offset))
+                listener.bind(("127.0.0.1", each))
+            _chosen.update(ports)
             return port
 
 
+@cache
+def _of_all_runs() -> IO[bytes]:
+    """A file in which the byte of a port is locked by the process that has chosen it."""
+    return (Path(gettempdir()) / f"formrevenue-ports-{os.getuid()}").open("wb")
+
+
 @contextmanager
-def served(url: str, settings: Mapping[str, str] | None = None) -> Iterator[tuple[Command, int]]:
-    """A server whose two workers both take requests. `settings` are environment variables."""
-    with _started("serve", {"WAREHOUSE_URL": url, **(settings or {})}) as started:
+def served(
+    url: str,
+    settings: Mapping[str, str] | None = None,
+    values: Mapping[str, object] | None = None,
+) -> Iterator[tuple[Command, int]]:
+    """A server whose two workers both take requests. `settings` are environment variables, `values` those of
+    names of its modules (MODULE.NAME): a limit that would be long to wait for."""
+    with _started("serve", {"WAREHOUSE_URL": url, **(settings or {})}, values) as started:
         yield started
 
 
 @contextmanager
 def collected(
-    url: str, landing: Path, settings: Mapping[str, str] | None = None
+    url: str,
+    landing: Path,
+    settings: Mapping[str, str] | None = None,
+    values: Mapping[str, object] | None = None,
 ) -> Iterator[tuple[Command, int]]:
     """A collector, as `served` gives a server; it writes into a landing folder."""
     unlimited = dict.fromkeys(DEFAULT_LIMITS, "off")
     own = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(landing), **unlimited}
-    with _started("collect", {**own, **(settings or {})}) as started:
+    with _started("collect", {**own, **(settings or {})}, values) as started:
         yield started
 
 
 @contextmanager
-def _started(name: str, settings: Mapping[str, str]) -> Iterator[tuple[Command, int]]:
+def _started(
+    name: str, settings: Mapping[str, str], values: Mapping[str, object] | None
+) -> Iterator[tuple[Command, int]]:
     port = free_port()
     words = (name, "--port", str(port), "--workers", str(WORKERS))
     # Where it puts what its processes share: nobody cleans up after one that is killed.
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         # The metrics have a thread and a socket of their own, which forks would keep open.
-        before = None if any("METRICS_PORT" in name for name in settings) else _fork_the_workers
+        is_measured = any("METRICS_PORT" in name for name in settings)
+        assert not (is_measured and values), "processes that start from nothing would not have them"
+        before = None if is_measured else partial(_fork_the_workers, values or {})
         server = start("web", *words, settings={**settings, "TMPDIR": folder}, before=before)
         try:
             await_workers(server.pid)
@@ -76,9 +104,10 @@ def _started(name: str, settings: Mapping[str, str]) -> Iterator[tuple[Command, 
             server.wait()
 
 
-def _fork_the_workers() -> None:
+def _fork_the_workers(values: Mapping[str, object]) -> None:
     """Have the server fork its workers, where it would start them from nothing: each would import all of
     the API again. A start from nothing is in `tests/system/test_entry_points.py`."""
+    set_values(values)
     multiprocessing.set_start_method = lambda *_, **__: None
     util.register_after_fork(_end_as_python_does, lambda end: end())
 

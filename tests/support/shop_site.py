@@ -66,14 +66,16 @@ class Site:
         (self.folder / "index.html").write_text(text)
 
     def calls(self) -> list[Call]:
-        """All rows that the collector has written, in the order in which they happened."""
-        lines = [
+        """All events that the collector has written, in the order in which they happened. A page that is left
+        before its answer came sends again what it sent: such an event counts once, as in the import."""
+        calls = [
             json.loads(line)
             for growing in (False, True)
             for path in files_of(self.landing, growing=growing)
             for line in path.read_text().splitlines()
         ]
-        return sorted(lines, key=lambda call: call["occurred_at"])
+        once = {call["event_id"]: call for call in calls}
+        return sorted(once.values(), key=lambda call: call["occurred_at"])
 
     def await_events(self, *expected: str) -> list[Call]:
         """All calls, once the last of these events has come; there are these and no others."""
@@ -111,6 +113,18 @@ def utm_of(call: Call) -> dict[str, str]:
     return {
         name.removeprefix("utm_"): value for name, value in call.items() if name.startswith("utm_")
     }
+
+
+def let_pass(page: Page, milliseconds: int) -> None:
+    """Have a form be in view for as long, by the page's own clock: however slow the machine is, what the
+    snippet does earlier is done then."""
+    page.evaluate(
+        """milliseconds => new Promise(done => new IntersectionObserver((_, observer) => {
+            observer.disconnect();
+            setTimeout(done, milliseconds);
+        }).observe(document.querySelector("form")))""",
+        milliseconds,
+    )
 
 
 def fill_in(page: Page) -> None:

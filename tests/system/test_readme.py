@@ -33,7 +33,7 @@ TEXTS = {
 }
 TOP, _, WEB, JOBS, WAREHOUSE, _ = TEXTS.values()
 # Enough for every endpoint to have something to say.
-DAYS = 21
+DAYS = 8
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def test_a_lock_that_a_test_leaves_is_an_error_and_ends(postgres_url: str) -> No
     left = engine.connect()
     left.execute(text("LOCK TABLE t"))
     with pytest.raises(postgres.StillLocked, match="LOCK TABLE t"):
-        postgres.empty(postgres_url)
+        postgres.empty(postgres_url, "100ms")
     left.invalidate()
     postgres.empty(postgres_url)
 

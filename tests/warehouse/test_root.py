@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.environment import JOBS, WrongSettings, prepare
+from warehouse.environment import WrongSettings, prepare
+from warehouse.setting_values import JOBS
 
 # A number that no account has.
 NOBODY = 4_199_999
@@ -56,7 +57,8 @@ def test_a_new_warehouse_and_postgresql_are_nobody_else_s(
 
 READ_BY_A_CHILD = """
 import ctypes, os, sys
-from warehouse.environment import JOBS, hide_memory, prepare
+from warehouse.environment import hide_memory, prepare
+from warehouse.setting_values import JOBS
 
 def is_readable():
     own = os.getpid()

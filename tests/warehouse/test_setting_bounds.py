@@ -16,8 +16,17 @@ import web.cli
 from tests.support.commands import run
 from tests.support.import_files import Row, as_ndjson, event, order
 from warehouse import settings
-from warehouse.environment import ADMIN, API, COLLECTOR, JOBS, SCHEDULER, uses
-from warehouse.setting_values import Number, Setting, SettingError
+from warehouse.environment import uses
+from warehouse.setting_values import (
+    ADMIN,
+    API,
+    COLLECTOR,
+    JOBS,
+    SCHEDULER,
+    Number,
+    Setting,
+    SettingError,
+)
 from warehouse.settings import SETTINGS
 
 ROOT: Final = Path(__file__).parents[2]

@@ -1,12 +1,34 @@
-"""A member and a browser of hers; passwords cost nothing."""
+"""A member and a browser of hers; passwords cost nothing, and each template is compiled once."""
+
+from types import CodeType
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
 from sqlalchemy import Engine
 
 from tests.support.people import CHEAP, Browser, add_member
 from tests.support.shop_builder import ShopBuilder
 from web.auth import passwords
+
+
+class CompiledTemplates(BytecodeCache):
+    """Those of one application are the next one's: to compile a page's takes longer than to show it."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._compiled.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        assert bucket.code
+        self._compiled[bucket.key, bucket.checksum] = bucket.code
+
+
+Flask.jinja_options = {**Flask.jinja_options, "bytecode_cache": CompiledTemplates()}
 
 
 @pytest.fixture(autouse=True)

@@ -2,10 +2,13 @@
 
 An `ArrowConnection` is one connection and, until `commit`, one transaction. Facts, summaries and the
 mark that a batch is applied are written through the same one. SQL is written for both databases:
-parameters are `$1`, `$2`, ...; sets of keys travel as temporary tables (`stage`).
+parameters are `$1`, `$2`, ...; sets of keys travel as temporary tables (`stage`). `SqliteConnection` and
+`PostgresConnection` are what the two do differently; where a database needs nothing, it does nothing.
 """
 
+import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -16,23 +19,41 @@ import adbc_driver_manager
 import pyarrow as pa
 from sqlalchemy import Table
 
-from warehouse.connections.backend import BUSY_SECONDS, Backend
+from warehouse.connections.backend import Backend
 from warehouse.connections.backends import backend_of
 from warehouse.connections.errors import Unavailable
+from warehouse.connections.postgresql import PostgresBackend
+from warehouse.connections.sqlite import SqliteBackend
+from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.operations.process_id import own_name
 from warehouse.tables.base import is_text
 
 Cell = int | str
 
+# How long SQLite tries to get its only write lock before the wait is reported.
+_BUSY_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 0.2
+# How long a connection that must not wait for locks does so.
+_NO_WAIT_MS: Final = 500
 # Those of a portion. SQLite's driver has 1,024 rows in one.
 _BATCHES: Final = 64
 
 
-class ArrowConnection:
+class ArrowConnection(ABC):
     """One connection, with one transaction at a time. Tables that come and go are Arrow tables."""
 
+    # The end of `INSERT INTO ... SELECT ... FROM staged {}` that keeps the order of a column `place`.
+    ordered_by_place: str
+    # The end of a SELECT of rows to write to, which leaves out those that another transaction has locked.
+    skip_locked: str
+    # Whether several processes can write at once.
+    has_many_writers: bool
+    # The server's process that serves the connection.
+    server_pid: int | None = None
+
     def __init__(self, backend: Backend, *, wait_for_locks: bool = True) -> None:
-        self.backend = backend
+        self._backend = backend
+        self.url, self.file = backend.url, backend.file
         self._wait_for_locks = wait_for_locks
         # Called with the process that holds a lock that this connection waits for, "" if unknown.
         self.on_lock_wait: Callable[[str], None] = lambda _holder: None
@@ -42,9 +63,7 @@ class ArrowConnection:
         try:
             # Some of SQLite's settings cannot be made in a transaction.
             self._connection.adbc_connection.set_autocommit(True)
-            for statement in backend.session_statements(wait_for_locks=wait_for_locks):
-                self.execute(statement)
-            self.server_pid = backend.server_pid(self)
+            self._set_up()
             self._connection.adbc_connection.set_autocommit(False)
         except BaseException:
             self.close()
@@ -59,11 +78,15 @@ class ArrowConnection:
 
     def close(self) -> None:
         """Roll back what is not committed, and close."""
-        self.backend.adbc_close(self._connection)
+        self._backend.adbc_close(self._connection)
 
-    def second_connection(self) -> "ArrowConnection":
+    @abstractmethod
+    def _set_up(self) -> None:
+        """Make the settings of a job's session."""
+
+    def second_connection(self) -> Self:
         """Another connection to the same warehouse, with transactions of its own."""
-        second = ArrowConnection(self.backend)
+        second = type(self)(self._backend)
         second.on_lock_wait = self.on_lock_wait
         if self._prefers_index_lookups:
             second.prefer_index_lookups()
@@ -82,7 +105,15 @@ class ArrowConnection:
         return self._run(fetch)
 
     def _execute(self, cursor: Any, sql: str, values: tuple[Cell, ...]) -> None:
-        cursor.execute(self.backend.with_parameters(sql), values or None)
+        cursor.execute(self._with_parameters(sql), values or None)
+
+    def _with_parameters(self, sql: str) -> str:
+        """A statement with parameters `$1`, `$2`, ... in the database's own notation."""
+        return sql
+
+    def _is_busy(self, _error: Exception) -> bool:
+        """Whether a statement failed because of a lock that the database did not wait for."""
+        return False
 
     def _run(self, statement: Callable[[Any], Any]) -> Any:
         """Run a statement; wait for SQLite's only write lock for as long as it takes, and report it."""
@@ -92,11 +123,11 @@ class ArrowConnection:
                 with self._connection.cursor() as cursor:
                     result = statement(cursor)
             except adbc_driver_manager.OperationalError as error:
-                has_waited = time.monotonic() - started_at > BUSY_SECONDS / 2
+                has_waited = time.monotonic() - started_at > _BUSY_SECONDS / 2
                 # Refused at once in mid-transaction: what was read is no longer the newest state,
                 # and waiting does not change that.
                 is_curable = self._wait_for_locks and (has_waited or not self._in_transaction)
-                if not (is_curable and self.backend.is_busy(error)):
+                if not (is_curable and self._is_busy(error)):
                     raise
                 self.on_lock_wait("")
                 time.sleep(0 if has_waited else _RETRY_SECONDS)
@@ -169,57 +200,51 @@ class ArrowConnection:
     def lock_rows(self, table: str, key: str, where: str, *values: Cell) -> None:
         """Lock the rows that meet a condition, in the order of their key: processes that lock some
         of the same rows then never wait for each other in a circle."""
-        self.backend.lock_rows(self, table, key, where, *values)
 
     def keep_shops(self, shops: str) -> None:
         """Begin to import rows of these shops (an SQL list): until the end of the transaction nobody deletes
         one, and `lock_shops` waits. An import numbers its batches only then."""
-        self.backend.keep_shops(self, shops)
 
+    @abstractmethod
     def lock_shops(self, shops: str) -> None:
         """Wait for the imports that write rows of these shops (an SQL list), and keep others from beginning
         until the end of the transaction."""
-        self.backend.lock_shops(self, shops)
 
     def lock_quiet_shops(self, shops: str) -> str:
         """The same for those of the shops that can be locked at once; returns them as an SQL list."""
-        return self.backend.lock_quiet_shops(self, shops)
+        return shops
 
+    @abstractmethod
     def lock_table(self, table: str) -> None:
         """Keep others from writing to a table until the end of the transaction, not from reading."""
-        self.backend.lock_table(self, table)
 
     def prefer_index_lookups(self) -> None:
         """From here on, look up every set of staged keys by index. Commits."""
         self._prefers_index_lookups = True
-        self.backend.prefer_index_lookups(self)
 
     def analyze(self, table: str) -> None:
         """Update what the database's planner knows of a table."""
-        self.backend.analyze(self, table)
 
     def analyze_new(self, tables: Sequence[str]) -> None:
         """Have the planner count the tables that it has never counted. Commits."""
-        self.backend.analyze_new(self, tables)
 
     def tune_for_import(self) -> None:
         """Trade memory and log size for the speed of large inserts."""
-        self.backend.tune_for_import(self)
 
+    @abstractmethod
     def now_micros(self) -> int:
         """The present instant in microseconds, by the clock that all who use the warehouse share: the
         database server's, or on SQLite this machine's."""
-        return self.backend.now_micros(self)
 
     def identity(self) -> str:
         """Words for people that are the same for all who use this warehouse now, however they spell its
         address, and for nobody else: a restored or cloned copy has others. They change when the server
         starts again. ("" on SQLite, where one machine has it.) Commits."""
-        return self.backend.identity(self)
+        return ""
 
-    def blocker(self, server_pid: int) -> str | None:
+    def blocker(self, _server_pid: int) -> str | None:
         """The process ("host:pid") that the connection of that server process waits for. Commits."""
-        return self.backend.blocker(self, server_pid)
+        return None
 
     def commit(self) -> None:
         self._connection.commit()
@@ -228,6 +253,152 @@ class ArrowConnection:
     def rollback(self) -> None:
         self._connection.rollback()
         self._in_transaction = False
+
+
+class SqliteConnection(ArrowConnection):
+    """A job's connection to a file."""
+
+    # Rows are read in the order in which they were staged; an ORDER BY would sort them again.
+    ordered_by_place = "WHERE true"
+    skip_locked = ""
+    has_many_writers = False
+
+    # Less than the API maps: a job reads all of it once, and mapped pages count as its memory.
+    _MMAP_BYTES: Final = 256 * 1024 * 1024
+    # A checkpoint per 80 MB (4 KiB a page) instead of per commit: commits take half the time.
+    _IMPORT_CHECKPOINT_PAGES: Final = 20_000
+
+    def _set_up(self) -> None:
+        timeout = int(_BUSY_SECONDS * 1_000) if self._wait_for_locks else _NO_WAIT_MS
+        for pragma in (
+            *SqliteBackend.PRAGMAS,
+            f"PRAGMA mmap_size = {self._MMAP_BYTES}",
+            f"PRAGMA busy_timeout = {timeout}",
+        ):
+            self.execute(pragma)
+
+    def _with_parameters(self, sql: str) -> str:
+        # SQLite takes `$1` for a name, numbered by its first appearance; its own form is `?1`.
+        return re.sub(r"\$(\d+)", r"?\1", sql)
+
+    def _is_busy(self, error: Exception) -> bool:
+        return "is locked" in str(error)
+
+    def lock_shops(self, shops: str) -> None:
+        self.lock_table("shop")
+
+    def lock_table(self, table: str) -> None:
+        # A transaction that has read can no longer become the writer once another has written.
+        self.execute("UPDATE shop SET edition = edition WHERE shop_key = 0")
+
+    def tune_for_import(self) -> None:
+        self.execute(f"PRAGMA wal_autocheckpoint = {self._IMPORT_CHECKPOINT_PAGES}")
+        # Pages that are read through the map stay in the process's memory.
+        self.execute("PRAGMA mmap_size = 0")
+
+    def now_micros(self) -> int:
+        return int(time.time() * MICROS_PER_SECOND)
+
+
+class PostgresConnection(ArrowConnection):
+    """A job's connection to a server."""
+
+    ordered_by_place = "ORDER BY place"
+    skip_locked = "FOR UPDATE SKIP LOCKED"
+    has_many_writers = True
+
+    # The server ends the session of a job that does nothing in a transaction for so long: its process is
+    # frozen, and others wait for its locks. No job computes for as long between two statements.
+    _IDLE_TIMEOUT: Final = "15min"
+    # In the order in which all lock them, so that two never wait for each other in a circle.
+    _SHOPS: Final = "SELECT shop_key FROM shop WHERE shop_key IN ({}) ORDER BY shop_key"
+
+    def _set_up(self) -> None:
+        for statement in (
+            # By it, a process that waits for this one can name it (`blocker`).
+            f"SET application_name = '{own_name()}'",
+            # The server's names of the same, but for the last, begin with `tcp_`.
+            *(
+                f"SET tcp_{name.removeprefix('tcp_')} = {value}"
+                for name, value in PostgresBackend.KEEPALIVES
+            ),
+            f"SET idle_in_transaction_session_timeout = '{self._IDLE_TIMEOUT}'",
+            # To compile a statement takes longer than any of these run.
+            "SET jit = off",
+            *([] if self._wait_for_locks else [f"SET lock_timeout = {_NO_WAIT_MS}"]),
+        ):
+            self.execute(statement)
+        self.server_pid = int(self.value("SELECT pg_backend_pid()"))
+
+    def lock_rows(self, table: str, key: str, where: str, *values: Cell) -> None:
+        # The rows are written later. Without its lock until then, a `lock_table` could come in between, and
+        # both would wait for each other.
+        self.execute(f"LOCK TABLE {table} IN ROW EXCLUSIVE MODE")
+        self.table(
+            f"SELECT {key} FROM {table} WHERE {where} ORDER BY {key} FOR NO KEY UPDATE", *values
+        )
+
+    def keep_shops(self, shops: str) -> None:
+        self.table(f"{self._SHOPS.format(shops)} FOR KEY SHARE")
+
+    def lock_shops(self, shops: str) -> None:
+        self.execute("LOCK TABLE shop IN ROW EXCLUSIVE MODE")
+        self.table(f"{self._SHOPS.format(shops)} FOR UPDATE")
+
+    def lock_quiet_shops(self, shops: str) -> str:
+        quiet = self.table(f"{self._SHOPS.format(shops)} FOR UPDATE SKIP LOCKED")
+        return ", ".join(map(str, quiet.column(0).to_pylist())) or "NULL"
+
+    def lock_table(self, table: str) -> None:
+        self.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
+
+    def prefer_index_lookups(self) -> None:
+        super().prefer_index_lookups()
+        # The planner knows nothing of the rows of a temporary table: it would read all facts for
+        # every set of staged keys.
+        for plan in ("hashjoin", "mergejoin"):
+            self.execute(f"SET enable_{plan} = off")
+        self.commit()
+
+    def analyze(self, table: str) -> None:
+        # The server does it some time after an import. Until then it takes a large table for small,
+        # and may join it with itself row by row.
+        self.execute(f"ANALYZE {table}")
+
+    def analyze_new(self, tables: Sequence[str]) -> None:
+        listed = ", ".join(f"'{table}'" for table in tables)
+        # A tenth of the usual sample is enough for keys, which are all different.
+        self.execute("SET LOCAL default_statistics_target = 10")
+        never = f"SELECT relname FROM pg_class WHERE reltuples < 0 AND relname IN ({listed})"
+        for table in self.table(never).column(0).to_pylist():
+            self.analyze(table)
+        self.commit()
+
+    def now_micros(self) -> int:
+        return int(
+            self.value("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)")
+        )
+
+    def identity(self) -> str:
+        # Any role may read both. Two servers do not start in the same microsecond, also where one is a
+        # copy of the other's files.
+        words = self.value(
+            "SELECT 'database ' || oid || ' of the server that started at ' || "
+            "to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', "
+            """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') """
+            "FROM pg_database WHERE datname = current_database()"
+        )
+        self.commit()
+        return str(words)
+
+    def blocker(self, server_pid: int) -> str | None:
+        name: str | None = self.value(
+            "SELECT application_name FROM pg_stat_activity "
+            "WHERE pid = ANY(pg_blocking_pids(CAST($1 AS INTEGER))) LIMIT 1",
+            server_pid,
+        )
+        self.commit()
+        return name
 
 
 @contextmanager
@@ -243,8 +414,10 @@ def connect_arrow(url: str, *, wait_for_locks: bool = True) -> ArrowConnection:
 
     Raises Unavailable if the database does not answer.
     """
+    backend = backend_of(url)
+    kind = SqliteConnection if isinstance(backend, SqliteBackend) else PostgresConnection
     try:
-        return ArrowConnection(backend_of(url), wait_for_locks=wait_for_locks)
+        return kind(backend, wait_for_locks=wait_for_locks)
     except adbc_driver_manager.OperationalError as error:
         raise Unavailable(str(error)) from error
 

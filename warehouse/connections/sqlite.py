@@ -1,21 +1,16 @@
 """The backend of a file."""
 
 import os
-import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from weakref import WeakSet
 
 from sqlalchemy import Connection, Dialect, Engine, event
 
-from warehouse.connections.backend import BUSY_SECONDS, NO_WAIT_MS, Backend
-
-if TYPE_CHECKING:
-    from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.backend import Backend
 
 # How long the API waits for the write lock: less than a client waits for an answer. Jobs wait for as long
 # as it takes.
@@ -45,9 +40,6 @@ class SqliteBackend(Backend):
     neither can be opened while the other is."""
 
     name = "sqlite"
-    has_many_writers = False
-    # Rows are read in the order in which they were staged; an ORDER BY would sort them again.
-    ordered_by_place = "WHERE true"
 
     PRAGMAS: Final = (
         "PRAGMA busy_timeout = 60000",
@@ -57,10 +49,6 @@ class SqliteBackend(Backend):
         "PRAGMA temp_store = MEMORY",
         "PRAGMA mmap_size = 1073741824",
     )
-    # Less than the API maps: a job reads all of it once, and mapped pages count as its memory.
-    _JOB_MMAP_BYTES: Final = 256 * 1024 * 1024
-    # A checkpoint per 80 MB (4 KiB a page) instead of per commit: commits take half the time.
-    _IMPORT_CHECKPOINT_PAGES: Final = 20_000
 
     @property
     def file(self) -> str:
@@ -92,33 +80,6 @@ class SqliteBackend(Backend):
     def adbc_close(self, connection: Any) -> None:
         super().adbc_close(connection)
         _of_jobs[self._place].discard(connection)
-
-    def session_statements(self, *, wait_for_locks: bool) -> Sequence[str]:
-        timeout = int(BUSY_SECONDS * 1_000) if wait_for_locks else NO_WAIT_MS
-        return (
-            *self.PRAGMAS,
-            f"PRAGMA mmap_size = {self._JOB_MMAP_BYTES}",
-            f"PRAGMA busy_timeout = {timeout}",
-        )
-
-    def with_parameters(self, sql: str) -> str:
-        # SQLite takes `$1` for a name, numbered by its first appearance; its own form is `?1`.
-        return re.sub(r"\$(\d+)", r"?\1", sql)
-
-    def is_busy(self, error: Exception) -> bool:
-        return "is locked" in str(error)
-
-    def lock_shops(self, connection: "ArrowConnection", shops: str) -> None:
-        self.lock_table(connection, "shop")
-
-    def lock_table(self, connection: "ArrowConnection", table: str) -> None:
-        # A transaction that has read can no longer become the writer once another has written.
-        connection.execute("UPDATE shop SET edition = edition WHERE shop_key = 0")
-
-    def tune_for_import(self, connection: "ArrowConnection") -> None:
-        connection.execute(f"PRAGMA wal_autocheckpoint = {self._IMPORT_CHECKPOINT_PAGES}")
-        # Pages that are read through the map stay in the process's memory.
-        connection.execute("PRAGMA mmap_size = 0")
 
     def pool_options(self, most: int) -> dict[str, Any]:
         # Without a file, in memory, each thread has a database of its own.

@@ -57,7 +57,7 @@ def claim(connection: ArrowConnection, owner: str, wanted: list[Edition], now: i
         f"UPDATE edition SET lease_owner = ${len(values) + 1}, lease_until = ${len(values) + 2}, "
         "deaths = deaths + CASE WHEN lease_owner = '' THEN 0 ELSE 1 END "
         f"WHERE edition IN (SELECT edition FROM edition WHERE {is_free} "
-        f"ORDER BY edition {connection.backend.skip_locked}) RETURNING edition, deaths",
+        f"ORDER BY edition {connection.skip_locked}) RETURNING edition, deaths",
         *values,
         owner,
         now + LEASE_MICROS,

@@ -14,7 +14,8 @@ from typing import Any, Final
 import click
 
 from warehouse import VERSION
-from warehouse.environment import ADMIN, API, COLLECTOR, WrongSettings, prepare
+from warehouse.environment import WrongSettings, prepare
+from warehouse.setting_values import ADMIN, API, COLLECTOR
 from warehouse.settings import COLLECT_HOST, COLLECT_PORT, COLLECT_WORKERS, HOST, PORT, WORKERS
 from web.cli.keys import keys
 from web.cli.members import audit, members

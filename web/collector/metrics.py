@@ -1,4 +1,4 @@
-"""Metrics of the collector, on its own port (COLLECT_METRICS_PORT).
+"""Metrics of the collector, on the port after METRICS_PORT.
 
 Only a worker that is measured imports this, as `web/metrics/__init__.py` says.
 """

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from warehouse.settings import COLLECT_METRICS_PORT, IMPORT_DIR, WAREHOUSE_URL
+from warehouse.settings import IMPORT_DIR, WAREHOUSE_URL
 from web.clock import wall_clock
 from web.collector.app import Collector, create_collector
 from web.collector.known_keys import KnownKeys
@@ -25,7 +25,7 @@ from web.server.wsgi_server import begin_worker, run_processes, watched
 def run(host: str, port: int, workers: int) -> None:
     """Collect; see `run_processes`. Addresses are counted under a secret of these processes."""
     load = partial(_load_collector, secrets.token_bytes(32))
-    run_processes(load, host, port, workers, COLLECT_METRICS_PORT, _serve_metrics)
+    run_processes(load, host, port, workers, _serve_metrics, after=1)
 
 
 def _load_collector(secret: bytes, rate_buckets: str, is_measured: bool) -> Any:

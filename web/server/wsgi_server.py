@@ -25,7 +25,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from warehouse.environment import hide_memory
-from warehouse.setting_values import Setting, SettingError
+from warehouse.setting_values import SettingError
 from warehouse.settings import METRICS_HOST, METRICS_PORT, TRUSTED_PROXIES, WAREHOUSE_URL
 from web.app import close_app, create_app
 from web.clock import wall_clock
@@ -56,7 +56,7 @@ _MIN_CONNECTIONS: Final = 64
 
 def run(host: str, port: int, workers: int) -> None:
     """Serve the API; see `run_processes`."""
-    run_processes(_load_app, host, port, workers, METRICS_PORT, _serve_metrics)
+    run_processes(_load_app, host, port, workers, _serve_metrics)
 
 
 def run_processes(
@@ -64,20 +64,22 @@ def run_processes(
     host: str,
     port: int,
     workers: int,
-    metrics_port_setting: Setting,
     serve_metrics: Callable[[str, int, Path], None],
+    after: int = 0,
 ) -> None:
     """Serve an application until SIGTERM or SIGINT, then answer the requests in flight.
 
     `load` gives it in each process, from the file of the rate limits that all share, and whether its
-    requests are counted. `serve_metrics` gets the address of the metrics, and the folder of the counts.
-    Raises SettingError or OSError before any process is started: for a port that metrics share with the
-    server, and for an address that cannot be listened on.
+    requests are counted. `serve_metrics` gets the address of the metrics, and the folder of the counts; their
+    port comes so many `after` METRICS_PORT. Raises SettingError or OSError before any process is started: for
+    a port that metrics share with the server, and for an address that cannot be listened on.
     """
-    metrics_port = metrics_port_setting.get()
+    first = METRICS_PORT.get()
+    metrics_port = None if first is None else first + after
     if metrics_port == port:
         raise SettingError(
-            f"{metrics_port_setting.name}={port}: the server itself has this port; give metrics another"
+            f"METRICS_PORT={first}: metrics would be on port {port}, which the server itself has; give them "
+            "another"
         )
     require_free(host, port)
     # The processes share this folder for as long as the server runs.

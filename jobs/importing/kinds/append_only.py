@@ -175,7 +175,7 @@ def _insert_new_ones(
     )
     connection.execute(
         f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM {staged} "
-        f"{connection.backend.ordered_by_place} "
+        f"{connection.ordered_by_place} "
         "ON CONFLICT DO NOTHING"
     )
     _record_repeated(connection, table, staged, import_id)

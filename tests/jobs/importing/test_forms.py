@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.import_files import FORM, Row, form
 from tests.support.warehouse import Warehouse
-from warehouse.connections.arrow import ArrowConnection, open_arrow
+from warehouse.connections.arrow import PostgresConnection, SqliteConnection, open_arrow
 from warehouse.domain.time import NEVER, iso_millis
 
 COUNTS = ("new", "duplicate", "replaced", "rejected")
@@ -33,7 +33,8 @@ def version(warehouse: Warehouse) -> int:
 def today(monkeypatch: pytest.MonkeyPatch, day: int) -> None:
     """Imports come at this day of March 2025."""
     moment = 1_740_787_200_000_000 + (day - 1) * 86_400_000_000
-    monkeypatch.setattr(ArrowConnection, "now_micros", lambda _: moment)
+    for connection in (SqliteConnection, PostgresConnection):
+        monkeypatch.setattr(connection, "now_micros", lambda _: moment)
 
 
 @pytest.mark.parametrize("name", ["in.ndjson", "in.csv", "in.parquet"])

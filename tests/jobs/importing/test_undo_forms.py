@@ -13,7 +13,7 @@ from tests.support.form_calls import SHOP, Call, File, call, load, ours, state
 from tests.support.import_files import FORM, form
 from tests.support.warehouse import Warehouse
 from tests.tiers import thorough
-from warehouse.connections.arrow import ArrowConnection, open_arrow
+from warehouse.connections.arrow import PostgresConnection, SqliteConnection, open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import imports
@@ -45,7 +45,8 @@ def forget_all(warehouse: Warehouse) -> None:
 def at(monkeypatch: pytest.MonkeyPatch, day: int) -> None:
     """Imports come on this day of February 2025."""
     moment = 1_738_368_000_000_000 + (day - 1) * MICROS_PER_DAY
-    monkeypatch.setattr(ArrowConnection, "now_micros", lambda _: moment)
+    for connection in (SqliteConnection, PostgresConnection):
+        monkeypatch.setattr(connection, "now_micros", lambda _: moment)
 
 
 def some_files(rng: Random, *, timed: bool) -> list[File]:

@@ -145,6 +145,7 @@ def test_a_file_that_still_grows_is_left(tmp_path: Path, monkeypatch: pytest.Mon
         sleep(seconds)
 
     monkeypatch.setattr(turns.time, "sleep", write_more)
+    monkeypatch.setattr(turns, "_SETTLE_SECONDS", 0.1)
     assert [file.path for file in complete_files(tmp_path)] == [still]
 
 

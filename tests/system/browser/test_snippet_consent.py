@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page
 
-from tests.support.shop_site import FORM, Site, fill_in, utm_of
+from tests.support.shop_site import FORM, Site, fill_in, let_pass, utm_of
 
 DAY_MS = 86_400_000
 STORED = "[localStorage.length, sessionStorage.length, document.cookie]"
@@ -23,7 +23,7 @@ def test_nothing_is_stored_or_sent_before_the_consent(page: Page, site: Site) ->
     page.locator("select").select_option("friend")
     page.evaluate(VIEW)
     # A second in view makes a view, and another second sends it.
-    page.wait_for_timeout(2_500)
+    let_pass(page, 2_500)
     assert page.evaluate(STORED) == [0, 0, ""]
     # The way in which a page that is left sends the rest.
     page.goto(f"{site.address}/second?utm_source=newsletter", wait_until="load")
@@ -62,9 +62,15 @@ def test_a_consent_counts_once_and_on_later_pages_by_the_page_alone(page: Page, 
     assert first["visitor_id"] == second["visitor_id"]
     # Without it a later page stores and sends nothing, and leaves what is stored.
     page.evaluate("delete localStorage.accepted")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{site.address}/third", wait_until="load")
-    page.wait_for_timeout(2_500)
+    let_pass(page, 2_500)
     page.goto("about:blank")
+    # The last page's own.
+    assert [url for url in asked if url.startswith(site.collector)] == [
+        f"{site.collector}/formrevenue.js"
+    ]
     assert len(site.calls()) == 2
 
 
@@ -74,7 +80,7 @@ def test_a_consent_is_harmless_where_none_is_waited_for(page: Page, site: Site) 
     page.goto(site.address, wait_until="load")
     page.locator("#accept").click()
     page.evaluate(VIEW)
-    page.wait_for_timeout(2_500)
+    let_pass(page, 2_500)
     page.goto("about:blank")
     assert site.calls() == []
     site.write(ASKING)

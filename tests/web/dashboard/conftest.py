@@ -1,6 +1,7 @@
 """A shop with everything, seen by a member; and the API's answers about it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,17 +93,23 @@ def seen(rolled_up: tuple[str, World]) -> Iterator[Seen]:
     engine.dispose()
 
 
-@pytest.fixture
-def by_hand(sqlite_url: str) -> Iterator[tuple[Seen, ShopBuilder, Any]]:
+@contextmanager
+def shop_on(url: str) -> Iterator[tuple[Seen, ShopBuilder, Any]]:
     """A shop without figures, and an application that shows it."""
-    engine, app = open_engine(sqlite_url), create_app(sqlite_url)
+    engine, app = open_engine(url, pooled=True), create_app(url)
     shop = ShopBuilder(engine)
     add_member(engine, shop)
     browser = Browser(app.test_client()).signed_in()
-    seen = Seen(browser, Product(sqlite_url), None, shop.shop_id)  # type: ignore[arg-type]
+    seen = Seen(browser, Product(url), None, shop.shop_id)  # type: ignore[arg-type]
     yield seen, shop, engine
     close_app(app)
     engine.dispose()
+
+
+@pytest.fixture
+def by_hand(sqlite_url: str) -> Iterator[tuple[Seen, ShopBuilder, Any]]:
+    with shop_on(sqlite_url) as built:
+        yield built
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ def check(seen: Seen, path: str, query: dict[str, str]) -> None:
     page = figures(seen.page(path, **query))
     assert page or path != "/"
     clock = query.get("clock", "order")
+    currency = currency_of(seen)
     compared = checked = 0
     for figure in page:
         source = Source(seen, path, figure, clock)
@@ -54,7 +55,7 @@ def check(seen: Seen, path: str, query: dict[str, str]) -> None:
         assert known is None or is_equal(figure.name, figure.now, known), (figure, known)
         checked += known is not None or figure.table == "days"
         with english(seen.browser.client):
-            assert is_written(figure, seen), figure
+            assert is_written(figure, currency), figure
         if not figure.change:
             assert figure.before is None, figure
             continue
@@ -118,7 +119,7 @@ def shown_days(seen: Seen, query: dict[str, str]) -> str:
     return f"{today - timedelta(int(text[:-1]) - 1)}..{today}"
 
 
-def is_written(figure: Figure, seen: Seen) -> bool:
+def is_written(figure: Figure, currency: str) -> bool:
     """Whether the element begins with its number, as a text of the page's language; or has it after the one
     before."""
     text = figure.text
@@ -128,9 +129,7 @@ def is_written(figure: Figure, seen: Seen) -> bool:
     if text.startswith("—") or name in ("spend", "costperlead", "costperacquisition"):
         return True
     if name.endswith("cents"):
-        texts = [
-            formatting.money(int(value), currency_of(seen), exact=exact) for exact in (True, False)
-        ]
+        texts = [formatting.money(int(value), currency, exact=exact) for exact in (True, False)]
     elif name == "roas":
         texts = [formatting.times(value)]
     elif name.endswith("ms"):

@@ -1,6 +1,7 @@
 """The list of forms: search, order, pages; and two forms side by side."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
@@ -8,8 +9,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from tests.conftest import NewUrl
 from tests.support.shop_builder import ShopBuilder
-from tests.web.dashboard.conftest import Seen
+from tests.web.dashboard.conftest import Seen, shop_on
 from tests.web.dashboard.figure_texts import Asked, rate
 from tests.web.dashboard.page_figures import figures
 from tests.web.dashboard.page_text import Section, sections
@@ -104,22 +106,24 @@ FORMS = [f"8f0e0000-0000-4000-8000-{number:012}" for number in range(120)]
 WEEK = {"range": "7d", "compare": "previous"}
 
 
-@pytest.fixture
-def many(by_hand: tuple[Seen, ShopBuilder, Any]) -> Seen:
+# One for all tests, which only read.
+@pytest.fixture(scope="module")
+def many(new_shared_url: NewUrl) -> Iterator[Seen]:
     """120 forms, of which 110 have views: the most in the first."""
-    seen, shop, _ = by_hand
     on = str(datetime.now(UTC).date() - timedelta(1))
-    for number, form_id in enumerate(FORMS):
-        status = "draft" if number % 2 else "live"
-        shop.form(form_id, name=f"Form {number:03}", status=status, created_at=number)
-        if number < 110:
-            shop.daily("events", on, form=form_id, events=1)
-            views = 1000 - number
-            shop.daily("all_forms", on, form=form_id, views=views)
-            shop.daily(
-                "funnel", on, form=form_id, views=views, submissions=2 * number, gross=100 * number
-            )
-    return seen
+    with shop_on(new_shared_url()) as (seen, shop, _):
+        for number, form_id in enumerate(FORMS):
+            status = "draft" if number % 2 else "live"
+            shop.form(form_id, name=f"Form {number:03}", status=status, created_at=number)
+            if number < 110:
+                shop.daily("events", on, form=form_id, events=1)
+                views = 1000 - number
+                shop.daily("all_forms", on, form=form_id, views=views)
+                submissions, gross = 2 * number, 100 * number
+                shop.daily(
+                    "funnel", on, form=form_id, views=views, submissions=submissions, gross=gross
+                )
+        yield seen
 
 
 def names(page: str) -> list[str]:

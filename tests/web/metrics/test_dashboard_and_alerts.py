@@ -52,7 +52,7 @@ def _exposed_by_collector(url: str, landing: Path) -> str:
     engine, metrics = open_engine(url), free_port()
     key = new_write_key(engine, "example.myshopify.com")
     engine.dispose()
-    with collected(url, landing, {"COLLECT_METRICS_PORT": str(metrics)}) as (_, port):
+    with collected(url, landing, {"METRICS_PORT": str(metrics - 1)}) as (_, port):
         body = json.dumps({"event": "Form Viewed", "writeKey": key})
         kind = {"Content-Type": "text/plain"}
         wait_until(lambda: ask(port, "POST", "/v1/t", body=body, **kind)[0] == 200)

@@ -128,5 +128,6 @@ def test_a_port_cannot_have_both(sqlite_url: str, monkeypatch: pytest.MonkeyPatc
     refused = CliRunner().invoke(main, ["serve", "--port", "8123"])
     assert refused.exit_code == 1
     assert refused.output == (
-        "Error: METRICS_PORT=8123: the server itself has this port; give metrics another\n"
+        "Error: METRICS_PORT=8123: metrics would be on port 8123, which the server itself has; give them "
+        "another\n"
     )

@@ -112,9 +112,10 @@ def test_a_body_that_never_ends_is_ended(
         ).encode()
 
     json, form = "application/json", "application/x-www-form-urlencoded"
+    soon = {"web.server.connections.BODY_SECONDS": 2}
     with (
-        served(warehouse_url) as (_, port),
-        collected(warehouse_url, tmp_path) as (_, collector),
+        served(warehouse_url, values=soon) as (_, port),
+        collected(warehouse_url, tmp_path, values=soon) as (_, collector),
         ExitStack() as opened,
     ):
         wait_until(lambda: ask(collector, "GET", "/readyz")[0] == 200)

@@ -41,7 +41,7 @@ def url(new_shared_url: NewUrl) -> str:
 
 @pytest.fixture(scope="module")
 def port(url: str) -> Iterator[int]:
-    with served(url) as (_, port):
+    with served(url, values={"web.server.connections.BODY_SECONDS": 8}) as (_, port):
         yield port
 
 
@@ -101,8 +101,10 @@ def test_slow_clients_delay_nobody(port: int, engine: Engine) -> None:
                 assert answered(clients) == set(), sent
             # All of them are answered first, as far as they are.
             await_status(port, key, (201,) if may_write else REFUSED)
-            # Nobody takes the turns of another shop.
-            assert created(port, other) == 201, sent
+            # Nobody takes the turns of another shop. A worker that still answers the others says 503.
+            answers = [created(port, other) for _ in range(ENOUGH)]
+            assert set(answers) <= {201, 503}, sent
+            assert 201 in answers, sent
     await_status(port, key, (201,))
 
 
@@ -146,8 +148,8 @@ def test_bodies_are_read_in_turns(port: int, engine: Engine) -> None:
     key = ShopBuilder(engine, "turns.example").mint()
     with slow_clients(port, half_body("/v1/forms", "application/json", "none")) as clients:
         for client in clients:
-            # Without a key nothing is read.
-            assert client.recv(65_536)[:12] in (b"HTTP/1.1 401", b"HTTP/1.1 429")
+            # Without a key nothing is read; a server that is busy says 503.
+            assert int(client.recv(65_536).split()[1]) in (401, *REFUSED)
     with slow_clients(port, half_body("/v1/forms", "application/json", key), BODIES) as clients:
         # Half of the turns of each process are for one shop.
         served = 3 * WORKERS

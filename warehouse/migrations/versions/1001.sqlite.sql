@@ -359,8 +359,6 @@ CREATE TABLE fact_answer (
 	edition BIGINT NOT NULL,
 	session BIGINT NOT NULL,
 	field BIGINT NOT NULL,
-	answered_at BIGINT DEFAULT '0' NOT NULL,
-	answer_event TEXT DEFAULT '' NOT NULL,
 	value TEXT DEFAULT '' NOT NULL,
 	CONSTRAINT pk_fact_answer PRIMARY KEY (edition, session, field)
 ) WITHOUT ROWID;
@@ -389,23 +387,14 @@ CREATE TABLE fact_form_session (
 	form BIGINT DEFAULT '0' NOT NULL,
 	form_session_id TEXT DEFAULT '' NOT NULL,
 	first_at BIGINT DEFAULT '4611686018427387904' NOT NULL,
-	first_event TEXT DEFAULT '' NOT NULL,
 	visitor BIGINT DEFAULT '0' NOT NULL,
 	viewed_at BIGINT DEFAULT '4611686018427387904' NOT NULL,
 	started_at BIGINT DEFAULT '4611686018427387904' NOT NULL,
 	subscribed_at BIGINT DEFAULT '4611686018427387904' NOT NULL,
 	completed_at BIGINT DEFAULT '4611686018427387904' NOT NULL,
-	device_at BIGINT DEFAULT '4611686018427387904' NOT NULL,
-	device_event TEXT DEFAULT '' NOT NULL,
 	device BIGINT DEFAULT '0' NOT NULL,
-	utm_at BIGINT DEFAULT '4611686018427387904' NOT NULL,
-	utm_event TEXT DEFAULT '' NOT NULL,
 	utm BIGINT DEFAULT '0' NOT NULL,
-	customer_at BIGINT DEFAULT '0' NOT NULL,
-	customer_event TEXT DEFAULT '' NOT NULL,
 	customer_seen BIGINT DEFAULT '0' NOT NULL,
-	email_at BIGINT DEFAULT '0' NOT NULL,
-	email_event TEXT DEFAULT '' NOT NULL,
 	email BIGINT DEFAULT '0' NOT NULL,
 	submitted_at BIGINT DEFAULT '4611686018427387904' NOT NULL,
 	customer BIGINT DEFAULT '0' NOT NULL,
@@ -595,6 +584,13 @@ CREATE TABLE kept_facts (
 	CONSTRAINT pk_kept_facts PRIMARY KEY (batch_id)
 );
 CREATE INDEX ix_kept_facts_shop_key_last_at ON kept_facts (shop_key, last_at);
+CREATE TABLE kept_session (
+	session_hash BIGINT NOT NULL,
+	batch_id BIGINT NOT NULL,
+	shop_key BIGINT DEFAULT '0' NOT NULL,
+	CONSTRAINT pk_kept_session PRIMARY KEY (session_hash, batch_id)
+) WITHOUT ROWID;
+CREATE INDEX ix_kept_session_batch_id ON kept_session (batch_id);
 CREATE TABLE member (
 	member_key INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
 	email TEXT DEFAULT '' NOT NULL,
@@ -676,6 +672,7 @@ CREATE TABLE raw_event (
 	CONSTRAINT uq_raw_event_shop_key_event_id UNIQUE (shop_key, event_id)
 );
 CREATE INDEX ix_raw_event_batch_id ON raw_event (batch_id);
+CREATE INDEX ix_raw_event_form_session_id_shop_key ON raw_event (form_session_id, shop_key);
 CREATE TABLE raw_order (
 	shop_key BIGINT DEFAULT '0' NOT NULL,
 	order_id TEXT DEFAULT '' NOT NULL,
