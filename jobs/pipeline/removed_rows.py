@@ -17,7 +17,7 @@ from warehouse.editions.pending_batches import sql_list
 
 # A portion has so many times fewer raw rows than a group of batches: all that is left of its sessions and
 # orders is read and derived by the transaction that deletes them, which keeps others from writing.
-_PORTION_FRACTION: Final = 20
+_PORTION_FRACTION: Final = 4
 
 _EVENT: Final = ("shop_key", "event_id")
 _ORDER: Final = ("shop_key", "order_id", "updated_at", "content")
