@@ -23,6 +23,7 @@ from jobs.pipeline import derive
 from jobs.pipeline.derive import TouchedRows
 from jobs.run.clock import now_micros
 from jobs.run.phases import phase
+from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions import editions, failed_batches, leases
 from warehouse.editions.editions import Edition
@@ -54,6 +55,8 @@ def read(
 
     `earlier`: batches that will be applied before these.
     """
+    # Between an import and the server's own count, it would read all raw rows for each touched session.
+    connection.analyze_grown((tables.raw_event, tables.raw_order))
     numbers = {batch["edition"] for batch in batches}
     involved = tuple(edition for edition in held if edition.edition in numbers)
     by_shop = derive.edition_by_shop(involved)

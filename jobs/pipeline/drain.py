@@ -161,7 +161,7 @@ class Drain:
             groups = next_groups(trusted, self._prefetch.started)
             self._apply(groups[0], self._prefetch.reader(groups, list(self._held.values())))
             if len(groups) > 1:
-                self._connection.analyze_new([table.name for table in tables.FACTS])
+                self._connection.analyze_grown(tables.FACTS)
         elif pending:
             self._apply(self._next_suspects(pending))
         return bool(pending)

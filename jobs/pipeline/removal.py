@@ -99,6 +99,7 @@ def _remove_portion(
     """
     connection = run.connection
     phase("read")
+    connection.analyze_grown((tables.raw_event, tables.raw_order))
     events = removed_rows.stage(connection, tables.raw_event, shops, rows.events).num_rows
     orders = removed_rows.stage(connection, tables.raw_order, shops, rows.orders).num_rows
     if not events and not orders:

@@ -9,7 +9,7 @@ parameters are `$1`, `$2`, ...; sets of keys travel as temporary tables (`stage`
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -225,8 +225,8 @@ class ArrowConnection(ABC):
     def analyze(self, table: str) -> None:
         """Update what the database's planner knows of a table."""
 
-    def analyze_new(self, tables: Sequence[str]) -> None:
-        """Have the planner count the tables that it has never counted. Commits."""
+    def analyze_grown(self, tables: Iterable[Table]) -> None:
+        """Have the planner count the tables most of whose rows it has not counted. Commits."""
 
     def tune_for_import(self) -> None:
         """Trade memory and log size for the speed of large inserts."""
@@ -365,12 +365,15 @@ class PostgresConnection(ArrowConnection):
         # and may join it with itself row by row.
         self.execute(f"ANALYZE {table}")
 
-    def analyze_new(self, tables: Sequence[str]) -> None:
-        listed = ", ".join(f"'{table}'" for table in tables)
+    def analyze_grown(self, tables: Iterable[Table]) -> None:
+        listed = ", ".join(f"'{table.name}'" for table in tables)
         # A tenth of the usual sample is enough for keys, which are all different.
         self.execute("SET LOCAL default_statistics_target = 10")
-        never = f"SELECT relname FROM pg_class WHERE reltuples < 0 AND relname IN ({listed})"
-        for table in self.table(never).column(0).to_pylist():
+        grown = (
+            "SELECT c.relname FROM pg_class c JOIN pg_stat_user_tables s ON s.relid = c.oid "
+            f"WHERE c.relname IN ({listed}) AND (c.reltuples < 0 OR s.n_mod_since_analyze > c.reltuples)"
+        )
+        for table in self.table(grown).column(0).to_pylist():
             self.analyze(table)
         self.commit()
 
