@@ -122,7 +122,8 @@ def code_usage(codes: dict[str, Column], counts: pd.DataFrame, texts: pd.DataFra
     names = _names(counts)
     by_id = dict(zip(texts["id"].tolist(), texts["text"].tolist(), strict=True))
     shown = [
-        discount_id or ("form:" if by_form else "") + by_id[number]
+        # Stored facts that are damaged may name what has no text: `verify` tells it, a backfill mends it.
+        discount_id or ("form:" if by_form else "") + by_id.get(number, str(number))
         for discount_id, number, by_form in zip(
             names.discount_ids.tolist(), names.shown.tolist(), names.by_form.tolist(), strict=True
         )

@@ -1,6 +1,8 @@
-"""Stored facts of a range of days, whole in every unit that a rollup of these days must see."""
+"""Stored facts of a range of days, whole in every unit that a rollup of these days must see; in parts, since
+a day may have more facts than fit into memory."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import Final
 
 import numpy as np
@@ -19,55 +21,89 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
 
 _SESSION: Final = ["edition", "session"]
+# Raw events that are in memory together.
+_EVENTS: Final = 500_000
 
 
 def stored_facts(
-    connection: ArrowConnection, calendar: Calendar, spans: pd.DataFrame
-) -> dict[str, Facts]:
-    """By unit (`Summary.unit`), the stored facts that the daily rows of some spans of days are sums of
-    (`days_of_raw.spans`). Where a unit reaches beyond, facts of other days are among them."""
-    span = spans[["edition", "low", "high"]]
+    connection: ArrowConnection, calendar: Calendar, spans: pd.DataFrame, parts: int
+) -> Iterator[tuple[str, Facts]]:
+    """The stored facts that the daily rows of some spans of days are sums of (`days_of_raw.spans`), by unit
+    (`Summary.unit`), each unit whole in one of so many parts. Where a unit reaches beyond, facts of other
+    days are among them."""
+    session, answer = tables.fact_form_session, tables.fact_answer
+    visitors, customers = [], []
+    for part in range(parts):
+        facts = _single_facts(connection, calendar, spans[["edition", "low", "high"]], parts, part)
+        sessions = pd.DataFrame(
+            {name: facts.sessions[name] for name in (*PAIR, "customer", "submitted_at")}
+        )
+        visitors.append(sessions[PAIR].drop_duplicates())
+        submitted = sessions[sessions["submitted_at"] != NEVER]
+        customers.append(submitted[["edition", "customer"]].drop_duplicates())
+        yield "facts", facts
+    nothing = facts.only()
+    del facts
+    for pairs in _parts(visitors, "visitor", parts):
+        visits = load(connection, session, pairs)
+        orders = load(connection, tables.fact_order, visits[_SESSION])
+        yield (
+            "visits",
+            nothing.only(sessions=calendar.sessions(visits), orders=calendar.orders(orders)),
+        )
+    for known in _parts(customers, "customer", parts):
+        submissions = load(connection, session, known, f"f.submitted_at <> {NEVER}")
+        yield (
+            "customers",
+            nothing.only(
+                sessions=calendar.sessions(submissions),
+                answers=chosen_values(load(connection, answer, submissions[_SESSION])),
+                orders=calendar.orders(load(connection, tables.fact_order, known)),
+            ),
+        )
+
+
+def _single_facts(
+    connection: ArrowConnection, calendar: Calendar, span: pd.DataFrame, parts: int, part: int
+) -> Facts:
+    """The sessions and orders of spans of days that belong to a part: an order to that of its session."""
 
     def within(*names: str) -> str:
         return "(" + " OR ".join(f'f.{name} BETWEEN k."low" AND k."high"' for name in names) + ")"
 
-    session, answer = tables.fact_form_session, tables.fact_answer
-    steps = load(connection, tables.fact_step, span, within("viewed_at"))
+    session = tables.fact_form_session
+    own = f"f.session % {parts} = {part}"
+    owner = 'CASE f.session WHEN 0 THEN f."order" ELSE f.session END'
+    steps = load(connection, tables.fact_step, span, f"{within('viewed_at')} AND {own}")
     reached = within(*(milestone.instant for milestone in MILESTONES))
     sessions = _together(
-        load(connection, session, span, reached),
+        load(connection, session, span, f"{reached} AND {own}"),
         load(connection, session, steps[_SESSION].drop_duplicates()),
         "session",
     )
-    orders = load(connection, tables.fact_order, span, within("created_at"))
+    created = f"{within('created_at')} AND ABS(({owner}) % {parts}) = {part}"
+    orders = load(connection, tables.fact_order, span, created)
     submitted = sessions[sessions["submitted_at"] != NEVER]
     # An order stands on its own day with the day of its submission, and on that one.
     ordered_from = load(connection, session, _credited(orders))
     ordered = load(connection, tables.fact_order, submitted[_SESSION])
-    facts = Facts(
+    return Facts(
         sessions=calendar.sessions(_together(sessions, ordered_from, "session")),
         # All steps: a session's last one decides where it dropped off, on whatever day.
         steps=calendar.steps(load(connection, tables.fact_step, sessions[_SESSION])),
-        answers=chosen_values(load(connection, answer, submitted[_SESSION])),
+        answers=chosen_values(load(connection, tables.fact_answer, submitted[_SESSION])),
         issues=load(connection, tables.fact_code_issued, submitted[_SESSION]),
         orders=calendar.orders(_together(orders, ordered, "order")),
         order_codes=load(connection, tables.fact_order_code, orders[["edition", "order"]]),
     )
-    visits = load(connection, session, sessions[PAIR].drop_duplicates())
-    known = submitted.loc[submitted["customer"] != 0, ["edition", "customer"]].drop_duplicates()
-    submissions = load(connection, session, known, f"f.submitted_at <> {NEVER}")
-    return {
-        "facts": facts,
-        "visits": facts.only(
-            sessions=calendar.sessions(visits),
-            orders=calendar.orders(load(connection, tables.fact_order, visits[_SESSION])),
-        ),
-        "customers": facts.only(
-            sessions=calendar.sessions(submissions),
-            answers=chosen_values(load(connection, answer, submissions[_SESSION])),
-            orders=calendar.orders(load(connection, tables.fact_order, known)),
-        ),
-    }
+
+
+def _parts(keys: list[pd.DataFrame], id: str, parts: int) -> Iterator[pd.DataFrame]:
+    """These keys, each once, in so many parts; those whose id is 0, which is none, left out."""
+    distinct = pd.concat(keys, ignore_index=True).drop_duplicates()
+    distinct = distinct[distinct[id] != 0]
+    for part in range(parts):
+        yield distinct[np.abs(distinct[id] % parts) == part]
 
 
 def _together(rows: pd.DataFrame, more: pd.DataFrame, id: str) -> pd.DataFrame:
@@ -85,19 +121,28 @@ def events_by_day(
     calendar: Calendar,
     editions: Mapping[int, int],
     spans: pd.DataFrame,
-) -> pd.DataFrame:
-    """The events of the staged days (and of others) that editions have applied, from raw rows and kept facts:
-    edition, day, form; a row per event. `editions`: the edition of each shop key; `spans`: those staged."""
-    rows = connection.rows_of(tables.raw_event, days_of_raw.EVENTS)
-    rows = counted(rows, rules_of(connection, editions.values()))
-    shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)
-    own = np.array([editions[shop] for shop in shops.tolist()], dtype=np.int64)[index]
-    frame = pd.DataFrame({"edition": own, "form": form_ids(rows["form_id"])})
+) -> Iterator[pd.DataFrame]:
+    """The events of the staged days (and of others) that editions have applied, from raw rows and kept facts,
+    in parts: edition, day, form; a row per event. The connection does nothing else until the last is taken.
+
+    `editions`: the edition of each shop key; `spans`: those staged.
+    """
+
+    def by_day(events: pd.DataFrame) -> pd.DataFrame:
+        days = calendar.days(events["edition"].to_numpy(), events["at"].to_numpy())
+        return events[["edition", "form"]].assign(day=days)
+
     low, high = spans["low"].min(), spans["high"].max()
     during = f"last_at >= {low} AND first_at <= {high}"
-    parts = [frame.assign(at=rows["occurred_at"].to_numpy())]
     for _, shop_key, kept in kept_facts_io.read_counted(connection, editions, during):
-        parts.append(kept.events(editions[shop_key])[["edition", "form", "at"]])
-    frame = pd.concat(parts, ignore_index=True)
-    days = calendar.days(frame["edition"].to_numpy(), frame["at"].to_numpy())
-    return frame.drop(columns="at").assign(day=days)
+        yield by_day(kept.events(editions[shop_key]))
+    rules = rules_of(connection, editions.values())
+    with closing(connection.parts_of(tables.raw_event, days_of_raw.EVENTS, _EVENTS)) as parts:
+        for part in parts:
+            rows = counted(part, rules)
+            shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)
+            own = np.array([editions[shop] for shop in shops.tolist()], dtype=np.int64)[index]
+            at = rows["occurred_at"].to_numpy()
+            yield by_day(
+                pd.DataFrame({"edition": own, "form": form_ids(rows["form_id"]), "at": at})
+            )

@@ -1,5 +1,6 @@
 """The form sessions and orders that a change touches, staged: these, and no others, are derived anew."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import pyarrow as pa
@@ -44,3 +45,28 @@ def stage(
         connection.execute(f"DROP TABLE IF EXISTS {name}")
         connection.execute(f"CREATE TEMPORARY TABLE {name} AS SELECT DISTINCT * FROM ({query}) q")
         connection.analyze(name)
+
+
+def in_parts(connection: ArrowConnection, most: int) -> Iterator[None]:
+    """Have at most so many of the staged sessions and orders be staged at a time, until all have been."""
+    most_rows = max(
+        int(connection.value(f"SELECT COUNT(*) FROM {name}")) for name in (SESSIONS, ORDERS)
+    )
+    parts = -(-most_rows // most)
+    if parts <= 1:
+        yield
+        return
+    keys = {SESSIONS: SESSION, ORDERS: ORDER}
+    for name, key in keys.items():
+        connection.execute(f"DROP TABLE IF EXISTS all_{name}")
+        connection.execute(
+            f"CREATE TEMPORARY TABLE all_{name} AS "
+            f"SELECT {key}, ROW_NUMBER() OVER () % {parts} AS part FROM {name}"
+        )
+    for part in range(parts):
+        for name, key in keys.items():
+            connection.execute(f"DELETE FROM {name}")
+            own = f"SELECT {key} FROM all_{name} WHERE part = {part}"
+            connection.execute(f"INSERT INTO {name} {own}")
+            connection.analyze(name)
+        yield

@@ -4,7 +4,7 @@ Tables and columns are those of the metadata, so a new one is compared from its 
 is missing, too many, or has another value in any column but those of NOT_DERIVED.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -20,10 +20,11 @@ from jobs.facts.changes import Changes, unique_ids
 from jobs.facts.days_of_raw import Days
 from jobs.facts.fact_writer import Replacement, replacements, texts, updates
 from jobs.facts.read_raw import chosen_ids
-from jobs.pipeline.derive import calendar_of, units_of
+from jobs.pipeline.derive import calendar_of, deltas_of, units_of
 from jobs.pipeline.recompute import derive_days, rows_of_days
-from jobs.rollups import ROLLUPS, difference
+from jobs.rollups import difference
 from warehouse import tables
+from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
 from warehouse.domain.hash_ids import SEPARATOR, text_ids
@@ -151,25 +152,30 @@ def compare_days(connection: ArrowConnection, days: Days) -> Differences:
     sessions with an event in these days and of the orders that were created in them, all that follows from
     these facts, and the daily rows. The editions have the same attribution window."""
     calendar = calendar_of(days)
-    changes = derive_days(connection, days)
-    differences: Differences = Counter()
-    for table, rows in _differing_facts(connection, changes):
-        places = zip(rows["edition"], _days(changes, calendar, table, rows), strict=True)
-        differences.update((number, table.name, day) for number, day in places)
-    units = units_of(connection, changes, calendar)
-    spans = days_of_raw.spans(days)
-    for summary, rows in rows_of_days(connection, days):
-        staged = fact_table_io.to_arrow(spans, _SPAN_DAYS)
-        stored = writer.rows_of_spans(connection, summary, staged)
-        parts = [difference(summary.name, rows.to_pandas(), stored.to_pandas())]
-        if summary.unit != "events":
+    differing: dict[str, list[pd.DataFrame]] = defaultdict(list)
+    for changes in derive_days(connection, days):
+        for table, rows in _differing_facts(connection, changes):
+            differing[table.name].append(rows.assign(day=_days(changes, calendar, table, rows)))
+        units = units_of(connection, changes, calendar)
+        for summary, delta in deltas_of(units, calendar):
             # Daily rows that agree with facts that are wrong.
-            roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
-            parts.append(difference(summary.name, roll_up(facts.new), roll_up(facts.old)))
-        for part in parts:
-            places = zip(part["edition"].to_pylist(), part["day"].to_pylist(), strict=True)
-            differences.update((number, summary.table, day) for number, day in places)
+            differing[summary.table].append(_keys(summary, delta).assign(part="facts"))
+    staged = fact_table_io.to_arrow(days_of_raw.spans(days), _SPAN_DAYS)
+    for summary, due in rows_of_days(connection, days):
+        stored = writer.rows_of_spans(connection, summary, staged)
+        delta = difference(summary.name, due.to_pandas(), stored.to_pandas())
+        differing[summary.table].append(_keys(summary, delta).assign(part="days"))
+    differences: Differences = Counter()
+    for name, found in differing.items():
+        # Facts of one part may make a row differ that those of another do, too.
+        rows = pd.concat(found, ignore_index=True).drop_duplicates()
+        places = zip(rows["edition"].tolist(), rows["day"].tolist(), strict=True)
+        differences.update((number, name, day) for number, day in places)
     return differences
+
+
+def _keys(summary: Summary, delta: pa.Table) -> pd.DataFrame:
+    return delta.drop_columns(list(summary.measures)).to_pandas()
 
 
 def _differing_facts(

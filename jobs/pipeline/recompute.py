@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from jobs.arrays.group_keys import index_of_rows
@@ -15,6 +16,7 @@ from jobs.facts.fact_writer import write_changes
 from jobs.pipeline import batching, derive
 from jobs.rollups import ROLLUPS, difference
 from jobs.rollups.funnel import events as roll_up_events
+from jobs.rollups.group_sum import part, total
 from jobs.run.clock import now_micros
 from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
 from warehouse.connections.arrow import ArrowConnection
@@ -24,6 +26,10 @@ from warehouse.editions import editions, leases
 from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
 
+# Sessions (or orders) that are derived together, and events of whose facts daily rows are summed together. A
+# day may have more.
+_DERIVED_AT_ONCE: Final = 150_000
+_EVENTS_AT_ONCE: Final = 1_000_000
 # Editions whose days are compared together, at most.
 _EDITIONS_AT_ONCE: Final = 1_000
 # After every day that there is.
@@ -121,16 +127,18 @@ def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[di
     return list(found.values())
 
 
-def derive_days(connection: ArrowConnection, days: Days) -> Changes:
+def derive_days(connection: ArrowConnection, days: Days) -> Iterator[Changes]:
     """How the facts stored of the sessions and orders of these days differ from what raw rows say, and with
-    them the names of their steps and the customers of their e-mails. Sums over facts are counted anew."""
+    them the names of their steps and the customers of their e-mails, a part of these after the other. Sums
+    over facts are counted anew."""
     connection.analyze(days_of_raw.stage(connection, days))
     touched.stage(connection, days_of_raw.SESSIONS, days_of_raw.ORDERS)
     by_shop = derive.edition_by_shop(days)
-    staged = latest_events.stage_touched(connection, by_shop)
-    rows = derive.read(connection, by_shop, removed=staged)
     window_days = next(iter(days)).window_days
-    return derive.derive(connection, rows, window_days, recount=True)
+    for _ in touched.in_parts(connection, _DERIVED_AT_ONCE):
+        staged = latest_events.stage_touched(connection, by_shop)
+        rows = derive.read(connection, by_shop, removed=staged)
+        yield derive.derive(connection, rows, window_days, recount=True)
 
 
 def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summary, pa.Table]]:
@@ -138,37 +146,53 @@ def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summ
     kept facts)."""
     calendar = derive.calendar_of(days)
     spans = days_of_raw.spans(days)
-    facts = facts_of_days.stored_facts(connection, calendar, spans)
     days_of_raw.stage(connection, days)
-    events = facts_of_days.events_by_day(connection, calendar, derive.edition_by_shop(days), spans)
     chosen = [
         np.concatenate([np.full(len(own), edition.edition) for edition, own in days.items()]),
         np.concatenate([np.asarray(own, np.int64) for own in days.values()]),
     ]
-    for summary in SUMMARIES:
-        if summary.unit == "events":
-            rows = roll_up_events(events)
-        else:
-            rows = ROLLUPS[summary.name](facts[summary.unit])
+    found: dict[str, list[pd.DataFrame]] = {summary.name: [] for summary in SUMMARIES}
+
+    def add(name: str, rows: pd.DataFrame) -> None:
         keys = [rows[name].to_numpy(np.int64) for name in ("edition", "day")]
-        rows = rows[index_of_rows(chosen, keys) >= 0]
+        found[name].append(rows[index_of_rows(chosen, keys) >= 0])
+
+    events = facts_of_days.events_by_day(connection, calendar, derive.edition_by_shop(days), spans)
+    count = 0
+    for of_part in events:
+        add("events", roll_up_events(of_part))
+        count += len(of_part)
+    parts = 1 + count // _EVENTS_AT_ONCE
+    for unit, facts in facts_of_days.stored_facts(connection, calendar, spans, parts):
+        for summary in SUMMARIES:
+            if summary.unit == unit:
+                add(summary.name, ROLLUPS[summary.name](facts))
+    for summary in SUMMARIES:
+        measures = {name: name for name in summary.measures}
+        rows = total(summary.name, *(part(each, **measures) for each in found.pop(summary.name)))
         yield summary, difference(summary.name, rows, rows.iloc[:0])
 
 
 def backfill(
     connection: ArrowConnection, held: Claim, edition: Edition, first: int, last: int
 ) -> None:
-    """Recompute the facts and daily rows of the days `first`..`last` in one transaction. Commits."""
+    """Recompute the facts of the days `first`..`last`, and then their daily rows. Commits; more than once
+    where there are very many facts: at each instant, facts and daily rows agree as they did before."""
     days = {edition: range(first, last + 1)}
     connection.analyze("raw_event")
-    changes = derive_days(connection, days)
     calendar = derive.calendar_of([edition])
-    units = derive.units_of(connection, changes, calendar)
-    connection.commit()
-    leases.fence(connection, held, [edition.edition], connection.now_micros())
-    write_changes(connection, changes)
-    # The changed facts move rows of other days, too. The days themselves are replaced after that.
-    derive.add_deltas(connection, derive.deltas_of(units, calendar))
+
+    def fence() -> None:
+        # The writing transaction must begin after the last commit of others, not where reading began.
+        connection.commit()
+        leases.fence(connection, held, [edition.edition], connection.now_micros())
+
+    for changes in derive_days(connection, days):
+        units = derive.units_of(connection, changes, calendar)
+        fence()
+        write_changes(connection, changes)
+        # The changed facts move rows of other days, too. The days themselves are replaced after that.
+        derive.add_deltas(connection, derive.deltas_of(units, calendar))
     for summary, rows in rows_of_days(connection, days):
         writer.replace(connection, summary, edition.edition, first, last, rows)
     editions.mark_rolled_up(connection, [edition.edition], now_micros())

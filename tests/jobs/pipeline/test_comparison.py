@@ -95,6 +95,13 @@ def take(commands: Commands, *shops: str) -> None:
         commands("rollup")
 
 
+def in_parts(monkeypatch: pytest.MonkeyPatch, parts: int, shops: int = 1) -> None:
+    """Have days be derived and rolled up in so many parts, as those are that memory does not hold whole."""
+    if parts > 1:
+        monkeypatch.setattr(recompute, "_DERIVED_AT_ONCE", -(-shops * len(ORDERS) // parts))
+        monkeypatch.setattr(recompute, "_EVENTS_AT_ONCE", shops * len(EVENTS) // (parts - 1))
+
+
 @contextmanager
 def running(commands: Commands) -> Iterator[JobRun]:
     """A run of `verify`; no command runs meanwhile."""
@@ -191,8 +198,12 @@ def test_a_text_that_nothing_names_may_be_stored(commands: Commands) -> None:
         plan.while_held(run, edition, compare)
 
 
-def test_a_sample_that_meets_its_day_finds_each_column_that_is_wrong(commands: Commands) -> None:
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_sample_that_meets_its_day_finds_each_column_that_is_wrong(
+    commands: Commands, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each column is wrong in a shop of its own."""
+    in_parts(monkeypatch, parts, shops=1 + len(COLUMNS))
     wrong = {f"{table.name}.{name}.example": (table, name) for table, name in COLUMNS}
     # A sample takes its days from these rows: it cannot meet a day of which there is none.
     del wrong["daily_events.edition.example"]
@@ -258,7 +269,11 @@ def test_all_sees_what_a_sample_found_and_alone_clears_what_it_found(commands: C
     assert commands.rows("SELECT differing_rows FROM edition") == [0]
 
 
-def test_a_backfill_mends_what_followed_from_the_rows_of_its_days(commands: Commands) -> None:
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_backfill_mends_what_followed_from_the_rows_of_its_days(
+    commands: Commands, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_parts(monkeypatch, parts)
     take(commands, SHOP["shop_id"])
     for wrong in (
         "fact_form_session SET gross = gross + 7",
