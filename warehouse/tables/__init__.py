@@ -36,7 +36,7 @@ from warehouse.tables.members import (
     secret,
     sign_in,
 )
-from warehouse.tables.operations import collector, job_lease, job_run, pull, scheduler
+from warehouse.tables.operations import collector, job_run, pull, scheduler
 from warehouse.tables.persons import forgotten
 from warehouse.tables.queue import (
     difference,
