@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, bindparam, text
 
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import KEPT_FACTS
-from warehouse.editions.pending_batches import from_pending, has_applied
+from warehouse.editions.pending_batches import from_waiting, has_applied
 from warehouse.operations import imports, schedulers
 from warehouse.operations.imports import ImportedFile
 from warehouse.operations.reject_reasons import without_values
@@ -64,9 +64,10 @@ _FAILED: Final = text(
     "AND f.attempts > 0 JOIN import_batch b ON b.batch_id = f.batch_id "
     "WHERE e.shop_key = :shop_key ORDER BY b.batch_id, e.edition"
 )
-_SUMS: Final = "SELECT COALESCE(SUM(p.rows), 0), COUNT(*), COALESCE(MIN(p.imported_at), 0)"
-_WAITING: Final = text(f"{_SUMS} {from_pending(':edition')}")
-_ALL_BATCHES: Final = text(f"{_SUMS} FROM import_batch p WHERE p.shop_key = :shop_key")
+_WAITING: Final = text(
+    "SELECT COALESCE(SUM(p.rows), 0), COUNT(*), COALESCE(MIN(p.imported_at), 0) "
+    f"{from_waiting('s.shop_key = :shop_key')}"
+)
 _REJECTS: Final = text(
     "SELECT reject_id, kind, reason, rejected_at FROM reject WHERE shop_key = :shop_key "
     f"ORDER BY rejected_at DESC, reject_id DESC LIMIT {MAX_REJECTS}"
@@ -215,19 +216,13 @@ def failed_imports(connection: Connection, shop_key: int, edition: int) -> list[
     return list({row.batch_id: _batch(row) for row in rows}.values())
 
 
-def read_waiting(connection: Connection, shop_key: int, edition: int) -> Waiting:
-    """`edition`: the one that answers are read from, 0 before the first rollup."""
-    found = (
-        connection.execute(_WAITING, {"edition": edition})
-        if edition
-        else connection.execute(_ALL_BATCHES, {"shop_key": shop_key})
-    )
+def read_waiting(connection: Connection, shop_key: int) -> Waiting:
+    found = connection.execute(_WAITING, {"shop_key": shop_key})
     return Waiting(*(int(value) for value in found.one()))
 
 
-def rows_to_come(connection: Connection, shop_key: int, edition: int, now: int) -> RowsToCome:
-    """`edition`: as in `read_waiting`."""
-    rows = read_waiting(connection, shop_key, edition).rows
+def rows_to_come(connection: Connection, shop_key: int, now: int) -> RowsToCome:
+    rows = read_waiting(connection, shop_key).rows
     return RowsToCome(rows, schedulers.next_refresh_at(connection, now))
 
 

@@ -132,7 +132,7 @@ def data(view: View) -> Page:
         unknown_forms=_unknown_forms(view),
         refresh=runs.get("refresh"),
         nightly=runs.get("nightly"),
-        waiting=shop_inputs.read_waiting(connection, shop.key, shop.edition),
+        waiting=shop_inputs.read_waiting(connection, shop.key),
         pulls=shop_pulls.list_of_shop(connection, shop.key),
         failed=shop_inputs.failed_imports(connection, shop.key, shop.edition),
     )
