@@ -46,15 +46,15 @@ _SECONDS_BETWEEN_ENDS: Final = 0.2
 _WAIT_SECONDS: Final = 30
 _END_OTHERS: Final = text(f"""
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
-  AND application_name <> '{OWN_NAME}'
+WHERE datname = current_database() AND pg_has_role(usesysid, 'USAGE') AND pid <> pg_backend_pid()
+  AND application_name <> '{OWN_NAME}' AND backend_type = 'client backend'
 """)
 _BLOCKER: Final = text(f"""
 SELECT other.usename, other.pid, other.application_name
 FROM pg_stat_activity own CROSS JOIN LATERAL unnest(pg_blocking_pids(own.pid)) AS blocking (pid)
 JOIN pg_stat_activity other ON other.pid = blocking.pid
 WHERE own.datname = current_database() AND own.application_name = '{OWN_NAME}'
-  AND other.usename <> current_user LIMIT 1
+  AND NOT pg_has_role(other.usesysid, 'USAGE') LIMIT 1
 """)
 _GIVE_UP: Final = text(f"""
 SELECT pg_cancel_backend(pid) FROM pg_stat_activity

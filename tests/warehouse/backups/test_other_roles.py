@@ -1,4 +1,4 @@
-"""A restore on PostgreSQL beside sessions of another role, which that of the restore may not end."""
+"""A restore on PostgreSQL beside sessions of another role."""
 
 import uuid
 from collections.abc import Iterator
@@ -72,3 +72,18 @@ def test_a_restore_waits_for_another_role_for_a_limited_time(
         done(run(owner_url, "verify", "--all"))
     done(run(owner_url, "restore", backup, "--force"))
     assert data_version(owner_url) > before
+
+
+def test_a_restore_ends_the_sessions_that_its_role_may_end(
+    owner_url: str, postgres_url: str, files: dict[str, Path], run: Run, tmp_path: Path
+) -> None:
+    backup = tmp_path / "backup"
+    fill(owner_url, files, run, "shops")
+    done(run(owner_url, "backup", backup))
+    with open_engine(owner_url).connect() as another:
+        another.execute(sa.text("SELECT * FROM daily_events LIMIT 1"))
+        # The role of the tests' server is a superuser.
+        words = ("restore", str(backup), "--force")
+        restore = start("jobs", *words, settings={"WAREHOUSE_URL": postgres_url}, before=SHORT)
+        assert restore.wait(PATIENCE_SECONDS) == 0, restore.printed
+        another.invalidate()
