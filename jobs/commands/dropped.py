@@ -80,4 +80,4 @@ def _undo(run: JobRun, file: DroppedFile) -> None:
     except imports.EventsPurged as error:
         told = file.told | {"undo": str(error)}
     dropped_files.tell(run.connection, file, state, told, file.stored, now_micros())
-    end_undos(run)
+    end_undos(run.connection)

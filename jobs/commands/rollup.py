@@ -15,7 +15,7 @@ def rollup_command(
             # The importer is loaded where it is needed: a refresh begins sooner without it.
             from jobs.importing.undo import end_undos
 
-            end_undos(run)
+            end_undos(run.connection)
         total = plan.waiting_rows(run.connection, run.window_days, shop, rebuild=False)
         with bar("rollup", " rows", total) as shown:
             run.on_rows = shown.advance

@@ -135,7 +135,13 @@ class KeptRejects:
             self._write_staged(chunk)
         written, own = tried.written, self._own
         own.shops |= tried.shops
-        own.add(written.new, written.duplicate, written.replaced, tried.read, tried.rejected)
+        own.counts.update(
+            read=tried.read,
+            new=written.new,
+            duplicate=written.duplicate,
+            replaced=written.replaced,
+            rejected=tried.rejected,
+        )
         imports.advance(self._connection, own)
 
     def _write_staged(self, chunk: Chunk) -> None:

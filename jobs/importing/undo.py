@@ -16,6 +16,7 @@ from jobs.importing.kinds.replace_last import ReplaceLast, TakenBack, same_key
 from jobs.pipeline.removal import RawRows, remove_rows
 from jobs.pipeline.removed_rows import portion_rows
 from jobs.run.console import say
+from jobs.run.errors import AlreadyRunning
 from jobs.run.job_run import JobRun
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
@@ -23,12 +24,12 @@ from warehouse.connections.errors import defect, is_outage
 from warehouse.connections.portions import small_together
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.editions.pending_batches import sql_list
-from warehouse.operations import imports, job_leases
+from warehouse.operations import imports
 from warehouse.operations.imports import UNDOING, UNDONE, WITHDRAWN, ImportedFile
 from warehouse.tables.base import unique_names
 
 JOB: Final = "undo"
-"""The job whose lease whoever undoes an import holds."""
+"""The job of whoever undoes an import; one runs at a time."""
 
 # Batches, or shops, whose rows are removed together.
 _BATCHES: Final = 200
@@ -47,7 +48,7 @@ def preview(connection: ArrowConnection, imported: ImportedFile) -> TakenBack:
 
 
 def undo(run: JobRun, imported: ImportedFile) -> TakenBack:
-    """Undo an import, or go on with that; returns what it did. The caller holds the lease of JOB.
+    """Undo an import, or go on with that; returns what it did. `run` is the exclusive one of JOB.
 
     Raises EventsPurged, with nothing changed, and Stopped after a signal."""
     connection, import_id = run.connection, imported.import_id
@@ -71,28 +72,24 @@ def undo(run: JobRun, imported: ImportedFile) -> TakenBack:
         connection.rollback()
 
 
-def end_undos(run: JobRun) -> None:
+def end_undos(connection: ArrowConnection) -> None:
     """Go on with the undos that no process goes on with. Raises Stopped after a signal.
 
     One that fails is said so and tried by the next run: it must not keep figures waiting."""
-    connection = run.connection
     for import_id in imports.unfinished_undos(connection):
-        now = connection.now_micros()
-        if not job_leases.take(connection, JOB, run.owner, now):
-            return
         try:
-            # Another process may have ended it before the lease was taken.
-            imported = imports.find(connection, import_id, now)
-            if imported and imported.state == imports.UNDOING:
-                undo(run, imported)
-                say(f"import {import_id} is undone")
+            with JobRun(JOB, str(import_id), exclusive=True, connection=connection) as run:
+                # Another process may have ended it before this run began.
+                imported = imports.find(connection, import_id, connection.now_micros())
+                if imported and imported.state == imports.UNDOING:
+                    undo(run, imported)
+                    say(f"import {import_id} is undone")
+        except AlreadyRunning:
+            return
         except Exception as error:
             if is_outage(error):
                 raise
-            connection.rollback()
             say(f"the undo of import {import_id} failed: {defect(error)}")
-        finally:
-            job_leases.release(connection, JOB, run.owner)
 
 
 class RawImport:

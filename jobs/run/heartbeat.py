@@ -10,10 +10,9 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Final
 
-from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection, open_arrow
-from warehouse.editions import leases as edition_leases
-from warehouse.operations import job_leases, job_runs
+from warehouse.editions import leases
+from warehouse.operations import job_runs
 
 _LOOK_SECONDS: Final = 2.0
 # Well below the two minutes that a lease lasts.
@@ -69,9 +68,8 @@ class Heartbeat:
 
     def _renew(self, connection: ArrowConnection) -> None:
         if time.monotonic() - self._renewed_at > _RENEW_SECONDS:
-            now, owner = connection.now_micros(), self._record.owner
-            edition_leases.renew(connection, owner, now)
-            job_leases.renew(connection, owner, now)
+            now = connection.now_micros()
+            leases.renew(connection, self._record.owner, now)
             if self._record.run_id:
-                job_runs.update(connection, self._record, now_micros())
+                job_runs.update(connection, self._record, now)
             self._renewed_at = time.monotonic()

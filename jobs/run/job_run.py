@@ -19,7 +19,8 @@ from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.errors import without_password
 from warehouse.editions.pending_batches import Batch
 from warehouse.migrations.migrate import open_migrated
-from warehouse.operations import job_leases, job_runs
+from warehouse.operations import job_runs
+from warehouse.operations.process_id import display_name
 from warehouse.setting_values import SettingError
 
 
@@ -39,8 +40,8 @@ class JobRun:
     A `connection` that is given is to a migrated warehouse, and stays open.
 
     A run that is `exclusive`, or is `scheduled_as` a job of the schedule (and recorded under that
-    name), holds the lease of its name. Raises AlreadyRunning if another process holds it, Stopped
-    after a signal. A run that `creates` none raises NoWarehouse where there is no warehouse.
+    name), is the only one of its name. Raises AlreadyRunning if there is another, Stopped after a
+    signal. A run that `creates` none raises NoWarehouse where there is no warehouse.
     """
 
     def __init__(
@@ -53,7 +54,8 @@ class JobRun:
         creates: bool = True,
         connection: ArrowConnection | None = None,
     ) -> None:
-        self.record = job_runs.Record(scheduled_as or job, arguments)
+        is_exclusive = exclusive or scheduled_as is not None
+        self.record = job_runs.Record(scheduled_as or job, arguments, is_exclusive)
         self.started_at = now_micros()
         # By edition, the batches that could not be applied.
         self.failures = Counter[int]()
@@ -61,7 +63,6 @@ class JobRun:
         self.on_rows: Callable[[int], object] = lambda _rows: None
         self._creates = creates
         self._given = connection
-        self._leased = exclusive or scheduled_as is not None
         self._say_waiting = waiting_line()
 
     def __enter__(self) -> Self:
@@ -73,14 +74,9 @@ class JobRun:
                 open_migrated(self._url, creates=self._creates)
             )
             self.connection.on_lock_wait = self._say_waiting
-            self._take_lease()
+            self._begin()
             stack.enter_context(measured(self.record.seconds))
             stack.push(self._end)
-            try:
-                job_runs.begin(self.connection, self.record, now_micros())
-            except Exception:
-                # The run goes on without a record, in a transaction of its own.
-                self.connection.rollback()
             heartbeat = Heartbeat(
                 self._url, self.record, self.connection.server_pid, self._say_waiting
             )
@@ -100,7 +96,7 @@ class JobRun:
 
     @property
     def owner(self) -> str:
-        """The owner of the run's leases."""
+        """The owner of the run's leases of editions."""
         return self.record.owner
 
     def batches_done(self, batches: list[Batch]) -> None:
@@ -133,17 +129,24 @@ class JobRun:
         """Raise Stopped after a signal; to be called where nothing is half done."""
         signals.raise_if_stopped()
 
-    def _take_lease(self) -> None:
-        job = self.record.job
-        now = self.connection.now_micros()
-        if self._leased and not job_leases.take(self.connection, job, self.owner, now):
-            holder = job_leases.holder(self.connection, job)
-            raise AlreadyRunning(f"{job} is already running ({holder})")
+    def _begin(self) -> None:
+        connection, job = self.connection, self.record.job
+        try:
+            has_begun = job_runs.begin(connection, self.record, connection.now_micros())
+        except Exception:
+            if self.record.is_exclusive:
+                raise
+            # The run goes on without a record, in a transaction of its own.
+            connection.rollback()
+        else:
+            if not has_begun:
+                holder = display_name(job_runs.holder(connection, job))
+                raise AlreadyRunning(f"{job} is already running ({holder})")
 
     def _end(
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: object
     ) -> None:
-        """Write how the run ended, and release its lease."""
+        """Write how the run ended."""
         phase("end")
         state = job_runs.DONE
         if isinstance(error, signals.Stopped):
@@ -160,15 +163,14 @@ class JobRun:
                     self._close(another, state)
 
     def _close(self, connection: ArrowConnection, state: str) -> None:
-        job_leases.release(connection, self.record.job, self.owner)
         if self.record.run_id:
-            job_runs.update(connection, self.record, now_micros(), state)
+            job_runs.update(connection, self.record, connection.now_micros(), state)
 
     def _give_up(self) -> None:
         """Write that the run was ended in the middle of a batch."""
         self.record.error = "stopped in the middle of a batch, which was rolled back"
         with suppress(Exception), open_arrow(self._url, wait_for_locks=False) as connection:
-            job_runs.update(connection, self.record, now_micros(), job_runs.STOPPED)
+            self._close(connection, job_runs.STOPPED)
 
 
 def _text(error: BaseException | None) -> str:

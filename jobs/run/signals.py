@@ -85,12 +85,19 @@ def wait_for_signal() -> None:
 def graceful_stop(give_up: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterator[None]:
     """During the block a signal does not end the process at once: the block has so many seconds to
     reach `raise_if_stopped`. After them `give_up` is called, in another thread, and the process
-    ends; the database then rolls the transaction back."""
-    _state.give_up, _state.seconds = give_up, seconds
+    ends; the database then rolls the transaction back. A block may have another in it."""
+    outer, outer_seconds = _state.give_up, _state.seconds
+
+    def give_up_all() -> None:
+        give_up()
+        if outer is not None:
+            outer()
+
+    _state.give_up, _state.seconds = give_up_all, seconds
     try:
         yield
     finally:
-        _state.give_up = None
+        _state.give_up, _state.seconds = outer, outer_seconds
 
 
 def run_interruptibly(command: Callable[[], object]) -> int:

@@ -118,7 +118,7 @@ def _shops(connection: ArrowConnection, window_days: int, now: int) -> list[Row]
     }
     waiting = {
         row["shop_key"]: row
-        for row in connection.table(pending_batches.PENDING_BY_SHOP).to_pylist()
+        for row in connection.table(pending_batches.WAITING_BY_SHOP).to_pylist()
     }
 
     def state(row: Row) -> str:

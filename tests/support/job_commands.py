@@ -37,6 +37,10 @@ class Commands(Warehouse):
         self._started.append(command)
         return command
 
+    def run_elsewhere(self) -> None:
+        """Have another machine be at work on all that has run here."""
+        self.change("UPDATE job_run SET state = 'running', ended_at = 0, owner = 'elsewhere:1:x'")
+
     def start_scheduler(self) -> Command:
         """Start a scheduler, and wait until it runs its first job: before that a signal would end it
         as any program that has not said what it does with signals."""

@@ -16,7 +16,7 @@ from warehouse.migrations.migrate import known_revisions
 _LEFTOVER_SECONDS: Final = 24 * 3600
 
 # Tables that are not empty in a warehouse without data.
-_NO_DATA: Final = ("alembic_version", "job_run", "job_lease", "secret")
+_NO_DATA: Final = ("alembic_version", "job_run", "secret")
 
 # Called with the name of the phase, the bytes that are done, and their total (0: unknown).
 Progress = Callable[[str, int, int], None]
@@ -93,7 +93,9 @@ def forget_the_present(connection: Connection, now_millis: int) -> None:
     once a millisecond.)
     """
     connection.execute(text("UPDATE edition SET lease_owner = '', lease_until = 0"))
-    connection.execute(text("DELETE FROM job_lease"))
+    connection.execute(
+        text("UPDATE job_run SET state = 'died', ended_at = seen_at WHERE state = 'running'")
+    )
     connection.execute(text("DELETE FROM dropped_file"))
     connection.execute(
         text("UPDATE shop SET data_version = :now WHERE data_version < :now"), {"now": now_millis}

@@ -1,7 +1,8 @@
 """PostgreSQL's `pg_dump` and `pg_restore`, which must be installed and no older than the server.
 
 Data goes through a pipe, so progress can be shown. A restore is one transaction. Other connections
-are ended as long as it runs: their locks would hold it up, or be a deadlock with its own.
+are ended as long as it runs: their locks would hold it up, or be a deadlock with its own. For those that
+the role of the restore may not end it waits, but not for ever.
 """
 
 import os
@@ -37,14 +38,28 @@ _PORTION: Final = 1 << 20
 _SERVICE: Final = "formrevenue"
 _SSL_PASSWORD: Final = "sslpassword"
 
+_NAME: Final = "application_name"
 OWN_NAME: Final = f"formrevenue backup {os.getpid()}"
 # Less than the second after which PostgreSQL takes two that wait for each other for a deadlock.
 _SECONDS_BETWEEN_ENDS: Final = 0.2
-_END_OTHERS: Final = f"""
+# How long it waits, at a time, for a session of a role whose sessions it may not end.
+_WAIT_SECONDS: Final = 30
+_END_OTHERS: Final = text(f"""
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
-  AND application_name <> '{OWN_NAME}'
-"""
+WHERE datname = current_database() AND pg_has_role(usesysid, 'USAGE') AND pid <> pg_backend_pid()
+  AND application_name <> '{OWN_NAME}' AND backend_type = 'client backend'
+""")
+_BLOCKER: Final = text(f"""
+SELECT other.usename, other.pid, other.application_name
+FROM pg_stat_activity own CROSS JOIN LATERAL unnest(pg_blocking_pids(own.pid)) AS blocking (pid)
+JOIN pg_stat_activity other ON other.pid = blocking.pid
+WHERE own.datname = current_database() AND own.application_name = '{OWN_NAME}'
+  AND NOT pg_has_role(other.usesysid, 'USAGE') LIMIT 1
+""")
+_GIVE_UP: Final = text(f"""
+SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = '{OWN_NAME}'
+""")
 
 
 def back_up(url: URL, file: Path, progress: Progress) -> None:
@@ -76,16 +91,15 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     _pour(file, [program, "--file=/dev/null"], url, "is not whole", "check", progress)
     revision = _revision(program, file, url)
     require_known(revision)
-    with engine.begin() as connection:
-        connection.execute(text(_END_OTHERS))
-        if revision_of(connection) != revision:
-            # Its tables are others than those of the backup, which replaces only its own.
-            for table in inspect(connection).get_table_names():
-                name = connection.dialect.identifier_preparer.quote(table)
-                connection.execute(text(f"DROP TABLE {name} CASCADE"))
     words = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists"]
     words += ["--no-owner", "--no-privileges", f"--dbname={_plain(url)}"]
     with others_kept_out(engine):
+        with engine.begin() as connection:
+            if revision_of(connection) != revision:
+                # Its tables are others than those of the backup, which replaces only its own.
+                for table in inspect(connection).get_table_names():
+                    name = connection.dialect.identifier_preparer.quote(table)
+                    connection.execute(text(f"DROP TABLE {name} CASCADE"))
         _pour(file, [program, *words], url, "could not be restored", "restore", progress)
     migrate_schema(engine)
     with engine.begin() as connection:
@@ -93,7 +107,9 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
 
 
 def open_own(url: URL) -> Engine:
-    address = url.render_as_string(hide_password=False)
+    """An engine whose sessions are named OWN_NAME."""
+    named = url.update_query_dict({_NAME: OWN_NAME})
+    address = named.render_as_string(hide_password=False)
     engine = open_engine(address)
     require_own_sessions(engine, address)
     return engine
@@ -101,22 +117,39 @@ def open_own(url: URL) -> Engine:
 
 @contextmanager
 def others_kept_out(engine: Engine) -> Iterator[None]:
-    """End all connections to the warehouse but those of this restore, again and again."""
+    """End all connections to the warehouse but those named OWN_NAME, again and again. Where one of another
+    role, which cannot be ended, holds these up for too long, their statement is ended: raises BackupError."""
     done = threading.Event()
+    refusals: list[str] = []
 
-    def end_others() -> None:
+    def keep_out() -> None:
         # A server that has gone is for pg_restore to name.
         with (
             suppress(SQLAlchemyError),
             engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
         ):
+            free_at = time.monotonic()
             while not done.wait(_SECONDS_BETWEEN_ENDS):
-                connection.execute(text(_END_OTHERS))
+                connection.execute(_END_OTHERS)
+                blocker = connection.execute(_BLOCKER).first()
+                if blocker is None:
+                    free_at = time.monotonic()
+                elif time.monotonic() > free_at + _WAIT_SECONDS:
+                    role, pid, application = blocker
+                    refusals.append(
+                        f"was not restored: it waits for a session of the role {role!r} (pid {pid}, "
+                        f"application {application!r}); end it, and restore again"
+                    )
+                    connection.execute(_GIVE_UP)
 
-    thread = threading.Thread(target=end_others)
+    thread = threading.Thread(target=keep_out)
     thread.start()
     try:
         yield
+    except Exception as error:
+        if refusals:
+            raise BackupError(refusals[0]) from error
+        raise
     finally:
         done.set()
         thread.join()
@@ -147,7 +180,7 @@ def _plain(url: URL) -> str:
     # Passwords go by the environment, where other users of the machine do not see them (`_run`).
     # `URL.set` leaves a part as it is where it is told None, and a shown `***` would count as the password.
     parts = (url.username, None, url.host, url.port, url.database, url.query)
-    plain = URL.create("postgresql", *parts).difference_update_query(SECRETS)
+    plain = URL.create("postgresql", *parts).difference_update_query([*SECRETS, _NAME])
     if _SSL_PASSWORD in url.query:
         plain = plain.update_query_dict({"service": _SERVICE})
     return plain.render_as_string()

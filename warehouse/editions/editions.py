@@ -21,7 +21,6 @@ from warehouse.connections import portions
 from warehouse.connections.arrow import ArrowConnection, Cell
 from warehouse.connections.portions import delete_in_portions, small_together
 from warehouse.editions import pending_batches
-from warehouse.editions.data_version import next_version
 from warehouse.editions.pending_batches import sql_list
 from warehouse.tables import OWNED, difference, edition_batch
 from warehouse.tables import edition as edition_table
@@ -237,6 +236,18 @@ def publish(connection: ArrowConnection, finished: list[Edition], now: int) -> l
     _change_data_version(connection, f"shop_key IN ({shops})", now, f"edition = ({own}), ")
     connection.commit()
     return ready
+
+
+def next_version(now: int) -> str:
+    """The assignments of an `UPDATE shop` that change its data version at the instant `now`, which never goes
+    back, whatever the clocks of several machines say.
+
+    Two answers with the same version are the same: ETags and the cache of answers rely on it. So everything
+    that changes what an answer can show changes the version in the same transaction: a rollup, a backfill, a
+    new edition, an import of what answers read directly, a form that is created or edited.
+    """
+    later = f"CASE WHEN data_changed_at < {now} THEN {now} ELSE data_changed_at END"
+    return f"data_version = data_version + 1, data_changed_at = {later}"
 
 
 def _change_data_version(

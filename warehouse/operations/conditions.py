@@ -20,7 +20,7 @@ from warehouse.domain.time import (
     iso_millis,
 )
 from warehouse.editions.failed_batches import FROM_SET_ASIDE
-from warehouse.editions.pending_batches import from_pending
+from warehouse.editions.pending_batches import from_waiting
 from warehouse.operations import imports, job_runs
 from warehouse.operations.job_runs import DIED, DONE, FAILED
 from warehouse.operations.schedulers import ALIVE_MICROS, REFRESH, Landing, landings
@@ -203,15 +203,10 @@ def _backlog(at: _At) -> Iterator[Finding]:
     """Batches that are set aside have a condition of their own; those whose rows were all taken back have
     nothing that waits."""
     rows = at.query(
-        "SELECT s.shop_id, p.oldest, p.rows FROM ("
-        "SELECT p.shop_key, MIN(p.imported_at) AS oldest, CAST(SUM(p.rows) AS BIGINT) AS rows "
-        f"{from_pending('SELECT edition FROM shop')} WHERE p.retry_at < {NEVER} AND p.rows > 0 "
-        "GROUP BY p.shop_key UNION ALL "
-        "SELECT b.shop_key, MIN(b.imported_at), CAST(SUM(b.rows) AS BIGINT) FROM shop n "
-        "JOIN import_batch b ON b.shop_key = n.shop_key WHERE n.edition = 0 AND b.rows > 0 "
-        "GROUP BY b.shop_key"
-        f") p JOIN shop s ON s.shop_key = p.shop_key "
-        f"WHERE p.oldest < {at.now - MISSED_REFRESHES * at.refresh} ORDER BY p.oldest, s.shop_id"
+        "SELECT s.shop_id, MIN(p.imported_at) AS oldest, CAST(SUM(p.rows) AS BIGINT) AS rows "
+        f"{from_waiting()} JOIN shop s ON s.shop_key = p.shop_key WHERE p.retry_at < {NEVER} AND p.rows > 0 "
+        f"GROUP BY s.shop_id HAVING MIN(p.imported_at) < {at.now - MISSED_REFRESHES * at.refresh} "
+        "ORDER BY oldest, s.shop_id"
     )
     for row in rows:
         yield Finding(

@@ -4,6 +4,7 @@ A file that is imported twice is two imports. An import whose process died has t
 can be undone like one that is done.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -76,22 +77,11 @@ class ImportedFile:
 
 @dataclass
 class ImportRecord:
-    """An import while it lasts. `shops`: the keys of the shops of its rows so far."""
+    """An import while it lasts. `shops`: the keys of the shops of its rows so far; `counts`: by COUNTS."""
 
     import_id: int
     shops: set[int] = field(default_factory=set)
-    read: int = 0
-    new: int = 0
-    duplicate: int = 0
-    replaced: int = 0
-    rejected: int = 0
-
-    def add(self, new: int, duplicate: int, replaced: int, read: int, rejected: int) -> None:
-        self.new += new
-        self.duplicate += duplicate
-        self.replaced += replaced
-        self.read += read
-        self.rejected += rejected
+    counts: Counter[str] = field(default_factory=Counter)
 
 
 def begin(connection: ArrowConnection, kind: str, file: str, run_id: int, now: int) -> ImportRecord:
@@ -114,17 +104,12 @@ def begin(connection: ArrowConnection, kind: str, file: str, run_id: int, now: i
 def advance(connection: ArrowConnection, record: ImportRecord) -> None:
     """Store the counts so far, in the transaction that writes the rows. Raises ImportUndone."""
     (shop_key,) = record.shops if len(record.shops) == 1 else {0}
+    counts = ", ".join(f"rows_{name} = ${place}" for place, name in enumerate(COUNTS, 4))
     updated = connection.changed(
-        "UPDATE import_file SET shop_key = $1, rows_read = $2, rows_new = $3, rows_duplicate = $4, "
-        "rows_replaced = $5, rows_rejected = $6 WHERE import_id = $7 AND state = $8 RETURNING import_id",
-        shop_key,
-        record.read,
-        record.new,
-        record.duplicate,
-        record.replaced,
-        record.rejected,
-        record.import_id,
-        RUNNING,
+        f"UPDATE import_file SET shop_key = $1, {counts} WHERE import_id = $2 AND state = $3 "
+        "RETURNING import_id",
+        *(shop_key, record.import_id, RUNNING),
+        *(record.counts[name] for name in COUNTS),
     )
     if not updated:
         raise ImportUndone(

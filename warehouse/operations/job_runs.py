@@ -1,7 +1,10 @@
 """Job runs: one row for every run of a job.
 
-A run updates its row regularly (`seen_at`). It is shown as `died` if its process has ended, or has not
-updated the row for as long as a lease lasts, or did so by a clock that was ahead.
+A run updates its row regularly (`seen_at`). It has died, and is shown so, if its process has ended, or has
+not updated the row for as long as a lease lasts, or did so by a clock that was ahead.
+
+The row of an exclusive run is the lease of its job: while it lives, no other begins, on any machine. Instants
+are the database server's, `connection.now_micros()`: the clocks of hosts differ.
 """
 
 import json
@@ -30,10 +33,11 @@ _TASKS_SHOWN: Final = MICROS_PER_DAY
 
 @dataclass
 class Record:
-    """A run while it lasts. `owner` holds its leases; `seconds`: by phase."""
+    """A run while it lasts. `owner` holds its leases of editions; `seconds`: by phase."""
 
     job: str
     arguments: str
+    is_exclusive: bool = False
     owner: str = field(default_factory=new_owner)
     run_id: int = 0
     shops: set[int] = field(default_factory=set)
@@ -43,25 +47,53 @@ class Record:
     error: str = ""
 
 
-def begin(connection: ArrowConnection, record: Record, now: int) -> None:
-    """Insert the row of a run that starts; sets its `run_id`. Commits."""
-    record.run_id = connection.value(
-        "INSERT INTO job_run (job, arguments, owner, started_at, seen_at, state) "
-        "VALUES ($1, $2, $3, $4, $4, $5) RETURNING run_id",
+_EXCLUSIVE: Final = f"job = $1 AND state = '{RUNNING}' AND is_exclusive = 1"
+
+
+def begin(connection: ArrowConnection, record: Record, now: int) -> bool:
+    """Insert the row of a run that starts; sets its `run_id`. Commits. False, without a row, if the run is
+    exclusive and another one of its job lives."""
+    if record.is_exclusive:
+        _end_dead(connection, record.job, now)
+    run_id = connection.value(
+        "INSERT INTO job_run (job, arguments, owner, started_at, seen_at, state, is_exclusive) "
+        "VALUES ($1, $2, $3, $4, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING run_id",
         record.job,
         record.arguments[:_MAX_LENGTH],
         record.owner,
         now,
         RUNNING,
+        int(record.is_exclusive),
     )
     connection.commit()
+    record.run_id = run_id or 0
+    return run_id is not None
+
+
+def _end_dead(connection: ArrowConnection, job: str, now: int) -> None:
+    """Have the exclusive run of a job count as ended if it has died."""
+    owner = holder(connection, job)
+    connection.execute(
+        f"UPDATE job_run SET state = '{DIED}', ended_at = seen_at WHERE {_EXCLUSIVE} "
+        "AND (owner = $2 OR seen_at < $3 OR seen_at > $4)",
+        *(job, owner if is_dead(owner) else "", now - LEASE_MICROS, now + CLOCK_SKEW),
+    )
+
+
+def holder(connection: ArrowConnection, job: str) -> str:
+    """The owner of the exclusive run of a job, "" if there is none. Commits."""
+    owner = connection.value(f"SELECT owner FROM job_run WHERE {_EXCLUSIVE}", job) or ""
+    connection.commit()
+    return str(owner)
 
 
 def update(connection: ArrowConnection, record: Record, now: int, state: str = RUNNING) -> None:
-    """Update the row of a run, which has ended unless it is RUNNING. Commits."""
+    """Update the row of a run, which has ended unless it is RUNNING. Commits. One that others took for dead
+    does not live again."""
+    still = f"AND state = '{RUNNING}'" if state == RUNNING else ""
     connection.execute(
         "UPDATE job_run SET seen_at = $1, ended_at = $2, state = $3, shops = $4, batches = $5, "
-        "rows = $6, phases = $7, error = $8 WHERE run_id = $9",
+        f"rows = $6, phases = $7, error = $8 WHERE run_id = $9 {still}",
         now,
         0 if state == RUNNING else now,
         state,
@@ -134,9 +166,12 @@ def at(row: dict[str, Any], now: int) -> dict[str, Any]:
 
 
 def purge(connection: ArrowConnection, now: int, days: int) -> int:
-    """Delete the runs that started more than so many days ago; returns how many. Commits."""
+    """Delete the runs that started more than so many days ago, but for those that go on; returns how many.
+    Commits."""
     deleted = connection.changed(
-        "DELETE FROM job_run WHERE started_at < $1 RETURNING run_id", now - days * MICROS_PER_DAY
+        f"DELETE FROM job_run WHERE started_at < $1 AND (state <> '{RUNNING}' OR seen_at < $1) "
+        "RETURNING run_id",
+        now - days * MICROS_PER_DAY,
     )
     connection.commit()
     return deleted

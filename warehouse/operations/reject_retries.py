@@ -5,9 +5,9 @@ shop's rejects in portions, each in a transaction of its own, and records how fa
 was killed is continued by the next one.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, Row, bindparam, select, text
 
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.tables import reject_retry
@@ -20,26 +20,15 @@ _ASK = text(
 _LAST = select(reject_retry).where(reject_retry.c.shop_key == bindparam("shop_key"))
 
 
-@dataclass(frozen=True)
-class Retry:
-    """The last retry that a shop asked for. `tried_at` is 0 while rejects are left to try; `accepted`
-    counts those that were imported so far."""
-
-    asked_at: int
-    tried_at: int
-    accepted: int
-
-
 def ask(connection: Connection, shop_key: int, now: int) -> bool:
     """Ask for a retry of the shop's rejects. False if one was asked for and is not done."""
     asked = connection.execute(_ASK, {"shop_key": shop_key, "now": now})
     return asked.one_or_none() is not None
 
 
-def last(connection: Connection, shop_key: int) -> Retry | None:
-    """The last one that the shop asked for."""
-    row = connection.execute(_LAST, {"shop_key": shop_key}).one_or_none()
-    return None if row is None else Retry(row.asked_at, row.tried_at, row.accepted)
+def last(connection: Connection, shop_key: int) -> Row[Any] | None:
+    """The row of the last one that the shop asked for."""
+    return connection.execute(_LAST, {"shop_key": shop_key}).one_or_none()
 
 
 def waiting(connection: ArrowConnection) -> list[tuple[int, int]]:

@@ -4,15 +4,17 @@ life, and what lies in their landing folder. Each is a row of the table `schedul
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
-from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, to_micros
 from warehouse.operations.process_id import is_here
+from warehouse.tables import scheduler
+from warehouse.tables.base import column_names
 
 ALIVE_MICROS: Final = 600 * MICROS_PER_SECOND
 """A scheduler of which nothing was seen for so long is missing."""
@@ -25,6 +27,9 @@ INTERVAL_ANCHOR: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _LATEST: Final = text(
     "SELECT schedule FROM scheduler WHERE seen_at BETWEEN :first AND :last ORDER BY seen_at DESC LIMIT 1"
 )
+
+
+_AS_JSON: Final = ("schedule", "host_findings")
 
 
 @dataclass(frozen=True)
@@ -78,21 +83,14 @@ def landings(
 
 def sign_of_life(connection: ArrowConnection, record: SchedulerRecord) -> None:
     """Write that a scheduler is alive; forget those that were not seen for a day. Commits."""
+    columns = column_names(scheduler)
+    row = asdict(record) | {name: json.dumps(getattr(record, name)) for name in _AS_JSON}
     connection.execute(
-        "INSERT INTO scheduler (owner, started_at, seen_at, due_at, schedule, landing_folder, "
-        "landed_files, landed_since, host_findings) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
-        "ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at, due_at = excluded.due_at, "
-        "schedule = excluded.schedule, landed_files = excluded.landed_files, "
-        "landed_since = excluded.landed_since, host_findings = excluded.host_findings",
-        record.owner,
-        record.started_at,
-        record.seen_at,
-        record.due_at,
-        json.dumps(record.schedule),
-        record.landing_folder,
-        record.landed_files,
-        record.landed_since,
-        json.dumps(record.host_findings),
+        f"INSERT INTO scheduler ({names(columns)}) "
+        f"VALUES ({', '.join(f'${number}' for number, _ in enumerate(columns, 1))}) "
+        "ON CONFLICT (owner) DO UPDATE SET "
+        f"{', '.join(f'{name} = excluded.{name}' for name in columns[1:])}",
+        *(row[name] for name in columns),
     )
     connection.execute("DELETE FROM scheduler WHERE seen_at < $1", record.seen_at - MICROS_PER_DAY)
     connection.commit()
@@ -102,9 +100,8 @@ def list_schedulers(connection: ArrowConnection) -> list[SchedulerRecord]:
     """The schedulers on record, the one that was seen last first. Commits."""
     rows = connection.table("SELECT * FROM scheduler ORDER BY seen_at DESC").to_pylist()
     connection.commit()
-    as_json = ("schedule", "host_findings")
     return [
-        SchedulerRecord(**row | {name: json.loads(row[name] or "[]") for name in as_json})
+        SchedulerRecord(**row | {name: json.loads(row[name] or "[]") for name in _AS_JSON})
         for row in rows
     ]
 

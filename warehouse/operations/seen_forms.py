@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 
 from warehouse.domain.form_rules import LEFT_OUT, counted_as
 from warehouse.domain.time import NEVER
-from warehouse.editions.data_version import next_version
+from warehouse.editions.editions import next_version
 from warehouse.operations import form_rules
 
 BY_MEMBER: Final = NEVER - 1

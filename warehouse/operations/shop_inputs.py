@@ -4,7 +4,6 @@ Everything here is certainly of the shop: batches, forms and ad spend by their k
 the import found (`reject.shop_key`). Runs, files and errors are of no one shop, and are not here.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -12,7 +11,7 @@ from sqlalchemy import Connection, Row, bindparam, text
 
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import KEPT_FACTS
-from warehouse.editions.pending_batches import from_pending, has_applied
+from warehouse.editions.pending_batches import from_waiting, has_applied
 from warehouse.operations import imports, schedulers
 from warehouse.operations.imports import ImportedFile
 from warehouse.operations.reject_reasons import without_values
@@ -64,41 +63,18 @@ _FAILED: Final = text(
     "AND f.attempts > 0 JOIN import_batch b ON b.batch_id = f.batch_id "
     "WHERE e.shop_key = :shop_key ORDER BY b.batch_id, e.edition"
 )
-_SUMS: Final = "SELECT COALESCE(SUM(p.rows), 0), COUNT(*), COALESCE(MIN(p.imported_at), 0)"
-_WAITING: Final = text(f"{_SUMS} {from_pending(':edition')}")
-_ALL_BATCHES: Final = text(f"{_SUMS} FROM import_batch p WHERE p.shop_key = :shop_key")
+_WAITING: Final = text(
+    "SELECT CAST(COALESCE(SUM(p.rows), 0) AS BIGINT) AS rows, COUNT(*) AS batches, "
+    f"COALESCE(MIN(p.imported_at), 0) AS since {from_waiting('s.shop_key = :shop_key')}"
+)
 _REJECTS: Final = text(
     "SELECT reject_id, kind, reason, rejected_at FROM reject WHERE shop_key = :shop_key "
     f"ORDER BY rejected_at DESC, reject_id DESC LIMIT {MAX_REJECTS}"
 )
-_EXAMPLE_TEXTS: Final = text(
-    "SELECT reject_id, format, file, line, text FROM reject "
+_EXAMPLE_ROWS: Final = text(
+    "SELECT reject_id, reason, format, file, line, text FROM reject "
     "WHERE shop_key = :shop_key AND reject_id IN :ids"
 ).bindparams(bindparam("ids", expanding=True))
-
-
-@dataclass(frozen=True)
-class LastImport:
-    """The last rows of a kind that were new: how many, and when they came."""
-
-    rows: int
-    imported_at: int
-
-
-@dataclass(frozen=True)
-class Sources:
-    """The sources of the shop; None or empty where nothing came yet. Days are the shop's.
-
-    `last_day`: the last day with an event in the figures. `accounts`: (provider, instant of its last
-    sync). `form_created_at`: of the newest form, 0 without one.
-    """
-
-    events: LastImport | None
-    last_day: int | None
-    orders: LastImport | None
-    accounts: list[tuple[str, int]]
-    forms: int
-    form_created_at: int
 
 
 @dataclass(frozen=True)
@@ -120,26 +96,6 @@ class ImportedBatch:
 
 
 @dataclass(frozen=True)
-class LastFile:
-    """An import of a file. `file`: None where the file has rows of other shops too; then `batch` counts this
-    shop's. `batch`: its new events or orders, as far as it has any."""
-
-    imported_at: int
-    kind: str
-    file: ImportedFile | None
-    batch: ImportedBatch | None
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """The rows that are imported and not in the figures; `since` is 0 if nothing waits."""
-
-    rows: int
-    batches: int
-    since: int
-
-
-@dataclass(frozen=True)
 class RowsToCome:
     """The rows that wait for the figures, and when the next refresh begins: 0 where no scheduler is alive, so
     that no time can be promised."""
@@ -148,39 +104,23 @@ class RowsToCome:
     next_refresh_at: int
 
 
-@dataclass(frozen=True)
-class RejectExample:
-    """A rejected row: the line of its file, its kept text. `format`: "" for rows of this program."""
+def read_sources(connection: Connection, shop_key: int, edition: int) -> dict[str, Any]:
+    """The sources of the shop, None or empty where nothing came yet.
 
-    reason: str
-    format: str
-    file: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True)
-class RejectReason:
-    """The rejects of a kind with one reason, which is without values; `newest_at` is of the last one."""
-
-    kind: str
-    reason: str
-    rows: int
-    newest_at: int
-    examples: list[RejectExample]
-
-
-def read_sources(connection: Connection, shop_key: int, edition: int) -> Sources:
+    `events`, `orders`: the last ones that were new (`rows`, `imported_at`). `last_day`: the last day with an
+    event in the figures. `accounts`: the instant of the last sync by provider. `forms`: how many there are
+    (`forms`), and when the newest was made (`created_at`).
+    """
     shop = {"shop_key": shop_key}
-    forms = connection.execute(_FORMS, shop).one()
-    return Sources(
-        events=_newest(connection, shop_key, "events"),
-        last_day=connection.execute(_LAST_DAY, {"edition": edition}).scalar(),
-        orders=_newest(connection, shop_key, "orders"),
-        accounts=[(row.provider, row.synced_at) for row in connection.execute(_ACCOUNTS, shop)],
-        forms=forms.forms,
-        form_created_at=forms.created_at or 0,
-    )
+    newest = {
+        kind: connection.execute(_NEWEST_OF_KIND, shop | {"kind": kind}).one_or_none()
+        for kind in ("events", "orders")
+    }
+    return newest | {
+        "last_day": connection.scalar(_LAST_DAY, {"edition": edition}),
+        "accounts": {row.provider: row.synced_at for row in connection.execute(_ACCOUNTS, shop)},
+        "forms": connection.execute(_FORMS, shop).one(),
+    }
 
 
 def last_spend_days(connection: Connection, shop_key: int) -> dict[str, int]:
@@ -189,24 +129,26 @@ def last_spend_days(connection: Connection, shop_key: int) -> dict[str, int]:
     return {row.provider: row.day for row in rows}
 
 
-def last_imports(connection: Connection, shop_key: int, edition: int, now: int) -> list[LastFile]:
-    """The last imports of files with rows of the shop, the newest first."""
+def last_imports(
+    connection: Connection, shop_key: int, edition: int, now: int
+) -> list[tuple[int, str, ImportedFile | None, ImportedBatch | None]]:
+    """The last imports of files with rows of the shop, the newest first: its instant and kind; the file, None
+    where it has rows of other shops too; its new events or orders of this shop, as far as it has any."""
     batches: dict[int, ImportedBatch] = {}
     for row in connection.execute(_LAST_BATCHES, {"shop_key": shop_key, "edition": edition}):
         one, known = _batch(row), batches.get(row.import_id)
         batches[row.import_id] = one if known is None else _together(known, one)
     listed = connection.execute(_LAST_FILES, {"shop_key": shop_key, "ids": list(batches)})
     files = {row["import_id"]: imports.imported_file(dict(row), now) for row in listed.mappings()}
-    last = [
-        LastFile(file.started_at, file.kind, file, batches.get(number))
-        for number, file in files.items()
+    own = [
+        (file.started_at, file.kind, file, batches.get(number)) for number, file in files.items()
     ]
-    last += [
-        LastFile(batch.imported_at, batch.kind, None, batch)
+    others = [
+        (batch.imported_at, batch.kind, None, batch)
         for number, batch in batches.items()
         if number not in files
     ]
-    return sorted(last, key=lambda one: -one.imported_at)[:_IMPORTS]
+    return sorted([*own, *others], key=lambda one: -one[0])[:_IMPORTS]
 
 
 def failed_imports(connection: Connection, shop_key: int, edition: int) -> list[ImportedBatch]:
@@ -215,42 +157,37 @@ def failed_imports(connection: Connection, shop_key: int, edition: int) -> list[
     return list({row.batch_id: _batch(row) for row in rows}.values())
 
 
-def read_waiting(connection: Connection, shop_key: int, edition: int) -> Waiting:
-    """`edition`: the one that answers are read from, 0 before the first rollup."""
-    found = (
-        connection.execute(_WAITING, {"edition": edition})
-        if edition
-        else connection.execute(_ALL_BATCHES, {"shop_key": shop_key})
-    )
-    return Waiting(*(int(value) for value in found.one()))
+def read_waiting(connection: Connection, shop_key: int) -> Row[Any]:
+    """The `rows` and `batches` that are imported and not in the figures; `since` is 0 if nothing waits."""
+    return connection.execute(_WAITING, {"shop_key": shop_key}).one()
 
 
-def rows_to_come(connection: Connection, shop_key: int, edition: int, now: int) -> RowsToCome:
-    """`edition`: as in `read_waiting`."""
-    rows = read_waiting(connection, shop_key, edition).rows
+def rows_to_come(connection: Connection, shop_key: int, now: int) -> RowsToCome:
+    rows = read_waiting(connection, shop_key).rows
     return RowsToCome(rows, schedulers.next_refresh_at(connection, now))
 
 
-def rejects_by_reason(connection: Connection, shop_key: int) -> list[RejectReason]:
-    """The newest MAX_REJECTS rejects of the shop by kind and reason, the most frequent first, each with
-    its newest examples."""
-    groups: dict[tuple[str, str], list[tuple[int, str, int]]] = {}
+def rejects_by_reason(connection: Connection, shop_key: int) -> list[dict[str, Any]]:
+    """The newest MAX_REJECTS rejects of the shop by `kind` and `reason` (without values), the most frequent
+    first: their `rows`, when the last one came (`newest_at`), and the newest `examples`, each with its
+    `reason`, `file`, `line`, kept `text`, and `format` ("" for rows of this program)."""
+    groups: dict[tuple[str, str], list[Row[Any]]] = {}
     for row in connection.execute(_REJECTS, {"shop_key": shop_key}):
-        group = groups.setdefault((row.kind, without_values(row.reason)), [])
-        group.append((row.reject_id, row.reason, row.rejected_at))
-    ids = [reject[0] for group in groups.values() for reject in group[:_EXAMPLES]]
-    examples = _examples(connection, shop_key, ids)
+        groups.setdefault((row.kind, without_values(row.reason)), []).append(row)
+    ids = [reject.reject_id for group in groups.values() for reject in group[:_EXAMPLES]]
+    shown = connection.execute(_EXAMPLE_ROWS, {"shop_key": shop_key, "ids": ids})
+    examples = {row.reject_id: row for row in shown}
     reasons = [
-        RejectReason(
-            kind=kind,
-            reason=reason,
-            rows=len(group),
-            newest_at=group[0][2],
-            examples=[RejectExample(text, *examples[id]) for id, text, _ in group[:_EXAMPLES]],
-        )
+        {
+            "kind": kind,
+            "reason": reason,
+            "rows": len(group),
+            "newest_at": group[0].rejected_at,
+            "examples": [examples[reject.reject_id] for reject in group[:_EXAMPLES]],
+        }
         for (kind, reason), group in groups.items()
     ]
-    return sorted(reasons, key=lambda one: (-one.rows, one.kind, one.reason))
+    return sorted(reasons, key=lambda one: (-one["rows"], one["kind"], one["reason"]))
 
 
 def _batch(row: Row[Any]) -> ImportedBatch:
@@ -275,15 +212,3 @@ def _together(one: ImportedBatch, other: ImportedBatch) -> ImportedBatch:
         retry_at=max(one.retry_at, other.retry_at),
         is_applied=one.is_applied and other.is_applied,
     )
-
-
-def _newest(connection: Connection, shop_key: int, kind: str) -> LastImport | None:
-    row = connection.execute(_NEWEST_OF_KIND, {"shop_key": shop_key, "kind": kind}).one_or_none()
-    return None if row is None else LastImport(row.rows, row.imported_at)
-
-
-def _examples(
-    connection: Connection, shop_key: int, ids: Sequence[int]
-) -> dict[int, tuple[str, str, int, str]]:
-    rows = connection.execute(_EXAMPLE_TEXTS, {"shop_key": shop_key, "ids": list(ids)})
-    return {row.reject_id: (row.format, row.file, row.line, row.text) for row in rows}

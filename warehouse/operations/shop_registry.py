@@ -3,12 +3,13 @@
 A shop that is added has the row that an import of kind `shops` makes.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, RowMapping, select, text
 
-from warehouse.editions.data_version import next_version
+from warehouse.editions.editions import next_version
 from warehouse.tables import form, shop
 
 # Version 0 stands for what no import that is known has brought. It is the latest one, whatever clocks say.
@@ -55,19 +56,6 @@ class ShopSettings:
     timezone: str
 
 
-@dataclass(frozen=True)
-class KnownForm:
-    """A form that is known. `source`, `source_id`: the format in which its events come and its id there, ""
-    where its id is our own."""
-
-    form_id: str
-    shop_id: str
-    name: str
-    status: str
-    source: str
-    source_id: str
-
-
 def add_shop(
     connection: Connection, shop_id: str, currency: str, timezone: str, name: str | None, now: int
 ) -> bool:
@@ -108,7 +96,8 @@ def list_shops(connection: Connection) -> list[ShopSettings]:
     return [ShopSettings(*row) for row in connection.execute(_LIST.order_by(shop.c.shop_id))]
 
 
-def list_forms(connection: Connection, shop_id: str | None = None) -> list[KnownForm]:
-    """The forms of a shop, or of all shops: by shop, the oldest first."""
+def list_forms(connection: Connection, shop_id: str | None = None) -> Sequence[RowMapping]:
+    """The forms of a shop, or of all shops: by shop, the oldest first. `source`, `source_id`: the format in
+    which a form's events come and its id there, "" where its id is our own."""
     statement = _FORMS if shop_id is None else _FORMS.where(shop.c.shop_id == shop_id)
-    return [KnownForm(*row) for row in connection.execute(statement)]
+    return connection.execute(statement).mappings().all()

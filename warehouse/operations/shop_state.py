@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import Connection, text
 
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
-from warehouse.editions.pending_batches import OLDEST_PENDING
+from warehouse.editions.pending_batches import from_pending
 from warehouse.operations.shop_pulls import ERROR
 
 # The conditions that need a person, by name.
@@ -32,7 +32,7 @@ SELECT
   (SELECT MAX(o.created_at) FROM fact_order o WHERE o.edition = :edition) AS last_order_at,
   CASE WHEN :edition = 0
     THEN (SELECT MIN(b.imported_at) FROM import_batch b WHERE b.shop_key = :shop_key AND b.rows > 0)
-    ELSE ({OLDEST_PENDING} WHERE p.rows > 0) END AS waiting_since,
+    ELSE (SELECT MIN(p.imported_at) {from_pending(":edition")} WHERE p.rows > 0) END AS waiting_since,
   (SELECT COUNT(DISTINCT f.batch_id) FROM edition e JOIN edition_batch f ON f.edition = e.edition
     JOIN import_batch b ON b.batch_id = f.batch_id
     WHERE e.shop_key = :shop_key AND f.attempts > 0 AND f.retry_at = {NEVER} AND b.rows > 0) AS set_aside,

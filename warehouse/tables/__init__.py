@@ -36,8 +36,7 @@ from warehouse.tables.members import (
     secret,
     sign_in,
 )
-from warehouse.tables.operations import collector, job_lease, job_run, pull, scheduler
-from warehouse.tables.persons import forgotten
+from warehouse.tables.operations import collector, job_run, pull, scheduler
 from warehouse.tables.queue import (
     difference,
     edition,
@@ -50,6 +49,7 @@ from warehouse.tables.raw import kept_facts, kept_session, raw_event, raw_order
 from warehouse.tables.shops import (
     api_key,
     deleted_shop,
+    forgotten,
     form,
     form_creation,
     form_sighting,

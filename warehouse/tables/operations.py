@@ -1,10 +1,18 @@
-"""Jobs: their runs, their leases, the schedulers, and the pulls that are set up."""
+"""Jobs: their runs, the schedulers, and the pulls that are set up."""
 
 from typing import Final
 
 from sqlalchemy import Table, UniqueConstraint
 
-from warehouse.tables.base import index, integer, metadata, serial_key, text, text_key
+from warehouse.tables.base import (
+    index,
+    integer,
+    metadata,
+    serial_key,
+    small_integer,
+    text,
+    text_key,
+)
 
 job_run: Final = Table(
     "job_run",
@@ -19,6 +27,8 @@ job_run: Final = Table(
     integer("seen_at"),
     integer("ended_at"),
     text("state"),
+    # 1: while it runs, and lives, its row is the lease of its job.
+    small_integer("is_exclusive"),
     integer("shops"),
     integer("batches"),
     integer("rows"),
@@ -27,14 +37,12 @@ job_run: Final = Table(
     text("error"),
     index("job", "run_id"),
     index("started_at"),
-)
-
-job_lease: Final = Table(
-    "job_lease",
-    metadata,
-    text_key("job"),
-    text("owner"),
-    integer("until"),
+    index(
+        "job",
+        unique=True,
+        where="state = 'running' AND is_exclusive = 1",
+        name="uq_job_run_exclusive",
+    ),
 )
 
 # A scheduler and its last sign of life (`operations/schedulers.py`).

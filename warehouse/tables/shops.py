@@ -1,4 +1,5 @@
-"""Shops, deleted shops, forms, API keys, write keys, and calls that the collector did not keep."""
+"""Shops, deleted shops, forms, API keys, write keys, calls that the collector did not keep, and persons who
+are forgotten."""
 
 from typing import Final
 
@@ -19,7 +20,7 @@ shop: Final = Table(
     text("form_rules"),
     # The edition that answers read; 0 before the first rollup.
     integer("edition"),
-    # Changes with everything that can change an answer of the shop (`editions/data_version.py`).
+    # Changes with everything that can change an answer of the shop (`editions/editions.py`).
     integer("data_version"),
     # The instant of the last change.
     integer("data_changed_at"),
@@ -131,4 +132,17 @@ form_sighting: Final = Table(
     # The path of the page on which it was seen, "" where the call does not say.
     text("path"),
     integer("seen_at"),
+)
+
+# Imports drop the rows of these persons. Only this keyed hash of a person is kept.
+forgotten: Final = Table(
+    "forgotten",
+    metadata,
+    key("shop_key"),
+    text_key("identifier_hash"),
+    integer("asked_at"),
+    # When the rows that there were had gone; 0 until then. And how many these were.
+    integer("removed_at"),
+    integer("events"),
+    integer("orders"),
 )

@@ -12,7 +12,7 @@ from typing import Final
 
 from sqlalchemy import Connection, select, text
 
-from warehouse.editions.data_version import next_version
+from warehouse.editions.editions import next_version
 from warehouse.settings import FORM_BYTES_PER_SHOP, FORMS_PER_SHOP
 from warehouse.tables import shop
 from web.http.errors import Refusal, unauthorized

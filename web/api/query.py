@@ -22,7 +22,7 @@ from warehouse.daily.reader import (
 )
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_date, iso_millis
-from warehouse.editions.pending_batches import OLDEST_PENDING
+from warehouse.editions.pending_batches import from_pending
 from web.api.forms_table import form_names
 from web.api.row_limit import RowLimits, TextsOf
 from web.db.dimensions import Dimensions, Utm
@@ -31,7 +31,7 @@ from web.http.content_type import JSON
 from web.http.current_request import Shop
 from web.http.date_range import Window
 
-_OLDEST_PENDING: Final = text(OLDEST_PENDING)
+_OLDEST_PENDING: Final = text(f"SELECT MIN(p.imported_at) {from_pending(':edition')}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,5 +131,4 @@ def list_forms(connection: Connection, shop: str | None) -> Iterator[Listed]:
     """List the forms that are known. SOURCE and SOURCE ID: the format in which a form's events come, and its
     id there."""
     for form in shop_registry.list_forms(connection, shop):
-        own = {"source": form.source or None, "source_id": form.source_id or None}
-        yield asdict(form) | own
+        yield {**form, "source": form["source"] or None, "source_id": form["source_id"] or None}

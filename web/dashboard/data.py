@@ -8,7 +8,7 @@ import json
 from typing import Any, Final
 
 from flask import flash, redirect, url_for
-from sqlalchemy import text
+from sqlalchemy import Row, text
 
 from warehouse import settings
 from warehouse.daily import reader
@@ -24,7 +24,6 @@ from warehouse.operations import (
     shop_state,
 )
 from warehouse.operations.reject_reasons import without_values
-from warehouse.operations.shop_inputs import RejectExample
 from web.api.forms import all_forms_funnel
 from web.dashboard import drop, forget
 from web.dashboard.page import Page, View
@@ -112,16 +111,14 @@ def data(view: View) -> Page:
         imports=_imports(view),
         reasons=[
             {
-                "kind": KINDS[reason.kind],
-                "reason": reason.reason,
-                "rows": reason.rows,
-                "newest_at": reason.newest_at,
-                "what_to_do": _remedy(reason.reason),
-                "examples": [_example(reason.kind, one) for one in reason.examples],
+                **one,
+                "kind": KINDS[one["kind"]],
+                "what_to_do": _remedy(one["reason"]),
+                "examples": [_example(one["kind"], row) for row in one["examples"]],
             }
-            for reason in rejects
+            for one in rejects
         ],
-        rejected=sum(reason.rows for reason in rejects),
+        rejected=sum(one["rows"] for one in rejects),
         max_rejects=shop_inputs.MAX_REJECTS,
         drop=drop.read(view.member),
         retry=reject_retries.last(connection, shop.key),
@@ -132,7 +129,7 @@ def data(view: View) -> Page:
         unknown_forms=_unknown_forms(view),
         refresh=runs.get("refresh"),
         nightly=runs.get("nightly"),
-        waiting=shop_inputs.read_waiting(connection, shop.key, shop.edition),
+        waiting=shop_inputs.read_waiting(connection, shop.key),
         pulls=shop_pulls.list_of_shop(connection, shop.key),
         failed=shop_inputs.failed_imports(connection, shop.key, shop.edition),
     )
@@ -162,16 +159,16 @@ def _sources(view: View) -> dict[str, Any]:
         shop.data_version,
         lambda: shop_inputs.last_spend_days(connection, shop.key),
     )
-    synced = dict(sources.accounts)
+    synced, last_day = sources["accounts"], sources["last_day"]
     there = {
-        "forms": sources.forms,
-        "events": sources.events,
-        "orders": sources.orders,
+        "forms": sources["forms"].forms,
+        "events": sources["events"],
+        "orders": sources["orders"],
         "ad spend": days,
     }
     return {
         "sources": sources,
-        "last_event_day": None if sources.last_day is None else day_date(sources.last_day),
+        "last_event_day": None if last_day is None else day_date(last_day),
         "spend": [
             (provider, day_date(days[provider]) if provider in days else None, synced.get(provider))
             for provider in sorted(days | synced)
@@ -185,14 +182,16 @@ def _imports(view: View) -> list[dict[str, Any]]:
     connection, shop = view.member.connection, view.shop
     return [
         {
-            "imported_at": one.imported_at,
-            "kind": KINDS[one.kind],
-            "file": _file_name(one.file.file) if one.file else "",
-            "counts": [getattr(one.file, name) for name in _COUNTS] if one.file else [],
-            "state": _FILE_STATES.get(one.file.state, "") if one.file else "",
-            "batch": one.batch,
+            "imported_at": imported_at,
+            "kind": KINDS[kind],
+            "file": _file_name(file.file) if file else "",
+            "counts": [getattr(file, name) for name in _COUNTS] if file else [],
+            "state": _FILE_STATES.get(file.state, "") if file else "",
+            "batch": batch,
         }
-        for one in shop_inputs.last_imports(connection, shop.key, shop.edition, view.member.now)
+        for imported_at, kind, file, batch in shop_inputs.last_imports(
+            connection, shop.key, shop.edition, view.member.now
+        )
     ]
 
 
@@ -224,7 +223,7 @@ def _remedy(reason: str) -> str:
     return _REMEDY
 
 
-def _example(kind: str, reject: RejectExample) -> dict[str, str]:
+def _example(kind: str, reject: Row[Any]) -> dict[str, str]:
     """Where a row is, and why it was refused.
 
     The name of a file is shown where the whole file is of this shop, as another system's export is. The

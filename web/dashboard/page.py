@@ -149,7 +149,7 @@ class View:
         if not self.state.waiting_since:
             return None
         shop, now = self.shop, self.member.now
-        return rows_to_come(self.answers.connection, shop.key, shop.edition, now)
+        return rows_to_come(self.answers.connection, shop.key, now)
 
     @property
     def local_now(self) -> datetime:

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_SECOND
 from warehouse.editions.failed_batches import FROM_SET_ASIDE
-from warehouse.editions.pending_batches import PENDING_BY_SHOP
+from warehouse.editions.pending_batches import WAITING_BY_SHOP
 from warehouse.operations.job_runs import DIED, RUNNING
 from warehouse.operations.process_id import LEASE_MICROS
 from warehouse.tables import edition, job_run, reject, shop
@@ -54,7 +54,7 @@ class WarehouseGauges(Collector):
 
 def _rollups(connection: Connection, now: int) -> Iterable[Metric]:
     """By shop; without a first rollup, a shop has no time of its last one."""
-    waiting = {row.shop_key: row for row in connection.execute(text(PENDING_BY_SHOP))}
+    waiting = {row.shop_key: row for row in connection.execute(text(WAITING_BY_SHOP))}
     batches = _gauge("waiting_batches", "Imports that are not rolled up.", "shop")
     rows = _gauge("waiting_rows", "Rows that were imported and are not rolled up.", "shop")
     lag = _gauge("rollup_lag_seconds", "Age of the oldest import that waits, or 0.", "shop")

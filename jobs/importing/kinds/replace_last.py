@@ -27,7 +27,7 @@ from jobs.importing.values.fields import Field
 from jobs.run.clock import now_micros
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
-from warehouse.editions.data_version import next_version
+from warehouse.editions.editions import next_version
 from warehouse.operations.imports import NO_IMPORT
 from warehouse.tables.base import key_names
 

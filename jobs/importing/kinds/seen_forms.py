@@ -27,7 +27,7 @@ from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.domain.form_ids import form_id_of, is_uuid
 from warehouse.domain.time import EARLIEST, NEVER
 from warehouse.domain.tracking_calls import SOURCE as TRACKING_CALLS
-from warehouse.editions.data_version import next_version
+from warehouse.editions.editions import next_version
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations.imports import NO_IMPORT
 from warehouse.operations.seen_forms import BY_MEMBER

@@ -293,8 +293,8 @@ def told(jobs: Commands) -> Any:
     engine = open_engine(jobs.url)
     (edition,) = jobs.rows("SELECT edition FROM shop")
     with engine.connect() as connection:
-        newest = shop_inputs.read_sources(connection, 1, edition).events
-        (last,) = shop_inputs.last_imports(connection, 1, edition, 1)
+        newest = shop_inputs.read_sources(connection, 1, edition)["events"]
+        ((*_, batch),) = shop_inputs.last_imports(connection, 1, edition, 1)
         (events, *_) = shop_arrivals.read_arrivals(connection, 1)
     engine.dispose()
-    return newest, last.batch, events, jobs.status(1)["shops"][0]["newest_batch"]
+    return newest, batch, events, jobs.status(1)["shops"][0]["newest_batch"]

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.run.clock import now_micros
 from tests.jobs.pulls.rates import packed
 from tests.jobs.pulls.server import Answer, serving
 from tests.support.job_commands import Commands
-from warehouse.operations.process_id import LEASE_MICROS
 
 
 def test_none_is_set_up_by_itself(commands: Commands) -> None:
@@ -96,8 +94,7 @@ def test_a_pull_runs_by_its_job_s_name_and_once_at_a_time(commands: Commands) ->
     with serving(lambda _asked: Answer(body=packed())) as server:
         commands("pulls", "add", "ecb", "--url", f"{server.url}/x.zip")
         assert '"job": "pull:ecb", "message": "pulled ecb: 2 rows' in commands("run", "pull:ecb")
-        until = now_micros() + LEASE_MICROS
-        commands.change(f"UPDATE job_lease SET owner = 'elsewhere:1:x', until = {until}")
+        commands.run_elsewhere()
         assert "pull:ecb is already running (elsewhere:1)" in commands("pull", "ecb", status=75)
         assert len(server.asked) == 1
 

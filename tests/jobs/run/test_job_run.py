@@ -71,7 +71,7 @@ def test_a_run_whose_process_died_shows_as_died(commands: Commands) -> None:
 
 def test_a_run_of_another_machine_is_believed_for_as_long_as_a_lease(commands: Commands) -> None:
     commands.take("shops", [SHOP])
-    commands.change("UPDATE job_run SET state = 'running', ended_at = 0, owner = 'elsewhere:1:x'")
+    commands.run_elsewhere()
     assert commands.status()["runs"][0]["state"] == "running"
     commands.change("UPDATE job_run SET seen_at = seen_at - 121000000")
     assert commands.status()["runs"][0]["state"] == "died"

@@ -1,7 +1,11 @@
 """After SIGTERM or Ctrl-C a process ends after its current batch, or without it."""
 
 import signal
+from threading import Event
 
+import pytest
+
+from jobs.run import signals
 from tests.support.commands import Command
 from tests.support.import_files import as_ndjson, event, order
 from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands
@@ -36,6 +40,19 @@ def stops_after_its_batch(commands: Commands, number: int) -> None:
     assert (run["state"], run["batches"]) == ("stopped", done)
     commands("rollup")
     assert commands.status()["queued"] == {"rows": 0, "batches": 0}
+
+
+def test_a_block_in_another_one_has_both_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An undo that a rollup ends is a run in a run."""
+    monkeypatch.setattr(signals, "_state", signals._State())
+    monkeypatch.setattr(signals, "_signalled", Event())
+    given_up: list[str] = []
+    with signals.graceful_stop(lambda: given_up.append("outer"), seconds=0):
+        with signals.graceful_stop(lambda: given_up.append("inner"), seconds=0):
+            signals.stop_in_time()
+        signals.stop_in_time()
+    signals.stop_in_time()
+    assert given_up == ["inner", "outer", "outer"]
 
 
 def test_sigterm_stops_an_import_after_its_chunk(commands: Commands) -> None:

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 import psutil
 import pytest
 
-from jobs.run.clock import now_micros
 from jobs.scheduler.child_processes import ChildProcesses
 from jobs.scheduler.schedule import cron, schedule
 from tests.support.commands import children
@@ -16,8 +15,8 @@ from tests.support.import_files import as_ndjson, order
 from tests.support.job_commands import SHOP, Commands
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import open_arrow
-from warehouse.operations import job_leases
-from warehouse.operations.process_id import LEASE_MICROS
+from warehouse.operations import job_runs
+from warehouse.operations.process_id import display_name
 from warehouse.setting_values import SettingError
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)  # a Wednesday
@@ -61,7 +60,7 @@ def test_the_current_job_stops_with_the_scheduler(commands: Commands) -> None:
     output = scheduler.finish()
     assert not child.is_running()
     assert "stopped by SIGTERM" in output
-    assert commands.rows("SELECT owner FROM job_lease") == [""]
+    assert commands.rows("SELECT COUNT(*) FROM job_run WHERE state = 'running'") == [0]
 
 
 def test_a_child_that_outlives_a_killed_scheduler_does_no_harm(commands: Commands) -> None:
@@ -71,9 +70,9 @@ def test_a_child_that_outlives_a_killed_scheduler_does_no_harm(commands: Command
     commands.wait_until("SELECT COUNT(*) FROM edition_batch")
     (child,) = children(scheduler.pid)
     scheduler.kill()
-    # The child still holds the lease, or is done.
+    # The child is still at work, or is done.
     with open_arrow(commands.url) as connection:
-        holder = job_leases.holder(connection, "refresh")
+        holder = display_name(job_runs.holder(connection, "refresh"))
     assert holder.endswith(f":{child.pid}") or not child.is_running()
     child.kill()
     scheduler.wait()
@@ -99,14 +98,13 @@ def test_nothing_of_a_test_goes_on_in_the_next_one(commands: Commands) -> None:
 def test_one_run_of_a_job_at_a_time(commands: Commands) -> None:
     commands.take("shops", [SHOP])
     commands("run", "nightly")
-    until = now_micros() + LEASE_MICROS
-    commands.change(f"UPDATE job_lease SET owner = 'elsewhere:1:x', until = {until}")
+    commands.run_elsewhere()
     assert "nightly is already running (elsewhere:1)" in commands("run", "nightly", status=75)
     # Another job, and the same command by hand, may run.
     commands("run", "refresh")
     commands("rollup")
-    # So may a job whose lease has expired.
-    commands.change("UPDATE job_lease SET until = 1")
+    # So may a job whose last run has died.
+    commands.change("UPDATE job_run SET seen_at = 1")
     commands("run", "nightly")
     assert commands("run", "lunch", status=2).splitlines()[-1].startswith("Error: no job 'lunch'")
 
@@ -116,9 +114,7 @@ def test_files_that_another_scheduler_imports_are_looked_at_again(
 ) -> None:
     commands("run", "landing")
     commands.land("orders", "o.ndjson", as_ndjson([order()]))
-    until = now_micros() + LEASE_MICROS
-    lease = f"SET owner = 'elsewhere:1:x', until = {until} WHERE job = 'landing'"
-    commands.change(f"UPDATE job_lease {lease}")
+    commands.run_elsewhere()
     for name, value in commands.settings.items():
         monkeypatch.setenv(name, value)
     (landing,) = (job for job in schedule() if job.name == "landing")

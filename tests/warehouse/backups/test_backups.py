@@ -128,7 +128,7 @@ def test_leases_of_the_past_hold_nobody_up(
     lease(url)
     done(run(url, "backup", backup))
     done(run(other, "restore", backup))
-    outcome = run(other, "rollup")
+    outcome = run(other, "run", "refresh")
     done(outcome)
     assert "waiting" not in outcome.printed
 
@@ -137,12 +137,14 @@ def lease(url: str) -> None:
     """Have another machine hold everything for as long as it can."""
     engine = sa.create_engine(url)
     with engine.begin() as connection:
-        owner, until = "elsewhere:1:machine:1:token", now_micros() + LEASE_MICROS
+        owner, now = "elsewhere:1:machine:1:token", now_micros()
         for sql in (
             "UPDATE edition SET lease_owner = :owner, lease_until = :until",
-            "INSERT INTO job_lease (job, owner, until) VALUES ('rollup', :owner, :until)",
+            "INSERT INTO job_run (job, owner, seen_at, state, is_exclusive) "
+            "VALUES ('refresh', :owner, :now, 'running', 1)",
         ):
-            connection.execute(sa.text(sql), {"owner": owner, "until": until})
+            values = {"owner": owner, "now": now, "until": now + LEASE_MICROS}
+            connection.execute(sa.text(sql), values)
     engine.dispose()
 
 

@@ -7,8 +7,7 @@ import pytest
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY
 from warehouse.editions import editions, leases
-from warehouse.editions.data_version import next_version
-from warehouse.editions.editions import BUILDING, Edition
+from warehouse.editions.editions import BUILDING, Edition, next_version
 from warehouse.editions.leases import Claim, LeaseLost
 from warehouse.operations.process_id import LEASE_MICROS
 

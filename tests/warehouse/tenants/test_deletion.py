@@ -23,7 +23,6 @@ SHARED = {
         "exchange_rate_version",
         "collector",
         "job_run",
-        "job_lease",
         "secret",
         "rate_bucket",
         "scheduler",

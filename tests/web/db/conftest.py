@@ -19,7 +19,7 @@ from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.standby import Standby, replicated
 from warehouse.connections.engine import open_engine
-from warehouse.editions.data_version import next_version
+from warehouse.editions.editions import next_version
 from warehouse.migrations.migrate import migrate
 from web.app import close_app, create_app
 

@@ -11,7 +11,7 @@ from tests.support.endpoints import FORM, GETS
 from tests.support.fixtures import Clock
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import PATIENCE_SECONDS
-from warehouse.editions.data_version import next_version
+from warehouse.editions.editions import next_version
 from warehouse.tables import shop as shop_table
 from web.app import close_app, create_app
 from web.auth import api_keys

@@ -556,12 +556,6 @@ CREATE TABLE import_file (
 );
 CREATE INDEX ix_import_file_shop_key_import_id ON import_file (shop_key, import_id);
 CREATE INDEX ix_import_file_started_at ON import_file (started_at);
-CREATE TABLE job_lease (
-	job TEXT COLLATE "C" NOT NULL,
-	owner TEXT COLLATE "C" DEFAULT '' NOT NULL,
-	until BIGINT DEFAULT '0' NOT NULL,
-	CONSTRAINT pk_job_lease PRIMARY KEY (job)
-);
 CREATE TABLE job_run (
 	run_id BIGSERIAL NOT NULL,
 	job TEXT COLLATE "C" DEFAULT '' NOT NULL,
@@ -571,6 +565,7 @@ CREATE TABLE job_run (
 	seen_at BIGINT DEFAULT '0' NOT NULL,
 	ended_at BIGINT DEFAULT '0' NOT NULL,
 	state TEXT COLLATE "C" DEFAULT '' NOT NULL,
+	is_exclusive SMALLINT DEFAULT '0' NOT NULL,
 	shops BIGINT DEFAULT '0' NOT NULL,
 	batches BIGINT DEFAULT '0' NOT NULL,
 	rows BIGINT DEFAULT '0' NOT NULL,
@@ -580,6 +575,7 @@ CREATE TABLE job_run (
 );
 CREATE INDEX ix_job_run_job_run_id ON job_run (job, run_id);
 CREATE INDEX ix_job_run_started_at ON job_run (started_at);
+CREATE UNIQUE INDEX uq_job_run_exclusive ON job_run (job) WHERE state = 'running' AND is_exclusive = 1;
 CREATE TABLE kept_facts (
 	batch_id BIGINT NOT NULL,
 	shop_key BIGINT DEFAULT '0' NOT NULL,

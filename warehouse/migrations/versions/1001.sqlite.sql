@@ -552,12 +552,6 @@ CREATE TABLE import_file (
 );
 CREATE INDEX ix_import_file_shop_key_import_id ON import_file (shop_key, import_id);
 CREATE INDEX ix_import_file_started_at ON import_file (started_at);
-CREATE TABLE job_lease (
-	job TEXT NOT NULL,
-	owner TEXT DEFAULT '' NOT NULL,
-	until BIGINT DEFAULT '0' NOT NULL,
-	CONSTRAINT pk_job_lease PRIMARY KEY (job)
-);
 CREATE TABLE job_run (
 	run_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
 	job TEXT DEFAULT '' NOT NULL,
@@ -567,6 +561,7 @@ CREATE TABLE job_run (
 	seen_at BIGINT DEFAULT '0' NOT NULL,
 	ended_at BIGINT DEFAULT '0' NOT NULL,
 	state TEXT DEFAULT '' NOT NULL,
+	is_exclusive SMALLINT DEFAULT '0' NOT NULL,
 	shops BIGINT DEFAULT '0' NOT NULL,
 	batches BIGINT DEFAULT '0' NOT NULL,
 	rows BIGINT DEFAULT '0' NOT NULL,
@@ -575,6 +570,7 @@ CREATE TABLE job_run (
 );
 CREATE INDEX ix_job_run_job_run_id ON job_run (job, run_id);
 CREATE INDEX ix_job_run_started_at ON job_run (started_at);
+CREATE UNIQUE INDEX uq_job_run_exclusive ON job_run (job) WHERE state = 'running' AND is_exclusive = 1;
 CREATE TABLE kept_facts (
 	batch_id BIGINT NOT NULL,
 	shop_key BIGINT DEFAULT '0' NOT NULL,
