@@ -22,10 +22,16 @@ _SESSION: Final = ["edition", "session"]
 
 
 def stored_facts(
-    connection: ArrowConnection, calendar: Calendar, spans: pd.DataFrame
+    connection: ArrowConnection,
+    calendar: Calendar,
+    editions: Mapping[int, int],
+    spans: pd.DataFrame,
 ) -> dict[str, Facts]:
-    """By unit (`Summary.unit`), the stored facts that the daily rows of some spans of days are sums of
-    (`days_of_raw.spans`). Where a unit reaches beyond, facts of other days are among them."""
+    """By unit (`Summary.unit`), the stored facts that the daily rows of some spans of days are sums of.
+    Where a unit reaches beyond, facts of other days are among them.
+
+    `editions`: the edition of each shop key; `spans`: those staged (`days_of_raw.stage`).
+    """
     span = spans[["edition", "low", "high"]]
 
     def within(*names: str) -> str:
@@ -52,6 +58,7 @@ def stored_facts(
         issues=load(connection, tables.fact_code_issued, submitted[_SESSION]),
         orders=calendar.orders(_together(orders, ordered, "order")),
         order_codes=load(connection, tables.fact_order_code, orders[["edition", "order"]]),
+        events=calendar.events(_events(connection, editions, spans)),
     )
     visits = load(connection, session, sessions[PAIR].drop_duplicates())
     known = submitted.loc[submitted["customer"] != 0, ["edition", "customer"]].drop_duplicates()
@@ -80,14 +87,11 @@ def _credited(orders: pd.DataFrame) -> pd.DataFrame:
     return orders.loc[orders["session"] != 0, _SESSION].drop_duplicates()
 
 
-def events_by_day(
-    connection: ArrowConnection,
-    calendar: Calendar,
-    editions: Mapping[int, int],
-    spans: pd.DataFrame,
+def _events(
+    connection: ArrowConnection, editions: Mapping[int, int], spans: pd.DataFrame
 ) -> pd.DataFrame:
     """The events of the staged days (and of others) that editions have applied, from raw rows and kept facts:
-    edition, day, form; a row per event. `editions`: the edition of each shop key; `spans`: those staged."""
+    edition, form, at; a row per event."""
     rows = connection.rows_of(tables.raw_event, days_of_raw.EVENTS)
     rows = counted(rows, rules_of(connection, editions.values()))
     shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)
@@ -98,6 +102,4 @@ def events_by_day(
     parts = [frame.assign(at=rows["occurred_at"].to_numpy())]
     for _, shop_key, kept in kept_facts_io.read_counted(connection, editions, during):
         parts.append(kept.events(editions[shop_key])[["edition", "form", "at"]])
-    frame = pd.concat(parts, ignore_index=True)
-    days = calendar.days(frame["edition"].to_numpy(), frame["at"].to_numpy())
-    return frame.drop(columns="at").assign(day=days)
+    return pd.concat(parts, ignore_index=True)

@@ -20,9 +20,9 @@ from jobs.facts.changes import Changes, unique_ids
 from jobs.facts.days_of_raw import Days
 from jobs.facts.fact_writer import Replacement, replacements, texts, updates
 from jobs.facts.read_raw import chosen_ids
-from jobs.pipeline.derive import calendar_of, units_of
+from jobs.pipeline.derive import calendar_of, deltas_of, units_of
 from jobs.pipeline.recompute import derive_days, rows_of_days
-from jobs.rollups import ROLLUPS, difference
+from jobs.rollups import difference
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
@@ -156,19 +156,16 @@ def compare_days(connection: ArrowConnection, days: Days) -> Differences:
     for table, rows in _differing_facts(connection, changes):
         places = zip(rows["edition"], _days(changes, calendar, table, rows), strict=True)
         differences.update((number, table.name, day) for number, day in places)
-    units = units_of(connection, changes, calendar)
+    # Daily rows that agree with facts that are wrong.
+    parts = deltas_of(units_of(connection, changes, calendar))
     spans = days_of_raw.spans(days)
     for summary, rows in rows_of_days(connection, days):
         staged = fact_table_io.to_arrow(spans, _SPAN_DAYS)
         stored = writer.rows_of_spans(connection, summary, staged)
-        parts = [difference(summary.name, rows.to_pandas(), stored.to_pandas())]
-        if summary.unit != "events":
-            # Daily rows that agree with facts that are wrong.
-            roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
-            parts.append(difference(summary.name, roll_up(facts.new), roll_up(facts.old)))
-        for part in parts:
-            places = zip(part["edition"].to_pylist(), part["day"].to_pylist(), strict=True)
-            differences.update((number, summary.table, day) for number, day in places)
+        parts.append((summary, difference(summary.name, rows.to_pandas(), stored.to_pandas())))
+    for summary, part in parts:
+        places = zip(part["edition"].to_pylist(), part["day"].to_pylist(), strict=True)
+        differences.update((number, summary.table, day) for number, day in places)
     return differences
 
 

@@ -14,7 +14,6 @@ from jobs.facts.days_of_raw import Days
 from jobs.facts.fact_writer import write_changes
 from jobs.pipeline import batching, derive
 from jobs.rollups import ROLLUPS, difference
-from jobs.rollups.funnel import events as roll_up_events
 from jobs.run.clock import now_micros
 from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
 from warehouse.connections.arrow import ArrowConnection
@@ -25,7 +24,7 @@ from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
 
 # Editions whose days are compared together, at most.
-_EDITIONS_AT_ONCE: Final = 1_000
+_EDITIONS_AT_ONCE: Final = 500
 # After every day that there is.
 _LAST_DAY: Final = 10**6
 
@@ -67,7 +66,7 @@ def spans(
     connection: ArrowConnection, edition: Edition, first: int, last: int
 ) -> Iterator[tuple[int, int, int]]:
     """The days `first`..`last` in spans of a bounded number of events: first day, last day, events."""
-    rows = writer.stored_rows(connection, SUMMARY["events"], edition.edition, first, last)
+    rows = writer.stored_rows(connection, SUMMARY["all_forms"], edition.edition, first, last)
     by_day = rows.group_by("day", use_threads=False).aggregate([("events", "sum")])
     counts = dict(zip(by_day["day"].to_pylist(), by_day["events_sum"].to_pylist(), strict=True))
     begin, events = first, 0
@@ -110,7 +109,7 @@ def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[di
         "first": [0] * len(some),
         "last": [_LAST_DAY] * len(some),
     }
-    rows = writer.rows_of_spans(connection, SUMMARY["events"], pa.table(spans))
+    rows = writer.rows_of_spans(connection, SUMMARY["all_forms"], pa.table(spans))
     connection.commit()
     found: dict[int, dict[int, int]] = {edition.edition: {} for edition in some}
     summed = group_sum.total(
@@ -134,22 +133,17 @@ def derive_days(connection: ArrowConnection, days: Days) -> Changes:
 
 
 def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summary, pa.Table]]:
-    """Every summary's rows of these days, from the stored facts (`events`: from the raw events and
-    kept facts)."""
-    calendar = derive.calendar_of(days)
-    spans = days_of_raw.spans(days)
-    facts = facts_of_days.stored_facts(connection, calendar, spans)
+    """Every summary's rows of these days, from the stored facts; events from the raw ones and kept facts."""
     days_of_raw.stage(connection, days)
-    events = facts_of_days.events_by_day(connection, calendar, derive.edition_by_shop(days), spans)
+    facts = facts_of_days.stored_facts(
+        connection, derive.calendar_of(days), derive.edition_by_shop(days), days_of_raw.spans(days)
+    )
     chosen = [
         np.concatenate([np.full(len(own), edition.edition) for edition, own in days.items()]),
         np.concatenate([np.asarray(own, np.int64) for own in days.values()]),
     ]
     for summary in SUMMARIES:
-        if summary.unit == "events":
-            rows = roll_up_events(events)
-        else:
-            rows = ROLLUPS[summary.name](facts[summary.unit])
+        rows = ROLLUPS[summary.name](facts[summary.unit])
         keys = [rows[name].to_numpy(np.int64) for name in ("edition", "day")]
         rows = rows[index_of_rows(chosen, keys) >= 0]
         yield summary, difference(summary.name, rows, rows.iloc[:0])
@@ -168,7 +162,7 @@ def backfill(
     leases.fence(connection, held, [edition.edition], connection.now_micros())
     write_changes(connection, changes)
     # The changed facts move rows of other days, too. The days themselves are replaced after that.
-    derive.add_deltas(connection, derive.deltas_of(units, calendar))
+    derive.add_deltas(connection, derive.deltas_of(units))
     for summary, rows in rows_of_days(connection, days):
         writer.replace(connection, summary, edition.edition, first, last, rows)
     editions.mark_rolled_up(connection, [edition.edition], now_micros())
