@@ -38,8 +38,8 @@ class Summary:
     measures: tuple[str, ...]
     packed_dims: tuple[str, ...] = ()
     # The rows that a rollup must see together: "facts" (a session with all orders that are credited to it,
-    # an order that is credited to none), all "visits" of a visitor to a form, with their orders, all facts of
-    # "customers", or raw "events".
+    # an order that is credited to none), all "visits" of a visitor to a form, with their orders, or all facts
+    # of "customers".
     unit: str = "facts"
     # The summary with the outcomes of the submissions that this one counts, by the same dimensions.
     outcomes: str = ""
@@ -90,15 +90,14 @@ LIFETIME: Final = ("purchasers", "repeaters", *REVENUE) + tuple(
 )
 
 SUMMARIES: Final = (
-    # Every event counts, milestone or not: it shows on which days a form was in use.
-    Summary("events", (), ("events",), ("form",), "events"),
     # Milestones and submissions, each on its own day.
     Summary("funnel", ("form",), (*MILESTONE_MEASURES, "submissions"), outcomes="outcome"),
-    # All forms of a shop in one packed row a day, so that a list of forms reads few rows.
+    # All forms of a shop in one packed row a day, so that a list of forms reads few rows. Every event counts,
+    # milestone or not: it shows on which days a form was in use.
     Summary(
         "all_forms",
         (),
-        ("views", "subscriptions", "completions"),
+        ("events", "views", "subscriptions", "completions"),
         packed_dims=("form",),
     ),
     Summary(

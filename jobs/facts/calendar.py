@@ -64,6 +64,12 @@ class Calendar:
         columns = int_columns(rows, _ORDER)
         return columns | {"day": self.days(columns["edition"], columns["created_at"])}
 
+    def events(self, rows: pd.DataFrame) -> dict[str, Column]:
+        """Raw events (edition, form, at) as `Facts.events`."""
+        columns = int_columns(rows, ["edition", "form", "at"])
+        day = self.days(columns["edition"], columns.pop("at"))
+        return columns | {"day": day}
+
 
 @lru_cache(maxsize=512)
 def _day_starts(timezone: str, first: int, last: int) -> Column:

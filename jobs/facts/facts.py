@@ -34,6 +34,7 @@ class Facts:
       session, form (of the credited session, 0 where unattributed), utm (effective), customer
     - `order_codes`: edition, order, discount, discounted; a row per code of an order, so a discount
       may repeat; orders of all of them are in `orders`
+    - `events`: edition, form, day; a row per event, whatever it did to its session
     """
 
     sessions: Columns
@@ -42,6 +43,7 @@ class Facts:
     issues: pd.DataFrame
     orders: Columns
     order_codes: pd.DataFrame
+    events: Columns
 
     def only(self, **kept: Columns) -> "Facts":
         """The facts given here by field, and none of the other fields."""

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from jobs.arrays.columns import Columns
 from jobs.facts import days_of_raw, kept_facts_io
 from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.fact_table_io import load
@@ -21,20 +22,30 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
 
 _SESSION: Final = ["edition", "session"]
-# Raw events that are in memory together.
-_EVENTS: Final = 500_000
+# Raw events that are in memory together with their texts.
+_READ_AT_ONCE: Final = 500_000
+# Events whose facts are in memory together.
+_EVENTS_AT_ONCE: Final = 1_000_000
 
 
 def stored_facts(
-    connection: ArrowConnection, calendar: Calendar, spans: pd.DataFrame, parts: int
+    connection: ArrowConnection,
+    calendar: Calendar,
+    editions: Mapping[int, int],
+    spans: pd.DataFrame,
 ) -> Iterator[tuple[str, Facts]]:
-    """The stored facts that the daily rows of some spans of days are sums of (`days_of_raw.spans`), by unit
-    (`Summary.unit`), each unit whole in one of so many parts. Where a unit reaches beyond, facts of other
-    days are among them."""
+    """The stored facts that the daily rows of some spans of days are sums of, by unit (`Summary.unit`) in
+    parts, each unit whole in one of them. Where a unit reaches beyond, facts of other days are among them.
+
+    `editions`: the edition of each shop key; `spans`: those staged (`days_of_raw.stage`).
+    """
+    events = _events(connection, editions, spans)
+    parts = 1 + len(events) // _EVENTS_AT_ONCE
     session, answer = tables.fact_form_session, tables.fact_answer
     visitors, customers = [], []
     for part in range(parts):
-        facts = _single_facts(connection, calendar, spans[["edition", "low", "high"]], parts, part)
+        own = calendar.events(events.iloc[part::parts])
+        facts = _single_facts(connection, calendar, spans, own, parts, part)
         sessions = pd.DataFrame(
             {name: facts.sessions[name] for name in (*PAIR, "customer", "submitted_at")}
         )
@@ -43,7 +54,7 @@ def stored_facts(
         customers.append(submitted[["edition", "customer"]].drop_duplicates())
         yield "facts", facts
     nothing = facts.only()
-    del facts
+    del facts, events
     for pairs in _parts(visitors, "visitor", parts):
         visits = load(connection, session, pairs)
         orders = load(connection, tables.fact_order, visits[_SESSION])
@@ -64,9 +75,16 @@ def stored_facts(
 
 
 def _single_facts(
-    connection: ArrowConnection, calendar: Calendar, span: pd.DataFrame, parts: int, part: int
+    connection: ArrowConnection,
+    calendar: Calendar,
+    spans: pd.DataFrame,
+    events: Columns,
+    parts: int,
+    part: int,
 ) -> Facts:
-    """The sessions and orders of spans of days that belong to a part: an order to that of its session."""
+    """The sessions and orders of spans of days that belong to a part, an order to that of its session; and
+    these events."""
+    span = spans[["edition", "low", "high"]]
 
     def within(*names: str) -> str:
         return "(" + " OR ".join(f'f.{name} BETWEEN k."low" AND k."high"' for name in names) + ")"
@@ -95,6 +113,7 @@ def _single_facts(
         issues=load(connection, tables.fact_code_issued, submitted[_SESSION]),
         orders=calendar.orders(_together(orders, ordered, "order")),
         order_codes=load(connection, tables.fact_order_code, orders[["edition", "order"]]),
+        events=events,
     )
 
 
@@ -116,33 +135,25 @@ def _credited(orders: pd.DataFrame) -> pd.DataFrame:
     return orders.loc[orders["session"] != 0, _SESSION].drop_duplicates()
 
 
-def events_by_day(
-    connection: ArrowConnection,
-    calendar: Calendar,
-    editions: Mapping[int, int],
-    spans: pd.DataFrame,
-) -> Iterator[pd.DataFrame]:
-    """The events of the staged days (and of others) that editions have applied, from raw rows and kept facts,
-    in parts: edition, day, form; a row per event. The connection does nothing else until the last is taken.
-
-    `editions`: the edition of each shop key; `spans`: those staged.
-    """
-
-    def by_day(events: pd.DataFrame) -> pd.DataFrame:
-        days = calendar.days(events["edition"].to_numpy(), events["at"].to_numpy())
-        return events[["edition", "form"]].assign(day=days)
-
+def _events(
+    connection: ArrowConnection, editions: Mapping[int, int], spans: pd.DataFrame
+) -> pd.DataFrame:
+    """The events of the staged days (and of others) that editions have applied, from raw rows and kept facts:
+    edition, form, at; a row per event."""
     low, high = spans["low"].min(), spans["high"].max()
     during = f"last_at >= {low} AND first_at <= {high}"
-    for _, shop_key, kept in kept_facts_io.read_counted(connection, editions, during):
-        yield by_day(kept.events(editions[shop_key]))
+    found = [
+        kept.events(editions[shop_key])[["edition", "form", "at"]]
+        for _, shop_key, kept in kept_facts_io.read_counted(connection, editions, during)
+    ]
     rules = rules_of(connection, editions.values())
-    with closing(connection.parts_of(tables.raw_event, days_of_raw.EVENTS, _EVENTS)) as parts:
+    with closing(connection.parts_of(tables.raw_event, days_of_raw.EVENTS, _READ_AT_ONCE)) as parts:
         for part in parts:
             rows = counted(part, rules)
             shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)
             own = np.array([editions[shop] for shop in shops.tolist()], dtype=np.int64)[index]
             at = rows["occurred_at"].to_numpy()
-            yield by_day(
+            found.append(
                 pd.DataFrame({"edition": own, "form": form_ids(rows["form_id"]), "at": at})
             )
+    return pd.concat(found, ignore_index=True)

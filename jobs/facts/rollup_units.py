@@ -26,10 +26,11 @@ class UnitFacts:
 
 
 def facts_by_unit(
-    changes: Changes, neighbours: Neighbours, calendar: Calendar
+    changes: Changes, neighbours: Neighbours, calendar: Calendar, events: Versions
 ) -> dict[str, UnitFacts]:
-    """By unit (`Summary.unit`), the facts of every unit in which something changed."""
-    facts = _single_facts(changes, neighbours, calendar)
+    """By unit (`Summary.unit`), the facts of every unit in which something changed. `events`: those that are
+    removed, and those that are new (edition, form, at)."""
+    facts = _single_facts(changes, neighbours, calendar, events)
     return {
         "facts": facts,
         "visits": _visits(changes, neighbours, calendar, facts.old),
@@ -37,9 +38,11 @@ def facts_by_unit(
     }
 
 
-def _single_facts(changes: Changes, neighbours: Neighbours, calendar: Calendar) -> UnitFacts:
+def _single_facts(
+    changes: Changes, neighbours: Neighbours, calendar: Calendar, events: Versions
+) -> UnitFacts:
     """The sessions that changed, or whose outcomes or discounts did, with all orders that are credited to
-    them; the orders that changed, or whose discounts did."""
+    them; the orders that changed, or whose discounts did; the events."""
     sessions = changes.sessions.of(changes.summed_sessions)
     orders = _orders_of(changes, neighbours, sessions, changes.summed_orders)
     others = neighbours.answers[neighbours.answers["session"].isin(sessions.new.index)]
@@ -55,6 +58,7 @@ def _single_facts(changes: Changes, neighbours: Neighbours, calendar: Calendar) 
             issues=getattr(changes.issues, version),
             orders=calendar.orders(getattr(orders, version)),
             order_codes=getattr(changes.order_codes, version),
+            events=calendar.events(getattr(events, version)),
         )
 
     return UnitFacts(facts("old"), facts("new"))

@@ -86,14 +86,14 @@ def apply(connection: ArrowConnection, held: Claim, group: BatchGroup) -> None:
     calendar = derive.calendar_of(group.editions)
     phase("derive")
     changes = derive.derive(connection, group.rows, group.editions[0].window_days)
-    units = derive.units_of(connection, changes, calendar)
+    units = derive.units_of(connection, changes, calendar, group.events)
     # The writing transaction must begin after the last commit of others, not where reading began.
     connection.commit()
     phase("write")
     empty = leases.fence(connection, held, numbers, connection.now_micros())
     with ThreadPoolExecutor(1) as pool:
         # Worked out while the database stores the facts.
-        deltas = pool.submit(derive.deltas_of, units, calendar, group.events)
+        deltas = pool.submit(derive.deltas_of, units)
         write_changes(connection, changes, empty)
         derive.add_deltas(connection, deltas.result(), empty)
     applied = pd.DataFrame(group.batches, columns=["edition", "batch_id"])

@@ -156,8 +156,7 @@ def compare_days(connection: ArrowConnection, days: Days) -> Differences:
     for changes in derive_days(connection, days):
         for table, rows in _differing_facts(connection, changes):
             differing[table.name].append(rows.assign(day=_days(changes, calendar, table, rows)))
-        units = units_of(connection, changes, calendar)
-        for summary, delta in deltas_of(units, calendar):
+        for summary, delta in deltas_of(units_of(connection, changes, calendar)):
             # Daily rows that agree with facts that are wrong.
             differing[summary.table].append(_keys(summary, delta).assign(part="facts"))
     staged = fact_table_io.to_arrow(days_of_raw.spans(days), _SPAN_DAYS)

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from jobs.facts import kept_facts_io, read_raw
 from jobs.facts.calendar import Calendar
-from jobs.facts.changes import Changes
+from jobs.facts.changes import Changes, Versions
 from jobs.facts.derive_changes import derive_changes
 from jobs.facts.gather import gather, gather_neighbours
 from jobs.facts.kept_facts import with_kept
@@ -30,7 +30,6 @@ from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_REMOVED, Partials, Removed, fold, merge_partials
 from jobs.facts.rollup_units import UnitFacts, facts_by_unit
 from jobs.rollups import ROLLUPS, difference
-from jobs.rollups.funnel import events as roll_up_events
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
@@ -121,38 +120,28 @@ def derive(
 
 
 def units_of(
-    connection: ArrowConnection, changes: Changes, calendar: Calendar
-) -> dict[str, UnitFacts]:
-    """By unit (`Summary.unit`), all that rollups must sum to know the difference of the changes."""
-    return facts_by_unit(changes, gather_neighbours(connection, changes), calendar)
-
-
-def deltas_of(
-    units: Mapping[str, UnitFacts],
+    connection: ArrowConnection,
+    changes: Changes,
     calendar: Calendar,
     events: pd.DataFrame = NO_EVENTS,
     removed: pd.DataFrame = NO_EVENTS,
-) -> list[tuple[Summary, pa.Table]]:
-    """By summary, the difference between the rollups of the old and the new version of the facts.
+) -> dict[str, UnitFacts]:
+    """By unit (`Summary.unit`), all that rollups must sum to know the difference of the changes.
 
     `events`: edition, form, at; a row per raw event that is new to its edition; `removed`: of each that the
     edition had applied and that is removed.
     """
+    neighbours = gather_neighbours(connection, changes)
+    return facts_by_unit(changes, neighbours, calendar, Versions(removed, events))
+
+
+def deltas_of(units: Mapping[str, UnitFacts]) -> list[tuple[Summary, pa.Table]]:
+    """By summary, the difference between the rollups of the old and the new version of the facts."""
     deltas = []
     for summary in SUMMARIES:
-        if summary.unit == "events":
-            new, old = (_by_day(calendar, rows) for rows in (events, removed))
-            delta = difference(summary.name, roll_up_events(new), roll_up_events(old))
-        else:
-            roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
-            delta = difference(summary.name, roll_up(facts.new), roll_up(facts.old))
-        deltas.append((summary, delta))
+        roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
+        deltas.append((summary, difference(summary.name, roll_up(facts.new), roll_up(facts.old))))
     return deltas
-
-
-def _by_day(calendar: Calendar, events: pd.DataFrame) -> pd.DataFrame:
-    days = calendar.days(events["edition"].to_numpy(), events["at"].to_numpy())
-    return events[["edition", "form"]].assign(day=days)
 
 
 def add_deltas(

@@ -15,7 +15,6 @@ from jobs.facts.days_of_raw import Days
 from jobs.facts.fact_writer import write_changes
 from jobs.pipeline import batching, derive
 from jobs.rollups import ROLLUPS, difference
-from jobs.rollups.funnel import events as roll_up_events
 from jobs.rollups.group_sum import part, total
 from jobs.run.clock import now_micros
 from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
@@ -26,12 +25,10 @@ from warehouse.editions import editions, leases
 from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
 
-# Sessions (or orders) that are derived together, and events of whose facts daily rows are summed together. A
-# day may have more.
+# Sessions (or orders) that are derived together. A day may have more.
 _DERIVED_AT_ONCE: Final = 150_000
-_EVENTS_AT_ONCE: Final = 1_000_000
 # Editions whose days are compared together, at most.
-_EDITIONS_AT_ONCE: Final = 1_000
+_EDITIONS_AT_ONCE: Final = 500
 # After every day that there is.
 _LAST_DAY: Final = 10**6
 
@@ -73,7 +70,7 @@ def spans(
     connection: ArrowConnection, edition: Edition, first: int, last: int
 ) -> Iterator[tuple[int, int, int]]:
     """The days `first`..`last` in spans of a bounded number of events: first day, last day, events."""
-    rows = writer.stored_rows(connection, SUMMARY["events"], edition.edition, first, last)
+    rows = writer.stored_rows(connection, SUMMARY["all_forms"], edition.edition, first, last)
     by_day = rows.group_by("day", use_threads=False).aggregate([("events", "sum")])
     counts = dict(zip(by_day["day"].to_pylist(), by_day["events_sum"].to_pylist(), strict=True))
     begin, events = first, 0
@@ -116,7 +113,7 @@ def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[di
         "first": [0] * len(some),
         "last": [_LAST_DAY] * len(some),
     }
-    rows = writer.rows_of_spans(connection, SUMMARY["events"], pa.table(spans))
+    rows = writer.rows_of_spans(connection, SUMMARY["all_forms"], pa.table(spans))
     connection.commit()
     found: dict[int, dict[int, int]] = {edition.edition: {} for edition in some}
     summed = group_sum.total(
@@ -142,31 +139,21 @@ def derive_days(connection: ArrowConnection, days: Days) -> Iterator[Changes]:
 
 
 def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summary, pa.Table]]:
-    """Every summary's rows of these days, from the stored facts (`events`: from the raw events and
-    kept facts)."""
-    calendar = derive.calendar_of(days)
-    spans = days_of_raw.spans(days)
+    """Every summary's rows of these days, from the stored facts; events from the raw ones and kept facts."""
     days_of_raw.stage(connection, days)
     chosen = [
         np.concatenate([np.full(len(own), edition.edition) for edition, own in days.items()]),
         np.concatenate([np.asarray(own, np.int64) for own in days.values()]),
     ]
     found: dict[str, list[pd.DataFrame]] = {summary.name: [] for summary in SUMMARIES}
-
-    def add(name: str, rows: pd.DataFrame) -> None:
-        keys = [rows[name].to_numpy(np.int64) for name in ("edition", "day")]
-        found[name].append(rows[index_of_rows(chosen, keys) >= 0])
-
-    events = facts_of_days.events_by_day(connection, calendar, derive.edition_by_shop(days), spans)
-    count = 0
-    for of_part in events:
-        add("events", roll_up_events(of_part))
-        count += len(of_part)
-    parts = 1 + count // _EVENTS_AT_ONCE
-    for unit, facts in facts_of_days.stored_facts(connection, calendar, spans, parts):
+    for unit, facts in facts_of_days.stored_facts(
+        connection, derive.calendar_of(days), derive.edition_by_shop(days), days_of_raw.spans(days)
+    ):
         for summary in SUMMARIES:
             if summary.unit == unit:
-                add(summary.name, ROLLUPS[summary.name](facts))
+                rows = ROLLUPS[summary.name](facts)
+                keys = [rows[name].to_numpy(np.int64) for name in ("edition", "day")]
+                found[summary.name].append(rows[index_of_rows(chosen, keys) >= 0])
     for summary in SUMMARIES:
         measures = {name: name for name in summary.measures}
         rows = total(summary.name, *(part(each, **measures) for each in found.pop(summary.name)))
@@ -192,7 +179,7 @@ def backfill(
         fence()
         write_changes(connection, changes)
         # The changed facts move rows of other days, too. The days themselves are replaced after that.
-        derive.add_deltas(connection, derive.deltas_of(units, calendar))
+        derive.add_deltas(connection, derive.deltas_of(units))
     for summary, rows in rows_of_days(connection, days):
         writer.replace(connection, summary, edition.edition, first, last, rows)
     editions.mark_rolled_up(connection, [edition.edition], now_micros())

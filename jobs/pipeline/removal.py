@@ -187,9 +187,9 @@ def _follow(
         rows = derive.read(connection, by_shop, removed=removed)
         changes = derive.derive(connection, rows, own[0].window_days)
         calendar = derive.calendar_of(own)
-        units = derive.units_of(connection, changes, calendar)
+        units = derive.units_of(connection, changes, calendar, removed=events)
         write_changes(connection, changes)
-        derive.add_deltas(connection, derive.deltas_of(units, calendar, removed=events))
+        derive.add_deltas(connection, derive.deltas_of(units))
         numbers = [edition.edition for edition in own]
         editions.mark_rolled_up(connection, numbers, now_micros())
 

@@ -35,7 +35,6 @@ from jobs.rollups.time_to_complete import time_to_complete
 from jobs.rollups.visitor import visitor
 from warehouse.catalogue import SUMMARY
 
-# All but `funnel.events`, the one rollup of raw events.
 ROLLUPS: Final[dict[str, Callable[[Facts], pd.DataFrame]]] = {
     function.__name__: function
     for function in (

@@ -31,13 +31,6 @@ def outcome(facts: Facts) -> pd.DataFrame:
 
 
 def all_forms(facts: Facts) -> pd.DataFrame:
-    """Some milestones of `funnel`, by form."""
-    return total("all_forms", *milestone_parts(facts.sessions, SUMMARY["all_forms"].measures))
-
-
-def events(rows: pd.DataFrame) -> pd.DataFrame:
-    """Events by form, on their day. `rows`: edition, day, form; a row per event.
-
-    The one rollup of raw events instead of facts: an event that reached no milestone counts, too.
-    """
-    return total("events", part(rows, events=1))
+    """Every event, milestone or not, and some milestones of `funnel`, by form."""
+    milestones = milestone_parts(facts.sessions, SUMMARY["all_forms"].measures)
+    return total("all_forms", part(facts.events, events=1), *milestones)

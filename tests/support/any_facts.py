@@ -14,6 +14,9 @@ _INSTANTS = st.builds(at, st.integers(20_000, 20_004), st.sampled_from([0, 1, 2,
 _MAYBE = st.one_of(st.just(NEVER), _INSTANTS)
 _IDS = st.sampled_from([-(2**63), 5, 2**62])
 _MONEY = st.integers(-50, 2**53 + 1)
+_EVENTS = st.fixed_dictionaries(
+    {"edition": st.integers(1, 2), "form": _IDS, "day": st.integers(20_000, 20_001)}
+)
 
 
 def _customer(edition: int) -> st.SearchStrategy[int]:
@@ -65,6 +68,7 @@ def some_facts(draw: st.DrawFn) -> Facts:
             "order",
         )
         * 2,
+        events=draw(st.lists(_EVENTS, max_size=6)),
     )
 
 

@@ -54,6 +54,7 @@ _ORDER = {
     "customer": 0,
 }
 _ORDER_CODE = {"edition": 1, "order": 1, "discount": 1, "discounted": 0}
+_EVENT = {"edition": 1, "form": 1, "day": 0}
 
 
 def at(day: int, seconds: int = 0) -> int:
@@ -68,6 +69,7 @@ def facts(
     issues: Iterable[Row] = (),
     orders: Iterable[Row] = (),
     order_codes: Iterable[Row] = (),
+    events: Iterable[Row] = (),
 ) -> Facts:
     """Facts of UTC shops: what a row leaves out has its default, days follow from the instants."""
     return Facts(
@@ -77,6 +79,7 @@ def facts(
         issues=frame((_ISSUE | dict(row) for row in issues), _ISSUE),
         orders=frame(map(_order, orders), _order({})),
         order_codes=frame((_ORDER_CODE | dict(row) for row in order_codes), _ORDER_CODE),
+        events=frame((_EVENT | dict(row) for row in events), _EVENT),
     )
 
 

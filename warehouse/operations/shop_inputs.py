@@ -27,7 +27,7 @@ _NEWEST_OF_KIND: Final = text(
     "SELECT rows + purged AS rows, imported_at FROM import_batch "
     "WHERE shop_key = :shop_key AND kind = :kind AND rows + purged > 0 ORDER BY batch_id DESC LIMIT 1"
 )
-_LAST_DAY: Final = text("SELECT MAX(day) FROM daily_events WHERE edition = :edition")
+_LAST_DAY: Final = text("SELECT MAX(day) FROM daily_all_forms WHERE edition = :edition")
 _SPEND: Final = text(
     "SELECT provider, MAX(day) AS day FROM ad_spend WHERE shop_key = :shop_key "
     "GROUP BY provider ORDER BY provider"

@@ -96,19 +96,15 @@ def all_forms_funnel(query: Query, form_ids: frozenset[str] | None) -> list[dict
     forms does not have it. With `form_ids`: a row for each of them that is a form of the shop or has an
     event in the window.
     """
-    events = query.sums("events", by=("form",))
-    active = events["form"][events["events"] > 0].tolist()
+    sums = query.sums("all_forms", by=("form",))
+    active = {row["form"]: row for row in sums.rows() if row["events"] > 0}
     texts = query.texts(active)
-    forms = {texts[form]: form for form in active}
+    forms = {texts[form]: row for form, row in active.items()}
     names = query.form_names(forms if form_ids is None else form_ids)
     if form_ids is not None:
-        forms = {id: forms.get(id, 0) for id in form_ids if id in names or id in forms}
-    funnels = {row["form"]: row for row in query.sums("all_forms", by=("form",)).rows()}
-    none = zeros("all_forms")
-    rows = [
-        ALL_FORMS_ROW.filled((form_id, names.get(form_id)), funnels.get(form, none))
-        for form_id, form in forms.items()
-    ]
+        none = zeros("all_forms")
+        forms = {id: forms.get(id, none) for id in form_ids if id in names or id in forms}
+    rows = [ALL_FORMS_ROW.filled((id, names.get(id)), row) for id, row in forms.items()]
     return sorted(rows, key=lambda row: (-row["views"], row["formId"]))
 
 

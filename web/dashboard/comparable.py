@@ -33,7 +33,7 @@ _FIRST_DAYS: Final = {
     name: select(func.min(DAILY[summary].c.day)).where(
         DAILY[summary].c.edition == bindparam("edition")
     )
-    for name, summary in ((EVENTS, "events"), (ORDERS, "attribution"))
+    for name, summary in ((EVENTS, "all_forms"), (ORDERS, "attribution"))
 }
 
 

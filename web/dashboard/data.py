@@ -208,9 +208,9 @@ def _runs(view: View) -> dict[str, dict[str, Any]]:
 def _unknown_forms(view: View) -> list[tuple[str, int]]:
     """(form id, events of these days) of the forms that the shop's list does not have."""
     ids = [row["formId"] for row in view.data(all_forms_funnel) if row["formName"] is None]
-    window = view.selection.window
+    edition, window = view.shop.edition, view.selection.window
     events = reader.read(
-        view.member.connection, "events", view.shop.edition, window.first, window.last, by=("form",)
+        view.member.connection, "all_forms", edition, window.first, window.last, by=("form",)
     )
     counts = dict(zip(events["form"].tolist(), events["events"].tolist(), strict=True))
     return sorted(((id, counts[text_id(id)]) for id in ids), key=lambda form: (-form[1], form[0]))

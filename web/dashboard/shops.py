@@ -108,7 +108,7 @@ def shops(view: View) -> Page:
     )
 
 
-_SUMMARIES: Final = ("events", "attribution")
+_SUMMARIES: Final = ("all_forms", "attribution")
 
 
 def _days_of(

@@ -77,7 +77,7 @@ def _events_by_day(page: MemberRequest) -> dict[str, list[int]]:
     shop = find_shop(page.connection, page.member.shop_key)
     last = local_day(page.now, shop.timezone)
     sums = read(
-        page.connection, "events", shop.edition, last - _DAYS + 1, last, by=("form", "day")
+        page.connection, "all_forms", shop.edition, last - _DAYS + 1, last, by=("form", "day")
     ).columns
     ids = {text_id(form.form_id): form.form_id for form in _forms(page)}
     found: dict[str, list[int]] = {form_id: [0] * _DAYS for form_id in ids.values()}

@@ -160,20 +160,22 @@ def test_touched_sessions_are_looked_up_by_index(warehouse_url: str) -> None:
 
 
 def test_a_table_that_has_grown_is_counted_again(postgres_url: str) -> None:
+    def await_count(connection: ArrowConnection, rows: int) -> None:
+        def counted() -> int:
+            connection.analyze_grown([raw_event])
+            known = "SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE relname = 'raw_event'"
+            found = int(connection.value(known))
+            connection.commit()
+            return found
+
+        # The server tells of new rows within a second.
+        wait_until(lambda: counted() == rows, lambda: str(counted()))
+
     with open_arrow(postgres_url) as connection:
         for first, last in ((0, 100), (100, 5_000)):
             ids = [str(number) for number in range(first, last)]
-            rows = {"shop_key": [1] * len(ids), "event_id": ids, "form_session_id": ids}
-            append(connection, rows)
+            append(
+                connection, {"shop_key": [1] * len(ids), "event_id": ids, "form_session_id": ids}
+            )
             connection.commit()
-
-            def counted() -> int:
-                connection.analyze_grown([raw_event])
-                found = connection.value(
-                    "SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE relname = 'raw_event'"
-                )
-                connection.commit()
-                return int(found)
-
-            # The server tells of new rows within a second.
-            wait_until(lambda due=last: counted() == due, lambda: str(counted()))
+            await_count(connection, last)

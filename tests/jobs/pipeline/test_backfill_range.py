@@ -33,7 +33,7 @@ def test_a_range_beyond_all_days_is_that_of_the_days_with_data(commands: Command
     right = stored(commands)
 
     def break_rows() -> None:
-        commands.change("UPDATE daily_events SET day = day + 1")
+        commands.change("UPDATE daily_all_forms SET day = day + 1")
         # Rows of days of which there are no raw rows.
         commands.change("UPDATE daily_attribution SET day = day + 100")
 

@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import Table
 
+from jobs.facts import facts_of_days
 from jobs.pipeline import comparison, plan, recompute
 from jobs.pipeline.comparison import NOT_DERIVED
 from jobs.run.job_run import JobRun
@@ -99,7 +100,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch, parts: int, shops: int = 1) -> Non
     """Have days be derived and rolled up in so many parts, as those are that memory does not hold whole."""
     if parts > 1:
         monkeypatch.setattr(recompute, "_DERIVED_AT_ONCE", -(-shops * len(ORDERS) // parts))
-        monkeypatch.setattr(recompute, "_EVENTS_AT_ONCE", shops * len(EVENTS) // (parts - 1))
+        monkeypatch.setattr(facts_of_days, "_EVENTS_AT_ONCE", shops * len(EVENTS) // (parts - 1))
 
 
 @contextmanager
@@ -206,7 +207,7 @@ def test_a_sample_that_meets_its_day_finds_each_column_that_is_wrong(
     in_parts(monkeypatch, parts, shops=1 + len(COLUMNS))
     wrong = {f"{table.name}.{name}.example": (table, name) for table, name in COLUMNS}
     # A sample takes its days from these rows: it cannot meet a day of which there is none.
-    del wrong["daily_events.edition.example"]
+    del wrong["daily_all_forms.edition.example"]
     take(commands, "right.example", *wrong)
     with running(commands) as run:
         for edition in current(run):

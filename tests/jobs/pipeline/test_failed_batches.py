@@ -102,7 +102,7 @@ def test_a_new_shop_is_answered_without_the_batch_that_is_set_aside(commands: Co
     commands.take("events", [event()])
     commands.change(POISON)
     commands("rollup", status=1)
-    assert commands.rows("SELECT COUNT(*) FROM daily_events") == [1]
+    assert commands.rows("SELECT COUNT(*) FROM daily_all_forms") == [1]
     assert commands.status(status=1)["shops"][0]["state"] == "current"
 
 

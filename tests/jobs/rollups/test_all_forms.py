@@ -18,3 +18,18 @@ def test_milestones_as_in_the_funnel() -> None:
         {"edition": 1, "day": 12, "form": 7, "completions": 1},
         {"edition": 1, "day": 13, "form": 7, "subscriptions": 1},
     ]
+
+
+def test_every_event_counts_on_its_day() -> None:
+    events = [
+        {"day": 5, "form": 7},
+        {"day": 5, "form": 7},
+        {"day": 6, "form": 7},
+        {"edition": 2, "day": 5, "form": 7},
+    ]
+    sessions = [{"form": 7, "viewed_at": at(5)}]
+    assert rolled("all_forms", facts(sessions=sessions, events=events)) == [
+        {"edition": 1, "day": 5, "form": 7, "events": 2, "views": 1},
+        {"edition": 1, "day": 6, "form": 7, "events": 1},
+        {"edition": 2, "day": 5, "form": 7, "events": 1},
+    ]

@@ -89,13 +89,16 @@ def test_rows_of_empty_editions_and_of_others_are_added_together(warehouse_url: 
 
 
 def test_packed_rows_are_added_to_and_summed_by_a_packed_dimension(warehouse_url: str) -> None:
-    # edition, day, form, events
-    add(warehouse_url, "events", (1, 7, 5, 10), (1, 7, 6, 1), (1, 8, 5, 2))
-    add(warehouse_url, "events", (1, 7, 5, 1), (1, 7, 6, -1), (1, 9, 7, 4))
+    # edition, day, utm, submissions
+    add(warehouse_url, "utm_submission", (1, 7, 5, 10), (1, 7, 6, 1), (1, 8, 5, 2))
+    add(warehouse_url, "utm_submission", (1, 7, 5, 1), (1, 7, 6, -1), (1, 9, 7, 4))
     with open_engine(warehouse_url).connect() as connection:
-        sums = reader.read(connection, "events", 1, 7, 9, by=["form"])
-        days = reader.read_cells(connection, "events", 1, 7, 9, by=["day", "form"])
-    assert dict(zip(sums["form"].tolist(), sums["events"].tolist(), strict=True)) == {5: 13, 7: 4}
+        sums = reader.read(connection, "utm_submission", 1, 7, 9, by=["utm"])
+        days = reader.read_cells(connection, "utm_submission", 1, 7, 9, by=["day", "utm"])
+    assert dict(zip(sums["utm"].tolist(), sums["submissions"].tolist(), strict=True)) == {
+        5: 13,
+        7: 4,
+    }
     assert sorted(zip(*(column.tolist() for column in days.values()), strict=True)) == [
         (7, 5, 11),
         (8, 5, 2),
@@ -104,16 +107,18 @@ def test_packed_rows_are_added_to_and_summed_by_a_packed_dimension(warehouse_url
 
 
 def test_days_are_replaced(warehouse_url: str) -> None:
-    add(warehouse_url, "events", (1, 7, 5, 10), (1, 8, 5, 2), (1, 9, 5, 3), (2, 8, 5, 4))
+    add(warehouse_url, "utm_submission", (1, 7, 5, 10), (1, 8, 5, 2), (1, 9, 5, 3), (2, 8, 5, 4))
     with open_arrow(warehouse_url) as connection:
-        writer.replace(connection, SUMMARY["events"], 1, 8, 9, table("events", (1, 8, 6, 7)))
+        writer.replace(
+            connection, SUMMARY["utm_submission"], 1, 8, 9, table("utm_submission", (1, 8, 6, 7))
+        )
         connection.commit()
-        stored = writer.stored_rows(connection, SUMMARY["events"], 1, 7, 9)
+        stored = writer.stored_rows(connection, SUMMARY["utm_submission"], 1, 7, 9)
         assert stored.to_pylist() == [
-            {"edition": 1, "day": 7, "form": 5, "events": 10},
-            {"edition": 1, "day": 8, "form": 6, "events": 7},
+            {"edition": 1, "day": 7, "utm": 5, "submissions": 10},
+            {"edition": 1, "day": 8, "utm": 6, "submissions": 7},
         ]
-        assert writer.stored_rows(connection, SUMMARY["events"], 2, 8, 8).num_rows == 1
+        assert writer.stored_rows(connection, SUMMARY["utm_submission"], 2, 8, 8).num_rows == 1
 
 
 def test_visitors_are_counted_once_in_any_range(warehouse_url: str) -> None:

@@ -41,8 +41,8 @@ def test_packing_loses_nothing(summary: Summary, data: st.DataObject) -> None:
     assert keys == sorted(set(keys))
 
 
-@pytest.mark.parametrize("summary", PACKED[:1], ids=lambda summary: summary.name)
-def test_bytes_are_unpacked_with_the_row_of_each_line(summary: Summary) -> None:
+def test_bytes_are_unpacked_with_the_row_of_each_line() -> None:
+    summary = SUMMARY["utm_submission"]
     rows = [(1, 8, 5, 2), (1, 7, 6, 3), (1, 7, 5, 4)]
     blobs = pack(summary, rows_of(summary, rows))["packed_dims"].to_pylist()
     lines, row_of_line = unpack_bytes(summary, blobs)
@@ -50,20 +50,22 @@ def test_bytes_are_unpacked_with_the_row_of_each_line(summary: Summary) -> None:
     assert row_of_line.tolist() == [0, 0, 1]
 
 
-@pytest.mark.parametrize("summary", PACKED[:1], ids=lambda summary: summary.name)
-def test_a_slice_of_packed_rows_is_unpacked_alone(summary: Summary) -> None:
+def test_a_slice_of_packed_rows_is_unpacked_alone() -> None:
+    summary = SUMMARY["utm_submission"]
     packed = pack(summary, rows_of(summary, [(1, 7, 5, 4), (1, 8, 5, 2), (1, 9, 6, 1)]))
     assert unpack(summary, packed.slice(1, 1)).to_pydict() == {
         "edition": [1],
         "day": [8],
-        "form": [5],
-        "events": [2],
+        "utm": [5],
+        "submissions": [2],
     }
 
 
 def test_a_number_that_does_not_fit_is_refused() -> None:
-    summary = SUMMARY["events"]
-    with pytest.raises(OverflowError, match=r"a number of daily_events\.events does not fit"):
+    summary = SUMMARY["utm_submission"]
+    with pytest.raises(
+        OverflowError, match=r"a number of daily_utm_submission\.submissions does not fit"
+    ):
         pack(summary, rows_of(summary, [(1, 7, 5, 2**31)]))
 
 

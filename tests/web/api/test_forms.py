@@ -167,13 +167,13 @@ def test_all_forms_funnel(shop: ShopBuilder, ask: Ask) -> None:
     # FORM is the shop's, OTHER has only events.
     shop.form(FORM)
     quiet = shop.form("33333333-3333-4333-8333-333333333333")
-    shop.daily("events", "2026-03-20", form=FORM, events=1)
-    shop.daily("events", "2026-03-20", form=OTHER, events=9)
-    shop.daily("events", "2026-03-21", form=UNKNOWN, events=0)
-    shop.daily("events", "2025-03-20", form=UNKNOWN, events=1)
-    shop.daily("all_forms", "2026-03-20", form=OTHER, views=3, subscriptions=2, completions=1)
+    shop.daily("all_forms", "2026-03-20", form=FORM, events=1)
+    counts = {"views": 3, "subscriptions": 2, "completions": 1}
+    shop.daily("all_forms", "2026-03-20", form=OTHER, events=9, **counts)
+    shop.daily("all_forms", "2026-03-21", form=UNKNOWN, events=0)
+    shop.daily("all_forms", "2025-03-20", form=UNKNOWN, events=1)
     rows = [
-        {"formId": OTHER, "formName": None, "views": 3, "subscriptions": 2, "completions": 1},
+        {"formId": OTHER, "formName": None, **counts},
         {"formId": FORM, "formName": "A form", "views": 0, "subscriptions": 0, "completions": 0},
     ]
     assert ask("/v1/forms/funnel") == rows

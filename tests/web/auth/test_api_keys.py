@@ -39,8 +39,7 @@ def test_form_of_another_shop_is_not_found(
 ) -> None:
     theirs = ShopBuilder(engine, "other.myshopify.com")
     theirs.form(FORM)
-    theirs.daily("events", "2026-03-20", form=FORM, events=1)
-    theirs.daily("all_forms", "2026-03-20", form=FORM, views=1)
+    theirs.daily("all_forms", "2026-03-20", form=FORM, events=1, views=1)
     theirs.daily("funnel", "2026-03-20", form=FORM, views=1)
     theirs.daily("attribution", "2026-03-20", type="visitor", orders=1)
     headers = {"Authorization": f"Bearer {shop.mint()}"}

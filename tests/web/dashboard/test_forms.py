@@ -116,9 +116,8 @@ def many(new_shared_url: NewUrl) -> Iterator[Seen]:
             status = "draft" if number % 2 else "live"
             shop.form(form_id, name=f"Form {number:03}", status=status, created_at=number)
             if number < 110:
-                shop.daily("events", on, form=form_id, events=1)
                 views = 1000 - number
-                shop.daily("all_forms", on, form=form_id, views=views)
+                shop.daily("all_forms", on, form=form_id, events=1, views=views)
                 submissions, gross = 2 * number, 100 * number
                 shop.daily(
                     "funnel", on, form=form_id, views=views, submissions=submissions, gross=gross

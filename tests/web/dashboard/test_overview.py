@@ -169,7 +169,7 @@ def test_a_shop_without_figures(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
 
 def test_a_form_that_only_events_know_is_a_figure(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     seen, shop, _ = by_hand
-    shop.daily("events", days_ago(1), form=FORM, events=1)
+    shop.daily("all_forms", days_ago(1), form=FORM, events=1)
     assert "No form was viewed in these days." in seen.page("/")
 
 
@@ -177,7 +177,7 @@ def test_views_are_compared_before_the_first_order(by_hand: tuple[Seen, ShopBuil
     seen, shop, _ = by_hand
     shop.form(FORM)
     for ago in (2, 9, 60):
-        shop.daily("events", days_ago(ago), form=FORM, events=1)
+        shop.daily("all_forms", days_ago(ago), form=FORM, events=1)
         shop.daily("funnel", days_ago(ago), form=FORM, views=100, submissions=50)
     shop.daily("attribution", days_ago(2), type="visitor", orders=1, gross=1)
     found = {

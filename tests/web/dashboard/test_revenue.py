@@ -176,7 +176,7 @@ def order(shop: ShopBuilder, gross: int, *values: str, ago: int = 1) -> None:
 
 def begun(shop: ShopBuilder) -> None:
     """The shop has data of days that are long over."""
-    shop.daily("events", on(60), form="8f0e0000-0000-4000-8000-000000000001", events=1)
+    shop.daily("all_forms", on(60), form="8f0e0000-0000-4000-8000-000000000001", events=1)
     shop.daily("attribution", on(60), type="visitor", orders=1, gross=1)
 
 

@@ -37,7 +37,7 @@ def shops(engine: Engine, shop: ShopBuilder) -> list[ShopBuilder]:
                 bought = {"form": form_id, "device": "mobile", "gross": 900}
                 each.daily("outcome", on, **bought, converted=9, orders=9)
                 each.daily("outcome", on, **bought, delay=12, converted=day, orders=day)
-                each.daily("events", on, cells=[(form_id, many)])
+                each.daily("all_forms", on, cells=[(form_id, many)])
         for day in range(1, 29):
             on = f"2026-03-{day:02}"
             each.daily(

@@ -26,14 +26,13 @@ def worth_a_look(shop: ShopBuilder) -> None:
     for form_id, name in ((FORM, "<Quiz>"), (OTHER_FORM, "Pop-up")):
         shop.form(form_id, name=name)
         shop.step(form_id, "s1", 0, "Skin & hair")
-        shop.daily("events", days_ago(60), form=form_id, events=1)
+        shop.daily("all_forms", days_ago(60), form=form_id, events=1)
         for ago in (2, 12):
             on = days_ago(ago)
             worse = form_id == FORM and ago == 2
             funnel = {"views": 1000, "starts": 500, "submissions": 100 if worse else 200}
             shop.daily("funnel", on, form=form_id, **funnel)
-            shop.daily("all_forms", on, form=form_id, views=1000)
-            shop.daily("events", on, form=form_id, events=1000)
+            shop.daily("all_forms", on, form=form_id, events=1000, views=1000)
             step = {"views": 400, "completions": 100, "dropoffs": 200 if worse else 100}
             shop.daily("step", on, form=form_id, step="s1", **step)
     issued = {
@@ -144,7 +143,7 @@ def test_worth_a_look(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
 def test_nothing_worth_a_look(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     seen, shop, _ = by_hand
     shop.form(FORM)
-    shop.daily("events", days_ago(1), form=FORM, events=1)
+    shop.daily("all_forms", days_ago(1), form=FORM, events=1)
     assert "Worth a look" not in sections(seen.page("/"))
 
 
@@ -160,8 +159,8 @@ def steps_of_two_forms(shop: ShopBuilder, dropoffs: int, worse: tuple[str, ...] 
                 is_worse = step in worse and (form_id, ago) == (FORM, 2)
                 counts = {"views": 400, "dropoffs": dropoffs if is_worse else 100}
                 shop.daily("step", days_ago(ago), form=form_id, step=step, **counts)
-        shop.daily("events", days_ago(2), form=form_id, events=1)
-        shop.daily("events", days_ago(60), form=form_id, events=1)
+        shop.daily("all_forms", days_ago(2), form=form_id, events=1)
+        shop.daily("all_forms", days_ago(60), form=form_id, events=1)
         shop.daily("funnel", days_ago(2), form=form_id, views=400, submissions=1)
 
 

@@ -40,7 +40,7 @@ def orders(client: Client) -> int:
 
 def test_what_is_kept_is_what_was_read(client: FlaskClient, shop: ShopBuilder) -> None:
     shop.form(FORM)
-    shop.daily("events", "2026-03-20", form=FORM, events=1)
+    shop.daily("all_forms", "2026-03-20", form=FORM, events=1)
     shop.daily("attribution", "2026-03-20", type="visitor", orders=3, gross=9)
     shop.account("meta", "ok", "2026-03-31T10:00:00")
     one, other = (Client(client, shop.mint()) for _ in range(2))

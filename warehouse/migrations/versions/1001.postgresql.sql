@@ -143,12 +143,6 @@ CREATE TABLE daily_discount (
 	packed_dims BYTEA NOT NULL,
 	CONSTRAINT pk_daily_discount PRIMARY KEY (edition, day)
 );
-CREATE TABLE daily_events (
-	edition BIGINT NOT NULL,
-	day BIGINT NOT NULL,
-	packed_dims BYTEA NOT NULL,
-	CONSTRAINT pk_daily_events PRIMARY KEY (edition, day)
-);
 CREATE TABLE daily_form_orders (
 	edition BIGINT NOT NULL,
 	form BIGINT NOT NULL,
@@ -819,7 +813,6 @@ CREATE TABLE write_key (
 	CONSTRAINT pk_write_key PRIMARY KEY (write_key)
 );
 CREATE INDEX ix_write_key_shop_key ON write_key (shop_key);
-ALTER TABLE daily_events ALTER packed_dims SET STORAGE EXTERNAL;
 ALTER TABLE daily_all_forms ALTER packed_dims SET STORAGE EXTERNAL;
 ALTER TABLE daily_outcome ALTER packed_dims SET STORAGE EXTERNAL;
 ALTER TABLE daily_time_to_complete ALTER packed_dims SET STORAGE EXTERNAL;

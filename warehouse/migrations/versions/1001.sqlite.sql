@@ -142,12 +142,6 @@ CREATE TABLE daily_discount (
 	packed_dims BLOB NOT NULL,
 	CONSTRAINT pk_daily_discount PRIMARY KEY (edition, day)
 );
-CREATE TABLE daily_events (
-	edition BIGINT NOT NULL,
-	day BIGINT NOT NULL,
-	packed_dims BLOB NOT NULL,
-	CONSTRAINT pk_daily_events PRIMARY KEY (edition, day)
-);
 CREATE TABLE daily_form_orders (
 	edition BIGINT NOT NULL,
 	form BIGINT NOT NULL,
