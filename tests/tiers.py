@@ -46,6 +46,8 @@ THOROUGH: Final = (
     "jobs/executors/test_dask_cluster.py",
     "jobs/executors/test_plain_results.py",
     "jobs/executors/test_processes.py::test_processes_share_a_rollup_and_a_rebuild",
+    "jobs/executors/test_processes.py::test_progress_is_what_the_warehouse_says",
+    "jobs/executors/test_processes.py::test_a_worker_that_finds_the_first_shop_taken_goes_on_with_the_others",
     "system/test_connection_limits.py",
     "system/test_processes.py",
     "web/db/test_pgbouncer.py::test_answers_are_the_same_for_many_clients_on_two_connections",

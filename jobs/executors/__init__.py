@@ -1,10 +1,10 @@
-"""Beyond one process: the pending batches of many shops, rolled up by several processes or machines.
+"""Beyond one process: the same rollup by several processes or machines at once.
 
-`driver.py` (START HERE) hands out shares of the work and adds up what became of them; `shares.py` cuts
-the work, `task.py` does one share, on a worker. `engines.py` opens what runs tasks, by the setting
-EXECUTOR: each is a `concurrent.futures.Executor`. `dask_cluster.py` and `dask_setup.py` are the only
-modules that import `distributed`.
+N workers are N rollups: each does what `drain.py` does on a host of its own, and leases share the work out
+(`warehouse/editions/leases.py`). `driver.py` (START HERE) starts a rollup on each worker of an engine, and
+tells what the warehouse says of it; `worker.py` is that rollup. The setting EXECUTOR chooses the engine:
+`processes.py`, or `dask_cluster.py` with `dask_setup.py`, the only modules that import `distributed`.
 
-Nothing here makes figures right: leases and fences do (`warehouse/editions/leases.py`). An engine may
-start a task twice, late or never. The driver drains what is left, as a run without an engine does.
+Nothing here makes figures right. A worker may begin twice, late or never: the driver drains what is left,
+as a run without an engine does.
 """

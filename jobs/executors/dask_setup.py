@@ -5,16 +5,14 @@ SIGTERM a worker ends after its batch, as any job does.
 """
 
 import asyncio
-import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import dask
-from distributed import Scheduler, Worker, get_worker
+from distributed import Scheduler, Worker
 
-from jobs.executors.errors import VersionSkew, WorkerFailed
 from jobs.run.console import say
 from jobs.run.signals import stop_in_time
 
@@ -25,7 +23,7 @@ READY: Final = "formrevenue"
 _WORKER_TTL_SECONDS: Final = 600.0
 _USAGE: Final = 2
 
-# A scheduler reads this when it is made. The driver submits no task that would have to wait.
+# A scheduler reads this when it is made. Each task is one worker's own.
 dask.config.set({"distributed.scheduler.work-stealing": False})
 
 _is_set_up = False
@@ -36,7 +34,7 @@ async def dask_setup(server: Scheduler | Worker) -> None:
     global _is_set_up
     if isinstance(server, Scheduler):
         server.worker_ttl = _WORKER_TTL_SECONDS
-        # A death is told at once: only the driver knows how to go on.
+        # A death is told at once: others take the leases of its worker over.
         server.allowed_failures = 0
         server.task_metadata[READY] = True
     elif server.state.nthreads != 1:
@@ -53,15 +51,8 @@ async def dask_teardown(server: Scheduler | Worker) -> None:
         await asyncio.to_thread(stop_in_time)
 
 
-def on_worker(task: Callable[..., Any], *args: Any) -> str:
-    """Run a task on the worker of this process; its outcome as JSON, or how the worker has failed
-    (`plain_results.outcome` reads it). A failed worker is named by its address."""
-    failed = {"worker": get_worker().address, "is_skew": False}
+def on_worker(task: Callable[[str], str], request: str) -> str:
+    """Run a task on the worker of this process; its answer, or why there is none."""
     if not _is_set_up:
-        reason = "it was started without --preload jobs.executors.dask_setup"
-        return json.dumps({**failed, "reason": reason})
-    try:
-        return json.dumps({"done": task(*args)}, default=list)
-    except WorkerFailed as error:
-        is_skew = isinstance(error, VersionSkew)
-        return json.dumps({**failed, "is_skew": is_skew, "reason": error.reason})
+        return "it was started without --preload jobs.executors.dask_setup"
+    return task(request)

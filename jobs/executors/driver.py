@@ -1,56 +1,55 @@
-"""START HERE: the driver hands out shares of a rollup's work to an engine's workers.
+"""START HERE: the driver starts a rollup on each worker of an engine, and waits for their ends.
 
-It holds the lease of its job, keeps its record and shows its progress; workers keep records of their own.
-It submits as many tasks as there are workers, so that each idle one gets the largest share that waits.
-
-A share whose worker dies is given to another one, whose drain takes care of what may have killed the first.
-A share whose editions others hold is tried again for as long as the lease of a dead worker may last. A share
-none of whose editions is held is given to another worker: its own is frozen, or cut off from the database.
-The driver's own drain does the rest, and all of it where there are no workers.
+It hands out nothing: workers claim editions, as rollups on several hosts do, and take over those of a
+worker that has died. Their work is told as the warehouse tells it. The driver holds the lease of its job,
+keeps its record and shows its progress; workers keep records of their own. Its own drain does what is left,
+and all of it where there are no workers.
 """
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from contextlib import contextmanager, suppress
-from typing import Any, Final
+from contextlib import contextmanager
+from typing import Final
 
-from jobs.executors.engines import Engine, Processes
-from jobs.executors.errors import EngineUnavailable, VersionSkew, WorkerFailed
-from jobs.executors.shares import Share, shares
-from jobs.executors.task import TaskOutcome, Work, own_build, run_task
+from jobs.executors.engine import Engine, EngineUnavailable, WorkerDied
+from jobs.executors.processes import Processes
+from jobs.executors.worker import DONE, Request, own_build
+from jobs.pipeline import batching
 from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.domain.time import MICROS_PER_SECOND
-from warehouse.editions import leases, pending_batches
+from warehouse.editions import editions, failed_batches, leases, pending_batches
 from warehouse.editions.editions import Edition
+from warehouse.operations import job_runs
 from warehouse.operations.process_id import LEASE_MICROS
 from warehouse.setting_values import SettingError
 
 _LOOK_SECONDS: Final = 0.5
+# Between two looks at what the warehouse says.
+_WAREHOUSE_SECONDS: Final = 2.0
 # How long an engine may be without workers (they may be restarting) before the driver goes on alone.
 _MAX_SECONDS_WITHOUT_WORKERS: Final = 30.0
-# Editions that are held are asked for again after so long, and until the lease of a worker that has died
-# must have ended.
-_HELD_PAUSE_SECONDS: Final = 5.0
-_MAX_HELD_SECONDS: Final = LEASE_MICROS / MICROS_PER_SECOND + 30
-# A worker that has held none of its share's editions for so long is not waited for. It leases some within
-# seconds where it is well.
+# Where no edition was held for so long, workers are not waited for: one that is well leases some within
+# seconds. Once one of them has found nothing more to do, the others have only to say so.
 _MAX_SECONDS_WITHOUT_LEASE: Final = LEASE_MICROS / MICROS_PER_SECOND
-# Workers that may fail at a share, through no fault of a batch, before it is left to the driver.
-_MAX_FAILURES: Final = 3
+_MAX_SECONDS_TO_END: Final = 10.0
+# A worker holds a quarter of its part at once, so that none works on alone for long at the end; but at least
+# 1/20 of a group.
+_TURNS: Final = 4
+_MIN_FRACTION: Final = 20
 
 Plan = Callable[[], list[Edition]]
 
 
 def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False) -> None:
-    """Have an engine's workers roll up what a plan says, if it is more than one portion. The rest is left to
+    """Have an engine's workers roll up what a plan says, if it is more than one group. The rest is left to
     the run itself. `only_due`: see `Drain`."""
-    if not run.connection.has_many_writers:
+    connection = run.connection
+    if not connection.has_many_writers:
         raise CommandFailed(
             f"EXECUTOR={executor}: SQLite has one writer at a time, so that more processes gain "
             "nothing. Use inline, or a warehouse on PostgreSQL"
@@ -58,22 +57,24 @@ def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False)
     phase("plan")
     numbers = [edition.edition for edition in plan()]
     due = now_micros() if only_due else None
-    waiting = pending_batches.backlogs(run.connection, numbers, run.started_at, due)
-    rows = {number: backlog.rows for number, backlog in waiting.items()}
-    run.connection.commit()
-    if not shares(rows, 1):
+    waiting = pending_batches.backlogs(connection, numbers, run.started_at, due)
+    connection.commit()
+    if sum(backlog.rows for backlog in waiting.values()) <= batching.BATCH_ROWS:
         return
+    phase("tasks")
+    results = _Results(run, numbers)
     try:
         with _open_engine(executor) as engine:
-            _Driver(run, engine, only_due=only_due).roll_up(rows)
+            _Driver(run, engine, results, only_due=only_due).roll_up()
     except EngineUnavailable as error:
         say(f"{error}; this process goes on alone")
+    results.read()
+    results.read_failures()
 
 
 @contextmanager
 def _open_engine(executor: str) -> Iterator[Engine]:
-    """The engine of a value of EXECUTOR that is not `inline`. At the end of the block, tasks that have not
-    begun are cancelled. Raises EngineUnavailable."""
+    """The engine of a value of EXECUTOR that is not `inline`. Raises EngineUnavailable."""
     kind, _, rest = executor.partition(":")
     engine: Engine
     if kind == "processes":
@@ -90,122 +91,123 @@ def _open_engine(executor: str) -> Iterator[Engine]:
     try:
         yield engine
     finally:
-        engine.shutdown(wait=True, cancel_futures=True)
+        engine.close()
+
+
+class _Results:
+    """What the warehouse says of the work of a run's workers on these editions."""
+
+    def __init__(self, run: JobRun, numbers: list[int]) -> None:
+        self._run, self._connection, self.numbers = run, run.connection, numbers
+        self.rows = self._left = pending_batches.pending_rows(self._connection, numbers)
+        self.arguments = f"{len(numbers)} shops of run {run.record.run_id}"
+        self._before = run.record.rows, run.record.batches
+        self._last_run = job_runs.last_run(self._connection)
+
+    def read(self) -> None:
+        """Bring the run's record and its progress up to date."""
+        record, connection = self._run.record, self._connection
+        tasks = job_runs.sums_of_tasks(connection, self.arguments, after=self._last_run)
+        record.rows, record.batches = (
+            before + done for before, done in zip(self._before, tasks, strict=True)
+        )
+        record.shops |= editions.rolled_up_since(connection, self.numbers, self._run.started_at)
+        left = pending_batches.pending_rows(connection, self.numbers)
+        connection.commit()
+        self._run.on_rows(max(self._left - left, 0))
+        self._left = min(self._left, left)
+
+    def read_failures(self) -> None:
+        """Count the batches that have failed since the run began: it tries none of them again."""
+        since = self._run.started_at
+        failed = failed_batches.failed_since(self._connection, self.numbers, since)
+        # Those that the run has counted itself are among them.
+        self._run.failures |= failed
+        self._run.batches_failed({})
 
 
 class _Driver:
-    def __init__(self, run: JobRun, engine: Engine, *, only_due: bool) -> None:
-        self._run, self._engine = run, engine
-        self._only_due = only_due
-        self._build = own_build(run.connection)
-        self._waiting: deque[Share] = deque()
-        self._running: dict[Future[Any], Share] = {}
-        # When one of a running share's editions was last seen to be held, and when to look again.
-        self._held_at: dict[Future[Any], float] = {}
+    def __init__(self, run: JobRun, engine: Engine, results: _Results, *, only_due: bool) -> None:
+        self._run, self._engine, self._results = run, engine, results
+        part = results.rows // (_TURNS * max(len(engine.workers()), 1))
+        self._request = Request(
+            own_build(run.connection),
+            run.record.run_id,
+            run.started_at,
+            results.numbers,
+            only_due,
+            min(batching.CLAIMED_ROWS, max(part, batching.BATCH_ROWS // _MIN_FRACTION)),
+            results.arguments,
+        ).as_text()
+        self._working: dict[Future[str], str] = {}
+        # The workers that were ever started.
+        self._started: set[str] = set()
+        self._has_one_ended = False
+        self._worked_at = self._held_at = time.monotonic()
         self._look_at = 0.0
-        # The tasks of workers that are not waited for. Each still occupies its worker.
-        self._frozen: set[Future[Any]] = set()
-        self._last_worker_at = time.monotonic()
 
-    def roll_up(self, rows: dict[int, int]) -> None:
-        """Have all shares done, but for those that have to be left."""
-        phase("tasks")
-        self._waiting.extend(shares(rows, max(self._engine.workers(), 1)))
-        while self._waiting or self._running:
-            self._submit()
-            if time.monotonic() - self._last_worker_at > _MAX_SECONDS_WITHOUT_WORKERS:
-                raise EngineUnavailable(
-                    f"no worker was there for {_MAX_SECONDS_WITHOUT_WORKERS:.0f} s"
-                )
-            if tasks := self._running.keys() | self._frozen:
-                done = wait(tasks, _LOOK_SECONDS, FIRST_COMPLETED).done
-            else:
-                done = set()
-                time.sleep(_LOOK_SECONDS)
+    def roll_up(self) -> None:
+        """Have all workers roll up, until none has anything more to do. Raises EngineUnavailable."""
+        while self._has_workers():
+            done = wait(self._working, _LOOK_SECONDS, FIRST_COMPLETED).done
             for future in done:
-                if future in self._frozen:
-                    self._frozen.discard(future)
-                    with suppress(Exception):
-                        self._add(future.result())
-                else:
-                    self._finish(self._running.pop(future), future)
-            self._take_back_frozen()
+                self._finish(self._working.pop(future), future)
+            if not done:
+                self._look()
             self._run.raise_if_stopped()
 
-    def _submit(self) -> None:
-        free = self._engine.workers() - len(self._running) - len(self._frozen)
-        now = time.monotonic()
-        if free + len(self._running) > 0:
-            self._last_worker_at = now
-        # Two tasks of one edition would only find each other's lease.
-        busy = {number for share in self._running.values() for number in share.editions}
-        for share in list(self._waiting):
-            if free <= 0:
-                break
-            if share.retry_at <= now and busy.isdisjoint(share.editions):
-                work = Work(share.editions, self._run.started_at, self._only_due)
-                self._waiting.remove(share)
-                future = self._engine.submit(run_task, self._build, work)
-                self._running[future], self._held_at[future] = share, now
-                busy.update(share.editions)
-                free -= 1
+    def _has_workers(self) -> bool:
+        """Start what has not been started; whether there is any worker to wait for."""
+        present = self._engine.workers()
+        for worker in sorted(present - self._started):
+            self._working[self._engine.start(worker, self._request)] = worker
+        self._started |= present
+        # A worker that has left tells nothing more, unless it has just done so.
+        for future in [one for one, worker in self._working.items() if worker not in present]:
+            if wait([future], _LOOK_SECONDS).not_done:
+                del self._working[future]
+        if self._working:
+            self._worked_at = time.monotonic()
+            return True
+        if self._has_one_ended or not self._engine.grows:
+            return False
+        if present:
+            raise EngineUnavailable("no worker can be used")
+        if time.monotonic() - self._worked_at > _MAX_SECONDS_WITHOUT_WORKERS:
+            raise EngineUnavailable(f"no worker was there for {_MAX_SECONDS_WITHOUT_WORKERS:.0f} s")
+        time.sleep(_LOOK_SECONDS)
+        return True
 
-    def _take_back_frozen(self) -> None:
-        """Have others do the shares whose workers hold nothing."""
+    def _look(self) -> None:
+        """Tell what the warehouse says. Raises EngineUnavailable where the workers do nothing."""
         now = time.monotonic()
         if now < self._look_at:
             return
-        self._look_at = now + _HELD_PAUSE_SECONDS
+        self._look_at = now + _WAREHOUSE_SECONDS
+        self._results.read()
         connection = self._run.connection
-        for future, share in list(self._running.items()):
-            if leases.held(connection, share.editions, connection.now_micros()):
-                self._held_at[future] = now
-            elif now - self._held_at[future] > _MAX_SECONDS_WITHOUT_LEASE:
-                say("a worker does nothing: others do its share")
-                self._frozen.add(future)
-                self._try_again(self._running.pop(future))
+        if leases.held(connection, self._results.numbers, connection.now_micros()):
+            self._held_at = now
+        most = _MAX_SECONDS_TO_END if self._has_one_ended else _MAX_SECONDS_WITHOUT_LEASE
+        if self._working and now - self._held_at > most:
+            names = ", ".join(sorted(self._working.values()))
+            raise EngineUnavailable(f"{names} did nothing for {most:.0f} s")
 
-    def _finish(self, share: Share, future: Future[Any]) -> None:
+    def _finish(self, worker: str, future: Future[str]) -> None:
         try:
-            outcome: TaskOutcome = future.result()
+            answer: object = future.result()
+            if not isinstance(answer, str):
+                raise TypeError(f"it sent {type(answer).__name__} in place of a text")
         except CancelledError:
-            # The engine has lost it. It may still be at work: then its editions are held.
-            self._try_again(share)
+            return  # The engine has lost it. It may still be at work: then its editions are held.
         except self._engine.deaths as error:
-            say(f"a worker has died: {type(error).__name__}")
-            self._try_again(share)
-        except WorkerFailed as error:
-            say(f"worker {error.worker} gets no more tasks of this run: {_reason(error)}")
-            self._engine.avoid(error.worker)
-            self._try_again(share, failed=not isinstance(error, VersionSkew))
+            how = str(error) if isinstance(error, WorkerDied) else type(error).__name__
+            say(f"a worker has died: {worker} ({how}); others take over its work")
         except Exception as error:
-            # The program of the worker is so different that it cannot even read the task.
-            say(f"a worker failed: {type(error).__name__}: {error}")
-            self._try_again(share)
+            # It has an earlier program, for example, which cannot even read the request.
+            say(f"a worker failed: {worker} ({type(error).__name__}: {error})")
         else:
-            self._add(outcome)
-            if outcome.left:
-                self._ask_later(share, outcome.left)
-
-    def _add(self, outcome: TaskOutcome) -> None:
-        record = self._run.record
-        record.rows += outcome.rows
-        record.batches += outcome.batches
-        record.shops |= outcome.shops
-        self._run.batches_failed(outcome.failures)
-        self._run.on_rows(outcome.rows)
-
-    def _try_again(self, share: Share, *, failed: bool = True) -> None:
-        share = share.failed() if failed else share
-        if share.failures < _MAX_FAILURES:
-            self._waiting.append(share)
-
-    def _ask_later(self, share: Share, editions: tuple[int, ...]) -> None:
-        now = time.monotonic()
-        share = share.later(editions, now + _HELD_PAUSE_SECONDS, now + _MAX_HELD_SECONDS)
-        if now < share.give_up_at:
-            self._waiting.append(share)
-
-
-def _reason(error: WorkerFailed) -> str:
-    return f"it has {error.reason}" if isinstance(error, VersionSkew) else error.reason
+            if answer == DONE:
+                self._has_one_ended = True
+            else:
+                say(f"worker {worker} gets no more tasks of this run: {answer}")

@@ -1,14 +1,13 @@
 """Results of the workers of a Dask cluster are plain data: they run nothing in the process of the job, which
 has all secrets.
 
-Dask reads all that comes with pickle, which runs what a sender likes. A job needs no object of a worker:
-`dask_setup.on_worker` answers in JSON. So no class is read but those of plain data, Python's
+Dask reads all that comes with pickle, which runs what a sender likes. A job needs no object of a worker,
+which answers with a text. So no class is read but those of plain data, Python's
 exceptions, and Dask's own report of a death.
 """
 
 import builtins
 import io
-import json
 import pickle
 from collections.abc import Iterable
 from types import SimpleNamespace
@@ -16,9 +15,6 @@ from typing import Any, Final
 
 from distributed import Client
 from distributed.protocol import pickle as dasks
-
-from jobs.executors.errors import VersionSkew, WorkerFailed
-from jobs.executors.task import TaskOutcome
 
 _PLAIN: Final = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 # The parts of the report of a death that the scheduler makes.
@@ -62,22 +58,3 @@ class PlainClient(Client):
         # All modules of Dask read by way of this one.
         setattr(dasks, "pickle", SimpleNamespace(**{**vars(pickle), "loads": _loads}))  # noqa: B010
         super().__init__(*args, **options)
-
-
-def outcome(text: object) -> TaskOutcome:
-    """The outcome of a task, as `dask_setup.on_worker` has written it. Raises WorkerFailed,
-    and NotPlain for anything else."""
-    if not isinstance(text, str):
-        raise text if isinstance(text, NotPlain) else NotPlain("a worker sent no text")
-    said = json.loads(text)
-    if "reason" in said:
-        error = VersionSkew if said["is_skew"] else WorkerFailed
-        raise error(str(said["worker"]), str(said["reason"]))
-    rows, batches, shops, failures, left = said["done"]
-    return TaskOutcome(
-        int(rows),
-        int(batches),
-        frozenset(map(int, shops)),
-        {int(edition): int(number) for edition, number in failures.items()},
-        tuple(map(int, left)),
-    )

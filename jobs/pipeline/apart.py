@@ -89,11 +89,12 @@ class Child:
         if not answer:
             self.close()
             self.deaths += 1
-            raise ApartFailed(f"its process died ({_how(process.wait())})")
+            raise ApartFailed(f"its process died ({how_it_ended(process.wait())})")
         _raise(json.loads(answer))
 
 
-def _how(status: int) -> str:
+def how_it_ended(status: int) -> str:
+    """How a process ended that returned this status."""
     return signal.Signals(-status).name if status < 0 else f"exit status {status}"
 
 

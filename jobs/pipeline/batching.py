@@ -13,7 +13,7 @@ BATCH_ROWS: Final = 400_000
 # The first group of many is 1/6 as large: nothing can be applied until it has been read.
 _FIRST_GROUP_FRACTION: Final = 6
 # Pending rows of the editions that a run holds: enough for a group to be read while one is applied.
-_CLAIMED_ROWS: Final = 3 * BATCH_ROWS // 2
+CLAIMED_ROWS: Final = 3 * BATCH_ROWS // 2
 # A group is at most this many times as large as the largest before it.
 _MAX_GROWTH: Final = 3
 
@@ -32,18 +32,23 @@ def next_batches(pending: Sequence[Batch], max_rows: int) -> list[Batch]:
     return chosen
 
 
-def next_claims(backlogs: Mapping[int, Backlog], wanted: set[int], held: set[int]) -> list[int]:
+def next_claims(
+    backlogs: Mapping[int, Backlog],
+    wanted: set[int],
+    held: set[int],
+    claimed_rows: int = CLAIMED_ROWS,
+) -> list[int]:
     """The wanted editions to claim now, in the order in which their batches are to be applied.
 
-    A run holds editions with about `_CLAIMED_ROWS` pending rows, and leaves the others to runs on
-    other hosts. An edition without a pending batch costs nothing: it waits to be published.
+    A run holds editions with about `claimed_rows` pending rows, and leaves the others to other runs. An
+    edition without a pending batch costs nothing: it waits to be published.
     """
     at_hand = [backlogs[number] for number in held if number in backlogs]
     rows, batches = (sum(counts) for counts in zip(*at_hand, strict=True)) if at_hand else (0, 0)
     chosen = sorted(wanted - held - backlogs.keys())
     for number, backlog in backlogs.items():
         # A list of batches that is cut would begin differently after each group.
-        if rows >= _CLAIMED_ROWS or batches + backlog.batches > MAX_BATCHES:
+        if rows >= claimed_rows or batches + backlog.batches > MAX_BATCHES:
             break
         if number not in held:
             chosen.append(number)

@@ -20,7 +20,13 @@ import pyarrow as pa
 from jobs.pipeline import apply_batch
 from jobs.pipeline.apart import ApartFailed, Child
 from jobs.pipeline.apply_batch import BatchGroup
-from jobs.pipeline.batching import BATCH_ROWS, next_batches, next_claims, next_groups
+from jobs.pipeline.batching import (
+    BATCH_ROWS,
+    CLAIMED_ROWS,
+    next_batches,
+    next_claims,
+    next_groups,
+)
 from jobs.pipeline.prefetch import Prefetch
 from jobs.run.clock import now_micros
 from jobs.run.console import say
@@ -53,6 +59,7 @@ class Drain:
 
     - `only_due`: a failed batch waits until its retry is due
     - `waits`: wait for the editions that another process holds; else they are that process's work
+    - `claimed_rows`: about so many pending rows are those of the editions that it holds at once
     """
 
     def __init__(
@@ -62,17 +69,18 @@ class Drain:
         *,
         only_due: bool = False,
         waits: bool = True,
+        claimed_rows: int = CLAIMED_ROWS,
     ) -> None:
         self._run, self._connection, self._plan = run, run.connection, plan
-        self._only_due, self._waits = only_due, waits
+        self._only_due, self._waits, self._claimed_rows = only_due, waits, claimed_rows
         self._held: dict[int, Edition] = {}
         # By edition that is held, the deaths of former holders.
         self._deaths: dict[int, int] = {}
         self._child = Child(run.connection.url)
         self._failures = run.failures
         self._collisions = 0
-        # The editions that were left to the process that holds them.
-        self.left: list[int] = []
+        # Editions that seemed free and were not, when they were claimed last.
+        self._taken: set[int] = set()
 
     def drain(self) -> None:
         """Apply all pending batches, and publish the editions that become complete by it.
@@ -106,7 +114,8 @@ class Drain:
         # A run that asked for the first ones again and again would never come to those behind them.
         busy = leases.held(self._connection, wanted - set(self._held), now)
         claimable = {number: backlog for number, backlog in backlogs.items() if number not in busy}
-        if more := next_claims(claimable, wanted - busy, set(self._held)):
+        more = next_claims(claimable, wanted - busy, set(self._held), self._claimed_rows)
+        if more:
             free = [plan[number] for number in more]
             claimed = leases.claim(self._connection, self._run.owner, free, now)
             self._held |= {edition.edition: edition for edition in claimed.editions}
@@ -126,8 +135,9 @@ class Drain:
             self._release(set(self._held))
             return True
         elsewhere = sorted(wanted - set(self._held))
-        if not elsewhere or not self._waits:
-            self.left = elsewhere
+        # Several that begin at once ask for the same editions: there may be others.
+        before, self._taken = self._taken, set(more) - set(self._held)
+        if not elsewhere or not (self._waits or self._taken - before):
             return False
         holder = leases.holder(self._connection, elsewhere[0])
         self._connection.commit()

@@ -66,7 +66,7 @@ def rebuild(run: JobRun, shop: str | None, *, executor: str = INLINE) -> None:
 def _share_out(
     run: JobRun, plan: Callable[[], list[Edition]], executor: str, *, only_due: bool = False
 ) -> None:
-    """Have the workers of an executor do their shares of a plan; the rest is left to this run."""
+    """Have the workers of an executor roll up what a plan says; the rest is left to this run."""
     if executor != INLINE:
         # Engines are loaded where one is used: every refresh would begin later.
         from jobs.executors.driver import share_out

@@ -1,7 +1,7 @@
 """The first rollup of many shops by each engine, on PostgreSQL: `python -m tests.bench.executors`.
 
 All ways take turns, as a machine is not as fast in one minute as in the next. The engine's own cost is
-that of Dask with one worker beside the same process alone, with groups of two shops: a hundred tasks, where
+that of Dask with one worker beside the same process alone, with groups of two shops: a hundred groups, where
 there are 200 shops.
 """
 
@@ -28,12 +28,13 @@ from tests.bench.databases import server_process
 from tests.bench.goals import Row, row
 from tests.bench.processes import cpu_below, peak_mb, timed, watching
 from tests.support import postgres
-from tests.support.dask_cluster import dask_cluster
+from tests.support.dask_cluster import WORKER_OPTIONS, dask_cluster
 
 SHOPS: Final = 200
 EVENTS: Final = 1_000_000
 # Two shops are a group.
 _SHOPS_PER_GROUP: Final = 2.2
+_SMALL_GROUPS: Final = "tests.bench.small_groups"
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,15 @@ class Way:
     def beside(self) -> str:
         return "inline, small groups" if self.has_small_groups else "inline"
 
-    def command(self, rows_per_shop: float) -> list[str]:
-        rows = str(int(_SHOPS_PER_GROUP * rows_per_shop))
-        program = ["tests.bench.small_groups", rows] if self.has_small_groups else ["jobs"]
-        return [sys.executable, "-m", *program, "rollup", "--executor"]
+    @property
+    def command(self) -> list[str]:
+        program = _SMALL_GROUPS if self.has_small_groups else "jobs"
+        return [sys.executable, "-m", program, "rollup", "--executor"]
+
+    @property
+    def worker_options(self) -> list[str]:
+        """Those of each of its workers, beside those of any."""
+        return ["--preload", _SMALL_GROUPS] if self.has_small_groups else []
 
 
 WAYS: Final = (
@@ -114,24 +120,29 @@ def _roll_up(url: str, way: Way, logs: Path, rows_per_shop: float) -> Taken:
                 if process.name() != "postgres":
                     peaks[process.pid] = max(peaks.get(process.pid, 0), peak_mb(process.pid))
 
-    with _executor(url, way, logs) as executor, watching(look):
+    batch_rows = str(int(_SHOPS_PER_GROUP * rows_per_shop))
+    with _executor(url, way, logs, batch_rows) as executor, watching(look):
         before = cpu_below(bench) + cpu_below(server)
-        seconds = timed(lambda: _run(url, way, [*way.command(rows_per_shop), executor])).seconds
+        settings = {"WAREHOUSE_URL": url, "BATCH_ROWS": batch_rows}
+        seconds = timed(lambda: _run(way, [*way.command, executor], settings)).seconds
         cpu = cpu_below(bench) + cpu_below(server) - before
     return Taken(seconds, sum(peaks.values()), cpu, _tasks(url))
 
 
 @contextmanager
-def _executor(url: str, way: Way, logs: Path) -> Iterator[str]:
+def _executor(url: str, way: Way, logs: Path, batch_rows: str) -> Iterator[str]:
     if not way.workers:
         yield way.executor
         return
-    with dask_cluster(url, logs, way.workers) as cluster:
+    with dask_cluster(url, logs, workers=0) as cluster:
+        for _ in range(way.workers):
+            cluster.start_worker(*WORKER_OPTIONS, *way.worker_options, BATCH_ROWS=batch_rows)
+        cluster.wait_for_workers(way.workers)
         yield cluster.address
 
 
-def _run(url: str, way: Way, command: list[str]) -> None:
-    environment = os.environ | {"WAREHOUSE_URL": url}
+def _run(way: Way, command: list[str], settings: dict[str, str]) -> None:
+    environment = os.environ | settings
     started = [subprocess.Popen(command, env=environment) for _ in range(way.at_once)]
     statuses = [process.wait() for process in started]
     if any(statuses):
@@ -139,7 +150,7 @@ def _run(url: str, way: Way, command: list[str]) -> None:
 
 
 def _tasks(url: str) -> int:
-    """How many tasks the engine had. Raises where something still waits."""
+    """How many rollups of workers did something. Raises where something still waits."""
     run_status = [sys.executable, "-m", "jobs", "status", "--json"]
     said = subprocess.run(
         run_status, env=os.environ | {"WAREHOUSE_URL": url}, capture_output=True, text=True

@@ -1,13 +1,15 @@
-"""The command line of the jobs with groups of at most so many raw rows, so that few rows are many tasks.
+"""The command line of the jobs with groups of at most BATCH_ROWS raw rows (of the environment), so that few
+rows are many groups. It is the preload of such a Dask worker, too.
 
-python -m tests.bench.small_groups ROWS rollup
+BATCH_ROWS=1000 python -m tests.bench.small_groups rollup
 """
 
-import sys
+import os
 
 from jobs.cli import main
 from jobs.pipeline import batching
 
+batching.BATCH_ROWS = int(os.environ["BATCH_ROWS"])  # type: ignore[misc]
+
 if __name__ == "__main__":
-    batching.BATCH_ROWS = int(sys.argv.pop(1))  # type: ignore[misc]
     main()

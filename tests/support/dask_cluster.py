@@ -13,6 +13,7 @@ from typing import Final
 from tests.support.commands import children, kill
 
 _PRELOAD: Final = ("--preload", "jobs.executors.dask_setup")
+WORKER_OPTIONS: Final = ("--nthreads", "1", *_PRELOAD)
 # They end by themselves if the tests are killed.
 _SCHEDULER_SECONDS: Final = "300"
 _WORKER_SECONDS: Final = "60"
@@ -55,7 +56,7 @@ class Cluster:
             *(f"tcp://127.0.0.1:{self.port}", "--host", "127.0.0.1", "--no-dashboard"),
             *("--death-timeout", _WORKER_SECONDS, "--local-directory", str(self.folder)),
             "--nanny" if nanny else "--no-nanny",
-            *(options or ("--nthreads", "1", *_PRELOAD)),
+            *(options or WORKER_OPTIONS),
         )
         self.workers.append(worker)
         return worker

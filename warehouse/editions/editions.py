@@ -69,6 +69,15 @@ def editions_numbered(connection: ArrowConnection, numbers: list[int]) -> list[E
     return _editions(connection, condition, BUILDING, CURRENT)
 
 
+def rolled_up_since(connection: ArrowConnection, numbers: list[int], since: int) -> set[int]:
+    """The shops of those of these editions that were written to since then."""
+    rows = connection.table(
+        f"SELECT shop_key FROM edition WHERE edition IN ({sql_list(numbers)}) AND rolled_up_at >= $1",
+        since,
+    )
+    return set(rows.column(0).to_pylist())
+
+
 def editions_of(connection: ArrowConnection, shops: Iterable[int]) -> list[Edition]:
     """The editions of these shops that are being built or that answers read."""
     condition = f"e.shop_key IN ({sql_list(shops)}) AND e.state IN ($1, $2)"

@@ -8,6 +8,7 @@ attempt a batch is set aside (`retry_at` is NEVER): refreshes skip it, `status` 
 The nightly rollup and one by hand wait for nothing: they try every failed batch, also those set aside.
 """
 
+from collections import Counter
 from typing import Any, Final
 
 from warehouse.connections.arrow import ArrowConnection
@@ -84,6 +85,17 @@ def delete(connection: ArrowConnection, batches: list[Batch]) -> None:
             f"DELETE FROM edition_batch WHERE edition = $1 AND attempts > 0 AND batch_id IN ({own})",
             edition,
         )
+
+
+def failed_since(connection: ArrowConnection, numbers: list[int], since: int) -> Counter[int]:
+    """How many batches of each of these editions have failed since then and are not applied. Commits."""
+    rows = connection.table(
+        "SELECT edition, COUNT(*) AS batches FROM edition_batch WHERE attempts > 0 AND failed_at >= $1 "
+        f"AND edition IN ({sql_list(numbers)}) GROUP BY edition",
+        since,
+    ).to_pylist()
+    connection.commit()
+    return Counter({row["edition"]: row["batches"] for row in rows})
 
 
 def list_failed(connection: ArrowConnection) -> list[dict[str, Any]]:

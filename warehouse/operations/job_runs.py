@@ -24,7 +24,7 @@ STOPPED: Final = "stopped"
 DIED: Final = "died"
 
 TASK: Final = "task@"
-"""The job of a share of a rollup that a worker does is this and the name of its host."""
+"""The job of a worker's part of a rollup is this and the name of its host."""
 
 _MAX_LENGTH: Final = 500
 # Hosts that have done no task for so long are not shown: containers get a new name at each start.
@@ -163,6 +163,30 @@ def at(row: dict[str, Any], now: int) -> dict[str, Any]:
         row["state"], row["ended_at"] = DIED, row["seen_at"]
     row["owner"], row["phases"] = display_name(row["owner"]), json.loads(row["phases"] or "{}")
     return row
+
+
+def is_running(connection: ArrowConnection, run_id: int, now: int) -> bool:
+    """Whether a run lasts, as it is shown at `now`. Commits."""
+    rows = connection.table("SELECT * FROM job_run WHERE run_id = $1", run_id).to_pylist()
+    connection.commit()
+    return any(at(row, now)["state"] == RUNNING for row in rows)
+
+
+def last_run(connection: ArrowConnection) -> int:
+    """The number of the newest run of any job, 0 before the first."""
+    return int(connection.value("SELECT COALESCE(MAX(run_id), 0) FROM job_run"))
+
+
+def sums_of_tasks(connection: ArrowConnection, arguments: str, after: int) -> tuple[int, int]:
+    """The rows and the batches of the tasks with these arguments that began after a run."""
+    (sums,) = connection.table(
+        "SELECT CAST(COALESCE(SUM(rows), 0) AS BIGINT) AS rows, "
+        "CAST(COALESCE(SUM(batches), 0) AS BIGINT) AS batches FROM job_run "
+        f"WHERE run_id > $1 AND arguments = $2 AND job LIKE '{TASK}%'",
+        after,
+        arguments,
+    ).to_pylist()
+    return sums["rows"], sums["batches"]
 
 
 def purge(connection: ArrowConnection, now: int, days: int) -> int:

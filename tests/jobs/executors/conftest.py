@@ -1,4 +1,4 @@
-"""Shops whose pending rows are worth several shares, and a Dask cluster of two workers."""
+"""Shops whose pending rows are worth several groups, and a Dask cluster of two workers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +11,14 @@ from tests.support.import_files import event, form, order
 from tests.support.job_commands import Commands
 
 SHOPS: Final = 16
-# One of orders and one of events.
-BATCHES_PER_SHOP: Final = 2
-# A share for two workers is an eighth of all: two shops.
-_ROWS_PER_BATCH: Final = 50_000
+# One of orders and one of events for each.
+ALL_BATCHES: Final = 2 * SHOPS
+# One of two workers holds an eighth of all at once: two shops.
+ROWS_PER_BATCH: Final = 50_000
 
 
 def make_shops(commands: Commands) -> None:
-    """Import SHOPS shops of BATCHES_PER_SHOP batches each."""
+    """Import SHOPS shops of two batches each."""
     names = [f"shop-{number}.example" for number in range(SHOPS)]
     commands.take("shops", [{"shop_id": name, "currency": "EUR"} for name in names])
     commands.take("orders", [order(shop_id=name) for name in names])
@@ -28,8 +28,8 @@ def make_shops(commands: Commands) -> None:
 
 
 def make_many_rows(commands: Commands) -> None:
-    """Have each batch count as so many rows that the shops are worth several shares."""
-    commands.change(f"UPDATE import_batch SET rows = {_ROWS_PER_BATCH} WHERE shop_key <> 0")
+    """Have each batch count as so many rows that the shops are worth several groups."""
+    commands.change(f"UPDATE import_batch SET rows = {ROWS_PER_BATCH} WHERE shop_key <> 0")
 
 
 def assert_whole(commands: Commands) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from jobs.importing.kinds import KINDS
 from tests.conftest import NewUrl
-from tests.jobs.executors.conftest import assert_whole, make_shops
+from tests.jobs.executors.conftest import ALL_BATCHES, assert_whole, make_shops
 from tests.support.answers import assert_answers
 from tests.support.dask_cluster import Cluster, dask_cluster
 from tests.support.job_commands import Commands
@@ -60,7 +60,8 @@ def test_a_batch_that_kills_its_workers_is_found_and_no_other_suffers(
         with slow.kills_its_workers():
             driver = postgres_commands.start("rollup", "--executor", cluster.address)
             said = driver.finish(status=1)
-        assert "a worker has died: KilledWorker" in said
+        assert said.count("a worker has died: tcp://127.0.0.1:") == 1
+        assert " (KilledWorker); others take over its work" in said
         assert driver.pid not in slow.killed
     failing = postgres_commands.status()["failing"]
     assert [(one["batch_id"], one["attempts"]) for one in failing] == [(batch, 1)]
@@ -87,6 +88,24 @@ def test_a_worker_ends_after_its_batch_and_another_goes_on(
     )
     # The share has four batches, which are one group: it was at work on it, and finished it.
     assert stopped == [4]
+    assert_whole(postgres_commands)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_their_driver(
+    postgres_commands: Commands, cluster: Cluster, number: signal.Signals
+) -> None:
+    make_shops(postgres_commands)
+    with slow_batch(postgres_commands.url, some_batch(postgres_commands)) as slow:
+        driver = postgres_commands.start("rollup", "--executor", cluster.address)
+        slow.wait_for_worker()
+        driver.send(number)
+        driver.wait()
+        slow.release()
+        postgres_commands.wait_until("SELECT COUNT(*) = 0 FROM edition WHERE lease_owner <> ''")
+    assert postgres_commands.rows("SELECT COUNT(*) FROM edition_batch")[0] < ALL_BATCHES
+    postgres_commands("rollup")
     assert_whole(postgres_commands)
 
 
@@ -121,7 +140,7 @@ def test_where_all_workers_differ_the_driver_goes_on_alone(
         said = driver.finish()
     assert "it has warehouse (the one that WAREHOUSE_URL names) database " in said
     assert "it was started without --preload jobs.executors.dask_setup" in said
-    assert "this process goes on alone" in said
+    assert "no worker can be used; this process goes on alone" in said
     assert owners(postgres_commands) == set()
     assert_whole(postgres_commands)
 
@@ -155,5 +174,7 @@ def test_when_the_scheduler_is_killed_the_driver_goes_on_alone(
         cluster.scheduler.kill()
         slow.release()
         said = driver.finish()
-    assert "this process goes on alone" in said
+    address = cluster.address.removeprefix("dask+")
+    lines = [line for line in said.splitlines() if not line.startswith("rolled up ")]
+    assert lines == [f"the Dask scheduler at {address} is gone; this process goes on alone"]
     assert_whole(postgres_commands)

@@ -3,28 +3,36 @@
 import os
 import signal
 import time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from itertools import count
 from pathlib import Path
 
 import psutil
 import pytest
 from sqlalchemy import func, make_url, select
 
-from jobs.executors.errors import VersionSkew
-from jobs.executors.task import TaskOutcome, Work, own_build, run_task
+from jobs.executors.processes import Processes
+from jobs.executors.worker import DONE, Request, own_build, work
+from jobs.pipeline.plan import roll_up
 from jobs.run.clock import now_micros
+from jobs.run.job_run import JobRun
 from tests.conftest import NewUrl
-from tests.jobs.executors.conftest import BATCHES_PER_SHOP, SHOPS, assert_whole, make_shops
+from tests.jobs.executors.conftest import (
+    ALL_BATCHES,
+    ROWS_PER_BATCH,
+    SHOPS,
+    assert_whole,
+    make_shops,
+)
 from tests.support.import_files import order
 from tests.support.job_commands import Commands
 from tests.support.slow_batch import slow_batch
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.engine import open_engine
+from warehouse.editions import leases
+from warehouse.operations import job_runs
 from warehouse.tables import job_run
 
-ALL_BATCHES = SHOPS * BATCHES_PER_SHOP
 _STOPPED = 143
 
 
@@ -32,6 +40,14 @@ def first_batch(commands: Commands) -> int:
     """The batch of orders of the first shop."""
     batch: int = commands.rows("SELECT MIN(batch_id) FROM import_batch WHERE kind = 'orders'")[0]
     return batch
+
+
+def request(connection: ArrowConnection, editions: list[int], claimed_rows: int = 1) -> str:
+    """What a run of this process asks of a worker."""
+    record, now = job_runs.Record("rollup", ""), now_micros()
+    job_runs.begin(connection, record, now)
+    build = own_build(connection)
+    return Request(build, record.run_id, now, editions, False, claimed_rows, "1 shop").as_text()
 
 
 def test_sqlite_has_one_writer(sqlite_commands: Commands) -> None:
@@ -89,7 +105,7 @@ def test_processes_share_a_rollup_and_a_rebuild(postgres_commands: Commands) -> 
     (nightly,) = (run for run in runs if run["job"] == "nightly")
     assert (nightly["batches"], nightly["shops"]) == (ALL_BATCHES, SHOPS)
     tasks = postgres_commands.rows("SELECT owner, batches FROM job_run WHERE job LIKE 'task@%'")
-    assert len({owner.split(":")[1] for owner, _ in tasks}) == 2
+    assert len({owner.split(":")[1] for owner, _ in tasks}) == len(tasks) == 2
     assert sum(batches for _, batches in tasks) == ALL_BATCHES
     (task,) = (run for run in runs if run["job"].startswith("task@"))
     assert task["job"] == f"task@{nightly['owner'].split(':')[0]}"
@@ -110,7 +126,9 @@ def test_a_batch_that_kills_its_workers_is_found_and_no_other_suffers(
         with slow.kills_its_workers():
             driver = postgres_commands.start("rollup", "--executor", "processes:2")
             said = driver.finish(status=1)
-        assert "a worker has died: BrokenProcessPool" in said
+        (line,) = (line for line in said.splitlines() if "has died" in line)
+        assert line.startswith("a worker has died: process ")
+        assert line.endswith(" (SIGKILL); others take over its work")
         # The worker, then children of another one: with the two shops, with the shop, with the batch.
         assert len(set(slow.killed)) == 4
         assert driver.pid not in slow.killed
@@ -120,6 +138,35 @@ def test_a_batch_that_kills_its_workers_is_found_and_no_other_suffers(
     applied = "SELECT COUNT(*) FROM edition_batch WHERE attempts = 0"
     assert postgres_commands.rows(applied) == [ALL_BATCHES - 1]
     postgres_commands("rollup")
+    assert_whole(postgres_commands)
+
+
+@pytest.mark.deep
+def test_the_driver_does_what_killed_workers_have_left(postgres_commands: Commands) -> None:
+    make_shops(postgres_commands)
+    with slow_batch(postgres_commands.url, first_batch(postgres_commands)) as slow:
+        driver = postgres_commands.start("rollup", "--executor", "processes:2")
+        slow.wait_for_worker()
+        workers = psutil.Process(driver.pid).children()
+        for worker in workers:
+            worker.kill()
+        slow.release()
+        said = driver.finish()
+    assert len(workers) == said.count("others take over its work") == 2
+    assert postgres_commands.rows("SELECT COUNT(*) FROM edition_batch WHERE attempts > 0") == [0]
+    assert_whole(postgres_commands)
+
+
+def test_progress_is_what_the_warehouse_says(
+    postgres_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_shops(postgres_commands)
+    monkeypatch.setenv("WAREHOUSE_URL", postgres_commands.url)
+    shown: list[int] = []
+    with JobRun("rollup") as run:
+        run.on_rows = shown.append
+        roll_up(run, executor="processes:2")
+    assert sum(shown) == run.record.rows == ALL_BATCHES * ROWS_PER_BATCH
     assert_whole(postgres_commands)
 
 
@@ -155,8 +202,7 @@ def test_a_worker_proves_that_it_reads_the_same_warehouse(
     postgres_commands.make_backlog()
     monkeypatch.setenv("WAREHOUSE_URL", postgres_commands.url)
     with open_arrow(postgres_commands.url) as connection:
-        build = own_build(connection)
-    work = Work((), now_micros(), only_due=False)
+        asked = request(connection, [])
     url = make_url(postgres_commands.url)
     if folder := url.query.get("host"):
         (tmp_path / "socket").symlink_to(str(folder))
@@ -165,24 +211,17 @@ def test_a_worker_proves_that_it_reads_the_same_warehouse(
         other = url.set(host={"localhost": "127.0.0.1"}.get(url.host or "", "localhost"))
     assert other != url
     monkeypatch.setenv("WAREHOUSE_URL", other.render_as_string(hide_password=False))
-    open_connections: dict[str, ArrowConnection] = {}
-    monkeypatch.setattr("jobs.executors.task._kept", open_connections)
-    assert run_task(build, work).left == ()
-    # This process would keep it for its next task, and other tests would meet it in their database.
-    for left_open in open_connections.values():
-        left_open.close()
+    assert work(asked) == DONE
     empty = new_postgres_url()
     monkeypatch.setenv("WAREHOUSE_URL", empty)
-    with pytest.raises(VersionSkew) as refused:
-        run_task(build, work)
-    assert refused.value.reason.startswith("warehouse (the one that WAREHOUSE_URL names) database ")
+    assert work(asked).startswith("it has warehouse (the one that WAREHOUSE_URL names) database ")
     # Nothing was written there.
     with open_engine(empty).connect() as connection:
         assert connection.scalar(select(func.count()).select_from(job_run)) == 0
 
 
 @pytest.mark.deep
-def test_a_task_that_is_started_twice_is_done_once(
+def test_a_worker_that_is_started_twice_works_once(
     postgres_commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     postgres_commands.make_backlog()
@@ -191,18 +230,64 @@ def test_a_task_that_is_started_twice_is_done_once(
     (edition,) = postgres_commands.rows("SELECT edition FROM shop")
     (batch,) = postgres_commands.rows("SELECT MAX(batch_id) FROM import_batch")
     monkeypatch.setenv("WAREHOUSE_URL", postgres_commands.url)
-    work = Work((edition,), now_micros(), only_due=False)
-    with (
-        slow_batch(postgres_commands.url, batch) as slow,
-        ProcessPoolExecutor(2, get_context("spawn")) as pool,
-    ):
-        with open_arrow(postgres_commands.url) as connection:
-            build = own_build(connection)
-        first = pool.submit(run_task, build, work)
+    with open_arrow(postgres_commands.url) as connection:
+        asked = request(connection, [edition])
+    batches = "SELECT batches FROM job_run WHERE job LIKE 'task@%' ORDER BY run_id"
+    processes = Processes(2)
+    with slow_batch(postgres_commands.url, batch) as slow:
+        first = processes.start("first", asked)
         slow.wait_for_worker()
-        second: TaskOutcome = pool.submit(run_task, build, work).result()
-        assert second == (0, 0, frozenset(), {}, (edition,))
+        assert processes.start("second", asked).result() == DONE
+        assert postgres_commands.rows(batches) == [0, 0]
         slow.release()
-        done: TaskOutcome = first.result()
-        assert (done.batches, done.left) == (1, ())
+        assert first.result() == DONE
+    processes.close()
+    assert postgres_commands.rows(batches) == [1, 0]
     assert_whole(postgres_commands)
+
+
+def test_a_worker_does_nothing_for_a_run_that_has_ended(
+    postgres_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    postgres_commands.make_backlog()
+    postgres_commands("rollup")
+    postgres_commands.take("orders", [order(order_id="late")])
+    (edition,) = postgres_commands.rows("SELECT edition FROM shop")
+    monkeypatch.setenv("WAREHOUSE_URL", postgres_commands.url)
+    with open_arrow(postgres_commands.url) as connection:
+        asked = request(connection, [edition])
+    for seen_at, batches in ((1, 0), (now_micros(), 1)):
+        postgres_commands.change(f"UPDATE job_run SET seen_at = {seen_at} WHERE state = 'running'")
+        assert work(asked) == DONE
+        done = "SELECT MAX(batches) FROM job_run WHERE job LIKE 'task@%'"
+        assert postgres_commands.rows(done) == [batches]
+
+
+def test_a_worker_that_finds_the_first_shop_taken_goes_on_with_the_others(
+    postgres_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All workers begin at once, with the same shop."""
+    make_shops(postgres_commands)
+    postgres_commands("rollup")
+    (last,) = postgres_commands.rows("SELECT MAX(batch_id) FROM import_batch")
+    names = [f"shop-{number}.example" for number in range(SHOPS)]
+    postgres_commands.take("orders", [order(shop_id=name, order_id="late") for name in names])
+    first, *others = postgres_commands.rows(
+        "SELECT edition FROM edition WHERE edition IN (SELECT edition FROM shop) "
+        "ORDER BY rolled_up_at, edition"
+    )
+    postgres_commands.change(
+        f"UPDATE edition SET lease_owner = 'elsewhere:1', lease_until = {now_micros() + 60_000_000} "
+        f"WHERE edition = {first}"
+    )
+    really_held, looks = leases.held, count()
+    # It looks a moment before the other one claims.
+    monkeypatch.setattr(
+        leases, "held", lambda *given: really_held(*given) if next(looks) else set[int]()
+    )
+    monkeypatch.setenv("WAREHOUSE_URL", postgres_commands.url)
+    with open_arrow(postgres_commands.url) as connection:
+        assert work(request(connection, [first, *others])) == DONE
+    late = postgres_commands.rows(f"SELECT edition FROM edition_batch WHERE batch_id > {last}")
+    assert sorted(late) == sorted(others)
+    assert next(looks) > 1

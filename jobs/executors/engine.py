@@ -1,0 +1,32 @@
+"""An engine runs workers: processes of this machine, or those of a Dask cluster."""
+
+from abc import ABC, abstractmethod
+from concurrent.futures import Future
+from typing import ClassVar
+
+
+class EngineUnavailable(Exception):
+    """The engine cannot be used now. The message says why."""
+
+
+class WorkerDied(Exception):
+    """A process has ended before its work. The message says how."""
+
+
+class Engine(ABC):
+    """`deaths`: the errors of a worker that has died; `grows`: whether workers may come later."""
+
+    deaths: ClassVar[tuple[type[Exception], ...]]
+    grows: ClassVar[bool]
+
+    @abstractmethod
+    def workers(self) -> set[str]:
+        """The names of the workers that there are now. Raises EngineUnavailable."""
+
+    @abstractmethod
+    def start(self, worker: str, request: str) -> Future[str]:
+        """Have a worker do what `worker.work` does, to be called once for each. Raises EngineUnavailable."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what can be ended: processes of this machine, after the group of batches at hand."""
