@@ -1,7 +1,7 @@
 """Gather: every stored row that a group of import batches may change or depends on, read in rounds.
 
     1  the sessions and orders that the batches name, with their children
-    2  their people: orders and sessions that share an e-mail, sessions of the same visitor
+    2  their people: orders and sessions that share an e-mail, the first session of each visitor
     3  the orders whose credit may move
     4  what these orders may be credited to: submissions, and the codes issued to them
     5  the codes that the batches name, and the facts that name a code whose discount moves
@@ -130,9 +130,9 @@ class Gathered:
 
     - `batch`: the sessions that have events in the batches
     - `sessions`: columns SESSION by session id, the new version derived and with customer keys: those of
-      `batch`, those of their visitors with the same form, those whose customer key may move, those
-      that an order in `orders` is or may be credited to, and those that were issued a code whose
-      discount moves
+      `batch`, those that are or may become the first of their visitors with the same form, those whose
+      customer key may move, those that an order in `orders` is or may be credited to, and those that were
+      issued a code whose discount moves
     - `orders`: columns ORDER by order id, the new version with customer keys: those whose credit is to
       be derived; `other_orders`: further orders, which only used a code whose discount moves
     - `issues`: rows of fact_code_issued, complete for each submission in `sessions` that is not in
