@@ -50,7 +50,7 @@ NARROWER = {
 # The modules of jobs/facts that hold a connection.
 READERS = {
     *("days_of_raw", "facts_of_days", "fact_table_io", "fact_writer", "gather", "kept_facts_io"),
-    *("form_rules", "latest_events", "read_raw", "touched"),
+    *("form_rules", "latest_events", "neighbours", "read_raw", "touched"),
 }
 
 

@@ -16,6 +16,7 @@ THOROUGH: Final = (
     # random worlds
     "contract/test_credits.py",
     "contract/test_equal_age.py::test_random_worlds_at_any_age",
+    "contract/test_few_people.py",
     "contract/test_forgetting.py",
     "contract/test_form_rules.py",
     "contract/test_life.py::test_random_worlds_keep_their_answers",
@@ -25,6 +26,7 @@ THOROUGH: Final = (
     "contract/test_raw_days.py",
     "contract/test_removal.py",
     "contract/test_undo.py",
+    "jobs/facts/test_rows_read.py",
     "warehouse/tenants/test_export.py::test_answers_are_the_same_elsewhere",
     "web/dashboard/test_ads.py::test_a_random_shop",
     "web/dashboard/test_losses.py::test_a_shop_in_which_nothing_changes_is_left_alone_in_19_of_20_weeks",

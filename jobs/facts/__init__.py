@@ -10,7 +10,8 @@ A change is derived in three acts (`jobs/pipeline/derive.py` calls them):
   It calls one pure module per subject: sessions, orders, customers, first_sessions, attribution,
   credited_revenue, discounts.
 
-`fact_writer.py` writes the changes, and `rollup_units.py` cuts them into the facts that rollups sum.
+`fact_writer.py` writes the changes. `neighbours.py` reads the unchanged facts that rollups need with them,
+and `rollup_units.py` cuts both into the facts that rollups sum.
 Only those that `tests/test_layers.py` names as `READERS` hold a connection. The sums themselves
 belong to `jobs/rollups`, transactions and leases to `jobs/pipeline`.
 """

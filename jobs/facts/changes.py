@@ -114,22 +114,6 @@ class Changes:
         return sorted_unique(self.changed_orders, *codes)
 
 
-@dataclass(frozen=True)
-class Neighbours:
-    """Unchanged facts that rollups sum together with the changed ones.
-
-    - `sessions`: columns SESSION by session id: the sessions of every visitor with a form, and the
-      submissions of every customer, of whom a session or its outcome changed; `orders`: columns ORDER by
-      order id, the orders of these customers, those that are credited to these sessions of visitors, and to
-      all sessions that rollups sum. Changed facts may be among them in their stored version.
-    - `answers`: rows of fact_answer of all submissions that have no events in the batches
-    """
-
-    sessions: pd.DataFrame
-    orders: pd.DataFrame
-    answers: pd.DataFrame
-
-
 def by_id(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     """The rows with a column of ids as their index.
 

@@ -4,7 +4,7 @@ Everything was read before (`gather.py`); here frames become frames:
 
     partial sessions                    → sessions             sessions    (decides what is gathered)
     e-mails, customer ids               → customer keys        customers   (decides what is gathered)
-    all sessions of a visitor           → first sessions       first_sessions
+    the earliest sessions of a visitor  → first sessions       first_sessions
     orders + candidate submissions      → credits              attribution
     credits                             → revenue of sessions  credited_revenue
     codes                               → discounts            discounts

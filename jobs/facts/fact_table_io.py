@@ -10,6 +10,8 @@ from sqlalchemy import Table
 
 from jobs.arrays.columns import Columns, row_count
 from jobs.arrays.group_keys import Column
+from jobs.facts.changes import ORDER, SESSION, by_id
+from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.tables.base import column_names, key_names, partially_indexed
 
@@ -32,8 +34,10 @@ def load(
     keys: Columns,
     condition: str = "true",
     columns: Sequence[str] | None = None,
+    equal: Collection[str] | None = None,
 ) -> pd.DataFrame:
-    """The table's rows (`f`) that equal a row of `keys` (`k`) in the columns that both have.
+    """The table's rows (`f`) that equal a row of `keys` (`k`) in the columns that both have, or in those
+    that are given (`equal`).
 
     Other columns of `keys` can be used in `condition`. A row that equals several keys comes as often.
     """
@@ -42,15 +46,47 @@ def load(
         return no_rows(table, columns)
     key = list(keys)
     staged = connection.stage("staged_facts", to_arrow(_sorted(keys, key), key))
-    same = " AND ".join(f'f."{name}" = k."{name}"' for name in key if name in table.c)
+    compared = [name for name in key if name in (table.c if equal is None else equal)]
+    same = " AND ".join(f'f."{name}" = k."{name}"' for name in compared)
     # A database uses a partial index only where the query repeats the index's condition.
-    same += "".join(f' AND f."{name}" <> 0' for name in partially_indexed(table) if name in key)
+    same += "".join(
+        f' AND f."{name}" <> 0' for name in partially_indexed(table) if name in compared
+    )
     rows = connection.rows_of(
         table,
         f"SELECT {names(columns, 'f.')} FROM {staged} k CROSS JOIN {table.name} f "
         f"WHERE {same} AND {condition}",
     )
     return rows.to_pandas() if rows.num_rows else no_rows(table, columns)
+
+
+def load_sessions(
+    connection: ArrowConnection,
+    keys: Columns,
+    condition: str = "true",
+    equal: Collection[str] | None = None,
+) -> pd.DataFrame:
+    """As `load`: the columns SESSION, by session id."""
+    rows = load(connection, tables.fact_form_session, keys, condition, SESSION, equal)
+    return by_id(rows, "session")
+
+
+def load_orders(
+    connection: ArrowConnection, keys: Columns, condition: str = "true"
+) -> pd.DataFrame:
+    """As `load`: the columns ORDER, by order id."""
+    return by_id(load(connection, tables.fact_order, keys, condition, ORDER), "order")
+
+
+def stage_ids(connection: ArrowConnection, name: str, ids: Column) -> None:
+    """Stage ids (`id`) that statements look up by an index (`is_staged`)."""
+    connection.stage(name, pa.table({"id": ids}))
+    connection.execute(f"CREATE INDEX {name}_id ON {name} (id)")
+
+
+def is_staged(name: str, id: str) -> str:
+    """The SQL condition that an id is staged under a name."""
+    return f"EXISTS (SELECT 1 FROM {name} i WHERE i.id = {id})"
 
 
 def _sorted(keys: Columns, key: Sequence[str]) -> Columns:

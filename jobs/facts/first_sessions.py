@@ -6,9 +6,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from jobs.arrays.group_keys import Column, distinct_rows, earliest, group_keys, index_of_rows
+from jobs.arrays.group_keys import (
+    Column,
+    distinct_rows,
+    earliest,
+    group_keys,
+    index_of,
+    index_of_rows,
+)
+from jobs.facts.changes import Versions
 
 PAIR = ["edition", "visitor", "form"]
+# The sessions `n` of a staged pair `k`.
+SAME_PAIR = "fact_form_session n WHERE " + " AND ".join(f"n.{name} = k.{name}" for name in PAIR)
 
 
 def pairs_of(*sessions: pd.DataFrame) -> dict[str, Column]:
@@ -23,11 +33,25 @@ def in_pairs(sessions: pd.DataFrame, pairs: Mapping[str, Column]) -> npt.NDArray
     return index_of_rows(*([rows[name] for name in PAIR] for rows in (pairs, sessions))) >= 0
 
 
+def pairs_losing_first(sessions: Versions) -> dict[str, Column]:
+    """The pairs whose first session is among these and goes, begins later or gets another visitor: any other
+    one of the pair may be the first now. (While it stays, none but a session of the batch can be.)"""
+    old = sessions.old[sessions.old["is_first_session"] == 1]
+    index = index_of(sessions.new.index.to_numpy(), old.index.to_numpy())
+    new = sessions.new.iloc[index[index >= 0]]
+    stays = index >= 0
+    stays[stays] = np.logical_and.reduce(
+        [new[name].to_numpy() == old[name].to_numpy()[stays] for name in PAIR]
+        + [new["first_at"].to_numpy() <= old["first_at"].to_numpy()[stays]]
+    )
+    return pairs_of(old[~stays])
+
+
 def with_first_sessions(sessions: pd.DataFrame, pairs: Mapping[str, Column]) -> pd.DataFrame:
     """The sessions, with `is_first_session` derived for all of these pairs.
 
-    `sessions` holds every session of the pairs. The earliest is the first; ties: the smaller
-    form_session_id.
+    `sessions` holds those of each pair that are or may become its first. The earliest is it; ties: the
+    smaller form_session_id.
     """
     positions = np.flatnonzero(in_pairs(sessions, pairs))
     rows = sessions.iloc[positions]

@@ -1,14 +1,14 @@
 """Gather: every stored row that a group of import batches may change or depends on, read in rounds.
 
     1  the sessions and orders that the batches name, with their children
-    2  their people: orders and sessions that share an e-mail, sessions of the same visitor
+    2  their people: orders and sessions that share an e-mail, the first session of each visitor
     3  the orders whose credit may move
     4  what these orders may be credited to: submissions, and the codes issued to them
     5  the codes that the batches name, and the facts that name a code whose discount moves
 
 Each round decides its keys by pure functions, then reads. A value derived to decide a key is
-handed on in `Gathered`, so that it is derived once. A last reading, `gather_neighbours`, follows the
-derivation: rollups sum whole units, and only the changes say which units those are.
+handed on in `Gathered`, so that it is derived once. A last reading (`neighbours.py`) follows the
+derivation.
 """
 
 from dataclasses import dataclass
@@ -17,38 +17,20 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from jobs.arrays.columns import Columns
-from jobs.arrays.group_keys import Column, distinct_rows, except_ids
+from jobs.arrays.group_keys import Column, distinct_rows
 from jobs.facts import discounts, fact_table_io
 from jobs.facts.affected_orders import (
     changed_submissions,
-    code_instants,
     key_columns,
     only_in,
-    spans_by_key,
     spans_until_next,
+    until,
 )
-from jobs.facts.changes import (
-    ORDER,
-    SESSION,
-    Changes,
-    CodeUsage,
-    Neighbours,
-    Versions,
-    by_id,
-    stack,
-    unique_ids,
-    without,
-)
+from jobs.facts.changes import CodeUsage, Versions, stack, unique_ids, without
 from jobs.facts.credited_revenue import with_revenue_recounted
-from jobs.facts.customers import (
-    Resolution,
-    changed_customers,
-    resolve,
-    touched_emails,
-    with_customers,
-)
-from jobs.facts.first_sessions import in_pairs, pairs_of
+from jobs.facts.customers import Resolution, resolve, touched_emails, with_customers
+from jobs.facts.fact_table_io import is_staged, load_orders, load_sessions, stage_ids
+from jobs.facts.first_sessions import SAME_PAIR, pairs_losing_first, pairs_of
 from jobs.facts.orders import batch_orders, replaced
 from jobs.facts.partials import NOTHING_REMOVED, Partials, Removed
 from jobs.facts.sessions import BatchSessions, StoredSessions, batch_sessions
@@ -56,7 +38,11 @@ from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import MICROS_PER_DAY, NEVER
 
-_WITHIN: Final = 'BETWEEN k."low" AND k."high"'
+# Whom a submission and an order can have in common.
+_PERSON: Final = ("customer", "visitor")
+# A person with more submissions in a window than this is looked up among those that hold a code, not the
+# other way round.
+_MANY: Final = 100
 _SAME_CODE: Final = "fact_code_issued n WHERE n.edition = k.edition AND n.code = k.code"
 # The last submission that was issued a code by an instant, and all that tie with it.
 _LAST_ISSUED: Final = (
@@ -66,6 +52,59 @@ _LAST_ISSUED: Final = (
 _UNTIL_NEXT_ISSUED: Final = (
     'f.created_at BETWEEN k."low" AND COALESCE((SELECT MIN(n.submitted_at) - 1 '
     f'FROM {_SAME_CODE} AND n.submitted_at > k."low" AND n.submitted_at <= k."high"), k."high")'
+)
+_WITH_CODE: Final = (
+    'f.created_at BETWEEN k."low" AND k."high" AND EXISTS (SELECT 1 FROM fact_order_code c '
+    'WHERE c.edition = f.edition AND c."order" = f."order" AND c.code = k.code)'
+)
+
+
+def _same(name: str) -> str:
+    """The submissions `n` of the same customer or visitor."""
+    return (
+        f"fact_form_session n WHERE n.edition = k.edition AND n.{name} = k.{name} "
+        f"AND n.{name} <> 0 AND n.submitted_at <> {NEVER}"
+    )
+
+
+def _until_next(name: str) -> str:
+    """Orders from one submission of a person until the next."""
+    return (
+        f'f.created_at BETWEEN k."low" AND k."high" AND NOT EXISTS (SELECT 1 FROM {_same(name)} '
+        'AND n.submitted_at > k."low" AND n.submitted_at <= f.created_at)'
+    )
+
+
+def _last(name: str) -> str:
+    """The last submission of a person by an instant, and all that tie with it."""
+    return (
+        f"f.submitted_at <> {NEVER} AND f.submitted_at = (SELECT n.submitted_at FROM {_same(name)} "
+        'AND n.submitted_at <= k."at" ORDER BY n.submitted_at DESC LIMIT 1)'
+    )
+
+
+def _last_with_code(name: str) -> str:
+    """The last one in the window that was issued a code, and all of the person that tie with it."""
+    window = 'n.submitted_at BETWEEN k."low" AND k."at"'
+    own = f"{_same(name)} AND {window}"
+    holders = f"{_SAME_CODE} AND {window}"
+    same_session = "o.edition = n.edition AND o.session = n.session"
+    last = "ORDER BY n.submitted_at DESC LIMIT 1"
+    return (
+        f"f.submitted_at <> {NEVER} AND f.submitted_at = "
+        f"CASE WHEN (SELECT 1 FROM {own} LIMIT 1 OFFSET {_MANY}) IS NULL "
+        f"THEN (SELECT n.submitted_at FROM {own} AND EXISTS (SELECT 1 FROM fact_code_issued o "
+        f"WHERE {same_session} AND o.code = k.code) {last}) "
+        f"ELSE (SELECT n.submitted_at FROM {holders} AND EXISTS (SELECT 1 FROM fact_form_session o "
+        f"WHERE {same_session} AND o.{name} = k.{name}) {last}) END"
+    )
+
+
+_BATCH: Final = "staged_batch"
+_EARLIEST_OF_PAIR: Final = (
+    f"f.session = (SELECT n.session FROM {SAME_PAIR} "
+    f"AND NOT {is_staged(_BATCH, 'n.session')} "
+    "ORDER BY n.first_at, n.form_session_id LIMIT 1)"
 )
 
 _CODES: Final = "staged_codes"
@@ -91,9 +130,9 @@ class Gathered:
 
     - `batch`: the sessions that have events in the batches
     - `sessions`: columns SESSION by session id, the new version derived and with customer keys: those of
-      `batch`, those of their visitors with the same form, those whose customer key may move, those
-      that an order in `orders` is or may be credited to, and those that were issued a code whose
-      discount moves
+      `batch`, those that are or may become the first of their visitors with the same form, those whose
+      customer key may move, those that an order in `orders` is or may be credited to, and those that were
+      issued a code whose discount moves
     - `orders`: columns ORDER by order id, the new version with customer keys: those whose credit is to
       be derived; `other_orders`: further orders, which only used a code whose discount moves
     - `issues`: rows of fact_code_issued, complete for each submission in `sessions` that is not in
@@ -115,6 +154,19 @@ class Gathered:
     step_names: Versions
 
 
+@dataclass(frozen=True)
+class _Changed:
+    """What changed that orders may be credited to.
+
+    - `submissions`: columns SESSION by session id; those with events in the batches, and those whose
+      customer moves
+    - `issues`: edition, session, code, customer, visitor, submitted_at; the codes issued to them
+    """
+
+    submissions: Versions
+    issues: Versions
+
+
 def gather(
     connection: ArrowConnection,
     partials: Partials,
@@ -132,10 +184,11 @@ def gather(
     window = window_days * MICROS_PER_DAY
     named = pd.concat([partials.sessions[["edition", "session_hash"]], removed.sessions])
     batch = batch_sessions(partials, _named_sessions(connection, named))
-    resolution, sessions, orders = _people(connection, partials, batch, removed)
-    orders = _affected_orders(connection, batch, sessions, orders, window)
+    resolution, sessions, orders = _people(connection, partials, batch, removed, recount=recount)
+    changed = _changed(connection, batch, sessions)
+    orders = _affected_orders(connection, changed, orders, window)
     order_codes = _order_codes(connection, partials, orders.old)
-    sessions = _candidates(connection, batch, sessions, orders, order_codes, window)
+    sessions = _candidates(connection, changed, sessions, orders, order_codes, window)
     if recount:
         new = with_revenue_recounted(sessions.new, batch.ids, orders.old)
         sessions = Versions(sessions.old, new)
@@ -196,22 +249,27 @@ def _step_names(connection: ArrowConnection, partials: Partials, removed: Remove
 
 
 def _people(
-    connection: ArrowConnection, partials: Partials, batch: BatchSessions, removed: Removed
+    connection: ArrowConnection,
+    partials: Partials,
+    batch: BatchSessions,
+    removed: Removed,
+    *,
+    recount: bool,
 ) -> tuple[Resolution, Versions, Versions]:
     """The resolution of e-mails; the sessions and orders whose customer key or first session may move,
     with their new customer keys."""
-    orders = _load_orders(connection, key_columns(partials.orders, "order"))
+    orders = load_orders(connection, key_columns(partials.orders, "order"))
     standing = batch_orders(partials.orders)
     seen = partials.emails, batch.sessions.new, orders, standing, removed.emails
     emails = touched_emails(*seen)
-    orders = unique_ids(orders, _load_orders(connection, emails))
+    orders = unique_ids(orders, load_orders(connection, emails))
     versions = replaced(orders, partials.orders)
     stored = without(fact_table_io.load(connection, tables.fact_email, emails), removed.emails)
     resolution = resolve(emails, stored, partials.emails, versions)
     sessions = unique_ids(
         batch.sessions.old,
-        _load_sessions(connection, resolution.moved(), "f.customer_seen = 0"),
-        _load_sessions(connection, pairs_of(batch.sessions.old, batch.sessions.new)),
+        load_sessions(connection, resolution.moved(), "f.customer_seen = 0"),
+        *_first_sessions(connection, batch, recount=recount),
     )
     merged = stack(sessions[~sessions.index.isin(batch.ids)], batch.sessions.new)
     ids = partials.orders["order"].to_numpy()
@@ -222,29 +280,60 @@ def _people(
     )
 
 
+def _first_sessions(
+    connection: ArrowConnection, batch: BatchSessions, *, recount: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The sessions of the batch's visitors that are the first with a form, or may become it. `recount`: those
+    that should be the first, whatever is stored."""
+    pairs = pairs_of(batch.sessions.old, batch.sessions.new)
+    stage_ids(connection, _BATCH, batch.sessions.old.index.to_numpy())
+    return (
+        load_sessions(connection, pairs, "f.is_first_session = 1"),
+        load_sessions(
+            connection,
+            pairs if recount else pairs_losing_first(batch.sessions),
+            _EARLIEST_OF_PAIR,
+            equal=["edition"],
+        ),
+    )
+
+
 # Round 3
 
 
+def _changed(connection: ArrowConnection, batch: BatchSessions, sessions: Versions) -> _Changed:
+    submissions = changed_submissions(sessions, batch.ids)
+    moved = submissions.old[~submissions.old.index.isin(batch.ids)]
+    issues = fact_table_io.load(connection, tables.fact_code_issued, key_columns(moved, "session"))
+    columns = ["edition", "session", "submitted_at", *_PERSON]
+    versions = (
+        pd.concat([own, issues[own.columns]])[["session", "code"]].merge(
+            rows[columns].reset_index(drop=True), on="session"
+        )
+        for own, rows in (
+            (batch.issues.old, submissions.old),
+            (batch.issues.new, submissions.new),
+        )
+    )
+    return _Changed(submissions, Versions(*versions))
+
+
 def _affected_orders(
-    connection: ArrowConnection,
-    batch: BatchSessions,
-    sessions: Versions,
-    orders: Versions,
-    window: int,
+    connection: ArrowConnection, changed: _Changed, orders: Versions, window: int
 ) -> Versions:
     """These orders and all others that the changed submissions may win or lose."""
-    changed = changed_submissions(sessions, batch.ids)
-    stored = [_load_orders(connection, key_columns(changed.old, "session"))]
-    low = changed.new["submitted_at"].to_numpy()
-    for name in ("customer", "visitor"):
-        spans = spans_by_key(changed.new, name, low, low + window)
-        # The sign keeps SQLite from looking orders up by their instants: all are in the window.
-        stored.append(_load_orders(connection, spans, f"+f.created_at {_WITHIN}"))
-    spans = spans_until_next(only_in(batch.issues.new, batch.issues.old), window)
+    submissions, issues = changed.submissions, changed.issues
+    stored = [load_orders(connection, key_columns(submissions.old, "session"))]
+    for name in _PERSON:
+        arrived = only_in(submissions.new, submissions.old, name)
+        stored.append(load_orders(connection, spans_until_next(arrived, window), _until_next(name)))
+        arrived = only_in(issues.new, issues.old, name, "code")
+        stored.append(load_orders(connection, spans_until_next(arrived, window), _WITH_CODE))
+    spans = spans_until_next(only_in(issues.new, issues.old, "code"), window)
     used = fact_table_io.load(
         connection, tables.fact_order_code, spans, _UNTIL_NEXT_ISSUED, ["edition", "order"]
     )
-    stored.append(_load_orders(connection, distinct_rows(key_columns(used, "order"))))
+    stored.append(load_orders(connection, distinct_rows(key_columns(used, "order"))))
     return orders.plus(*stored)
 
 
@@ -262,27 +351,41 @@ def _order_codes(connection: ArrowConnection, partials: Partials, orders: pd.Dat
 
 def _candidates(
     connection: ArrowConnection,
-    batch: BatchSessions,
+    changed: _Changed,
     sessions: Versions,
     orders: Versions,
     order_codes: Versions,
     window: int,
 ) -> Versions:
     """These sessions, and all that one of the orders is or may be credited to."""
-    created_at = orders.new["created_at"].to_numpy()
-    stored = [_load_sessions(connection, _credited_sessions(orders.old))]
-    for name in ("customer", "visitor"):
-        spans = spans_by_key(orders.new, name, created_at - window, created_at)
-        stored.append(_load_sessions(connection, spans, f"f.submitted_at {_WITHIN}"))
+    submissions, issues = changed.submissions, changed.issues
+    stored = [load_sessions(connection, _credited_sessions(orders.old))]
+    ordered = orders.new[["edition", "order", "created_at", *_PERSON]]
+    used = order_codes.new[["order", "code"]].merge(ordered.reset_index(drop=True), on="order")
+    for name in _PERSON:
+        gone = only_in(submissions.old, submissions.new, name)
+        instants = until(_used(ordered, name), gone, window)
+        stored.append(load_sessions(connection, instants, _last(name)))
+        gone = only_in(issues.old, issues.new, name, "code")
+        instants = until(_used(used, name, "code"), gone, window)
+        stored.append(load_sessions(connection, instants, _last_with_code(name)))
     last = fact_table_io.load(
         connection,
         tables.fact_code_issued,
-        code_instants(order_codes.new, batch.issues),
+        until(_used(used, "code"), only_in(issues.old, issues.new, "code"), window),
         _LAST_ISSUED,
         ["edition", "session"],
     )
-    stored.append(_load_sessions(connection, distinct_rows(key_columns(last, "session"))))
+    stored.append(load_sessions(connection, distinct_rows(key_columns(last, "session"))))
     return sessions.plus(*stored)
+
+
+def _used(orders: pd.DataFrame, *names: str) -> dict[str, Column]:
+    """What orders have in these columns (none is 0), and when: edition, the columns, at."""
+    rows = orders[np.logical_and.reduce([orders[name].to_numpy() != 0 for name in names])]
+    columns = key_columns(rows, *names, "created_at")
+    columns["at"] = columns.pop("created_at")
+    return columns
 
 
 def _credited_sessions(orders: pd.DataFrame) -> dict[str, Column]:
@@ -333,50 +436,6 @@ def _named_by_moved_codes(
         for table, name in ((tables.fact_code_issued, "session"), (tables.fact_order_code, "order"))
     )
     return (
-        _load_sessions(connection, distinct_rows(key_columns(issues, "session"))),
-        _load_orders(connection, distinct_rows(key_columns(codes, "order"))),
+        load_sessions(connection, distinct_rows(key_columns(issues, "session"))),
+        load_orders(connection, distinct_rows(key_columns(codes, "order"))),
     )
-
-
-# After the changes are derived: what rollups must see whole
-
-
-def gather_neighbours(connection: ArrowConnection, changes: Changes) -> Neighbours:
-    """Read the facts that share a unit of a rollup (`Summary.unit`) with changed ones. Leaves a
-    transaction open."""
-    batch, summed = changes.batch_sessions, changes.sessions.of(changes.summed_sessions)
-    # The sessions of the batch's own visitors were gathered to derive their first sessions.
-    others = changes.sessions.of(except_ids(changes.changed_outcomes, batch))
-    customers = changed_customers(changes)
-    visits = _load_sessions(connection, pairs_of(others.old, others.new))
-    submissions = _load_sessions(connection, customers, f"f.submitted_at <> {NEVER}")
-    answered = unique_ids(submissions, summed.new[summed.new["submitted_at"] != NEVER])
-    answered = answered[~answered.index.isin(batch)]
-    changed = changes.sessions.of(changes.changed_outcomes)
-    stored = changes.sessions.old
-    of_visitors = stored[in_pairs(stored, pairs_of(changed.old, changed.new))]
-    credited = unique_ids(summed.old, of_visitors, visits)
-    credited = credited[credited["submitted_at"] != NEVER]
-    return Neighbours(
-        sessions=unique_ids(visits, submissions),
-        orders=unique_ids(
-            _load_orders(connection, customers),
-            _load_orders(connection, key_columns(credited, "session")),
-        ),
-        answers=fact_table_io.load(
-            connection, tables.fact_answer, key_columns(answered, "session")
-        ),
-    )
-
-
-def _load_sessions(
-    connection: ArrowConnection, keys: Columns, condition: str = "true"
-) -> pd.DataFrame:
-    rows = fact_table_io.load(connection, tables.fact_form_session, keys, condition, SESSION)
-    return by_id(rows, "session")
-
-
-def _load_orders(
-    connection: ArrowConnection, keys: Columns, condition: str = "true"
-) -> pd.DataFrame:
-    return by_id(fact_table_io.load(connection, tables.fact_order, keys, condition, ORDER), "order")

@@ -1,4 +1,4 @@
-"""The facts that rollups sum, before and after a change, by the unit that a rollup must see whole."""
+"""The facts that rollups sum, before and after a change, by the unit that a rollup sums them in."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,10 +8,11 @@ import pandas as pd
 
 from jobs.arrays.group_keys import Column
 from jobs.facts.calendar import Calendar, chosen_values
-from jobs.facts.changes import Changes, Neighbours, Versions
+from jobs.facts.changes import Changes, Versions
 from jobs.facts.customers import changed_customers
 from jobs.facts.facts import Facts
 from jobs.facts.first_sessions import in_pairs, pairs_of
+from jobs.facts.neighbours import Neighbours
 from warehouse.domain.time import NEVER
 
 _NO_IDS: Final = np.empty(0, np.int64)
@@ -67,8 +68,8 @@ def _single_facts(
 def _visits(
     changes: Changes, neighbours: Neighbours, calendar: Calendar, template: Facts
 ) -> UnitFacts:
-    """All sessions, with their orders, of every (visitor, form) that a session belongs or belonged to which
-    changed, or whose outcome did."""
+    """The sessions, with their orders, that make the difference of every (visitor, form) that a session
+    belongs or belonged to which changed, or whose outcome did."""
     changed = changes.sessions.of(changes.changed_outcomes)
     pairs = pairs_of(changed.old, changed.new)
     visits = changes.sessions.plus(neighbours.sessions)
@@ -98,7 +99,7 @@ def _orders_of(
 def _customers(
     changes: Changes, neighbours: Neighbours, calendar: Calendar, template: Facts
 ) -> UnitFacts:
-    """All submissions and orders of every customer who has a changed one."""
+    """The submissions and orders that make the difference of every customer who has a changed one."""
     customers = pd.Index(changed_customers(changes)["customer"])
     sessions = changes.sessions.plus(neighbours.sessions)
     orders = changes.orders.plus(neighbours.orders)

@@ -24,9 +24,10 @@ from jobs.facts import kept_facts_io, read_raw
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes, Versions
 from jobs.facts.derive_changes import derive_changes
-from jobs.facts.gather import gather, gather_neighbours
+from jobs.facts.gather import gather
 from jobs.facts.kept_facts import with_kept
 from jobs.facts.latest_events import with_latest
+from jobs.facts.neighbours import gather_neighbours
 from jobs.facts.partials import NOTHING_REMOVED, Partials, Removed, fold, merge_partials
 from jobs.facts.rollup_units import UnitFacts, facts_by_unit
 from jobs.rollups import ROLLUPS, difference

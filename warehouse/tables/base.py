@@ -102,8 +102,12 @@ def is_text(column: Column[Any]) -> bool:
 
 
 def partially_indexed(table: Table) -> tuple[str, ...]:
-    """The columns whose index leaves out the rows in which they are 0."""
-    indexes = (
-        (one.columns.keys()[-1], one.dialect_options["sqlite"]["where"]) for one in table.indexes
+    """The columns that have an index without the rows in which they are 0."""
+    return tuple(
+        sorted(
+            column.name
+            for one in table.indexes
+            for column in one.columns
+            if str(one.dialect_options["sqlite"]["where"]) == f"{column.name} <> 0"
+        )
     )
-    return tuple(sorted(name for name, where in indexes if str(where) == f"{name} <> 0"))

@@ -11,6 +11,9 @@ from warehouse.tables.base import index, integer, key, metadata, text, text_key
 NO_MILESTONE: Final = " AND ".join(f"{one.instant} = {NEVER}" for one in MILESTONES)
 """The condition that a form session is in no `daily_funnel`: it has only answers and steps."""
 
+IS_SUBMITTED: Final = f"submitted_at <> {NEVER}"
+"""The condition that a form session is a submission."""
+
 fact_form_session: Final = Table(
     "fact_form_session",
     metadata,
@@ -40,10 +43,23 @@ fact_form_session: Final = Table(
     integer("gross"),
     integer("refunded"),
     index("edition", "session_hash"),
-    index("edition", "visitor", "form"),
+    # A visitor's first session with a form, and those next to an instant: `jobs/facts/neighbours.py`.
+    index(
+        "edition",
+        "visitor",
+        "form",
+        "is_first_session",
+        "viewed_at",
+        name="ix_fact_form_session_views",
+    ),
+    index("edition", "visitor", "form", "submitted_at", where=IS_SUBMITTED),
+    index("edition", "visitor", "form", where="orders <> 0"),
+    # The last submission before an instant.
+    index("edition", "visitor", "submitted_at", where=IS_SUBMITTED),
     index(
         "edition",
         "customer",
+        "submitted_at",
         where="customer <> 0",
     ),
     index("edition", "email", where="email <> 0"),
@@ -114,11 +130,13 @@ fact_order: Final = Table(
     index(
         "edition",
         "visitor",
+        "created_at",
         where="visitor <> 0",
     ),
     index(
         "edition",
         "customer",
+        "created_at",
         where="customer <> 0",
     ),
     index("edition", "email", where="email <> 0"),

@@ -398,11 +398,14 @@ CREATE TABLE fact_form_session (
 	refunded BIGINT DEFAULT '0' NOT NULL,
 	CONSTRAINT pk_fact_form_session PRIMARY KEY (edition, session)
 ) WITHOUT ROWID;
-CREATE INDEX ix_fact_form_session_edition_customer ON fact_form_session (edition, customer) WHERE customer <> 0;
+CREATE INDEX ix_fact_form_session_edition_customer_submitted_at ON fact_form_session (edition, customer, submitted_at) WHERE customer <> 0;
 CREATE INDEX ix_fact_form_session_edition_email ON fact_form_session (edition, email) WHERE email <> 0;
 CREATE INDEX ix_fact_form_session_edition_form ON fact_form_session (edition, form) WHERE viewed_at = 4611686018427387904 AND started_at = 4611686018427387904 AND subscribed_at = 4611686018427387904 AND completed_at = 4611686018427387904;
 CREATE INDEX ix_fact_form_session_edition_session_hash ON fact_form_session (edition, session_hash);
-CREATE INDEX ix_fact_form_session_edition_visitor_form ON fact_form_session (edition, visitor, form);
+CREATE INDEX ix_fact_form_session_edition_visitor_form ON fact_form_session (edition, visitor, form) WHERE orders <> 0;
+CREATE INDEX ix_fact_form_session_edition_visitor_form_submitted_at ON fact_form_session (edition, visitor, form, submitted_at) WHERE submitted_at <> 4611686018427387904;
+CREATE INDEX ix_fact_form_session_edition_visitor_submitted_at ON fact_form_session (edition, visitor, submitted_at) WHERE submitted_at <> 4611686018427387904;
+CREATE INDEX ix_fact_form_session_views ON fact_form_session (edition, visitor, form, is_first_session, viewed_at);
 CREATE TABLE fact_order (
 	edition BIGINT NOT NULL,
 	"order" BIGINT NOT NULL,
@@ -423,10 +426,10 @@ CREATE TABLE fact_order (
 	CONSTRAINT pk_fact_order PRIMARY KEY (edition, "order")
 ) WITHOUT ROWID;
 CREATE INDEX ix_fact_order_edition_created_at ON fact_order (edition, created_at);
-CREATE INDEX ix_fact_order_edition_customer ON fact_order (edition, customer) WHERE customer <> 0;
+CREATE INDEX ix_fact_order_edition_customer_created_at ON fact_order (edition, customer, created_at) WHERE customer <> 0;
 CREATE INDEX ix_fact_order_edition_email ON fact_order (edition, email) WHERE email <> 0;
 CREATE INDEX ix_fact_order_edition_session ON fact_order (edition, session) WHERE session <> 0;
-CREATE INDEX ix_fact_order_edition_visitor ON fact_order (edition, visitor) WHERE visitor <> 0;
+CREATE INDEX ix_fact_order_edition_visitor_created_at ON fact_order (edition, visitor, created_at) WHERE visitor <> 0;
 CREATE TABLE fact_order_code (
 	edition BIGINT NOT NULL,
 	"order" BIGINT NOT NULL,
