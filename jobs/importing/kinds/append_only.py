@@ -1,7 +1,8 @@
 """Rows that are added and never replaced: each key once, in a batch that a rollup reads.
 
 Most chunks hold only new rows and go straight into the table: staging them first would write
-everything twice. Rows of persons whom their shops have forgotten are dropped at once.
+everything twice. Rows of persons whom their shops have forgotten are dropped at once, or, where their orders
+stay, are orders without the person.
 """
 
 from dataclasses import dataclass
@@ -13,13 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Table
 
+from jobs.arrays.group_keys import Column
+from jobs.importing.kinds.order_versions import without_person
 from jobs.run.clock import now_micros
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations import forgotten
+from warehouse.operations.forgotten import Identifier
 from warehouse.operations.hash_secret import hasher_within
-from warehouse.tables.base import unique_names
+from warehouse.tables.base import column_names, unique_names
 
 FORGOTTEN: Final = "forgotten"
 """The further count of the rows that are dropped."""
@@ -34,7 +38,8 @@ Batches = list[tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class Inserted:
-    """The rows that were not dropped; how many of them are new, by batch; how many were dropped."""
+    """The rows that were not dropped, as they are stored; how many of them are new, by batch; how many were
+    dropped."""
 
     rows: pa.Table
     batches: dict[int, int]
@@ -52,47 +57,67 @@ class Inserted:
 def insert_wanted(
     connection: ArrowConnection, kind: str, table: Table, rows: pa.Table, import_id: int
 ) -> Inserted:
-    """Insert the rows whose unique key is new, as `_insert_new` does, and drop those of forgotten persons."""
+    """Insert the rows whose unique key is new, as `_insert_new` does, and drop those of forgotten persons, or
+    take the persons out of them."""
     batches = _insert_new(connection, kind, table, rows, import_id)
     # It keeps its shops since it began: whoever forgets a person now waits, and whoever did is seen.
     concerned = connection.table(
         f"SELECT shop_key, batch_id FROM import_batch WHERE batch_id IN ({sql_list(batches)}) "
         "AND shop_key IN (SELECT shop_key FROM forgotten)"
     ).to_pylist()
-    dropped: set[tuple[int | str, ...]] = set()
+    kept, changed = rows, []
     for batch in concerned:
         new = f"batch_id = {batch['batch_id']}"
-        keys = _drop(connection, table, batch["shop_key"], new)
-        if keys:
-            connection.execute(
-                f"UPDATE import_batch SET rows = rows - {len(keys)} WHERE {new}",
-            )
-            batches[batch["batch_id"]] -= len(keys)
-        dropped |= keys
-    if not dropped:
-        return Inserted(rows, batches)
-    empty = [number for number, count in batches.items() if not count]
-    connection.execute(f"DELETE FROM import_batch WHERE batch_id IN ({sql_list(empty)})")
-    key = zip(*(rows[name].to_pylist() for name in unique_names(table)), strict=True)
-    kept = rows.filter(pa.array([row not in dropped for row in key]))
-    left = {number: count for number, count in batches.items() if count}
-    return Inserted(kept, left, rows.num_rows - kept.num_rows)
+        remembered = forgotten.remembered(connection, batch["shop_key"])
+        hasher = hasher_within(connection)
+        found = forgotten.find(connection, hasher, table, new, set(remembered))
+        for stay in (False, True):
+            persons = [
+                person
+                for hashed, person in found.items()
+                if stay == (remembered[hashed] and table is tables.raw_order)
+            ]
+            taken = _take(connection, table, persons, new) if persons else None
+            if not taken:
+                continue
+            changed.append(batch["batch_id"])
+            is_taken = _has_key_of(table, kept, taken)
+            left = kept.filter(~is_taken)
+            if stay:
+                taken = without_person(taken, persons, hasher)
+                taken = taken.sort_by([(name, "ascending") for name in unique_names(table)])
+                _insert_new_ones(connection, table, taken, [batch["batch_id"]], import_id)
+                own = without_person(kept.filter(is_taken), persons, hasher)
+                # Each in its place.
+                order = np.argsort(np.argsort(is_taken, kind="stable"))
+                left = pa.concat_tables([left, own]).take(order)
+            kept = left
+    if changed:
+        batches |= dict.fromkeys(changed, 0) | _count(connection, table, changed)
+    counts = {number: count for number, count in batches.items() if count}
+    return Inserted(kept, counts, rows.num_rows - kept.num_rows)
 
 
-def _drop(
-    connection: ArrowConnection, table: Table, shop_key: int, new: str
-) -> set[tuple[int | str, ...]]:
-    """Delete the new rows of persons whom their shop has forgotten; returns the keys of these rows."""
-    hashes = forgotten.remembered(connection, shop_key)
-    found = forgotten.find(connection, hasher_within(connection), table, new, hashes)
-    if not found:
-        return set()
-    forgotten.stage(connection, found.values())
-    deleted = connection.table(
+def _take(
+    connection: ArrowConnection, table: Table, persons: list[Identifier], new: str
+) -> pa.Table:
+    """Delete the new rows of persons; returns them."""
+    forgotten.stage(connection, persons)
+    return connection.rows_of(
+        table,
         f"DELETE FROM {table.name} WHERE {new} AND {forgotten.carries(table)} "
-        f"RETURNING {names(unique_names(table))}"
+        f"RETURNING {names(column_names(table))}",
     )
-    return set(zip(*(column.to_pylist() for column in deleted.columns), strict=True))
+
+
+def _has_key_of(table: Table, rows: pa.Table, others: pa.Table) -> Column:
+    """A mask of the rows that have the unique key of one of the others."""
+    own, known = (
+        zip(*(some[name].to_pylist() for name in unique_names(table)), strict=True)
+        for some in (rows, others)
+    )
+    keys = set(known)
+    return np.array([key in keys for key in own])
 
 
 def _insert_new(

@@ -460,6 +460,7 @@ CREATE TABLE forgotten (
 	shop_key BIGINT NOT NULL,
 	identifier_hash TEXT COLLATE "C" NOT NULL,
 	asked_at BIGINT DEFAULT '0' NOT NULL,
+	keeps_orders SMALLINT DEFAULT '0' NOT NULL,
 	removed_at BIGINT DEFAULT '0' NOT NULL,
 	events BIGINT DEFAULT '0' NOT NULL,
 	orders BIGINT DEFAULT '0' NOT NULL,
