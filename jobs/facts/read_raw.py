@@ -6,7 +6,7 @@ hashes of the text alone, so that a reader can compute them.
 """
 
 import json
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -290,13 +290,22 @@ def chosen_texts(value: str) -> list[str]:
     return chosen if isinstance(chosen, list) else [chosen]
 
 
-def chosen_ids(connection: ArrowConnection, edition: int) -> Column:
-    """The ids of the texts that stored answers chose."""
-    values = connection.table(
-        "SELECT DISTINCT value FROM fact_answer WHERE edition = $1 AND value <> ''", edition
+def chosen_ids(connection: ArrowConnection, numbers: Iterable[int]) -> pd.DataFrame:
+    """edition, id; of the texts that stored answers of editions chose."""
+    answers = connection.table(
+        "SELECT DISTINCT edition, value FROM fact_answer "
+        f"WHERE edition IN ({sql_list(numbers)}) AND value <> ''"
     )
-    chosen = {text for value in values.column(0).to_pylist() for text in chosen_texts(value)}
-    return np.array(text_ids(list(chosen)), np.int64)
+    chosen = [
+        (edition, text)
+        for edition, value in zip(*(column.to_pylist() for column in answers.columns), strict=True)
+        for text in chosen_texts(value)
+    ]
+    ids = np.array(text_ids([text for _, text in chosen]), np.int64)
+    rows = pd.DataFrame(
+        {"edition": np.array([edition for edition, _ in chosen], np.int64), "id": ids}
+    )
+    return rows.drop_duplicates(ignore_index=True)
 
 
 def shop_ids(shops: Column, *columns: pa.ChunkedArray) -> Column:
