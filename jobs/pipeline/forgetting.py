@@ -242,9 +242,8 @@ def _remove(
     forgotten.stage(connection, persons)
     connection.commit()
     nameless = partial(without_person, persons=persons, hasher=email_hasher(connection))
-    rows = RawRows(
-        *(forgotten.carries(table) for table in _TABLES), nameless if keeps_orders else None
-    )
+    events, orders = (forgotten.carries(table) for table in _TABLES)
+    rows = RawRows(events, orders, nameless if keeps_orders else None)
     counts = remove_rows(run, [shop_key], rows, take_back_removed)
     counts["events"] += remove_kept_facts(run, shop_key, _carries(persons))
     phase("rejects")

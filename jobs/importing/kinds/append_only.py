@@ -10,11 +10,11 @@ from typing import Final
 
 import adbc_driver_manager
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Table
 
-from jobs.arrays.group_keys import Column
 from jobs.importing.kinds.order_versions import without_person
 from jobs.run.clock import now_micros
 from warehouse import tables
@@ -65,35 +65,27 @@ def insert_wanted(
         f"SELECT shop_key, batch_id FROM import_batch WHERE batch_id IN ({sql_list(batches)}) "
         "AND shop_key IN (SELECT shop_key FROM forgotten)"
     ).to_pylist()
-    kept, changed = rows, []
+    kept, numbers = rows, [batch["batch_id"] for batch in concerned]
     for batch in concerned:
-        new = f"batch_id = {batch['batch_id']}"
         remembered = forgotten.remembered(connection, batch["shop_key"])
-        hasher = hasher_within(connection)
+        hasher, new = hasher_within(connection), f"batch_id = {batch['batch_id']}"
         found = forgotten.find(connection, hasher, table, new, set(remembered))
-        for stay in (False, True):
-            persons = [
-                person
-                for hashed, person in found.items()
-                if stay == (remembered[hashed] and table is tables.raw_order)
-            ]
-            taken = _take(connection, table, persons, new) if persons else None
-            if not taken:
-                continue
-            changed.append(batch["batch_id"])
-            is_taken = _has_key_of(table, kept, taken)
-            left = kept.filter(~is_taken)
-            if stay:
-                taken = without_person(taken, persons, hasher)
-                taken = taken.sort_by([(name, "ascending") for name in unique_names(table)])
-                _insert_new_ones(connection, table, taken, [batch["batch_id"]], import_id)
-                own = without_person(kept.filter(is_taken), persons, hasher)
-                # Each in its place.
-                order = np.argsort(np.argsort(is_taken, kind="stable"))
-                left = pa.concat_tables([left, own]).take(order)
-            kept = left
-    if changed:
-        batches |= dict.fromkeys(changed, 0) | _count(connection, table, changed)
+        stay = {hashed for hashed in found if remembered[hashed] and table is tables.raw_order}
+        if gone := [person for hashed, person in found.items() if hashed not in stay]:
+            taken = _take(connection, table, gone, new)
+            kept = kept.filter(~_has_key_of(table, kept, taken))
+        if nameless := [found[hashed] for hashed in stay]:
+            taken = _take(connection, table, nameless, new)
+            own = without_person(taken, nameless, hasher)
+            own = own.sort_by([(name, "ascending") for name in unique_names(table)])
+            _insert_new_ones(connection, table, own, [batch["batch_id"]], import_id)
+            is_own = _has_key_of(table, kept, taken)
+            own = without_person(kept.filter(is_own), nameless, hasher)
+            # Each in its place.
+            order = np.argsort(np.argsort(is_own, kind="stable"))
+            kept = pa.concat_tables([kept.filter(~is_own), own]).take(order)
+    if kept is not rows:
+        batches |= dict.fromkeys(numbers, 0) | _count(connection, table, numbers)
     counts = {number: count for number, count in batches.items() if count}
     return Inserted(kept, counts, rows.num_rows - kept.num_rows)
 
@@ -110,14 +102,14 @@ def _take(
     )
 
 
-def _has_key_of(table: Table, rows: pa.Table, others: pa.Table) -> Column:
+def _has_key_of(table: Table, rows: pa.Table, others: pa.Table) -> npt.NDArray[np.bool_]:
     """A mask of the rows that have the unique key of one of the others."""
     own, known = (
         zip(*(some[name].to_pylist() for name in unique_names(table)), strict=True)
         for some in (rows, others)
     )
     keys = set(known)
-    return np.array([key in keys for key in own])
+    return np.array([key in keys for key in own], np.bool_)
 
 
 def _insert_new(
