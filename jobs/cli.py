@@ -310,18 +310,23 @@ def scheduler() -> None:
 
 @main.command()
 @click.option("--shop", metavar="ID", required=True, help="The shop.")
-@click.option("--email", metavar="E", help="The rows with this e-mail address.")
-@click.option("--customer", metavar="C", help="The rows with this customer_id.")
-@click.option("--visitor", metavar="V", help="The rows with this visitor_id.")
+@click.option("--email", multiple=True, metavar="E", help="The rows with this e-mail address.")
+@click.option("--customer", multiple=True, metavar="C", help="The rows with this customer_id.")
+@click.option("--visitor", multiple=True, metavar="V", help="The rows with this visitor_id.")
+@click.option(
+    "--keep-orders",
+    is_flag=True,
+    help="Keep the orders, without any identifier: the revenue stays as it is.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
 def forget(**options: Any) -> None:
-    """Remove a person from a shop: all events and orders that carry one identifier, and what follows from
-    them.
+    """Remove a person from a shop: all events and orders that carry one of the identifiers, and what follows
+    from them.
 
-    Later imports drop such rows. Repeat it with the other identifiers of the person, which it lists. It also
-    lists the files of the landing folder that still name the person, and leaves them. What
-    members ask for on their Data page waits for the next refresh: at most 100 requests of a shop, of which
-    a refresh ends 20.
+    Give as many identifiers as you know; the command lists those that were seen with them. Later imports drop
+    such rows, or with --keep-orders the buyers of such orders. It also lists the files of the landing folder
+    that still name the person, and leaves them. What members ask for on their Data page waits for the next
+    refresh: at most 100 requests of a shop, of which a refresh ends 20.
     """
     from jobs.commands.forget import forget_command
 

@@ -9,6 +9,7 @@ from jobs.run.console import report
 from jobs.run.job_run import JobRun, open_warehouse
 from jobs.run.shops import shop_keys
 from warehouse import settings
+from warehouse.connections.arrow import ArrowConnection
 from warehouse.operations.forgotten import COLUMNS, Identifier, identifier_of
 from warehouse.operations.hash_secret import email_hasher
 
@@ -16,38 +17,46 @@ from warehouse.operations.hash_secret import email_hasher
 _LISTED = 20
 
 
-def forget_command(shop: str, dry_run: bool, **given: str | None) -> None:
-    named = [(kind, given[kind]) for kind in COLUMNS if given[kind]]
-    if len(named) != 1:
-        raise click.UsageError("name one of --email, --customer and --visitor")
-    ((kind, text),) = named
+def forget_command(shop: str, dry_run: bool, keep_orders: bool, **given: tuple[str, ...]) -> None:
+    texts = [(kind, text) for kind in COLUMNS for text in given[kind] if text]
+    if not texts:
+        raise click.UsageError("name the person by --email, --customer or --visitor")
     if dry_run:
         with open_warehouse() as connection:
             (shop_key,) = shop_keys(connection, shop)
-            person = identifier_of(email_hasher(connection), kind, str(text))
+            person = _person(connection, texts)
             rows = forgetting.look_up(connection, shop_key, person)
-        report(f"would remove: events {rows.events}  versions of orders {rows.orders}")
-        _list_others(rows)
-        _list_files(shop, person, str(text))
+        report(f"would remove: {_counted(rows.events, rows.orders, keep_orders)}")
+        _list_others(rows, keep_orders)
+        _list_files(shop, person)
         return
-    # Not the identifier: what a run was called with is kept.
-    with JobRun("forget", f"--shop {shop}") as run:
+    # Not the identifiers: what a run was called with is kept.
+    arguments = f"--shop {shop}{' --keep-orders' if keep_orders else ''}"
+    with JobRun("forget", arguments) as run:
         (shop_key,) = shop_keys(run.connection, shop)
-        person = identifier_of(email_hasher(run.connection), kind, str(text))
-        rows = forgetting.look_up(run.connection, shop_key, person)
-        counts = forgetting.forget(run, shop_key, person)
-        report(
-            f"removed: events {counts['events']}  versions of orders {counts['orders']}  "
-            f"rejected rows {counts['rejects']}"
-        )
-        _list_others(rows)
-        _list_files(shop, person, str(text))
+        person = _person(run.connection, texts)
+        rows, counts = forgetting.forget(run, shop_key, person, keeps_orders=keep_orders)
+        done = _counted(counts["events"], counts["orders"], keep_orders)
+        report(f"removed: {done}  rejected rows {counts['rejects']}")
+        _list_others(rows, keep_orders)
+        _list_files(shop, person)
 
 
-def _list_files(shop: str, person: Identifier, text: str) -> None:
+def _person(connection: ArrowConnection, texts: list[tuple[str, str]]) -> dict[Identifier, str]:
+    """The identifiers of a person, each with the text by which it was given. Commits."""
+    hasher = email_hasher(connection)
+    return {identifier_of(hasher, kind, text): text for kind, text in texts}
+
+
+def _counted(events: int, orders: int, keep_orders: bool) -> str:
+    owner = "the buyers of versions of orders" if keep_orders else "versions of orders"
+    return f"events {events}  {owner} {orders}"
+
+
+def _list_files(shop: str, person: dict[Identifier, str]) -> None:
     """Say which files of the landing folder name the person."""
     root = settings.IMPORT_DIR.get()
-    files = files_of_person(root, shop, person, text)
+    files = files_of_person(root, shop, person)
     for path in files.naming:
         report(f"still named in {path}")
     for line in files.unread:
@@ -57,15 +66,15 @@ def _list_files(shop: str, person: Identifier, text: str) -> None:
         report(f"{number} of {root} still name the person: delete them, or those of their rows")
 
 
-def _list_others(rows: PersonRows) -> None:
+def _list_others(rows: PersonRows, keep_orders: bool) -> None:
     """Say which other identifiers the rows had."""
     for identifier, left in list(rows.others.items())[:_LISTED]:
-        report(f"also seen with {_described(identifier, left)}")
+        report(f"also seen with {_described(identifier, left, keep_orders)}")
     if len(rows.others) > _LISTED:
         report(f"also seen with {len(rows.others) - _LISTED} more identifiers")
 
 
-def _described(identifier: Identifier, left: int) -> str:
-    shown = identifier.shown
+def _described(identifier: Identifier, left: int, keep_orders: bool) -> str:
+    option = f"{'--keep-orders ' if keep_orders else ''}--{identifier.kind} {identifier.shown}"
     rows = f"{left} row{'' if left == 1 else 's'} of it {'is' if left == 1 else 'are'} left"
-    return f"{identifier.kind} {shown}: {rows}; forget it with --{identifier.kind} {shown}"
+    return f"{identifier.kind} {identifier.shown}: {rows}; forget it with {option}"

@@ -1,7 +1,7 @@
 """`verify`: compare the stored figures with figures computed from the raw rows."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import click
@@ -34,10 +34,8 @@ def verify_command(
         run.connection.commit()
         if not scheduled_as:
             say_purged(run.connection, shop)
-        if every_day:
-            total = sum(_verify_all(run, edition) for edition in current)
-        else:
-            total = _verify_days(run, current, sample or SAMPLE_DAYS)
+        days = sample or SAMPLE_DAYS
+        total = _verify_all(run, current) if every_day else _verify_days(run, current, days)
         if total:
             run.record.error = (
                 f"{total} rows differ from the raw rows; "
@@ -47,15 +45,23 @@ def verify_command(
             report("no differences")
 
 
-def _verify_all(run: JobRun, edition: Edition) -> int:
-    """Compare a whole shop; returns how many rows differ."""
-    with bar(edition.shop_id, " rows") as shown:
+def _verify_all(run: JobRun, current: list[Edition]) -> int:
+    """Compare all of each shop, small shops together; returns how many rows differ."""
+    total = 0
+    with bar("verify", " rows") as shown:
         run.on_rows = shown.advance
-        work = partial(plan.compared_with_rebuild, run, edition=edition)
-        differences = plan.while_held(run, edition, work) or Counter()
-    _say(differences, [edition])
-    _mark(run, [edition], differences)
-    return differences.total()
+        for some in plan.small_editions(run.connection, current):
+            for held, differences in _compared(run, some, partial(_compare_all, run)):
+                total += differences.total()
+                _mark(run, held, differences)
+            run.raise_if_stopped()
+    return total
+
+
+def _compare_all(run: JobRun, held: Claim) -> Differences:
+    differences = plan.compared_with_rebuild(run, held)
+    _say(differences, held.editions)
+    return differences
 
 
 def _verify_days(run: JobRun, current: list[Edition], count: int) -> int:
@@ -67,7 +73,8 @@ def _verify_days(run: JobRun, current: list[Edition], count: int) -> int:
         run.connection.analyze("raw_event")
         run.connection.commit()
         for days in recompute.random_days(run.connection, current, count):
-            for held, differences in _compared(run, days):
+            work = partial(_compare_days, run, days)
+            for held, differences in _compared(run, list(days), work):
                 total += differences.total()
                 shown.advance(len(held))
                 _mark(run, held, differences, {edition: days[edition] for edition in held})
@@ -77,43 +84,43 @@ def _verify_days(run: JobRun, current: list[Edition], count: int) -> int:
     return total
 
 
-def _compared(run: JobRun, days: Days) -> Iterator[tuple[list[Edition], Differences]]:
-    """Compare days of editions under their leases: editions, and what differs of them. Those that others hold
-    are waited for, one by one."""
-    held = leases.claim(run.connection, run.owner, list(days), run.connection.now_micros())
+def _compared(
+    run: JobRun, wanted: list[Edition], compare: Callable[[Claim], Differences]
+) -> Iterator[tuple[list[Edition], Differences]]:
+    """Compare editions under their leases: editions, and what differs of them. Those that others hold are
+    waited for, one by one."""
+    held = leases.claim(run.connection, run.owner, wanted, run.connection.now_micros())
     done: tuple[Edition, ...] = ()
     try:
         if held.editions:
-            found = _compare(run, held, {edition: days[edition] for edition in held.editions})
+            found = compare(held)
             done = held.editions
             yield list(done), found
     except leases.LeaseLost:
         pass
     finally:
         leases.release(run.connection, held)
-    for edition in days:
+    for edition in wanted:
         if edition not in done:
-            work = partial(_compare, run, days={edition: days[edition]})
-            yield [edition], plan.while_held(run, edition, work) or Counter()
+            yield [edition], plan.while_held(run, edition, compare) or Counter()
 
 
-def _compare(run: JobRun, held: Claim, days: Days) -> Differences:
+def _compare_days(run: JobRun, days: Days, held: Claim) -> Differences:
     """Compare days of editions, and say what differs."""
-    connection = run.connection
-    differences = comparison.compare_days(connection, days) if days else Counter()
-    connection.commit()
-    numbers = [edition.edition for edition in held.editions]
-    leases.fence(connection, held, numbers, connection.now_micros())
-    connection.commit()
-    _say(differences, days)
+    own = {edition: days[edition] for edition in held.editions}
+    differences = comparison.compare_days(run.connection, own)
+    run.connection.commit()
+    plan.check_held(run.connection, held)
+    _say(differences, held.editions)
     return differences
 
 
 def _say(differences: Differences, compared: Iterable[Edition]) -> None:
-    shops = {edition.edition: edition.shop_id for edition in compared}
-    for (number, table, day), rows in sorted(differences.items()):
-        on = "" if day == NO_DAY else f" on {day_date(day)}"
-        say(f"{shops[number]}: {rows} rows of {table}{on} differ")
+    for edition in compared:
+        own = (found for found in differences.items() if found[0][0] == edition.edition)
+        for (_, table, day), rows in sorted(own):
+            on = "" if day == NO_DAY else f" on {day_date(day)}"
+            say(f"{edition.shop_id}: {rows} rows of {table}{on} differ")
 
 
 def _mark(

@@ -1,7 +1,7 @@
 """Kept facts read from the warehouse and written back.
 
-Those of a batch are one cell: thousands of shops have a few sessions a night. `kept_session` says in which
-cells a session is.
+Those of a batch are one cell: thousands of shops have a few sessions a night. `kept_key` says in which cells
+a session or an e-mail address is.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,15 +69,21 @@ def of_touched(
         tables.raw_event, f"SELECT {touched.SESSION} FROM {touched.SESSIONS} WHERE {own}"
     )
     sessions = shop_ids(rows["shop_key"].to_numpy(), rows["form_session_id"])
-    staged = connection.stage("staged_sessions", pa.table({"session_hash": sessions}))
-    found = (
-        f"batch_id IN (SELECT s.batch_id FROM {staged} k CROSS JOIN kept_session s "
-        "WHERE s.session_hash = k.session_hash)"
-    )
+    own = f"{of_keys(connection, sessions)} AND {condition}"
     return [
         (editions[shop_key], facts.only(np.isin(_session_hashes(shop_key, facts), sessions)))
-        for _, shop_key, facts in read_counted(connection, editions, f"{found} AND {condition}")
+        for _, shop_key, facts in read_counted(connection, editions, own)
     ]
+
+
+def of_keys(connection: ArrowConnection, keys: Column) -> str:
+    """The condition on `kept_facts` that a cell has something of these form sessions or e-mail addresses
+    (their hashes), which are staged."""
+    staged = connection.stage("staged_keys", pa.table({"key_hash": keys}))
+    return (
+        f"batch_id IN (SELECT s.batch_id FROM {staged} k CROSS JOIN kept_key s "
+        "WHERE s.key_hash = k.key_hash)"
+    )
 
 
 def _session_hashes(shop_key: int, kept: KeptFacts) -> Column:
@@ -94,7 +100,7 @@ def session_keys(kept: Sequence[KeptBatch]) -> pa.Table | None:
 
 def write(connection: ArrowConnection, batch_id: int, shop_key: int, kept: KeptFacts) -> None:
     """Store kept facts as those of an import batch, in place of those that it had. The caller commits."""
-    for table in ("kept_facts", "kept_session"):
+    for table in ("kept_facts", "kept_key"):
         connection.execute(f"DELETE FROM {table} WHERE batch_id = $1", batch_id)
     if kept.groups.empty:
         return
@@ -106,9 +112,10 @@ def write(connection: ArrowConnection, batch_id: int, shop_key: int, kept: KeptF
         "content": _encoded(kept),
     }
     connection.append("kept_facts", pa.Table.from_pylist([row]))
-    sessions = pd.DataFrame({"session_hash": np.unique(_session_hashes(shop_key, kept))})
-    rows = sessions.assign(batch_id=batch_id, shop_key=shop_key)
-    connection.append("kept_session", fact_table_io.to_arrow(rows, list(rows)))
+    emails = kept.sessions["email"].to_numpy()
+    keys = np.unique(np.concatenate([_session_hashes(shop_key, kept), emails[emails != 0]]))
+    rows = pd.DataFrame({"key_hash": keys}).assign(batch_id=batch_id, shop_key=shop_key)
+    connection.append("kept_key", fact_table_io.to_arrow(rows, list(rows)))
 
 
 def _encoded(kept: KeptFacts) -> bytes:

@@ -25,6 +25,7 @@ from jobs.facts.partials import (
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.hash_ids import text_id
+from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import STEP_COMPLETE, STEP_VIEW
 from warehouse.editions.pending_batches import is_applied, sql_list
 
@@ -108,10 +109,13 @@ def with_latest(
         events = read_raw.read_events(connection, f"(shop_key, event_id) IN ({latest})", by_shop)
         emails.append(emails_of(events.events))
         steps.append(step_names_of(events.events))
+    # No other cell has one of these e-mails, or decides about one of these steps.
+    own = kept_facts_io.of_keys(connection, staged.emails["email"].to_numpy(np.int64))
+    cells = f"({own} OR last_at >= {_decided_until(staged.steps, steps)})"
     kept = [
         (by_shop[shop_key], facts.only(_names_any(facts, staged)))
         for _, shop_key, facts in kept_facts_io.read_counted(
-            connection, by_shop, _applied("batch_id", by_shop)
+            connection, by_shop, f"{cells} AND {_applied('batch_id', by_shop)}"
         )
     ]
     of_kept = with_kept(partials, kept)
@@ -170,6 +174,13 @@ def _spans(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Iterator[
         part = np.cumsum(batches["rows"].to_numpy()) // _ROWS_AT_ONCE
         for batch_ids in np.split(ids, np.flatnonzero(np.diff(part)) + 1):
             yield f"{shops} AND batch_id BETWEEN {batch_ids[0]} AND {batch_ids[-1]}"
+
+
+def _decided_until(staged: pd.DataFrame, found: list[pd.DataFrame]) -> int:
+    """The instant before which nothing decides about the staged steps, by what is found of these."""
+    latest = merge_step_names(pd.concat(found, ignore_index=True))
+    rows = staged.merge(latest, "left", ["edition", "form", "step"])
+    return int(rows[["index_at", "name_at"]].fillna(0).to_numpy(np.int64).min(initial=NEVER))
 
 
 def _names_any(kept: KeptFacts, staged: Removed) -> pd.Series:

@@ -6,7 +6,7 @@ hashes of the text alone, so that a reader can compute them.
 """
 
 import json
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -53,6 +53,7 @@ _ORDER = f"{names(_ORDER_COLUMNS, 'r.')}, {_UTMS} AS {UTM_FIELDS[0]}"
 
 # Raw events that are in memory together: more than a group of batches has.
 _PART_ROWS: Final = 500_000
+_NO_LIMIT: Final = 2**62
 # The columns that decide between versions of one instant.
 _TIE = ("precedence", "content")
 
@@ -99,15 +100,19 @@ def events_of_touched(
     An event counts if its edition has applied its batch, or is to apply it (`applying`). `editions`: the
     edition of each shop key, which says for which form events count.
     """
-    rows = f"SELECT {_EVENT} {touched.EVENTS} AND {_own(editions, applying)}"
+    rows = f"SELECT {_EVENT} {_that_count(touched.EVENTS, editions, applying)}"
     rules = rules_of(connection, editions.values())
     with closing(connection.parts_of(tables.raw_event, rows, _PART_ROWS)) as parts:
         yield from map(partial(_raw_events, editions=editions, rules=rules), parts)
 
 
-def _own(editions: Mapping[int, int], applying: Collection[int]) -> str:
-    """The condition on a raw row of what is touched: it is of a shop of these editions, and counts."""
-    return f"k.shop_key IN ({sql_list(editions)}) AND {counts('r.batch_id', editions, applying)}"
+def _that_count(rows: str, editions: Mapping[int, int], applying: Collection[int]) -> str:
+    """FROM and WHERE of the raw rows (`r`) of what is touched (`touched.EVENTS`, `touched.VERSIONS`), of the
+    shops of these editions, that count."""
+    # The limit keeps the list of batches out of the look-ups. PostgreSQL takes it for made anew in each, and
+    # would rather read the whole table for each session: minutes for a first rollup of 300 shops.
+    own = f"SELECT r.* {rows} AND k.shop_key IN ({sql_list(editions)}) LIMIT {_NO_LIMIT}"
+    return f"FROM ({own}) r WHERE {counts('r.batch_id', editions, applying)}"
 
 
 def counts(column: str, editions: Mapping[int, int], applying: Collection[int]) -> str:
@@ -177,7 +182,7 @@ def orders_of_touched(
     connection: ArrowConnection, editions: Mapping[int, int], applying: Collection[int] = ()
 ) -> RawOrders:
     """The standing versions of the touched orders; a version may stand if it counts, as an event does."""
-    rows = f"SELECT {_ORDER} {touched.VERSIONS} AND {_own(editions, applying)}"
+    rows = f"SELECT {_ORDER} {_that_count(touched.VERSIONS, editions, applying)}"
     return _raw_orders(connection.rows_of(tables.raw_order, rows), editions)
 
 
@@ -290,13 +295,22 @@ def chosen_texts(value: str) -> list[str]:
     return chosen if isinstance(chosen, list) else [chosen]
 
 
-def chosen_ids(connection: ArrowConnection, edition: int) -> Column:
-    """The ids of the texts that stored answers chose."""
-    values = connection.table(
-        "SELECT DISTINCT value FROM fact_answer WHERE edition = $1 AND value <> ''", edition
+def chosen_ids(connection: ArrowConnection, numbers: Iterable[int]) -> pd.DataFrame:
+    """edition, id; of the texts that stored answers of editions chose."""
+    answers = connection.table(
+        "SELECT DISTINCT edition, value FROM fact_answer "
+        f"WHERE edition IN ({sql_list(numbers)}) AND value <> ''"
     )
-    chosen = {text for value in values.column(0).to_pylist() for text in chosen_texts(value)}
-    return np.array(text_ids(list(chosen)), np.int64)
+    chosen = [
+        (edition, text)
+        for edition, value in zip(*(column.to_pylist() for column in answers.columns), strict=True)
+        for text in chosen_texts(value)
+    ]
+    ids = np.array(text_ids([text for _, text in chosen]), np.int64)
+    rows = pd.DataFrame(
+        {"edition": np.array([edition for edition, _ in chosen], np.int64), "id": ids}
+    )
+    return rows.drop_duplicates(ignore_index=True)
 
 
 def shop_ids(shops: Column, *columns: pa.ChunkedArray) -> Column:

@@ -9,6 +9,7 @@ Imports that are too old to be undone are forgotten: what they wrote stands for 
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from jobs.importing.kinds import KINDS, forms, replace_last, seen_forms
@@ -96,7 +97,8 @@ class RawImport:
     """The raw rows that an import of events or orders brought or repeated."""
 
     def __init__(self, connection: ArrowConnection, imported: ImportedFile) -> None:
-        self._connection, self._id, self._name = connection, imported.import_id, imported.kind
+        self._connection, self._id = connection, imported.import_id
+        self._rows = partial(RawRows, "false") if imported.kind == "orders" else RawRows
         self._table = {"events": tables.raw_event, "orders": tables.raw_order}[imported.kind]
         self._repeated = tables.REPEATED[self._table].name
         self._key = unique_names(self._table)
@@ -127,7 +129,7 @@ class RawImport:
     def parts(self) -> list[tuple[list[int], RawRows]]:
         """Shops, and the rows of them that go. Leaves a transaction open."""
         return [
-            (shops, RawRows(**{self._name: f"{which} AND {self._is_alone}"}))
+            (shops, self._rows(f"{which} AND {self._is_alone}"))
             for shops, which in (*self._brought(), *self._left_to_it())
             if self._connection.value(f"SELECT 1 {self._from(shops, which)} LIMIT 1")
         ]

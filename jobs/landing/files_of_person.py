@@ -6,9 +6,10 @@
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -46,10 +47,11 @@ class FilesOfPerson:
     unread: list[str] = field(default_factory=list)
 
 
-def files_of_person(root: Path, shop_id: str, person: Identifier, text: str) -> FilesOfPerson:
-    """Look through all files that may be of a shop for an identifier and its hashes. `text`: the identifier
+def files_of_person(root: Path, shop_id: str, person: Mapping[Identifier, str]) -> FilesOfPerson:
+    """Look through all files that may be of a shop for identifiers and their hashes. `person`: each of them
     as a person writes it."""
-    result, pattern = FilesOfPerson(), _pattern(person, text)
+    result = FilesOfPerson()
+    pattern = re.compile(b"|".join(starmap(_spelled, person.items())), re.IGNORECASE)
     sizes = [size for _, descriptor, size in _open_files(root, shop_id)]
     with bar("files", "B", sum(sizes)) as progress:
         for path, descriptor, _ in _open_files(root, shop_id):
@@ -120,8 +122,8 @@ def _parquet(path: HeldPath) -> Iterator[bytes]:
                 yield "\n".join(map(str, values.to_pylist())).encode()
 
 
-def _pattern(person: Identifier, text: str) -> re.Pattern[bytes]:
-    """The identifier in the spellings of files, and its plain and its keyed hash."""
+def _spelled(person: Identifier, text: str) -> bytes:
+    """A pattern of the identifier in the spellings of files, and of its plain and its keyed hash."""
     plain = text.strip().lower()
     hashes = {keyed_of(person.text) or (person.text if person.kind == EMAIL else "")}
     if is_sha256(plain):
@@ -132,7 +134,7 @@ def _pattern(person: Identifier, text: str) -> re.Pattern[bytes]:
     if person.kind != EMAIL:
         # An id of a few digits is part of many numbers.
         spelled = rb"(?<![0-9A-Za-z])" + spelled + rb"(?![0-9A-Za-z])"
-    return re.compile(b"|".join([spelled, *map(str.encode, filter(None, hashes))]), re.IGNORECASE)
+    return b"|".join([spelled, *map(str.encode, filter(None, hashes))])
 
 
 def _spellings(char: str) -> bytes:

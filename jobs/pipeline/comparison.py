@@ -5,7 +5,7 @@ is missing, too many, or has another value in any column but those of NOT_DERIVE
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -30,6 +30,7 @@ from warehouse.daily import writer
 from warehouse.domain.hash_ids import SEPARATOR, text_ids
 from warehouse.domain.time import NO_DAY
 from warehouse.editions.editions import Edition
+from warehouse.editions.pending_batches import sql_list
 from warehouse.tables.base import column_names, key_names
 
 # How many rows differ, by edition, table and day; NO_DAY for rows that belong to no day.
@@ -62,12 +63,17 @@ _IS_SECOND: Final = (
 )
 """A form session is stored a second time."""
 _SPAN_DAYS: Final = ("edition", "first", "last")
+_PAIRS: Final = "compared_edition"
 
 
-def compare_editions(connection: ArrowConnection, one: Edition, other: Edition) -> Differences:
-    """How many rows of an edition differ from those of another one of its shop. The database compares them
-    along their keys: a sort of whole tables would be in the memory of an SQLite connection."""
+def compare_editions(connection: ArrowConnection, pairs: Mapping[Edition, Edition]) -> Differences:
+    """How many rows of editions differ from those of another one of their shops (`pairs`). The database
+    compares them along their keys: a sort of whole tables would be in the memory of an SQLite connection."""
     differences: Differences = Counter()
+    numbers = [(one.edition, other.edition) for one, other in pairs.items()]
+    columns = np.array(numbers, np.int64).reshape(-1, 2).T
+    connection.stage(_PAIRS, pa.table(dict(zip(("ours", "theirs"), columns, strict=True))))
+    connection.analyze(_PAIRS)
     for table in tables.OWNED:
         differs = " OR ".join(
             f"{_value('o', name)} <> {_value('t', name)}" for name in _values(table)
@@ -75,30 +81,28 @@ def compare_editions(connection: ArrowConnection, one: Edition, other: Edition) 
         missing, wrong = "t.edition IS NULL", f"t.edition IS NULL OR {differs}"
         if table in _NAMED_BY_TEXTS:
             wrong = f"t.edition IS NOT NULL AND ({differs})"
-            named = " UNION ".join(
-                f'SELECT "{name}" FROM {facts.name} WHERE edition = $1'
+            named = [
+                f'SELECT edition, "{name}" FROM {facts.name} '
+                f"WHERE edition IN (SELECT theirs FROM {_PAIRS})"
                 for facts, name in _NAMED_BY_TEXTS[table]
-            )
-            (id,) = _key(table)
-            is_named = f'o."{id}" IN ({named})'
+            ]
             if table is tables.dim_text:
-                chosen = pa.table({"id": chosen_ids(connection, other.edition)})
-                is_named += (
-                    f" OR o.id IN (SELECT id FROM {connection.stage('chosen_texts', chosen)})"
-                )
-            missing += f" AND ({is_named})"
-            differences[one.edition, table.name, NO_DAY] += _misnamed(connection, table, one)
+                chosen = chosen_ids(connection, columns[1].tolist())
+                staged = fact_table_io.to_arrow(chosen, ["edition", "id"])
+                named.append(f"SELECT edition, id FROM {connection.stage('chosen_texts', staged)}")
+            (id,) = _key(table)
+            missing += f' AND (o.edition, o."{id}") IN ({" UNION ".join(named)})'
+            differences += _misnamed(connection, table, columns[0].tolist())
         if table is tables.fact_form_session:
             wrong += f" OR {_IS_SECOND}"
         day = 'o."day"' if "day" in table.c else str(NO_DAY)
-        for ours, theirs, condition in ((one, other, wrong), (other, one, missing)):
+        for own, others, condition in (("ours", "theirs", wrong), ("theirs", "ours", missing)):
             rows = connection.table(
-                f"SELECT {day} AS day, COUNT(*) AS rows {_pairs(table)} AND ({condition}) GROUP BY 1",
-                ours.edition,
-                theirs.edition,
+                f"SELECT p.ours, {day} AS day, COUNT(*) AS rows {_pairs(table, own, others)} "
+                f"WHERE {condition} GROUP BY 1, 2"
             )
             for row in rows.to_pylist():
-                differences[one.edition, table.name, row["day"]] += row["rows"]
+                differences[row["ours"], table.name, row["day"]] += row["rows"]
     return +differences
 
 
@@ -119,32 +123,33 @@ def _value(rows: str, name: str) -> str:
     return f"COALESCE((SELECT s.session_hash FROM fact_form_session s WHERE {own}), {rows}.session)"
 
 
-def _pairs(table: Table) -> str:
-    """FROM and WHERE of the rows (`o`) of edition $1, each with the one of edition $2 of its key (`t`)."""
+def _pairs(table: Table, own: str, others: str) -> str:
+    """FROM of the rows (`o`) of one edition of each pair (`p`), each with that of the other (`t`)."""
     key, sessions = list(_key(table)), ""
-    same = ["t.edition = $2", *(f't."{name}" = o."{name}"' for name in key)]
+    same = [f"t.edition = p.{others}", *(f't."{name}" = o."{name}"' for name in key)]
     if "session" in key:
         same[1 + key.index("session")] = "t.session = theirs.session"
         sessions = (
             "LEFT JOIN fact_form_session ours "
             "ON ours.edition = o.edition AND ours.session = o.session LEFT JOIN fact_form_session theirs "
-            "ON theirs.edition = $2 AND theirs.session_hash = ours.session_hash "
+            f"ON theirs.edition = p.{others} AND theirs.session_hash = ours.session_hash "
         )
     return (
-        f"FROM {table.name} o {sessions}LEFT JOIN {table.name} t ON {' AND '.join(same)} "
-        "WHERE o.edition = $1"
+        f"FROM {_PAIRS} p JOIN {table.name} o ON o.edition = p.{own} {sessions}"
+        f"LEFT JOIN {table.name} t ON {' AND '.join(same)}"
     )
 
 
-def _misnamed(connection: ArrowConnection, table: Table, edition: Edition) -> int:
-    """How many rows have an id that is not the hash of their texts."""
-    ids, *words = connection.rows_of(
+def _misnamed(connection: ArrowConnection, table: Table, numbers: list[int]) -> Differences:
+    """How many rows of editions have an id that is not the hash of their texts."""
+    own, ids, *words = connection.rows_of(
         table,
-        f"SELECT {', '.join(column_names(table)[1:])} FROM {table.name} WHERE edition = $1",
-        edition.edition,
+        f"SELECT {', '.join(column_names(table))} FROM {table.name} "
+        f"WHERE edition IN ({sql_list(numbers)})",
     ).columns
     named = map(SEPARATOR.join, zip(*(column.to_pylist() for column in words), strict=True))
-    return int(np.count_nonzero(np.array(text_ids(list(named)), np.int64) != ids.to_numpy()))
+    is_wrong = np.array(text_ids(list(named)), np.int64) != ids.to_numpy()
+    return Counter((number, table.name, NO_DAY) for number in own.to_numpy()[is_wrong].tolist())
 
 
 def compare_days(connection: ArrowConnection, days: Days) -> Differences:

@@ -1,13 +1,15 @@
 """A person is forgotten: the raw rows and kept facts that carry an identifier of the person go, and all that
-follows from them.
+follows from them. Orders may stay, without any identifier: the shop's revenue is then what it was.
 
 The identifier is remembered under its keyed hash first, so that no import brings the person back. Each step
 can be repeated: a run that was killed is ended by the next one.
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Final
 
 import pandas as pd
@@ -15,6 +17,7 @@ import pyarrow as pa
 from sqlalchemy import Table
 
 from jobs.facts import kept_facts_io
+from jobs.importing.kinds.order_versions import without_person
 from jobs.importing.kinds.seen_forms import take_back_removed
 from jobs.pipeline import plan
 from jobs.pipeline.removal import RawRows, Which, remove_kept_facts, remove_rows
@@ -40,10 +43,10 @@ _REJECTS: Final = 5_000
 
 @dataclass(frozen=True)
 class PersonRows:
-    """The raw rows that carry an identifier, and those of which facts are kept.
+    """The raw rows that carry an identifier of a person, and those of which facts are kept.
 
     - `events`, `orders` (versions of orders): how many there are
-    - `others`: the other identifiers on these rows, each with the rows without the first that carry it
+    - `others`: the other identifiers on these rows, each with the other rows that carry it
     """
 
     events: int
@@ -51,12 +54,19 @@ class PersonRows:
     others: dict[Identifier, int]
 
 
-def look_up(connection: ArrowConnection, shop_key: int, person: Identifier) -> PersonRows:
-    """The rows of a person. Commits."""
-    forgotten.stage(connection, [person])
+def look_up(
+    connection: ArrowConnection, shop_key: int, person: Collection[Identifier]
+) -> PersonRows:
+    """The rows that carry one of these identifiers. Commits."""
+    return _look_up(connection, shop_key, person, _kept_identifiers(connection, shop_key))
+
+
+def _look_up(
+    connection: ArrowConnection, shop_key: int, person: Collection[Identifier], kept: pd.DataFrame
+) -> PersonRows:
+    forgotten.stage(connection, person)
     connection.commit()
-    kept = _kept_identifiers(connection, shop_key)
-    is_own = _carries([person])(kept)
+    is_own = _carries(person)(kept)
     found = [_rows(connection, table, shop_key).to_pandas() for table in _TABLES]
     seen = {
         Identifier(kind, text)
@@ -64,7 +74,7 @@ def look_up(connection: ArrowConnection, shop_key: int, person: Identifier) -> P
         for kind, column in COLUMNS.items()
         for text in rows[column].unique()
         if text
-    } - {person}
+    } - set(person)
     others = Counter(dict.fromkeys(sorted(seen), 0))
     for table in _TABLES:
         others.update(_left(connection, table, shop_key, seen))
@@ -113,7 +123,7 @@ def _rows(connection: ArrowConnection, table: Table, shop_key: int) -> pa.Table:
 def _left(
     connection: ArrowConnection, table: Table, shop_key: int, seen: set[Identifier]
 ) -> Counter[Identifier]:
-    """How many rows without the staged identifier carry each of these."""
+    """How many rows without a staged identifier carry each of these."""
     left: Counter[Identifier] = Counter()
     for kind, column in COLUMNS.items():
         texts = [identifier.text for identifier in seen if identifier.kind == kind]
@@ -131,19 +141,26 @@ def _left(
     return left
 
 
-def forget(run: JobRun, shop_key: int, person: Identifier) -> Counter[str]:
-    """Remove a person from a shop; returns how many `events`, `orders` (versions of orders) and `rejects`
-    went, these also of no known shop. Commits.
+def forget(
+    run: JobRun, shop_key: int, person: Collection[Identifier], *, keeps_orders: bool
+) -> tuple[PersonRows, Counter[str]]:
+    """Remove a person from a shop; `keeps_orders`: the orders stay, without the person. Returns the rows that
+    there were, and how many `events` and `rejects` went, these also of no known shop, and how many `orders`
+    (versions of orders) went, or stay without the person. Commits.
 
     Raises Stopped after a signal; what is left then goes when it is repeated.
     """
     connection = run.connection
-    hashed = forgotten.identifier_hash(email_hasher(connection), person)
-    forgotten.remember(connection, shop_key, [hashed], now_micros())
-    counts = _remove(run, shop_key, [person], {hashed}, (shop_key, _NO_SHOP))
-    removed = {hashed: (counts["events"], counts["orders"])}
+    hasher = email_hasher(connection)
+    persons = {forgotten.identifier_hash(hasher, one): one for one in person}
+    remembered = dict.fromkeys(persons, keeps_orders)
+    forgotten.remember(connection, shop_key, remembered, now_micros())
+    kept = _kept_identifiers(connection, shop_key)
+    rows = _look_up(connection, shop_key, person, kept)
+    removed = _counts(connection, shop_key, persons, kept, remembered)
+    counts = _remove(run, shop_key, person, set(persons), (shop_key, _NO_SHOP), keeps_orders)
     forgotten.finish(connection, shop_key, removed, now_micros())
-    return counts
+    return rows, counts
 
 
 def forget_asked(run: JobRun) -> None:
@@ -155,12 +172,16 @@ def forget_asked(run: JobRun) -> None:
         numbers = [edition.edition for edition in editions.editions_of(connection, [shop_key])]
         if leases.held(connection, numbers, connection.now_micros()):
             continue
-        hashes = waiting[: forgotten.MOST_A_REFRESH]
+        hashes = dict(islice(waiting.items(), forgotten.MOST_A_REFRESH))
         forgotten.remember(connection, shop_key, hashes, now_micros())
         kept = _kept_identifiers(connection, shop_key)
         persons = _find(connection, shop_key, hashes, kept)
-        removed = _counts(connection, shop_key, persons, kept)
-        counts = _remove(run, shop_key, persons.values(), set(hashes), (shop_key,))
+        removed = _counts(connection, shop_key, persons, kept, hashes)
+        counts = Counter[str]()
+        for stay in sorted(set(hashes.values())):
+            own = {hashed for hashed in hashes if hashes[hashed] == stay}
+            some = [person for hashed, person in persons.items() if hashed in own]
+            counts += _remove(run, shop_key, some, own, (shop_key,), stay)
         forgotten.finish(
             connection, shop_key, dict.fromkeys(hashes, (0, 0)) | removed, now_micros()
         )
@@ -171,7 +192,7 @@ def forget_asked(run: JobRun) -> None:
 
 
 def _find(
-    connection: ArrowConnection, shop_key: int, hashes: list[str], kept: pd.DataFrame
+    connection: ArrowConnection, shop_key: int, hashes: Collection[str], kept: pd.DataFrame
 ) -> dict[str, Identifier]:
     """The identifiers with these hashes that rows or kept facts of a shop carry, by hash. Commits."""
     hasher, own = email_hasher(connection), f"shop_key = {shop_key}"
@@ -190,8 +211,10 @@ def _counts(
     shop_key: int,
     persons: dict[str, Identifier],
     kept: pd.DataFrame,
+    keeps_orders: Mapping[str, bool],
 ) -> dict[str, tuple[int, int]]:
-    """How many events and orders each of these persons has, by hash; a row counts for the first. Commits."""
+    """How many events and orders of each of these persons go, by hash; a row counts for the first.
+    Commits."""
     forgotten.stage(connection, persons.values())
     events, orders = (forgotten.carried_rows(connection, table, shop_key) for table in _TABLES)
     connection.commit()
@@ -199,7 +222,10 @@ def _counts(
         is_own = _carries([person])(kept)
         events[person] += int(kept["events"][is_own].sum())
         kept = kept[~is_own]
-    return {hashed: (events[person], orders[person]) for hashed, person in persons.items()}
+    return {
+        hashed: (events[person], 0 if keeps_orders[hashed] else orders[person])
+        for hashed, person in persons.items()
+    }
 
 
 def _remove(
@@ -208,13 +234,16 @@ def _remove(
     persons: Collection[Identifier],
     hashes: set[str],
     reject_shops: tuple[int, ...],
+    keeps_orders: bool,
 ) -> Counter[str]:
-    """Remove the rows of a shop that carry one of these identifiers, and the rejects of `reject_shops` that
-    name one with one of these hashes. Commits."""
+    """Remove the rows of a shop that carry one of these identifiers, or of orders the identifiers alone, and
+    the rejects of `reject_shops` that name one with one of these hashes. Commits."""
     connection = run.connection
     forgotten.stage(connection, persons)
     connection.commit()
-    rows = RawRows(*(forgotten.carries(table) for table in _TABLES))
+    nameless = partial(without_person, persons=persons, hasher=email_hasher(connection))
+    events, orders = (forgotten.carries(table) for table in _TABLES)
+    rows = RawRows(events, orders, nameless if keeps_orders else None)
     counts = remove_rows(run, [shop_key], rows, take_back_removed)
     counts["events"] += remove_kept_facts(run, shop_key, _carries(persons))
     phase("rejects")

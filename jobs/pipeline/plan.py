@@ -14,12 +14,17 @@ from jobs.run.phases import phase
 from jobs.run.shops import shop_keys
 from warehouse.catalogue import LOGIC_VERSION
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.portions import small_together
 from warehouse.editions import editions, leases, pending_batches
 from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Edition
 from warehouse.editions.leases import Claim
+from warehouse.editions.pending_batches import sql_list
 from warehouse.operations.process_id import LEASE_MICROS
 
 Result = TypeVar("Result")
+
+# Editions that are compared with a rebuild together, at most.
+_EDITIONS_AT_ONCE: Final = 1_000
 
 INLINE: Final = "inline"
 """The executor that is this process alone."""
@@ -131,43 +136,72 @@ def while_shops_held(
         time.sleep(PAUSE_SECONDS)
 
 
-def compared_with_rebuild(run: JobRun, held: Claim, edition: Edition) -> Differences:
-    """How many rows of a held edition differ from those of one that is built anew."""
-    with built_anew(run, held, edition) as scratch:
-        differences = comparison.compare_editions(run.connection, edition, scratch)
+def small_editions(connection: ArrowConnection, wanted: list[Edition]) -> Iterator[list[Edition]]:
+    """Editions in groups that can be compared together, of one window: small ones up to as many rows as a
+    rollup applies at once; a large one alone. Commits."""
+    rows = connection.table(
+        "SELECT shop_key, CAST(SUM(rows) AS BIGINT) FROM import_batch "
+        f"WHERE shop_key IN ({sql_list(edition.shop_key for edition in wanted)}) GROUP BY shop_key"
+    )
+    connection.commit()
+    of_shop = dict(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+    for window_days in sorted({edition.window_days for edition in wanted}):
+        some = [edition for edition in wanted if edition.window_days == window_days]
+        sizes = ((place, of_shop.get(one.shop_key, 0)) for place, one in enumerate(some))
+        for group in small_together(sizes, batching.BATCH_ROWS, _EDITIONS_AT_ONCE):
+            yield [some[place] for place in group]
+
+
+def compared_with_rebuild(run: JobRun, held: Claim) -> Differences:
+    """How many rows of held editions differ from those of editions that are built anew."""
+    with built_anew(run, held) as pairs:
+        differences = comparison.compare_editions(run.connection, pairs)
         run.connection.commit()
-        # Its shop may have been deleted while the rows were compared.
-        leases.fence(run.connection, held, [edition.edition], run.connection.now_micros())
-        run.connection.commit()
+        # A shop may have been deleted while the rows were compared.
+        check_held(run.connection, held)
         return differences
 
 
 @contextmanager
-def built_anew(run: JobRun, held: Claim, edition: Edition) -> Iterator[Edition]:
-    """A second edition built from every batch that a held one has applied, which is dropped at the end."""
+def built_anew(run: JobRun, held: Claim) -> Iterator[dict[Edition, Edition]]:
+    """For each held edition (of one window, and one of each shop) a second one, built from every batch that
+    it has applied, and dropped at the end."""
     connection = run.connection
     # Leased from its first moment: others drop the scratch editions that nobody holds.
     lease = run.owner, connection.now_micros() + LEASE_MICROS
-    shop_key, window_days = edition.shop_key, edition.window_days
-    editions.create(connection, [shop_key], window_days, LOGIC_VERSION, SCRATCH, lease)
-    scratch = editions.list_editions(connection, SCRATCH, edition.shop_id)[-1]
+    by_shop = {edition.shop_key: edition for edition in held.editions}
+    window_days = held.editions[0].window_days
+    editions.create(connection, sorted(by_shop), window_days, LOGIC_VERSION, SCRATCH, lease)
+    pairs = {
+        by_shop[scratch.shop_key]: scratch
+        # Older ones are of processes that are gone.
+        for scratch in editions.list_editions(connection, SCRATCH)
+        if scratch.shop_key in by_shop
+    }
     connection.commit()
-    own = Claim(run.owner, (scratch,))
+    own = Claim(run.owner, tuple(pairs.values()))
+    numbers = {edition.edition: scratch.edition for edition, scratch in pairs.items()}
     try:
-        pending = pending_batches.applied_batches(connection, edition.edition, scratch.edition)
+        pending = pending_batches.applied_batches(connection, numbers)
         connection.commit()
         while batches := batching.next_batches(pending, batching.BATCH_ROWS):
             ids = {batch["batch_id"] for batch in batches}
             pending = [batch for batch in pending if batch["batch_id"] not in ids]
             apply_batch.apply(connection, own, apply_batch.read(connection, own.editions, batches))
             phase("compare")
-            leases.fence(connection, held, [edition.edition], connection.now_micros())
-            connection.commit()
+            check_held(connection, held)
             run.batches_done(batches)
-        yield scratch
+        yield pairs
     finally:
         leases.release(connection, own)
-        editions.drop(connection, [scratch.edition])
+        editions.drop(connection, list(numbers.values()))
+
+
+def check_held(connection: ArrowConnection, held: Claim) -> None:
+    """Raise LeaseLost if the lease of one of these editions was lost. Commits."""
+    numbers = [edition.edition for edition in held.editions]
+    leases.fence(connection, held, numbers, connection.now_micros())
+    connection.commit()
 
 
 def waiting_rows(

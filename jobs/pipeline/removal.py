@@ -18,8 +18,9 @@ from jobs.facts.fact_writer import write_changes
 from jobs.facts.form_rules import rules_of
 from jobs.facts.kept_facts import KeptFacts
 from jobs.facts.kept_facts_io import KeptBatch
-from jobs.pipeline import derive, plan, removed_rows
-from jobs.pipeline.removed_rows import REMOVED_EVENT, REMOVED_ORDER
+from jobs.pipeline import derive, nameless_orders, plan, removed_rows
+from jobs.pipeline.nameless_orders import WithoutPerson
+from jobs.pipeline.removed_rows import OTHER_VERSION, REMOVED_EVENT, REMOVED_ORDER
 from jobs.run.clock import now_micros
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
@@ -41,19 +42,20 @@ deleted."""
 @dataclass(frozen=True)
 class RawRows:
     """Raw rows of shops, as SQL conditions on `raw_event` and `raw_order`. They may name temporary tables
-    of the run's connection."""
+    of the run's connection. `without_person`: the orders stay, and this takes the buyers out of them."""
 
     events: str = "false"
     orders: str = "false"
+    without_person: WithoutPerson | None = None
 
 
 def remove_rows(
     run: JobRun, shops: Iterable[int], rows: RawRows, also: Also | None = None
 ) -> Counter[str]:
-    """Delete raw rows of shops; facts and daily rows follow in the same transactions, and what `also`
-    does. Commits.
+    """Delete raw rows of shops, or the buyers of orders that stay; facts and daily rows follow in the same
+    transactions, and what `also` does. Commits.
 
-    Returns how many `events` and `orders` (versions of orders) were deleted. Waits for the leases of the
+    Returns how many `events` and `orders` (versions of orders) it has done. Waits for the leases of the
     shops' editions. Raises Stopped after a signal; rows that are left then go when it is repeated.
     """
     counts = Counter(events=0, orders=0)
@@ -102,6 +104,8 @@ def _remove_portion(
     connection.analyze_grown((tables.raw_event, tables.raw_order))
     events = removed_rows.stage(connection, tables.raw_event, shops, rows.events).num_rows
     orders = removed_rows.stage(connection, tables.raw_order, shops, rows.orders).num_rows
+    if rows.without_person:
+        orders = removed_rows.stage_other_versions(connection, shops, rows.orders).num_rows
     if not events and not orders:
         return False
     phase("write")
@@ -111,11 +115,14 @@ def _remove_portion(
         connection.rollback()
         return True
     gone = [(own, _removed_events(connection, own)) for own in _one_of_each_shop(held.editions)]
+    touched_orders = f"SELECT {touched.ORDER} FROM removed_order"
+    if rows.without_person:
+        nameless_orders.replace(connection, rows.without_person)
+        touched_orders += f" UNION ALL {nameless_orders.KEYS}"
     connection.execute(f"DELETE FROM raw_order WHERE {REMOVED_ORDER}")
     connection.execute(f"DELETE FROM repeated_order WHERE {REMOVED_ORDER}")
     delete_staged_events(connection)
-    sessions, orders_of = f"SELECT {touched.SESSION}", f"SELECT {touched.ORDER}"
-    touched.stage(connection, f"{sessions} FROM removed_event", f"{orders_of} FROM removed_order")
+    touched.stage(connection, f"SELECT {touched.SESSION} FROM removed_event", touched_orders)
     _follow(connection, gone)
     count_rows_left(connection)
     if also:
@@ -125,7 +132,7 @@ def _remove_portion(
     counts.update(events=events, orders=orders)
     run.record.rows += events + orders
     run.record.shops.update(shops)
-    return removed_rows.portion_rows() in (events, orders)
+    return removed_rows.portion_rows() <= max(events, orders)
 
 
 def _remove_kept(run: JobRun, held: Claim, gone: KeptBatch, left: KeptFacts) -> None:
@@ -217,7 +224,7 @@ def _still_meet(connection: ArrowConnection, rows: RawRows) -> tuple[int, int]:
         connection.value(f"SELECT COUNT(*) FROM {table} WHERE {removed} AND ({which})")
         for table, removed, which in (
             ("raw_event", REMOVED_EVENT, rows.events),
-            ("raw_order", REMOVED_ORDER, rows.orders),
+            ("raw_order", OTHER_VERSION if rows.without_person else REMOVED_ORDER, rows.orders),
         )
     )
     return int(events), int(orders)

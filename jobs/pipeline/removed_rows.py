@@ -35,6 +35,9 @@ REMOVED_EVENT: Final = f"({names(_EVENT)}) IN (SELECT {names(_EVENT)} FROM remov
 REMOVED_ORDER: Final = f"({names(_ORDER)}) IN (SELECT {names(_ORDER)} FROM removed_order)"
 """The condition on `raw_order`: it is staged."""
 
+OTHER_VERSION: Final = f"({touched.ORDER}) IN (SELECT {touched.ORDER} FROM removed_order)"
+"""The condition on `raw_order`: a version of its order is staged."""
+
 
 def portion_rows() -> int:
     return batching.BATCH_ROWS // _PORTION_FRACTION
@@ -56,6 +59,13 @@ def stage(
     )
     stage_rows(connection, table, rows)
     return rows
+
+
+def stage_other_versions(connection: ArrowConnection, shops: Iterable[int], which: str) -> pa.Table:
+    """Stage all versions that meet a condition, of the orders of which one is staged; returns them.
+    Commits."""
+    all_of_them = 2**31
+    return stage(connection, tables.raw_order, shops, f"({which}) AND {OTHER_VERSION}", all_of_them)
 
 
 def stage_rows(connection: ArrowConnection, table: Table, rows: pa.Table) -> None:

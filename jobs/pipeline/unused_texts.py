@@ -45,7 +45,8 @@ def drop_unused_texts(run: JobRun, shop_key: int) -> None:
 def _drop(connection: ArrowConnection, held: Claim, _shops: list[int]) -> None:
     for edition in held.editions:
         number = edition.edition
-        texts = sorted_unique(_ids(connection, _TEXT_IDS, number), chosen_ids(connection, number))
+        chosen = chosen_ids(connection, [number])["id"].to_numpy()
+        texts = sorted_unique(_ids(connection, _TEXT_IDS, number), chosen)
         for table, key, used in (
             ("dim_text", "id", texts),
             ("dim_utm", "utm", _ids(connection, _UTM_IDS, number)),

@@ -37,6 +37,8 @@ class JobRun:
     `connection` is open during the block. `record` is what the run's row in `job_run` will say; an
     `error` set in it makes the run a failed one: the block's end then raises CommandFailed.
 
+    A `connection` that is given is to a migrated warehouse, and stays open.
+
     A run that is `exclusive`, or is `scheduled_as` a job of the schedule (and recorded under that
     name), is the only one of its name. Raises AlreadyRunning if there is another, Stopped after a
     signal. A run that `creates` none raises NoWarehouse where there is no warehouse.
@@ -50,6 +52,7 @@ class JobRun:
         scheduled_as: str | None = None,
         exclusive: bool = False,
         creates: bool = True,
+        connection: ArrowConnection | None = None,
     ) -> None:
         is_exclusive = exclusive or scheduled_as is not None
         self.record = job_runs.Record(scheduled_as or job, arguments, is_exclusive)
@@ -59,6 +62,7 @@ class JobRun:
         # Called with the raw rows of each batch that is done.
         self.on_rows: Callable[[int], object] = lambda _rows: None
         self._creates = creates
+        self._given = connection
         self._say_waiting = waiting_line()
 
     def __enter__(self) -> Self:
@@ -66,7 +70,9 @@ class JobRun:
         self.window_days: int = settings.ATTRIBUTION_WINDOW_DAYS.get()
         with ExitStack() as stack:
             stack.enter_context(signals.graceful_stop(self._give_up))
-            self.connection = stack.enter_context(open_migrated(self._url, creates=self._creates))
+            self.connection = self._given or stack.enter_context(
+                open_migrated(self._url, creates=self._creates)
+            )
             self.connection.on_lock_wait = self._say_waiting
             self._begin()
             stack.enter_context(measured(self.record.seconds))

@@ -1,4 +1,5 @@
-"""Persons of a random world who are forgotten, and the world in which they never were."""
+"""Persons of a random world who are forgotten, and the world in which they never were, or left their orders
+to nobody."""
 
 from dataclasses import replace
 from random import Random
@@ -11,6 +12,9 @@ Person = tuple[str, str, str]
 """Shop, kind of identifier, identifier."""
 
 
+_BUYER = ("customer_id", "visitor_id", "email", "email_sha256")
+
+
 def is_of(row: Row, person: Person) -> bool:
     shop_id, kind, text = person
     if row["shop_id"] != shop_id:
@@ -20,13 +24,15 @@ def is_of(row: Row, person: Person) -> bool:
     return row.get(f"{kind}_id") == text
 
 
-def without(given_world: World, persons: list[Person]) -> World:
-    """A world in which these persons never were."""
-    kept = {
-        kind: [row for row in rows if not any(is_of(row, person) for person in persons)]
-        for kind, rows in given_world.records.items()
-        if kind in ("events", "orders")
-    }
+def without(given_world: World, persons: list[Person], *, keep_orders: bool = False) -> World:
+    """A world in which these persons never were; `keep_orders`: but for their orders, which are nobody's."""
+    kept: dict[str, list[Row]] = {"events": [], "orders": []}
+    for kind, rows in kept.items():
+        for row in given_world.records[kind]:
+            if not any(is_of(row, person) for person in persons):
+                rows.append(row)
+            elif kind == "orders" and keep_orders:
+                rows.append({name: row[name] for name in row if name not in _BUYER})
     return replace(given_world, records=given_world.records | kept)
 
 

@@ -94,9 +94,10 @@ class Product:
             if before is not None:
                 os.environ["RAW_DAYS"] = before
 
-    def forget(self, shop_id: str, kind: str, text: str) -> str:
+    def forget(self, shop_id: str, kind: str, text: str, *, keep_orders: bool = False) -> str:
         """Forget a person by an identifier (email, customer, visitor); what the command prints."""
-        return self._jobs("forget", "--shop", shop_id, f"--{kind}", text)
+        more = ["--keep-orders"] if keep_orders else []
+        return self._jobs("forget", "--shop", shop_id, f"--{kind}", text, *more)
 
     def verify_all(self) -> bool:
         """Whether what is stored is what it would be anew from raw."""

@@ -7,7 +7,7 @@ attempts until it is applied (`failed_batches.py`), also below `applied_through`
 `applied_through` where nothing else can be pending below it any more, and so keeps the list short for years.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from warehouse.connections.arrow import ArrowConnection
@@ -153,15 +153,17 @@ def backlogs(
     }
 
 
-def applied_batches(connection: ArrowConnection, edition: int, other: int) -> list[Batch]:
-    """The batches that an edition has applied, as if they were pending for another of its shop."""
-    return connection.table(
-        "SELECT CAST($1 AS BIGINT) AS edition, p.shop_key, p.batch_id, p.rows, 0 AS attempts, "
+def applied_batches(connection: ArrowConnection, others: Mapping[int, int]) -> list[Batch]:
+    """The batches that editions have applied, as if they were pending for others of their shops (`others`: by
+    number)."""
+    batches = connection.table(
+        "SELECT e.edition, p.shop_key, p.batch_id, p.rows, 0 AS attempts, "
         f"{_TURN} FROM import_batch p JOIN edition e ON e.shop_key = p.shop_key "
-        f"WHERE e.edition = {edition} AND {has_applied('e', 'p.batch_id')} "
-        "WINDOW earlier AS (ORDER BY p.batch_id) ORDER BY p.batch_id",
-        other,
+        f"WHERE e.edition IN ({sql_list(others)}) AND {has_applied('e', 'p.batch_id')} "
+        "WINDOW earlier AS (PARTITION BY e.edition ORDER BY p.batch_id) "
+        "ORDER BY turn, e.edition, p.batch_id"
     ).to_pylist()
+    return [batch | {"edition": others[batch["edition"]]} for batch in batches]
 
 
 def behind(connection: ArrowConnection, numbers: list[int]) -> set[int]:

@@ -78,10 +78,11 @@ def identifier_hash(hasher: EmailHasher, identifier: Identifier) -> str:
 
 
 _REMEMBER: Final = (
-    "INSERT INTO forgotten (shop_key, identifier_hash, asked_at) VALUES ({}, {}, {}) "
-    "ON CONFLICT (shop_key, identifier_hash) DO UPDATE SET removed_at = 0"
+    "INSERT INTO forgotten (shop_key, identifier_hash, asked_at, keeps_orders) VALUES ({}, {}, {}, {}) "
+    "ON CONFLICT (shop_key, identifier_hash) DO UPDATE "
+    "SET removed_at = 0, keeps_orders = excluded.keeps_orders"
 )
-_ASK: Final = sql(_REMEMBER.format(":shop_key", ":hashed", ":now"))
+_ASK: Final = sql(_REMEMBER.format(":shop_key", ":hashed", ":now", "0"))
 _LAST: Final = (
     select(tables.forgotten)
     .where(tables.forgotten.c.shop_key == bindparam("shop_key"))
@@ -142,12 +143,17 @@ _UNDER_OTHERS: Final = {
 }
 
 
-def remember(connection: ArrowConnection, shop_key: int, hashes: Collection[str], now: int) -> None:
-    """Have imports drop the rows of persons from now on. Commits."""
+def remember(
+    connection: ArrowConnection, shop_key: int, hashes: Mapping[str, bool], now: int
+) -> None:
+    """Have imports drop the rows of persons from now on. `hashes`: whether the person's orders stay, without
+    the person. Commits."""
     # An import that has begun to write ends first; one that begins later sees the hashes.
     connection.lock_shops(str(shop_key))
-    for hashed in hashes:
-        connection.execute(_REMEMBER.format("$1", "$2", "$3"), shop_key, hashed, now)
+    for hashed, keeps_orders in hashes.items():
+        connection.execute(
+            _REMEMBER.format("$1", "$2", "$3", "$4"), shop_key, hashed, now, int(keeps_orders)
+        )
     connection.commit()
 
 
@@ -188,16 +194,17 @@ def under_others(
     }
 
 
-def waiting(connection: ArrowConnection) -> dict[int, list[str]]:
-    """The hashes of the persons whose rows have not all gone, the oldest first, by shop key. Commits."""
+def waiting(connection: ArrowConnection) -> dict[int, dict[str, bool]]:
+    """The hashes of the persons whose rows have not all gone, the oldest first, and whether their orders
+    stay, by shop key. Commits."""
     rows = connection.table(
-        "SELECT shop_key, identifier_hash FROM forgotten WHERE removed_at = 0 "
+        "SELECT shop_key, identifier_hash, keeps_orders FROM forgotten WHERE removed_at = 0 "
         "ORDER BY asked_at, shop_key, identifier_hash"
     ).to_pylist()
     connection.commit()
-    hashes: dict[int, list[str]] = {}
+    hashes: dict[int, dict[str, bool]] = {}
     for row in rows:
-        hashes.setdefault(row["shop_key"], []).append(row["identifier_hash"])
+        hashes.setdefault(row["shop_key"], {})[row["identifier_hash"]] = bool(row["keeps_orders"])
     return hashes
 
 
@@ -219,14 +226,16 @@ def finish(
     connection.commit()
 
 
-def remembered(connection: ArrowConnection, shop_key: int) -> set[str]:
-    """The hashes of the persons that a shop has forgotten."""
-    rows = connection.table("SELECT identifier_hash FROM forgotten WHERE shop_key = $1", shop_key)
-    return set(rows.column(0).to_pylist())
+def remembered(connection: ArrowConnection, shop_key: int) -> dict[str, bool]:
+    """The hashes of the persons that a shop has forgotten, and whether their orders stay."""
+    rows = connection.table(
+        "SELECT identifier_hash, keeps_orders FROM forgotten WHERE shop_key = $1", shop_key
+    ).to_pylist()
+    return {row["identifier_hash"]: bool(row["keeps_orders"]) for row in rows}
 
 
 def remembered_by_shop(connection: ArrowConnection) -> dict[int, set[str]]:
-    """The same of each shop that has forgotten somebody."""
+    """The hashes alone, of each shop that has forgotten somebody."""
     hashes: dict[int, set[str]] = {}
     for row in connection.table("SELECT shop_key, identifier_hash FROM forgotten").to_pylist():
         hashes.setdefault(row["shop_key"], set()).add(row["identifier_hash"])

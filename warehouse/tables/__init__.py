@@ -45,7 +45,7 @@ from warehouse.tables.queue import (
     reject,
     reject_retry,
 )
-from warehouse.tables.raw import kept_facts, kept_session, raw_event, raw_order
+from warehouse.tables.raw import kept_facts, kept_key, raw_event, raw_order
 from warehouse.tables.shops import (
     api_key,
     deleted_shop,

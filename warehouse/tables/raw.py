@@ -86,12 +86,13 @@ kept_facts: Final = Table(
     index("shop_key", "last_at"),
 )
 
-# The cells of `kept_facts` that have something of a form session: a late event of it is read with them alone.
-kept_session: Final = Table(
-    "kept_session",
+# The cells of `kept_facts` that have something of a form session or an e-mail address: a late event of it is
+# read with them alone.
+kept_key: Final = Table(
+    "kept_key",
     metadata,
-    # Of shop and session, without the form: another one may count as its.
-    key("session_hash"),
+    # Of shop and session, without the form: another one may count as its. Or of shop and address.
+    key("key_hash"),
     key("batch_id"),
     integer("shop_key"),
     index("batch_id"),

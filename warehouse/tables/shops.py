@@ -6,7 +6,16 @@ from typing import Final
 from sqlalchemy import Table, UniqueConstraint
 
 from warehouse.domain.time import NEVER
-from warehouse.tables.base import index, integer, key, metadata, serial_key, text, text_key
+from warehouse.tables.base import (
+    index,
+    integer,
+    key,
+    metadata,
+    serial_key,
+    small_integer,
+    text,
+    text_key,
+)
 
 shop: Final = Table(
     "shop",
@@ -145,4 +154,6 @@ forgotten: Final = Table(
     integer("removed_at"),
     integer("events"),
     integer("orders"),
+    # Orders stay, without the person.
+    small_integer("keeps_orders"),
 )

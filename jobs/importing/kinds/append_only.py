@@ -1,7 +1,8 @@
 """Rows that are added and never replaced: each key once, in a batch that a rollup reads.
 
 Most chunks hold only new rows and go straight into the table: staging them first would write
-everything twice. Rows of persons whom their shops have forgotten are dropped at once.
+everything twice. Rows of persons whom their shops have forgotten are dropped at once, or, where their orders
+stay, are orders without the person.
 """
 
 from dataclasses import dataclass
@@ -9,17 +10,20 @@ from typing import Final
 
 import adbc_driver_manager
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Table
 
+from jobs.importing.kinds.order_versions import without_person
 from jobs.run.clock import now_micros
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations import forgotten
+from warehouse.operations.forgotten import Identifier
 from warehouse.operations.hash_secret import hasher_within
-from warehouse.tables.base import unique_names
+from warehouse.tables.base import column_names, unique_names
 
 FORGOTTEN: Final = "forgotten"
 """The further count of the rows that are dropped."""
@@ -34,7 +38,8 @@ Batches = list[tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class Inserted:
-    """The rows that were not dropped; how many of them are new, by batch; how many were dropped."""
+    """The rows that were not dropped, as they are stored; how many of them are new, by batch; how many were
+    dropped."""
 
     rows: pa.Table
     batches: dict[int, int]
@@ -52,47 +57,59 @@ class Inserted:
 def insert_wanted(
     connection: ArrowConnection, kind: str, table: Table, rows: pa.Table, import_id: int
 ) -> Inserted:
-    """Insert the rows whose unique key is new, as `_insert_new` does, and drop those of forgotten persons."""
+    """Insert the rows whose unique key is new, as `_insert_new` does, and drop those of forgotten persons, or
+    take the persons out of them."""
     batches = _insert_new(connection, kind, table, rows, import_id)
     # It keeps its shops since it began: whoever forgets a person now waits, and whoever did is seen.
     concerned = connection.table(
         f"SELECT shop_key, batch_id FROM import_batch WHERE batch_id IN ({sql_list(batches)}) "
         "AND shop_key IN (SELECT shop_key FROM forgotten)"
     ).to_pylist()
-    dropped: set[tuple[int | str, ...]] = set()
+    kept, numbers = rows, [batch["batch_id"] for batch in concerned]
     for batch in concerned:
-        new = f"batch_id = {batch['batch_id']}"
-        keys = _drop(connection, table, batch["shop_key"], new)
-        if keys:
-            connection.execute(
-                f"UPDATE import_batch SET rows = rows - {len(keys)} WHERE {new}",
-            )
-            batches[batch["batch_id"]] -= len(keys)
-        dropped |= keys
-    if not dropped:
-        return Inserted(rows, batches)
-    empty = [number for number, count in batches.items() if not count]
-    connection.execute(f"DELETE FROM import_batch WHERE batch_id IN ({sql_list(empty)})")
-    key = zip(*(rows[name].to_pylist() for name in unique_names(table)), strict=True)
-    kept = rows.filter(pa.array([row not in dropped for row in key]))
-    left = {number: count for number, count in batches.items() if count}
-    return Inserted(kept, left, rows.num_rows - kept.num_rows)
+        remembered = forgotten.remembered(connection, batch["shop_key"])
+        hasher, new = hasher_within(connection), f"batch_id = {batch['batch_id']}"
+        found = forgotten.find(connection, hasher, table, new, set(remembered))
+        stay = {hashed for hashed in found if remembered[hashed] and table is tables.raw_order}
+        if gone := [person for hashed, person in found.items() if hashed not in stay]:
+            taken = _take(connection, table, gone, new)
+            kept = kept.filter(~_has_key_of(table, kept, taken))
+        if nameless := [found[hashed] for hashed in stay]:
+            taken = _take(connection, table, nameless, new)
+            own = without_person(taken, nameless, hasher)
+            own = own.sort_by([(name, "ascending") for name in unique_names(table)])
+            _insert_new_ones(connection, table, own, [batch["batch_id"]], import_id)
+            is_own = _has_key_of(table, kept, taken)
+            own = without_person(kept.filter(is_own), nameless, hasher)
+            # Each in its place.
+            order = np.argsort(np.argsort(is_own, kind="stable"))
+            kept = pa.concat_tables([kept.filter(~is_own), own]).take(order)
+    if kept is not rows:
+        batches |= dict.fromkeys(numbers, 0) | _count(connection, table, numbers)
+    counts = {number: count for number, count in batches.items() if count}
+    return Inserted(kept, counts, rows.num_rows - kept.num_rows)
 
 
-def _drop(
-    connection: ArrowConnection, table: Table, shop_key: int, new: str
-) -> set[tuple[int | str, ...]]:
-    """Delete the new rows of persons whom their shop has forgotten; returns the keys of these rows."""
-    hashes = forgotten.remembered(connection, shop_key)
-    found = forgotten.find(connection, hasher_within(connection), table, new, hashes)
-    if not found:
-        return set()
-    forgotten.stage(connection, found.values())
-    deleted = connection.table(
+def _take(
+    connection: ArrowConnection, table: Table, persons: list[Identifier], new: str
+) -> pa.Table:
+    """Delete the new rows of persons; returns them."""
+    forgotten.stage(connection, persons)
+    return connection.rows_of(
+        table,
         f"DELETE FROM {table.name} WHERE {new} AND {forgotten.carries(table)} "
-        f"RETURNING {names(unique_names(table))}"
+        f"RETURNING {names(column_names(table))}",
     )
-    return set(zip(*(column.to_pylist() for column in deleted.columns), strict=True))
+
+
+def _has_key_of(table: Table, rows: pa.Table, others: pa.Table) -> npt.NDArray[np.bool_]:
+    """A mask of the rows that have the unique key of one of the others."""
+    own, known = (
+        zip(*(some[name].to_pylist() for name in unique_names(table)), strict=True)
+        for some in (rows, others)
+    )
+    keys = set(known)
+    return np.array([key in keys for key in own], np.bool_)
 
 
 def _insert_new(

@@ -22,14 +22,16 @@ that was imported before would be a new version.
 """
 
 import re
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Final
 
 import orjson
 import pyarrow as pa
 
-from warehouse.domain.email_hash import KEYED_MARK
+from warehouse.domain.email_hash import KEYED_MARK, EmailHasher
 from warehouse.domain.vocabulary import UTM_FIELDS
+from warehouse.operations.forgotten import EMAIL, Identifier
 
 # By the column that has it, each stated field. `refunded` follows from the others. A cancelled order
 # stores that it was cancelled, not when.
@@ -46,11 +48,14 @@ _STATED: Final = {
     "test": "test",
     **{name: name for name in UTM_FIELDS},
 }
+_BUYER: Final = ("customer_id", "email_sha256", "visitor_id")
 _MISSING: Final = ("", 0, "[]")
 _MARK: Final = re.compile(KEYED_MARK)
+# Also within a word: `forgotten.carries` finds it there.
+_ANY_MARK: Final = "hmac:[0-9a-f]{64}"
 
 
-def with_identity(rows: pa.Table, emails: pa.DictionaryArray) -> pa.Table:
+def with_identity(rows: pa.Table, emails: pa.Array) -> pa.Table:
     """Rows of raw_order with the columns `precedence` and `content`. `emails`: see `read_emails`."""
     stated = [rows[column].to_pylist() for column in _STATED]
     keyed, plain = rows["email_sha256"].to_pylist(), emails.to_pylist()
@@ -67,6 +72,44 @@ def with_identity(rows: pa.Table, emails: pa.DictionaryArray) -> pa.Table:
     for name, column in (("precedence", precedences), ("content", contents)):
         rows = rows.append_column(name, pa.array(column, pa.string()))
     return rows
+
+
+def without_person(rows: pa.Table, persons: Iterable[Identifier], hasher: EmailHasher) -> pa.Table:
+    """Rows of raw_order that carry one of these identifiers, without their buyers: with no identifier, and no
+    hash of an address in another text. An order that has one in its id has another id.
+
+    Both hashes are made anew: those that were there could be tried with every customer of the shop."""
+    hashes = (text for kind, text in persons if kind == EMAIL)
+    address = re.compile("|".join([_ANY_MARK, *hashes]), re.IGNORECASE)
+
+    def blank(text: str) -> str:
+        return "" if address.search(text) else text
+
+    def used(text: str) -> str:
+        codes = (code for code in orjson.loads(text) if blank(code[0]))
+        kept = [[code, amount, blank(discount_id)] for code, amount, discount_id in codes]
+        return orjson.dumps(kept).decode()
+
+    def refunded(text: str) -> str:
+        return orjson.dumps([[blank(name), *more] for name, *more in orjson.loads(text)]).decode()
+
+    changed: dict[str, Callable[[str], str]] = {
+        **dict.fromkeys(_BUYER, lambda _: ""),
+        **dict.fromkeys(UTM_FIELDS, blank),
+        "codes": used,
+        "refunds": refunded,
+        "order_id": hasher.keyed,
+    }
+    kept = rows.drop_columns(["precedence", "content"])
+    for name, change in changed.items():
+        texts = (
+            change(text) if name in _BUYER or address.search(text) else text
+            for text in rows[name].to_pylist()
+        )
+        column = pa.array(texts, pa.string())
+        kept = kept.set_column(kept.column_names.index(name), name, column)
+    nobody = pa.array([""] * rows.num_rows, pa.string())
+    return with_identity(kept, nobody).select(rows.column_names)
 
 
 def _digest(text: str) -> str:

@@ -203,11 +203,134 @@ def test_rows_that_are_in_no_figure_yet_go(commands: Commands) -> None:
     ]
 
 
-def test_one_identifier_is_named(commands: Commands) -> None:
+def test_an_identifier_is_named(commands: Commands) -> None:
     commands.take("shops", [SHOP])
-    for words in ([], ["--email", EMAIL, "--visitor", VISITOR], ["--visitor", ""]):
+    for words in ([], ["--visitor", ""]):
         printed = commands("forget", "--shop", "a.example", *words, status=2)
-        assert "name one of --email, --customer and --visitor" in printed
+        assert "name the person by --email, --customer or --visitor" in printed
     assert "no shop 'c.example'" in commands(
         "forget", "--shop", "c.example", "--visitor", "v", status=1
     )
+
+
+def test_a_person_is_forgotten_by_all_identifiers_at_once(commands: Commands) -> None:
+    """A row that carries several counts once."""
+    fill(commands)
+    words = ("--customer", CUSTOMER, "--visitor", VISITOR, "--visitor", "v1", "--email", EMAIL)
+    assert forget(commands, *words, "--dry-run") == (
+        "would remove: events 6  versions of orders 2\n"
+    )
+    assert forget(commands, *words) == "removed: events 6  versions of orders 2  rejected rows 0\n"
+    assert left_of(commands.url, None, keyed(EMAIL)) == [] if "sqlite" in commands.url else True
+    counts = commands.rows("SELECT events, orders FROM forgotten ORDER BY events, orders")
+    assert len(counts) == 4
+    assert tuple(map(sum, zip(*counts, strict=True))) == (6, 2)
+    assert commands("verify", "--all") == "no differences\n"
+
+
+# What is left of Ada where her orders stay: which these are, and the code that one used.
+OF_ORDERS = ("order-of-ada", CODE)
+
+
+def revenue(commands: Commands) -> list[tuple[int, ...]]:
+    """What the orders of the shop sum up to, which hers are a part of."""
+    commands("rollup")
+    return commands.rows(
+        "SELECT SUM(d.orders), SUM(d.gross), SUM(d.refunded) FROM daily_attribution d "
+        "JOIN shop s ON s.edition = d.edition"
+    )
+
+
+def test_orders_stay_without_the_person(commands: Commands, server: URL | None) -> None:
+    fill(commands)
+    later = {"created_at": "2026-01-06T00:00:00Z", "customer_id": CUSTOMER}
+    commands.take("orders", [order(order_id="order-of-ada-2", email=EMAIL, **later)])
+    before = revenue(commands)
+    words = ("--email", EMAIL, "--keep-orders")
+    assert forget(commands, *words, "--dry-run").splitlines()[0] == (
+        "would remove: events 6  the buyers of versions of orders 3"
+    )
+    assert forget(commands, *words).splitlines() == [
+        "removed: events 6  the buyers of versions of orders 3  rejected rows 0",
+        f"also seen with customer {CUSTOMER}: 0 rows of it are left; "
+        f"forget it with --keep-orders --customer {CUSTOMER}",
+        "also seen with visitor v1: 0 rows of it are left; forget it with --keep-orders --visitor v1",
+        f"also seen with visitor {VISITOR}: 0 rows of it are left; "
+        f"forget it with --keep-orders --visitor {VISITOR}",
+    ]
+    gone = (keyed(EMAIL), VISITOR, CUSTOMER, "event-ada-", "Named by Ada", "only Ada says this")
+    assert left_of(commands.url, server, *gone, *OF_ORDERS) == list(OF_ORDERS)
+    assert revenue(commands) == before
+    assert commands("verify", "--all") == "no differences\n"
+    # The same files, and another version of her order, which has a refund.
+    assert commands.take("events", events())["forgotten"] == 6
+    refund = {"refund_id": "r", "created_at": "2026-01-09T00:00:00Z", "amount_cents": 300}
+    refunded = order(
+        order_id="order-of-ada-2", updated_at="2026-01-09", email=EMAIL, refunds=[refund], **later
+    )
+    counts = commands.take("orders", [*orders(), refunded])
+    assert (counts["new"], counts["replaced"], counts["duplicate"]) == (0, 1, 3)
+    ((number, gross, money_back),) = before
+    assert revenue(commands) == [(number, gross, money_back + 300)]
+    assert left_of(commands.url, server, *gone, *OF_ORDERS) == list(OF_ORDERS)
+    assert commands("verify", "--all") == "no differences\n"
+
+
+def test_the_version_of_an_order_that_stood_stands(commands: Commands) -> None:
+    """Of one instant are two versions of Ada's, and one without a buyer between, below or above them."""
+    commands.take("shops", [SHOP])
+    versions = [
+        order(order_id=f"o{number}", total_cents=total * 7**number, **buyer)
+        for number in range(8)
+        for total, buyer in ((1, {"visitor_id": VISITOR}), (2, {"email": EMAIL}), (3, {}))
+    ]
+    commands.take("orders", versions)
+    before = revenue(commands)
+    forget(commands, "--email", EMAIL, "--visitor", VISITOR, "--keep-orders")
+    assert revenue(commands) == before
+    assert (
+        commands.rows("SELECT 1 FROM raw_order WHERE visitor_id <> '' OR email_sha256 <> ''") == []
+    )
+    assert commands.take("orders", versions)["duplicate"] == len(versions)
+    assert revenue(commands) == before
+    assert commands("verify", "--all") == "no differences\n"
+
+
+def test_imports_of_kept_orders_can_be_undone(commands: Commands) -> None:
+    """Two versions differ in the buyer alone. Whoever brought or repeated one has what is left of both."""
+    commands.take("shops", [SHOP])
+    one, two = order(visitor_id=VISITOR), order(visitor_id=VISITOR, customer_id=CUSTOMER)
+    for rows in ([one, order(order_id="o2", visitor_id=VISITOR)], [two], [one]):
+        commands.take("orders", rows)
+    commands("rollup")
+    forget(commands, "--visitor", VISITOR, "--keep-orders")
+    assert sorted(commands.rows("SELECT order_id FROM raw_order")) == ["o1", "o2"]
+    commands.take("orders", [two])
+    left = {2: ["o1"], 4: ["o1"], 3: ["o1"], 5: []}
+    for import_id, orders_left in left.items():
+        commands("imports", "undo", str(import_id))
+        assert commands.rows("SELECT order_id FROM raw_order") == orders_left
+        assert commands("verify", "--all") == "no differences\n"
+
+
+def test_addresses_in_other_texts_of_kept_orders_go(commands: Commands, server: URL | None) -> None:
+    commands.take("shops", [SHOP])
+    refund = {"refund_id": EMAIL, "created_at": "2026-01-04", "amount_cents": 100}
+    codes = [{"code": EMAIL, "amount_cents": 5}, {"code": "SAVE", "discount_id": EMAIL}]
+    rows = [
+        order(order_id=EMAIL, customer_id=EMAIL, utm_content=EMAIL),
+        order(
+            order_id="o2", discount_codes=codes, utm_term=f"x{marked(EMAIL)}y", utm_source="meta"
+        ),
+        order(order_id="o3", refunds=[refund], visitor_id="v1"),
+    ]
+    commands.take("orders", rows)
+    before = revenue(commands)
+    assert "orders 3" in forget(commands, "--email", EMAIL, "--keep-orders")
+    assert left_of(commands.url, server, keyed(EMAIL), "v1.") == []
+    assert revenue(commands) == before
+    assert commands.take("orders", rows)["duplicate"] == 3
+    assert revenue(commands) == before
+    kept = commands.rows("SELECT codes, utm_source FROM raw_order WHERE order_id = 'o2'")
+    assert kept == [('[["SAVE",0,""]]', "meta")]
+    assert commands("verify", "--all") == "no differences\n"

@@ -71,6 +71,6 @@ def test_the_parts_give_what_all_gave(sqlite_url: str, given_world: World, seed:
         found = with_kept(rest, [(editions[shop_key], facts) for _, shop_key, facts in kept])
         for name, rows in vars(expected).items():
             assert_frame_equal(in_order(getattr(found, name)), in_order(rows), obj=name)
-        for table in ("kept_facts", "kept_session"):
+        for table in ("kept_facts", "kept_key"):
             connection.execute(f"DELETE FROM {table}")
         connection.commit()

@@ -179,3 +179,34 @@ def test_a_table_that_has_grown_is_counted_again(postgres_url: str) -> None:
             )
             connection.commit()
             await_count(connection, last)
+
+
+def test_sessions_of_many_shops_are_looked_up_by_index(postgres_url: str) -> None:
+    """Also in a table that was never counted, beside many batches that wait."""
+    shops, sessions = 100, 4_000
+    numbers = range(3 * sessions)
+    rows = {
+        "shop_key": [number % shops + 1 for number in numbers],
+        "event_id": [f"e{number}" for number in numbers],
+        "form_session_id": [f"s{number % sessions}" for number in numbers],
+    }
+    every_shop = f"FROM generate_series(1, {shops}) shop"
+    scans = "SELECT SUM(seq_scan) FROM pg_stat_xact_user_tables WHERE relname = 'raw_event'"
+    with open_arrow(postgres_url) as connection:
+        append(connection, rows)
+        connection.execute(
+            "INSERT INTO edition (shop_key, timezone, window_days, logic_version, state) "
+            f"SELECT shop, 'UTC', 30, 1, 'current' {every_shop}"
+        )
+        connection.execute(
+            "INSERT INTO import_batch (shop_key, kind, rows, imported_at) "
+            f"SELECT shop, 'events', 1, 0 {every_shop}, generate_series(1, 5)"
+        )
+        connection.commit()
+        connection.prefer_index_lookups()
+        touched.stage(connection, f"SELECT {touched.SESSION} FROM raw_event")
+        before = connection.value(scans)
+        editions = {shop: shop for shop in range(1, shops + 1)}
+        with closing(events_of_touched(connection, editions, ())) as parts:
+            assert sum(len(part.events) for part in parts) == len(numbers)
+        assert connection.value(scans) == before

@@ -21,11 +21,13 @@ A = 1
 EMAIL = "ada@mail.example"
 
 
-def remembered(warehouse: Warehouse, kind: str, text: str, shop_key: int = A) -> None:
+def remembered(
+    warehouse: Warehouse, kind: str, text: str, shop_key: int = A, *, keeps_orders: bool = False
+) -> None:
     """Have a person forgotten of whom there is no row."""
     with open_arrow(warehouse.url) as connection:
         person = identifier_of(HASHER, kind, text)
-        remember(connection, shop_key, [identifier_hash(HASHER, person)], 1)
+        remember(connection, shop_key, {identifier_hash(HASHER, person): keeps_orders}, 1)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +77,35 @@ def test_versions_of_orders_are_counted_as_without_the_dropped_ones(warehouse: W
     }  # fmt: skip
 
 
+def test_orders_that_stay_come_without_their_buyers(warehouse: Warehouse) -> None:
+    """In their places among the other versions; a person of whom nothing stays comes first."""
+    remembered(warehouse, "visitor", "ada", keeps_orders=True)
+    remembered(warehouse, "visitor", "bob")
+    at = "2026-01-0{}T00:00:00Z".format
+    rows = [
+        order(updated_at=at(4), visitor_id="ada", customer_id="c1", total_cents=4),
+        order(updated_at=at(3), visitor_id="eve", total_cents=3),
+        order(updated_at=at(5), visitor_id="ada", email=EMAIL, total_cents=5),
+        order(order_id="o2", visitor_id="bob"),
+        order(order_id="o3", visitor_id="bob", email=EMAIL),
+    ]
+    remembered(warehouse, "email", EMAIL, keeps_orders=True)
+    counts = warehouse.take("orders", rows)
+    assert counts == {
+        "read": 5, "new": 1, "duplicate": 1, "replaced": 1, "rejected": 0, "forgotten": 2,
+    }  # fmt: skip
+    stored = "SELECT gross, visitor_id, customer_id, email_sha256 FROM raw_order ORDER BY gross"
+    nobody = ("", "", "")
+    assert warehouse.rows(stored) == [(3, "eve", "", ""), (4, *nobody), (5, *nobody)]
+    assert warehouse.rows("SELECT rows FROM import_batch") == [3]
+    counts = warehouse.take("orders", rows)
+    assert (counts["new"], counts["duplicate"], counts["forgotten"]) == (0, 3, 2)
+    assert warehouse.rows("SELECT import_id, COUNT(*) FROM repeated_order GROUP BY import_id") == [
+        (2, 3)
+    ]
+    assert warehouse.take("events", [event(visitor_id="ada")])["forgotten"] == 1
+
+
 def test_an_address_in_another_field_is_the_persons(warehouse: Warehouse) -> None:
     remembered(warehouse, "email", EMAIL)
     rows = [
@@ -115,7 +146,7 @@ def test_no_row_slips_in_while_a_person_is_forgotten(
         importing = pool.submit(warehouse.take, "events", [event(visitor_id="ada")])
         assert written.wait(PATIENCE_SECONDS)
         pool.submit(commit_then)
-        forgetting.forget(run, A, identifier_of(HASHER, "visitor", "ada"))
+        forgetting.forget(run, A, [identifier_of(HASHER, "visitor", "ada")], keeps_orders=False)
         forgot.set()
         assert importing.result()["new"] == 1
     assert warehouse.records("SELECT * FROM raw_event") == []

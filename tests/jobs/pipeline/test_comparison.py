@@ -163,11 +163,11 @@ def test_all_finds_each_column_that_is_wrong(commands: Commands) -> None:
         connection, (edition,) = run.connection, current(run)
 
         def compare(held: Claim) -> None:
-            with plan.built_anew(run, held, edition) as anew:
-                assert comparison.compare_editions(connection, edition, anew) == {}
+            with plan.built_anew(run, held) as pairs:
+                assert comparison.compare_editions(connection, pairs) == {}
                 for table, name in COLUMNS:
                     make_wrong(connection, edition, table, name)
-                    found = comparison.compare_editions(connection, edition, anew)
+                    found = comparison.compare_editions(connection, pairs)
                     if table.name not in {place for _, place, _ in found}:
                         unseen.append(f"{table.name}.{name}")
                     connection.rollback()
@@ -183,16 +183,16 @@ def test_a_text_that_nothing_names_may_be_stored(commands: Commands) -> None:
         connection, (edition,) = run.connection, current(run)
 
         def compare(held: Claim) -> None:
-            with plan.built_anew(run, held, edition) as anew:
-                stored = (anew.edition, text_id("of"), "of")
+            with plan.built_anew(run, held) as pairs:
+                stored = (pairs[edition].edition, text_id("of"), "of")
                 connection.execute("INSERT INTO dim_text VALUES ($1, $2, $3)", *stored)
-                assert comparison.compare_editions(connection, edition, anew) == {}
+                assert comparison.compare_editions(connection, pairs) == {}
                 connection.execute(
                     "DELETE FROM dim_text WHERE edition = $1 AND id = $2",
                     edition.edition,
                     text_id("y"),
                 )
-                found = comparison.compare_editions(connection, edition, anew)
+                found = comparison.compare_editions(connection, pairs)
                 assert [place for _, place, _ in found] == ["dim_text"]
                 connection.rollback()
 
@@ -287,3 +287,37 @@ def test_a_backfill_mends_what_followed_from_the_rows_of_its_days(
     commands("verify", "--all", status=1)
     commands("backfill", "--from", "2026-01-01", "--to", "2026-01-03")
     commands("verify", "--all")
+
+
+def test_small_shops_are_compared_with_a_rebuild_together(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to so many rows; each difference is told of its own shop, in the order of the shops."""
+    shops = [f"shop-{number}.example" for number in range(5)]
+    take(commands, *shops)
+    own = "SET gross = gross + 7 WHERE edition IN (SELECT edition FROM shop WHERE shop_id = '{}')"
+    for shop in (shops[4], shops[1]):
+        commands.change(f"UPDATE fact_order {own.format(shop)} AND order_id = 'again'")
+    together: list[list[str]] = []
+    compare = comparison.compare_editions
+
+    def compared(connection: ArrowConnection, pairs: dict[Edition, Edition]) -> Any:
+        together.append([edition.shop_id for edition in pairs])
+        return compare(connection, pairs)
+
+    monkeypatch.setattr(comparison, "compare_editions", compared)
+    monkeypatch.setattr("jobs.pipeline.batching.BATCH_ROWS", 2 * (len(EVENTS) + len(ORDERS)))
+    lines = commands("verify", "--all", status=1).splitlines()
+    assert together == [shops[:2], shops[2:4], shops[4:]]
+    told = "{}: 1 rows of fact_order differ"
+    assert [line for line in lines if "fact_order" in line] == [
+        told.format(shop) for shop in (shops[1], shops[4])
+    ]
+    assert commands.rows("SELECT differing_rows > 0 FROM edition ORDER BY edition") == [
+        0,
+        1,
+        0,
+        0,
+        1,
+    ]
+    assert commands.rows("SELECT COUNT(*) FROM edition WHERE state = 'scratch'") == [0]

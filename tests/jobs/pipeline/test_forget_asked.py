@@ -164,3 +164,16 @@ def test_the_command_takes_rejects_of_no_known_shop_by_fields_alone(commands: Co
     assert "***" in kept
     texts = [json.loads(text) for text in kept if text != "***"]
     assert [row["event_id"] for row in texts] == ["3"]
+
+
+def test_a_run_that_was_killed_is_ended_as_it_was_begun(commands: Commands, engine: Engine) -> None:
+    """It kept the orders of one person; another member asked for one whose orders go."""
+    commands.take("orders", [order(order_id=f"o{name}", visitor_id=name) for name in ("v1", "v2")])
+    commands("rollup")
+    ask(engine, commands, "visitor", "v1", "v2")
+    commands.change("UPDATE forgotten SET keeps_orders = 1 WHERE asked_at = 1000000")
+    said = commands("rollup", "--refresh")
+    assert "removed persons: 2  events 0  versions of orders 2" in said
+    assert commands.rows("SELECT order_id, visitor_id FROM raw_order") == [("ov1", "")]
+    assert sorted(commands.rows("SELECT orders FROM forgotten")) == [0, 1]
+    assert commands("verify", "--all") == "no differences\n"

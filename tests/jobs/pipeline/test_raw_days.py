@@ -1,6 +1,6 @@
 """Raw events older than RAW_DAYS: which go, what is kept of them, and what then says so."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -184,6 +184,42 @@ def test_each_address_keeps_its_last_sighting(jobs: Commands) -> None:
     jobs("purge")
     jobs("rebuild")
     assert jobs.rows(seen) == [5_000_000, 9_000_000]
+
+
+def test_what_decides_last_is_looked_for_in_few_kept_facts(
+    jobs: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In those with the address, and in those that are as late as the step's last event that is left."""
+    monkeypatch.setattr("jobs.pipeline.raw_days._SMALL_ROWS", 0)
+    step = {"type": "step_view", "step_id": "st", "step_index": 1, "step_name": "A step"}
+    jobs("rollup")
+    jobs("purge")
+    jobs.take("events", [BOB, event(event_id="e7", occurred_at=OLD, email="bob@b.example", **step)])
+    jobs("rollup")
+    jobs("purge")
+    assert len(kept(jobs)) == 2
+    days_ago = [(datetime.now(UTC) - timedelta(days=day)).isoformat() for day in (3, 2)]
+    for name, at in zip(("e8", "e9"), days_ago, strict=True):
+        seen = {"email": EMAIL, "customer_id": f"customer of {name}"}
+        jobs.take(
+            "events", [event(event_id=name, form_session_id=name, occurred_at=at, **seen | step)]
+        )
+    jobs("rollup")
+    decoded: list[bytes] = []
+    decode = kept_facts_io._decoded
+
+    def counted(content: bytes) -> KeptFacts:
+        decoded.append(content)
+        return decode(content)
+
+    monkeypatch.setattr(kept_facts_io, "_decoded", counted)
+    newest = max(jobs.rows("SELECT import_id FROM import_file"))
+    jobs("imports", "undo", str(newest))
+    assert len(decoded) == 1
+    jobs("imports", "undo", str(newest - 1))
+    assert len(decoded) == 3, "no later event of the step is left"
+    assert jobs.rows("SELECT customer_id FROM fact_email ORDER BY customer_id") == ["c1"]
+    jobs("verify", "--all")
 
 
 def test_a_late_event_merges_with_what_was_kept(jobs: Commands) -> None:

@@ -3,6 +3,9 @@
 import json
 from datetime import UTC, datetime, timedelta
 
+import pytest
+from adbc_driver_manager.dbapi import Cursor
+
 from tests.support.import_files import Row, as_ndjson, event, order
 from tests.support.job_commands import Commands
 
@@ -80,3 +83,28 @@ def test_a_landed_file_keeps_its_name_on_one_line(sqlite_commands: Commands) -> 
     commands("landing", status=1)
     said = commands("status", status=1)
     assert "a\\n\\x1b[31m.txt could not be imported" in said
+
+
+def test_more_shops_are_not_more_statements(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of shops of every kind: with rows that wait, that are behind, and that have nothing."""
+    sent: list[str] = []
+    execute = Cursor.execute
+
+    def counted(self: Cursor, statement: str, *values: object) -> None:
+        sent.append(statement)
+        execute(self, statement, *values)
+
+    monkeypatch.setattr(Cursor, "execute", counted)
+    numbers = []
+    for first, last in ((0, 3), (3, 60)):
+        shops = [of_shop(number) for number in range(first, last)]
+        commands.take("shops", [{"shop_id": shop, "currency": "EUR"} for shop in shops])
+        commands.take("orders", [order(shop_id=shop) for shop in shops[1:]])
+        commands("rollup")
+        commands.take("orders", [order(shop_id=shop, order_id="late") for shop in shops[2:]])
+        sent.clear()
+        assert len(commands.status()["shops"]) == last
+        numbers.append(len(sent))
+    assert numbers[0] == numbers[1]

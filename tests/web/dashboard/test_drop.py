@@ -337,7 +337,7 @@ def test_forget_lists_it(two: TwoShops, landing: Path, capfd: pytest.CaptureFixt
     from warehouse.operations.forgotten import EMAIL, Identifier
 
     send(two, "o.csv", b"Id,Email\n1,Eve@mail.example\n")
-    person = Identifier(EMAIL, "eve@mail.example")
-    (path,) = files_of_person(landing, A, person, "Eve@mail.example").naming
+    person = {Identifier(EMAIL, "eve@mail.example"): "Eve@mail.example"}
+    (path,) = files_of_person(landing, A, person).naming
     assert path.parent == landing / ".dropped" / A
-    assert files_of_person(landing, B, person, "Eve@mail.example").naming == []
+    assert files_of_person(landing, B, person).naming == []

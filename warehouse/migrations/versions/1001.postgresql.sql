@@ -460,6 +460,7 @@ CREATE TABLE forgotten (
 	removed_at BIGINT DEFAULT '0' NOT NULL,
 	events BIGINT DEFAULT '0' NOT NULL,
 	orders BIGINT DEFAULT '0' NOT NULL,
+	keeps_orders SMALLINT DEFAULT '0' NOT NULL,
 	CONSTRAINT pk_forgotten PRIMARY KEY (shop_key, identifier_hash)
 );
 CREATE TABLE form (
@@ -582,13 +583,13 @@ CREATE TABLE kept_facts (
 	CONSTRAINT pk_kept_facts PRIMARY KEY (batch_id)
 );
 CREATE INDEX ix_kept_facts_shop_key_last_at ON kept_facts (shop_key, last_at);
-CREATE TABLE kept_session (
-	session_hash BIGINT NOT NULL,
+CREATE TABLE kept_key (
+	key_hash BIGINT NOT NULL,
 	batch_id BIGINT NOT NULL,
 	shop_key BIGINT DEFAULT '0' NOT NULL,
-	CONSTRAINT pk_kept_session PRIMARY KEY (session_hash, batch_id)
+	CONSTRAINT pk_kept_key PRIMARY KEY (key_hash, batch_id)
 );
-CREATE INDEX ix_kept_session_batch_id ON kept_session (batch_id);
+CREATE INDEX ix_kept_key_batch_id ON kept_key (batch_id);
 CREATE TABLE member (
 	member_key BIGSERIAL NOT NULL,
 	email TEXT COLLATE "C" DEFAULT '' NOT NULL,
