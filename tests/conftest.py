@@ -43,6 +43,7 @@ BOTH_DATABASES = (
     "warehouse",
     "contract/test_form_rules.py",
     "jobs/commands/test_forget.py",
+    "jobs/commands/test_scheduled_backups.py",
     "jobs/importing/test_ads.py",
     "jobs/importing/test_chosen_rejects.py",
     "jobs/importing/test_events.py",

@@ -92,6 +92,7 @@ POSTGRES_CORE: Final = (
     "contract/test_equal_age.py::test_a_world_at_any_age",
     "contract/test_life.py",
     "jobs/commands/test_forget.py::test_another_shop_keeps_its_rows",
+    "jobs/commands/test_scheduled_backups.py::test_no_backup_for_two_days",
     "jobs/importing/test_chosen_rejects.py::test_chosen_by_kind_file_shop_and_number",
     "jobs/importing/test_forgotten_forms.py::test_a_form_goes_with_its_last_event",
     "jobs/importing/test_forgotten_rows.py::test_versions_of_orders_are_counted_as_without_the_dropped_ones",
