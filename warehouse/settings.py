@@ -408,9 +408,14 @@ def is_public_https() -> bool:
 
 def public_url() -> str:
     """The address at which people reach the service, without a slash at its end."""
-    return str(PUBLIC_URL.get() or f"http://{HOST.get()}:{PORT.get()}")
+    return str(PUBLIC_URL.get() or f"http://{_reached(HOST.get())}:{PORT.get()}")
+
+
+def _reached(host: str) -> str:
+    """The name by which this machine reaches what listens on an address: nothing is reached by "all"."""
+    return "localhost" if host in ("0.0.0.0", "::", "[::]") else host
 
 
 def collect_url() -> str:
     """The address at which pages of shops reach the collector, without a slash at its end."""
-    return str(COLLECT_URL.get() or f"http://{COLLECT_HOST.get()}:{COLLECT_PORT.get()}")
+    return str(COLLECT_URL.get() or f"http://{_reached(COLLECT_HOST.get())}:{COLLECT_PORT.get()}")
