@@ -63,6 +63,8 @@ THOROUGH: Final = (
     ),
     "system/test_attack.py",
     "system/test_fuzz.py",
+    # days by a clock that is set
+    "system/test_year.py",
     "web/openapi/test_conformance.py",
     # what a browser does with every page, but for BROWSER_CORE
     "system/browser",
