@@ -95,7 +95,7 @@ test-rest: $(READY_TO_CHECK)
 	@$(PYTHON) -m tests.support.statements
 
 .PHONY: test-deep
-test-deep: $(READY_TO_CHECK) ## try many more random examples, faults, requests and a soak (hours)
+test-deep: $(READY_TO_CHECK) ## try many more random examples, faults, requests, a soak and a year (hours)
 	@$(PATIENT) INVARIANT_EXAMPLES=50 $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 0 \
 	  -m hypothesis --hypothesis-profile deep
 	@$(PATIENT) $(PYTHON) -m pytest -n $(TEST_WORKERS) --timeout 0 -m deep

@@ -386,8 +386,8 @@ def verify(**options: Any) -> None:
 @main.command()
 @click.argument("job", metavar="JOB")
 def run(**options: Any) -> None:
-    """Run a JOB of the schedule now: nightly, refresh, verify, purge, landing,
-    dropped or pull:NAME.
+    """Run a JOB of the schedule now: nightly, refresh, verify, purge, backup,
+    landing, dropped or pull:NAME.
 
     It is recorded under that name. If it is already running, here or on another machine, the exit
     status is 75.
@@ -448,11 +448,14 @@ def purge(**options: Any) -> None:
 
 
 @main.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=_FILE, required=False)
+@scheduled_as_option
 def backup(**options: Any) -> None:
     """Write the whole warehouse, as it is at one instant, to FILE.
 
-    Everything else may run meanwhile. FILE appears, or replaces an earlier one, when it is complete.
+    Everything else may run meanwhile. FILE appears, or replaces an earlier one, when it is complete and was
+    read to its end. Without FILE, it is the next one in BACKUP_DIR, where those go then that are older than
+    BACKUP_DAYS, or beyond BACKUP_KEEP.
     """
     from jobs.commands.backup import backup_command
 

@@ -67,6 +67,8 @@ THOROUGH: Final = (
     ),
     "system/test_attack.py",
     "system/test_fuzz.py",
+    # days by a clock that is set
+    "system/test_year.py",
     "web/openapi/test_conformance.py",
     # what a browser does with every page, but for BROWSER_CORE
     "system/browser",
@@ -97,6 +99,7 @@ POSTGRES_CORE: Final = (
     "contract/test_life.py",
     "jobs/commands/test_forget.py::test_another_shop_keeps_its_rows",
     "jobs/commands/test_forget.py::test_imports_of_kept_orders_can_be_undone",
+    "jobs/commands/test_scheduled_backups.py::test_no_backup_for_two_days",
     "jobs/importing/test_chosen_rejects.py::test_chosen_by_kind_file_shop_and_number",
     "jobs/importing/test_forgotten_forms.py::test_a_form_goes_with_its_last_event",
     "jobs/importing/test_forgotten_rows.py::test_versions_of_orders_are_counted_as_without_the_dropped_ones",

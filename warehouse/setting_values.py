@@ -177,6 +177,10 @@ def cron(text: str) -> str:
     return text
 
 
+def cron_or_none(text: str) -> str:
+    return cron(text) if text else ""
+
+
 def networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     try:
         return tuple(ip_network(part, strict=False) for part in as_list(text))

@@ -94,6 +94,35 @@ PURGE_CRON: Final = Setting(
     "is left of deleted shops are deleted: a cron expression, in UTC",
     used_by=(SCHEDULER,),
 )
+BACKUP_CRON: Final = Setting(
+    "BACKUP_CRON",
+    "",
+    values.cron_or_none,
+    "when a backup is taken: a cron expression, in UTC; without it, none is",
+    example="15 1 * * *",
+    used_by=(SCHEDULER,),
+)
+BACKUP_DIR: Final = Setting(
+    "BACKUP_DIR",
+    "var/backups",
+    values.folder,
+    "the folder of the backups that are taken on a schedule",
+    used_by=(JOBS,),
+)
+BACKUP_KEEP: Final = Setting(
+    "BACKUP_KEEP",
+    "14",
+    values.Number(1, 10_000),
+    "the most backups in BACKUP_DIR; the oldest is deleted once a new one was checked",
+    used_by=(JOBS,),
+)
+BACKUP_DAYS: Final = Setting(
+    "BACKUP_DAYS",
+    "30",
+    values.DAYS,
+    "days after which a backup in BACKUP_DIR is deleted, once a new one was checked",
+    used_by=(JOBS,),
+)
 RUNS_DAYS: Final = Setting(
     "RUNS_DAYS",
     "90",
@@ -379,9 +408,14 @@ def is_public_https() -> bool:
 
 def public_url() -> str:
     """The address at which people reach the service, without a slash at its end."""
-    return str(PUBLIC_URL.get() or f"http://{HOST.get()}:{PORT.get()}")
+    return str(PUBLIC_URL.get() or f"http://{_reached(HOST.get())}:{PORT.get()}")
+
+
+def _reached(host: str) -> str:
+    """The name by which this machine reaches what listens on an address: nothing is reached by "all"."""
+    return "localhost" if host in ("0.0.0.0", "::", "[::]") else host
 
 
 def collect_url() -> str:
     """The address at which pages of shops reach the collector, without a slash at its end."""
-    return str(COLLECT_URL.get() or f"http://{COLLECT_HOST.get()}:{COLLECT_PORT.get()}")
+    return str(COLLECT_URL.get() or f"http://{_reached(COLLECT_HOST.get())}:{COLLECT_PORT.get()}")

@@ -6,24 +6,42 @@ from pathlib import Path
 
 from jobs.run.clock import now_micros
 from jobs.run.console import Bar, bar, report
-from jobs.run.errors import CommandFailed
+from jobs.run.errors import AlreadyRunning, CommandFailed, in_one_line
 from jobs.run.signals import Stopped, graceful_stop, raise_if_stopped
 from warehouse import settings
-from warehouse.backups import BackupError, Progress, back_up, restore
+from warehouse.backups import BackupError, Progress, back_up, folder, restore
 from warehouse.connections.arrow import open_arrow
 from warehouse.operations import job_runs
+from warehouse.operations.schedulers import BACKUP
 
 
-def backup_command(file: Path) -> None:
-    with _recorded("backup", file) as url, _bars() as progress:
-        back_up(url, file, progress)
-    report(f"backed up to {file} ({file.stat().st_size:,} bytes)")
+def backup_command(file: Path | None, scheduled_as: str | None) -> None:
+    job = scheduled_as or BACKUP
+    if file is not None:
+        with _recorded(job, file) as url:
+            _back_up(url, file)
+        return
+    place = settings.BACKUP_DIR.get()
+    file = folder.next_file(place, now_micros())
+    with _recorded(job, file) as url, folder.locked(place) as is_ours:
+        if not is_ours:
+            raise AlreadyRunning(f"backup is already running: another process writes to {place}")
+        _back_up(url, file)
+        keep, days = settings.BACKUP_KEEP.get(), settings.BACKUP_DAYS.get()
+        if deleted := folder.purge(file, now_micros(), keep, days):
+            report(f"deleted {deleted} older backups")
 
 
 def restore_command(file: Path, force: bool) -> None:
     with _recorded("restore", file) as url, _bars() as progress:
         restore(url, file, progress, force=force)
     report(f"restored from {file}; `python -m jobs status` shows what it holds")
+
+
+def _back_up(url: str, file: Path) -> None:
+    with _bars() as progress:
+        back_up(url, file, progress)
+    report(f"backed up to {file} ({file.stat().st_size:,} bytes), and read to its end")
 
 
 @contextmanager
@@ -34,20 +52,30 @@ def _recorded(job: str, file: Path) -> Iterator[str]:
     and before a restore it may have another schema, or not exist.
     """
     url = settings.WAREHOUSE_URL.get()
-    started_at, record, state = now_micros(), job_runs.Record(job, str(file)), job_runs.DONE
+    started_at, record, state = now_micros(), job_runs.Record(job, str(file)), job_runs.FAILED
     try:
         with graceful_stop(lambda: None):
             yield url
+        state = job_runs.DONE
     except Stopped as stopped:
         state, record.error = job_runs.STOPPED, str(stopped)
         raise
+    except AlreadyRunning:
+        state = ""
+        raise
     except (BackupError, OSError) as error:
-        state, record.error = job_runs.FAILED, str(error)
+        record.error = str(error)
         raise CommandFailed(str(error)) from error
+    except Exception as error:
+        record.error = in_one_line(error)
+        raise
     finally:
-        with suppress(Exception), open_arrow(url, wait_for_locks=False) as connection:
-            job_runs.begin(connection, record, started_at)
-            job_runs.update(connection, record, now_micros(), state)
+        if state:
+            # One that is done, and not on record, would be missed in two days.
+            waits = state == job_runs.DONE
+            with suppress(Exception), open_arrow(url, wait_for_locks=waits) as connection:
+                job_runs.begin(connection, record, started_at)
+                job_runs.update(connection, record, now_micros(), state)
 
 
 @contextmanager

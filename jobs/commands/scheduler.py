@@ -24,6 +24,7 @@ from warehouse import settings
 from warehouse.connections.errors import is_outage
 from warehouse.domain.time import from_micros, to_micros
 from warehouse.operations import job_runs
+from warehouse.operations.schedulers import BACKUP, REFRESH
 from warehouse.operations.shop_pulls import list_pulls
 from warehouse.setting_values import SettingError
 
@@ -48,7 +49,12 @@ def scheduler_command() -> None:
     for job in jobs:
         # A run that was missed is made up for once: because the last one took too long, or because no
         # scheduler was running.
-        at_once = job.name == "refresh" or _is_missed(job, last.get(job.name), now)
+        at_once = (
+            job.name == REFRESH
+            # Whether it works shows at its first time.
+            or (job.name == BACKUP and bool(last) and BACKUP not in last)
+            or _is_missed(job, last.get(job.name), now)
+        )
         _add(scheduler, children, job, now if at_once else job.next_time(now))
     pulls = _Pulls(scheduler, children)
     scheduler.add_job(

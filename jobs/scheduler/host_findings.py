@@ -10,6 +10,7 @@ from typing import Final
 
 from jobs.landing import folder
 from jobs.landing.held_file import report_name
+from warehouse import settings
 from warehouse.operations.conditions import DISK_LOW, FAILED_FILES, LEFT_ALONE
 
 LEAST_FREE_PERCENT: Final = 10
@@ -17,12 +18,12 @@ LEAST_FREE_PERCENT: Final = 10
 
 def find(root: Path, survey: folder.Survey, warehouse: str) -> list[tuple[str, str]]:
     """Conditions and their messages: of the landing folder `root`, of which this is the survey, and of the
-    disks of the folder and of the file `warehouse` ("": it is on a server)."""
+    disks of the folder, of the backups, and of the file `warehouse` ("": it is on a server)."""
     found = [(FAILED_FILES, _failed_file(path)) for path in folder.failed(root, survey.places)]
     for left in survey.left_alone:
         advice = "Take it away, or make it a plain file or folder that the service can read"
         found.append((LEFT_ALONE, f"left alone: {left}. {advice}"))
-    places = [root, *([Path(warehouse).parent] if warehouse else [])]
+    places = [root, settings.BACKUP_DIR.get(), *([Path(warehouse).parent] if warehouse else [])]
     return found + [(DISK_LOW, message) for message in dict.fromkeys(_full_disks(places))]
 
 

@@ -14,7 +14,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 from warehouse import settings
 from warehouse.domain.cron import cron
-from warehouse.operations.schedulers import INTERVAL_ANCHOR, REFRESH
+from warehouse.operations.schedulers import BACKUP, INTERVAL_ANCHOR, REFRESH
 from warehouse.operations.shop_pulls import Pull
 
 DROPPED: Final = "dropped"
@@ -71,6 +71,7 @@ def schedule() -> tuple[Job, ...]:
     """The jobs under the present settings. Raises SettingError."""
     refresh = settings.REFRESH_MINUTES.get()
     landing = settings.LANDING_POLL_SECONDS.get()
+    backup = settings.BACKUP_CRON.get()
     return (
         _at("nightly", ("rollup",), settings.NIGHTLY_CRON.get()),
         Job(
@@ -78,6 +79,7 @@ def schedule() -> tuple[Job, ...]:
         ),
         _at("verify", ("verify", "--sample", "7"), settings.VERIFY_CRON.get()),
         _at("purge", ("purge",), settings.PURGE_CRON.get()),
+        *([_at(BACKUP, ("backup",), backup)] if backup else []),
         Job(
             "landing",
             ("landing",),

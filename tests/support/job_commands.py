@@ -28,7 +28,12 @@ class Commands(Warehouse):
     def __init__(self, url: str, folder: Path) -> None:
         super().__init__(url, folder)
         self.landing = folder / "landing"
-        self.settings = {"WAREHOUSE_URL": url, "IMPORT_DIR": str(self.landing)}
+        self.backups = folder / "backups"
+        self.settings = {
+            "WAREHOUSE_URL": url,
+            "IMPORT_DIR": str(self.landing),
+            "BACKUP_DIR": str(self.backups),
+        }
         self._started: list[Command] = []
 
     def start(self, *words: str, before: Callable[[], object] | None = None) -> Command:

@@ -22,6 +22,7 @@ from tests.support import demo_service, serving
 from tests.support.commands import run_web
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.domain.example_rows import EXAMPLE_ROWS
+from warehouse.operations.conditions import counts
 from warehouse.settings import SETTINGS
 from web.openapi.responses import EXAMPLES
 
@@ -207,6 +208,13 @@ def test_every_make_command_is_a_target() -> None:
 def test_every_setting_is_documented_with_its_default() -> None:
     documented = {row[0]: row[1] for row in rows(JOBS, "Settings")}
     assert documented == {setting.name: setting.default for setting in SETTINGS}
+
+
+def test_every_condition_is_documented_with_what_to_do() -> None:
+    """The gravest first, as `status` tells them."""
+    table = rows(JOBS, "What to watch")
+    table = table[: table.index(["message", "it means", "do"])]
+    assert [(row[0], len(row)) for row in table] == [(condition, 3) for condition in counts([])]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -18,6 +18,19 @@ def test_a_value_may_be_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert settings.PORT.get() == 8124
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "[::]"])
+def test_no_link_leads_to_an_address_that_stands_for_all(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a container listens."""
+    for name in ("PUBLIC_URL", "COLLECT_URL", "PORT", "COLLECT_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HOST", "COLLECT_HOST"):
+        monkeypatch.setenv(name, host)
+    assert settings.public_url() == "http://localhost:8000"
+    assert settings.collect_url() == "http://localhost:8001"
+
+
 def test_a_file_that_cannot_be_read_is_named_but_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,9 @@
 """Backups: a warehouse as one file, taken while everything runs, and put in place again.
 
-A backup is the state of one instant. It is written under another name, synced and renamed, so a file
-with the final name is complete. SQLite's online backup writes another SQLite file; PostgreSQL's
-`pg_dump` writes its own format. A restore is all or nothing, also for readers. A backup of SQLite can be
-restored into PostgreSQL, not the other way round.
+A backup is the state of one instant. It is written under another name, read to its end, synced and renamed,
+so a file with the final name is complete and was checked. SQLite's online backup writes another SQLite
+file; PostgreSQL's `pg_dump` writes its own format. A restore is all or nothing, also for readers. A backup of
+SQLite can be restored into PostgreSQL, not the other way round.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,9 @@ def back_up(url: str, file: Path, progress: Progress) -> None:
     if parsed.database and file.exists() and _is_warehouse(parsed, file):
         raise BackupError(f"{file} is the warehouse itself")
     with _naming(file), files.whole_or_nothing(file) as partial:
-        _MODULES[parsed.get_backend_name()].back_up(parsed, partial, progress)
+        module = _MODULES[parsed.get_backend_name()]
+        module.back_up(parsed, partial, progress)
+        module.check(parsed, partial, progress)
 
 
 def restore(url: str, file: Path, progress: Progress, *, force: bool) -> None:

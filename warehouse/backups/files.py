@@ -80,7 +80,7 @@ def require_empty(engine: Engine, *, force: bool) -> None:
             if connection.scalar(text(f"SELECT 1 FROM {name} LIMIT 1")):
                 raise BackupError(
                     "was not restored: the warehouse has data; "
-                    "to put the backup in its place, say --force"
+                    "to put the backup in its place, say --force (to make: FORCE=1)"
                 )
 
 

@@ -82,13 +82,18 @@ def back_up(url: URL, file: Path, progress: Progress) -> None:
     _run([program, *words], url, "could not be taken", reading=save)
 
 
+def check(url: URL, file: Path, progress: Progress) -> None:
+    """Read a backup to its end, into nothing: that it is whole shows nowhere else. Raises BackupError."""
+    program = _program("pg_restore", open_own(url))
+    _pour(file, [program, "--file=/dev/null"], url, "is not whole", "check", progress)
+
+
 def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     """Put a backup in the place of the warehouse. Raises BackupError."""
     engine = open_own(url)
     program = _program("pg_restore", engine)
     require_empty(engine, force=force)
-    # Read to its end, into nothing: that it is whole shows nowhere else.
-    _pour(file, [program, "--file=/dev/null"], url, "is not whole", "check", progress)
+    check(url, file, progress)
     revision = _revision(program, file, url)
     require_known(revision)
     words = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists"]

@@ -49,6 +49,13 @@ def back_up(url: URL, file: Path, progress: Progress) -> None:
         target.execute("PRAGMA journal_mode = DELETE")
 
 
+def check(_url: URL, file: Path, progress: Progress) -> None:
+    """Read a backup to its end. Raises BackupError where it is not whole, or damaged."""
+    with _meaning("is not whole"), _unchanging(file) as source:
+        _require_whole(source, file)
+        _require_sound(source, progress)
+
+
 def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     """Replace the warehouse by a backup. Raises BackupError."""
     engine = open_engine(url.render_as_string())
@@ -66,26 +73,15 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
 
 def prepare(file: Path, restoring: URL, progress: Progress) -> None:
     """Copy a backup to a file, check it there, and migrate it."""
-    # Read as it is: a log file of the same name is no part of the backup.
-    address = f"{file.absolute().as_uri()}?immutable=1"
-    with (
-        _meaning("is not whole"),
-        closing(sqlite3.connect(address, uri=True)) as source,
-        _raw(restoring) as target,
-    ):
+    with _meaning("is not whole"), _unchanging(file) as source, _raw(restoring) as target:
         revision = _revision(source)
         if revision is None:
             raise BackupError("is no backup of a warehouse")
         require_known(revision)
-        pages = int(source.execute("PRAGMA page_count").fetchone()[0])
-        if pages * _page_size(source) != file.stat().st_size:
-            raise BackupError("is not whole: its end is missing")
+        _require_whole(source, file)
         target.execute("PRAGMA synchronous = OFF")
         _copy(source, target, "read", progress)
-        progress("check", 0, 0)
-        complaint = target.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        if complaint != "ok":
-            raise BackupError(f"is damaged: {' '.join(complaint.split())}")
+        _require_sound(target, progress)
     engine = open_engine(restoring.render_as_string())
     progress("migrate", 0, 0)
     migrate_schema(engine)
@@ -100,6 +96,27 @@ def _meaning(what: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise BackupError(f"{what}: {error}") from error
+
+
+@contextmanager
+def _unchanging(file: Path) -> Iterator[sqlite3.Connection]:
+    """A backup as it is: a log file of the same name is no part of it."""
+    address = f"{file.absolute().as_uri()}?immutable=1"
+    with closing(sqlite3.connect(address, uri=True)) as connection:
+        yield connection
+
+
+def _require_whole(connection: sqlite3.Connection, file: Path) -> None:
+    pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
+    if pages * _page_size(connection) != file.stat().st_size:
+        raise BackupError("is not whole: its end is missing")
+
+
+def _require_sound(connection: sqlite3.Connection, progress: Progress) -> None:
+    progress("check", 0, 0)
+    complaint = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if complaint != "ok":
+        raise BackupError(f"is damaged: {' '.join(complaint.split())}")
 
 
 def _revision(connection: sqlite3.Connection) -> str | None:

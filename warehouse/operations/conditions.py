@@ -23,7 +23,7 @@ from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.editions.pending_batches import from_waiting
 from warehouse.operations import imports, job_runs
 from warehouse.operations.job_runs import DIED, DONE, FAILED
-from warehouse.operations.schedulers import ALIVE_MICROS, REFRESH, Landing, landings
+from warehouse.operations.schedulers import ALIVE_MICROS, BACKUP, REFRESH, Landing, landings
 from warehouse.operations.shop_pulls import ERROR
 from warehouse.operations.shop_state import BACKLOG, MISSED_REFRESHES, SET_ASIDE
 from warehouse.operations.uncollected import TOO_MANY_BYTES
@@ -36,6 +36,7 @@ FAILED_FILES: Final = "failed-files"
 LEFT_ALONE: Final = "left-alone"
 DISK_LOW: Final = "disk-low"
 NO_COLLECTOR: Final = "no-collector"
+NO_BACKUP: Final = "no-backup"
 NO_EVENTS: Final = "no-events"
 NO_ORDERS: Final = "no-orders"
 MANY_REJECTS: Final = "many-rejects"
@@ -58,6 +59,7 @@ _OF_DAYS: Final = 14
 _NO_ORDERS_MICROS: Final = 2 * MICROS_PER_DAY
 # A shop that has had none for longer than this is closed, not broken.
 _CLOSED_MICROS: Final = 30 * MICROS_PER_DAY
+_NO_BACKUP_MICROS: Final = 2 * MICROS_PER_DAY
 _MAX_REJECTED_PERCENT: Final = 5
 _SCHEDULED_PULLS: Final = (
     "SELECT name, schedule, set_up_at, ran_at FROM pull WHERE schedule <> '' ORDER BY name"
@@ -180,7 +182,11 @@ def _no_scheduler(at: _At) -> Iterator[Finding]:
                 "Start it: `python -m jobs scheduler`; it makes up for what it missed",
             )
         return
-    overdue = [pull for pull in at.query(_SCHEDULED_PULLS) if _is_overdue(pull, at.now)]
+    overdue = [
+        pull
+        for pull in at.query(_SCHEDULED_PULLS)
+        if _was_due(pull["schedule"], max(pull["set_up_at"], pull["ran_at"]), at.now - ALIVE_MICROS)
+    ]
     if overdue:
         yield Finding(
             NO_SCHEDULER,
@@ -190,13 +196,12 @@ def _no_scheduler(at: _At) -> Iterator[Finding]:
         )
 
 
-def _is_overdue(pull: Row, now: int) -> bool:
+def _was_due(schedule: str, since: int, before: int) -> bool:
     # Imported here: it takes a tenth of a second, and this is a rare case.
     from warehouse.domain.cron import cron
 
-    since = from_micros(max(pull["set_up_at"], pull["ran_at"]))
-    due = cron(pull["schedule"]).get_next_fire_time(None, since)
-    return due is not None and due < from_micros(now - ALIVE_MICROS)
+    due = cron(schedule).get_next_fire_time(None, from_micros(since))
+    return due is not None and due < from_micros(before)
 
 
 def _backlog(at: _At) -> Iterator[Finding]:
@@ -274,6 +279,29 @@ def _no_collector(at: _At) -> Iterator[Finding]:
                 f"{row['host']}; what pages send meanwhile is lost. Start it: `python -m web collect`. Where "
                 "no page sends events any more, revoke the write keys: `python -m web write-keys revoke KEY`",
             )
+
+
+def _no_backup(at: _At) -> Iterator[Finding]:
+    """Where backups are rarer than daily, one is missed a day after it was due."""
+    schedules = [job for one in at.schedulers for job in json.loads(one["schedule"])]
+    crons = [job["cron"] for job in schedules if job["job"] == BACKUP]
+    if not crons:
+        return
+    (run,) = at.query(
+        f"SELECT MAX(CASE WHEN state = '{DONE}' THEN ended_at END) AS checked_at, "
+        f"MIN(started_at) AS first_at FROM job_run WHERE job = '{BACKUP}'"
+    )
+    # Before the first one that was checked: since they are scheduled, or tried.
+    started = [one["started_at"] for one in at.schedulers]
+    since = run["checked_at"] or min(started + [run["first_at"]] * bool(run["first_at"]))
+    is_old = since < at.now - _NO_BACKUP_MICROS
+    if is_old and _was_due(crons[0], since, at.now - MICROS_PER_DAY):
+        yield Finding(
+            NO_BACKUP,
+            "",
+            f"no backup was checked for {_span(at.now - since)}, and they are scheduled. "
+            "`python -m jobs backup` takes one, or says why it cannot",
+        )
 
 
 def _no_events(at: _At) -> Iterator[Finding]:
@@ -438,6 +466,7 @@ _CHECKS: Final[dict[str, Callable[[_At], Iterator[Finding]]]] = {
     BACKLOG: _backlog,
     NO_COLLECTOR: _no_collector,
     DISK_LOW: _of_hosts(DISK_LOW),
+    NO_BACKUP: _no_backup,
     LANDING_WAITS: _landing_waits,
     LANDING_FAILED: _landing_failed,
     FAILED_FILES: _of_hosts(FAILED_FILES),

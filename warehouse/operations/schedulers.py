@@ -20,6 +20,7 @@ ALIVE_MICROS: Final = 600 * MICROS_PER_SECOND
 """A scheduler of which nothing was seen for so long is missing."""
 
 REFRESH: Final = "refresh"
+BACKUP: Final = "backup"
 
 INTERVAL_ANCHOR: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """Any instant. Intervals of a schedule are counted from it, so that others can tell the next times."""

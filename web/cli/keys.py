@@ -54,13 +54,14 @@ def mint(
     "credential_id shop_id name hint scopes state created_by created_at expires_at revoked_at last_used_at "
     "replaced_by",
     table(
-        "CREDENTIAL credential_id, SHOP shop_id, KEY key, STATE state, SCOPES scopes, "
+        "CREDENTIAL credential_id, SHOP shop_id, KEY key, STATE state, ENDS expires_at, SCOPES scopes, "
         "LAST USED last_used_at, NAME name",
+        expires_at="never",
         last_used_at="never",
     ),
 )
 def list_keys(connection: Connection, shop: str | None) -> Iterator[Listed]:
-    """List keys: their first characters, state, scopes and last use."""
+    """List keys: their first characters, state, end, scopes and last use."""
     now = wall_clock()
     for key in api_keys.list_keys(connection, shop):
         yield {

@@ -198,5 +198,8 @@ def _pages_url() -> str:
 
 
 def _print_link(pages: str, token: str) -> None:
-    click.echo("The member sets a password with this link. It works once, within three days:")
+    click.echo(
+        "The member sets a password with this link. It works once, within three days; one from before no "
+        "longer does:"
+    )
     click.echo(f"{pages}/password/{token}")

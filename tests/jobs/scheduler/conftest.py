@@ -57,7 +57,7 @@ def gauges(commands: Commands, now: int) -> dict[str, float]:
         if sample.name == "formrevenue_needs_operator"
     }
     database.close()
-    assert len(samples) == 17
+    assert len(samples) == 18
     return {condition: number for condition, number in samples.items() if number}
 
 

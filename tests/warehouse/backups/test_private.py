@@ -43,7 +43,7 @@ def test_passwords_in_the_query_are_on_no_command_line_on_postgresql(
     done(run(url, "backup", backup))
     done(run(url, "restore", "--force", backup))
     seen = (tmp_path / "seen").read_text().splitlines()
-    assert len(seen) == 4
+    assert len(seen) == 5
     assert "S3cret" not in "".join(seen)
     assert "service=formrevenue" in seen[0]
     got = (tmp_path / "got").read_text()

@@ -194,6 +194,8 @@ def test_rotate(warehouse_url: str, engine: Engine, shop: ShopBuilder) -> None:
     assert (first["state"], first["replacedBy"]) == ("expired", second["credentialId"])
     assert (second["state"], second["scopes"]) == ("active", ["analytics:read"])
     assert second["expiresAt"] == "2100-01-01T00:00:00.000Z"
+    _, *lines = run(warehouse_url, "keys", "list").stdout.splitlines()
+    assert [line.split()[4] for line in lines] == [first["expiresAt"], second["expiresAt"]]
     again = run(warehouse_url, *rotate)
     assert again.exit_code == 1
     assert re.fullmatch(r"Error: the key '.+' cannot be rotated: .+\n", again.stderr)
