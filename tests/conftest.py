@@ -6,6 +6,7 @@ only those of the core, see `tiers.py`). Where a module says that `migrated` is 
 are there.
 """
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -254,6 +255,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         tiers.mark(item)
+
+
+def pytest_collection_finish() -> None:
+    # What is there by now stays to the end: to look through it for garbage again and again takes a
+    # twentieth of a run.
+    gc.freeze()
 
 
 @pytest.fixture

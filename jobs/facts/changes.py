@@ -31,6 +31,8 @@ class Versions:
 
     def plus(self, *parts: pd.DataFrame) -> "Versions":
         """With unchanged rows added. Rows that are there already, in either version, stay."""
+        if not any(map(len, parts)):
+            return self
         rows = unique_ids(*parts)
         rows = rows[~(rows.index.isin(self.old.index) | rows.index.isin(self.new.index))]
         return Versions(stack(self.old, rows), stack(self.new, rows))

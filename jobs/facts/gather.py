@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from jobs.arrays.columns import row_count
 from jobs.arrays.group_keys import Column, distinct_rows
 from jobs.facts import discounts, fact_table_io
 from jobs.facts.affected_orders import (
@@ -37,6 +38,7 @@ from jobs.facts.sessions import BatchSessions, StoredSessions, batch_sessions
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import MICROS_PER_DAY, NEVER
+from warehouse.tables.base import column_names
 
 # Whom a submission and an order can have in common.
 _PERSON: Final = ("customer", "visitor")
@@ -407,12 +409,25 @@ def _code_usage(
     before = order_codes.old[order_codes.old["order"].isin(partials.orders["order"])]
     used = Versions(before, partials.order_codes)
     codes = discounts.named_codes(batch.issues.old, batch.issues.new, used.old, used.new)
+    if not row_count(codes):
+        return _no_codes()
     read_usage = _recounted_usage if recount else _stored_usage
     counts = discounts.usage_counts(
         read_usage(connection, codes), batch.issues, batch.sessions, used
     )
     texts = fact_table_io.load(connection, tables.dim_text, discounts.texts_needed(counts))
     return discounts.code_usage(codes, counts, pd.concat([texts, partials.texts]))
+
+
+def _no_codes() -> CodeUsage:
+    return CodeUsage(
+        codes=fact_table_io.no_rows(tables.code_usage, discounts.CODE),
+        counts=fact_table_io.no_rows(tables.code_usage, column_names(tables.code_usage)),
+        discounts=fact_table_io.no_rows(
+            tables.dim_discount_code, column_names(tables.dim_discount_code)
+        ),
+        texts=fact_table_io.no_rows(tables.dim_text, column_names(tables.dim_text)),
+    )
 
 
 def _stored_usage(connection: ArrowConnection, codes: dict[str, Column]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 import numpy as np
@@ -183,10 +183,13 @@ def orders_of_touched(
 ) -> RawOrders:
     """The standing versions of the touched orders; a version may stand if it counts, as an event does."""
     rows = f"SELECT {_ORDER} {_that_count(touched.VERSIONS, editions, applying)}"
-    return _raw_orders(connection.rows_of(tables.raw_order, rows), editions)
+    found = connection.rows_of(tables.raw_order, rows)
+    return _raw_orders(found, editions) if found.num_rows else no_orders()
 
 
+@cache
 def no_orders() -> RawOrders:
+    """As a batch of events has it: to work it out takes as long as for hundreds of orders."""
     columns = (*_ORDER_COLUMNS, UTM_FIELDS[0])
     return _raw_orders(schema_of(tables.raw_order, columns).empty_table(), {})
 

@@ -1,6 +1,8 @@
-"""A member and a browser of hers; passwords cost nothing, and each template is compiled once."""
+"""A member and a browser of hers; passwords cost nothing, and each template and address is compiled once."""
 
+from collections.abc import Callable
 from types import CodeType
+from typing import ClassVar
 
 import pytest
 from flask import Flask
@@ -8,6 +10,7 @@ from flask.testing import FlaskClient
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from sqlalchemy import Engine
+from werkzeug.routing import Rule
 
 from tests.support.people import CHEAP, Browser, add_member
 from tests.support.shop_builder import ShopBuilder
@@ -28,7 +31,21 @@ class CompiledTemplates(BytecodeCache):
         self._compiled[bucket.key, bucket.checksum] = bucket.code
 
 
+class CompiledRule(Rule):
+    """What one application has compiled of an address is the next one's: it is most of what it takes to make
+    an application."""
+
+    _compiled: ClassVar[dict[tuple[str, str, bool], Callable[..., tuple[str, str]]]] = {}
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        key = (self.rule, repr(self.defaults), append_unknown)
+        if key not in self._compiled:
+            self._compiled[key] = super()._compile_builder(append_unknown)
+        return self._compiled[key]
+
+
 Flask.jinja_options = {**Flask.jinja_options, "bytecode_cache": CompiledTemplates()}
+Flask.url_rule_class = CompiledRule
 
 
 @pytest.fixture(autouse=True)

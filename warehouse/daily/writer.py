@@ -22,6 +22,8 @@ def add(
 ) -> None:
     """Add each row's measures to those stored under its key. Rows that become all zero are deleted.
     `empty`: editions of which no row is stored, so that none is looked up."""
+    if not delta.num_rows:
+        return
     is_new = pc.is_in(delta["edition"], pa.array(empty, pa.int64()))
     new, others = delta.filter(is_new), delta.filter(pc.invert(is_new))
     if others.num_rows:
