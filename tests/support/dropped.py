@@ -7,6 +7,7 @@ import json
 import random
 import zipfile
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -92,6 +93,7 @@ def shared_text() -> bytes:
     return with_sheet(sheet.encode(), texts.encode())
 
 
+@cache
 def hostile(megabytes: int = 100) -> dict[str, tuple[bytes, str]]:
     """Hostile files by name, each with words of the sentence that refuses it. Bombs unpack to `megabytes`."""
     noise = random.Random(1).randbytes(50_000)

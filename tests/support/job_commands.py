@@ -83,6 +83,10 @@ class Commands(Warehouse):
         """Have every batch count as so large that a rollup takes each by itself."""
         self.change("UPDATE import_batch SET rows = 400000")
 
+    def many_batches_at_a_time(self) -> None:
+        """The opposite, and as it was."""
+        self.change("UPDATE import_batch SET rows = 1")
+
     def status(self, status: int = 0) -> dict[str, Any]:
         report: dict[str, Any] = json.loads(self("status", "--json", status=status).splitlines()[0])
         return report

@@ -20,11 +20,12 @@ NOW = "2026-06-30T12:00:00"
 class Stage:
     """Rows are collected by kind, and imported and rolled up by the first question after them."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, events: int = 0) -> None:
+        """`events`: how many of an earlier stage are there."""
         self._url = url
         self._product = Product(url)
         self._waiting: dict[str, list[Row]] = {}
-        self._events = 0
+        self._events = events
         self._client: FlaskClient | None = None
         self._limits = RowLimits()
 
@@ -106,13 +107,17 @@ class Stage:
     def _add(self, kind: str, row: Row) -> None:
         self._waiting.setdefault(kind, []).append(row)
 
+    def import_waiting(self) -> None:
+        """Import the rows that wait, shops first, without a rollup."""
+        if "shops" in self._waiting:
+            self._import("shops")
+        for kind in list(self._waiting):
+            self._import(kind)
+
     def _take_in(self) -> None:
         if self._waiting:
             self.close()
-            if "shops" in self._waiting:
-                self._import("shops")
-            for kind in list(self._waiting):
-                self._import(kind)
+            self.import_waiting()
             self._product.rollup()
 
     def _import(self, kind: str) -> None:

@@ -1,10 +1,12 @@
 """The effects of a submission that comes, or changes, after the orders about it were credited: of a
 code that strangers share, each order goes to the submission last before it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.support.fixtures import Loaded
 from tests.support.stage import Stage, pick
 
 DAY = "2026-01-0{}T00:00:00Z"
@@ -23,15 +25,23 @@ def credited(stage: Stage) -> dict[str, int]:
     return dict(pick(rows, "utmSource", "orders"))
 
 
-@pytest.fixture
-def shared(stage: Stage) -> Stage:
+def first_and_last(url: str) -> None:
     """Submissions on the 1st and the 5th, and an order at every edge about what comes between."""
+    stage = Stage(url)
+    stage.shop()
     submit(stage, DAY.format(1), "first")
     submit(stage, DAY.format(5), "last")
     for at in ("2T23:59:59.999999", "3T00:00:00", "4T23:59:59.999999", "5T00:00:00"):
         stage.order(at, f"2026-01-0{at}Z", **TEN)
     assert credited(stage) == {"first": 3, "last": 1}
-    return stage
+    stage.close()
+
+
+@pytest.fixture
+def shared(loaded: Loaded) -> Iterator[Stage]:
+    stage = Stage(loaded(first_and_last), events=2)
+    yield stage
+    stage.close()
 
 
 def test_one_that_falls_between(shared: Stage) -> None:

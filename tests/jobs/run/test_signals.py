@@ -38,6 +38,7 @@ def stops_after_its_batch(commands: Commands, number: int) -> None:
     assert commands.rows("SELECT lease_owner FROM edition") == [""]
     (run,) = [run for run in commands.status()["runs"] if run["job"] == "rollup"]
     assert (run["state"], run["batches"]) == ("stopped", done)
+    commands.many_batches_at_a_time()
     commands("rollup")
     assert commands.status()["queued"] == {"rows": 0, "batches": 0}
 
@@ -93,6 +94,7 @@ def test_sigterm_stops_a_rebuild_after_its_batch(commands: Commands) -> None:
     commands.wait_until("SELECT COUNT(*) FROM edition_batch WHERE edition = 2")
     stop(running)
     assert commands.rows("SELECT edition FROM shop") == [1]
+    commands.many_batches_at_a_time()
     commands("rebuild")
     assert commands.rows("SELECT edition FROM shop") == [2]
     assert commands.rows("SELECT SUM(orders) FROM daily_attribution") == [BACKLOG_BATCHES]
