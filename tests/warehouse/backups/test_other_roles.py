@@ -56,7 +56,7 @@ def test_a_restore_waits_for_another_role_for_a_limited_time(
     with open_engine(postgres_url).connect() as another:
         role, pid = another.execute(sa.text("SELECT current_user, pg_backend_pid()")).one()
         another.execute(sa.text("SET application_name = 'reports'"))
-        another.execute(sa.text("SELECT * FROM daily_events LIMIT 1"))
+        another.execute(sa.text("SELECT * FROM daily_all_forms LIMIT 1"))
         words = ("restore", str(backup), "--force")
         restore = start("jobs", *words, settings={"WAREHOUSE_URL": owner_url}, before=SHORT)
         try:
@@ -81,7 +81,7 @@ def test_a_restore_ends_the_sessions_that_its_role_may_end(
     fill(owner_url, files, run, "shops")
     done(run(owner_url, "backup", backup))
     with open_engine(owner_url).connect() as another:
-        another.execute(sa.text("SELECT * FROM daily_events LIMIT 1"))
+        another.execute(sa.text("SELECT * FROM daily_all_forms LIMIT 1"))
         # The role of the tests' server is a superuser.
         words = ("restore", str(backup), "--force")
         restore = start("jobs", *words, settings={"WAREHOUSE_URL": postgres_url}, before=SHORT)
