@@ -7,6 +7,7 @@ later; orders move and become tests; imports are undone, and a person is forgott
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,7 +64,7 @@ _orders = st.lists(
     min_size=1,
     max_size=6,
 )
-_portion = st.one_of(
+_portion: st.SearchStrategy[Any] = st.one_of(
     st.tuples(st.just("events"), _events),
     st.tuples(st.just("events"), _events),
     st.tuples(st.just("orders"), _orders),
