@@ -43,6 +43,8 @@ _SAME: Final = (
     (re.compile(r"\s+"), " "),
     (re.compile(r"'(?:[^']|'')*'"), "?"),
     (re.compile(r"\$\d+(?:::\w+)?|\b\d+\b"), "?"),
+    # All tables, as pg_dump locks them, in the order in which they were made.
+    (re.compile(r"(?<=^LOCK TABLE )public\.\w+(?:, public\.\w+)*"), "all"),
     # The names that psycopg gives cursors.
     (re.compile(r'"c_[0-9a-f]+_[0-9a-f]+"'), "cursor"),
     # No values at all, by SQLAlchemy and by our own hand; of one column, or of several.

@@ -52,7 +52,16 @@ from web.services import services_of
 # Data make these grow: raw rows that stay, what is derived of them, and the names in them.
 GROWS: Final = {
     *(name for name in metadata.tables if name.startswith(("daily_", "fact_", "dim_"))),
-    *("raw_order", "kept_facts", "code_usage", "ad_spend", "forgotten", "api_key", "deleted_shop"),
+    *(
+        "raw_order",
+        "kept_facts",
+        "kept_key",
+        "code_usage",
+        "ad_spend",
+        "forgotten",
+        "api_key",
+        "deleted_shop",
+    ),
 }
 _REFRESH_MINUTES: Final = 720
 _SESSION: Final = ("view", "start", "answer", "subscribe", "complete")

@@ -249,7 +249,7 @@ def big(path: Path, rows: int) -> Path:
 def killed(jobs: Commands, at: str, *words: str) -> None:
     """Run a command that kills itself at its second call of a function."""
     # Half of a file of 300 rows is a portion.
-    before = kill_at_call(at, 2, {"jobs.pipeline.batching.BATCH_ROWS": 3_000})
+    before = kill_at_call(at, 2, {"jobs.pipeline.batching.BATCH_ROWS": 600})
     assert jobs.start(*words, before=before).wait() == -9
 
 
