@@ -95,7 +95,7 @@ def _open_engine(executor: str) -> Iterator[Engine]:
 
 
 class _Results:
-    """What the warehouse says of the work of a run's workers on these editions."""
+    """The work of a run's workers on these editions, as the warehouse tells it."""
 
     def __init__(self, run: JobRun, numbers: list[int]) -> None:
         self._run, self._connection, self.numbers = run, run.connection, numbers

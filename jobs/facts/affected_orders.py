@@ -6,7 +6,7 @@ among these:
 
 - orders that are credited to a changed submission;
 - orders of the customer and of the visitor of a submission that is new to them, up to their next
-  submission: later orders prefer that nearer one, or have another one for a better reason. Of a person
+  submission: later orders prefer that nearer one, or have another one for a better reason. For a person
   with many submissions, this is minutes instead of the whole window;
 - orders that used a code newly issued to a changed submission, up to the next submission holding that code;
 - such orders of its customer and its visitor in the whole window: to them the next one may be a stranger's.
@@ -47,7 +47,7 @@ def changed_submissions(sessions: Versions, batch: Column) -> Versions:
 
 
 def only_in(rows: pd.DataFrame, others: pd.DataFrame, *names: str) -> dict[str, Column]:
-    """What submissions have in these columns (none is 0) by the first rows and not by the others: edition,
+    """The values of submissions in these columns (none is 0) by the first rows, not by the others: edition,
     the columns, at (the instant of the submission); each once."""
     key = ("session", *names, "submitted_at")
     shown = [rows[name].to_numpy() != 0 for name in names]

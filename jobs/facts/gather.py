@@ -158,7 +158,7 @@ class Gathered:
 
 @dataclass(frozen=True)
 class _Changed:
-    """What changed that orders may be credited to.
+    """The changes that orders may be credited to.
 
     - `submissions`: columns SESSION by session id; those with events in the batches, and those whose
       customer moves
@@ -383,7 +383,7 @@ def _candidates(
 
 
 def _used(orders: pd.DataFrame, *names: str) -> dict[str, Column]:
-    """What orders have in these columns (none is 0), and when: edition, the columns, at."""
+    """The values of orders in these columns (none is 0), and when: edition, the columns, at."""
     rows = orders[np.logical_and.reduce([orders[name].to_numpy() != 0 for name in names])]
     columns = key_columns(rows, *names, "created_at")
     columns["at"] = columns.pop("created_at")
