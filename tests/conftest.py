@@ -258,7 +258,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    # What is there by now stays to the end: to look through it for garbage again and again takes a
+    # All that is there by now stays to the end: looking through it for garbage again and again takes a
     # twentieth of a run.
     gc.freeze()
 

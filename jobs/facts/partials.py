@@ -58,7 +58,7 @@ class Partials:
 
 @dataclass(frozen=True)
 class Removed:
-    """What does not count any more, though it is stored, unless partial facts say it again.
+    """Keys whose stored facts do not count any more, unless partial facts say them again.
 
     - `sessions`: edition, session_hash; of removed events. `orders`: edition, order; of removed versions
     - `emails`: edition, email; `steps`: edition, form, step; those whose latest event is decided anew

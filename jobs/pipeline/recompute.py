@@ -169,14 +169,11 @@ def backfill(
     connection.analyze("raw_event")
     calendar = derive.calendar_of([edition])
 
-    def fence() -> None:
+    for changes in derive_days(connection, days):
+        units = derive.units_of(connection, changes, calendar)
         # The writing transaction must begin after the last commit of others, not where reading began.
         connection.commit()
         leases.fence(connection, held, [edition.edition], connection.now_micros())
-
-    for changes in derive_days(connection, days):
-        units = derive.units_of(connection, changes, calendar)
-        fence()
         write_changes(connection, changes)
         # The changed facts move rows of other days, too. The days themselves are replaced after that.
         derive.add_deltas(connection, derive.deltas_of(units))

@@ -228,12 +228,12 @@ def test_a_person_is_forgotten_by_all_identifiers_at_once(commands: Commands) ->
     assert commands("verify", "--all") == "no differences\n"
 
 
-# What is left of Ada where her orders stay: which these are, and the code that one used.
+# All that is left of Ada where her orders stay: which these are, and the code that one used.
 OF_ORDERS = ("order-of-ada", CODE)
 
 
 def revenue(commands: Commands) -> list[tuple[int, ...]]:
-    """What the orders of the shop sum up to, which hers are a part of."""
+    """The sums of the orders of the shop, which hers are a part of."""
     commands("rollup")
     return commands.rows(
         "SELECT SUM(d.orders), SUM(d.gross), SUM(d.refunded) FROM daily_attribution d "
@@ -277,7 +277,7 @@ def test_orders_stay_without_the_person(commands: Commands, server: URL | None) 
 
 
 def test_the_version_of_an_order_that_stood_stands(commands: Commands) -> None:
-    """Of one instant are two versions of Ada's, and one without a buyer between, below or above them."""
+    """Two versions of Ada's are of one instant, and one without a buyer is between, below or above them."""
     commands.take("shops", [SHOP])
     versions = [
         order(order_id=f"o{number}", total_cents=total * 7**number, **buyer)
@@ -297,7 +297,7 @@ def test_the_version_of_an_order_that_stood_stands(commands: Commands) -> None:
 
 
 def test_imports_of_kept_orders_can_be_undone(commands: Commands) -> None:
-    """Two versions differ in the buyer alone. Whoever brought or repeated one has what is left of both."""
+    """Two versions differ in the buyer alone. Each import of one of them has what is left of both."""
     commands.take("shops", [SHOP])
     one, two = order(visitor_id=VISITOR), order(visitor_id=VISITOR, customer_id=CUSTOMER)
     for rows in ([one, order(order_id="o2", visitor_id=VISITOR)], [two], [one]):

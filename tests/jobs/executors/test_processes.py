@@ -43,7 +43,7 @@ def first_batch(commands: Commands) -> int:
 
 
 def request(connection: ArrowConnection, editions: list[int], claimed_rows: int = 1) -> str:
-    """What a run of this process asks of a worker."""
+    """The request of a run of this process to a worker."""
     record, now = job_runs.Record("rollup", ""), now_micros()
     job_runs.begin(connection, record, now)
     build = own_build(connection)
