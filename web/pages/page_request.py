@@ -244,12 +244,12 @@ def check_csrf() -> None:
     """Raises the 400 for a form that did not come from these pages."""
     try:
         csrf.protect()
-    except CSRFError:
+    except CSRFError as error:
         raise Refusal(
             400,
             "invalid_form",
-            "This form is out of date, or it did not come from this site. "
-            "Go back, reload the page and send the form again.",
+            "This form is out of date, or it did not come from this site. Go back, reload the page and send "
+            f"the form again. ({error.description})",
         ) from None
 
 

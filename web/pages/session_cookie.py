@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from flask import Flask, Request, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from itsdangerous import BadSignature
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
@@ -41,7 +42,14 @@ class PageSessions(SecureCookieSessionInterface):
                 app.secret_key = SECRET_KEY.get() or shared_secret(self._database)
             except (SQLAlchemyError, OSError):
                 return None  # the page meets the same error, and answers with it
-        return super().open_session(app, request)
+        # Flask's own reading refuses a cookie that seems older than it may be, or signed in the future: one
+        # that another host signed whose clock is ahead. The sign-in itself ends in the warehouse.
+        serializer = self.get_signing_serializer(app)
+        text = request.cookies.get(self.get_cookie_name(app), "")
+        try:
+            return self.session_class(serializer.loads(text) if serializer else None)
+        except BadSignature:
+            return self.session_class()
 
     def get_cookie_name(self, app: Flask) -> str:
         # Browsers accept a name with this prefix only over HTTPS and from this very host.

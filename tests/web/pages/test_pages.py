@@ -1,9 +1,11 @@
 """Headers, error pages and cookies of all pages."""
 
 import re
+import time
 
 import pytest
 from flask.testing import FlaskClient
+from itsdangerous import TimestampSigner
 from sqlalchemy import Engine, select
 
 from tests.support.fixtures import Clock
@@ -164,6 +166,17 @@ def test_api_ignores_cookies(client: FlaskClient, engine: Engine, shop: ShopBuil
     client.get("/v1/forms", headers={"Authorization": f"Bearer {shop.mint()}"})
     with engine.connect() as connection:
         assert connection.execute(COOKIE_KEY).all() == []
+
+
+def test_clock_of_another_host_may_be_ahead(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as ahead:
+        ahead.setattr(TimestampSigner, "get_timestamp", lambda _signer: int(time.time()) + 2)
+        browser.signed_in()
+        token = browser.form(CONNECTIONS)["csrf_token"]
+    assert browser.is_in()
+    assert browser.client.post(CONNECTIONS, data={"csrf_token": token}).status_code != 400
 
 
 def test_processes_share_the_key_that_signs_cookies(
