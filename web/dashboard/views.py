@@ -24,7 +24,7 @@ from web.dashboard.selection import Selection, address, carried, has_chosen_days
 from web.dashboard.shops import shops
 from web.dashboard.table import shown
 from web.dashboard.table_csv import csv_of
-from web.http.errors import asks_for_page, malformed, not_found
+from web.http.errors import STATIC, asks_for_page, malformed, not_found
 from web.pages import page_request
 from web.reports.discounts import discount_performance
 
@@ -33,7 +33,7 @@ blueprint: Final = page_request.members_blueprint(
     __name__,
     prefix=None,
     static_folder="static",
-    static_url_path="/settings/dashboard",
+    static_url_path=f"{STATIC}/dashboard",
     template_folder="templates",
 )
 for name, filter in formatting.FILTERS.items():

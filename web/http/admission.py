@@ -15,7 +15,7 @@ from typing import Final
 from flask import request, session
 
 from web.auth.gcra import client_network
-from web.http.current_request import CurrentRequest
+from web.http.current_request import CurrentRequest, is_static_file
 from web.http.errors import CODES, RETRY_SOON, Refusal, is_page
 from web.server.slots import READS, SIGN_INS, THREADS, UPLOAD_THREADS, WRITES, NoSlot, Slots
 
@@ -56,7 +56,7 @@ class Admission:
 
     def admit(self, current: CurrentRequest) -> None:
         """Let the request at hand go on; until it ends, it holds its slots. Raises the 429 and the 503."""
-        is_file = request.blueprint == "openapi" or (request.endpoint or "").endswith("static")
+        is_file = request.blueprint == "openapi" or is_static_file()
         current.credential = 0 if is_file else _credential(current)
         sender: Hashable = self._shops.get(current.credential)
         if sender is None:

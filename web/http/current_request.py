@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from flask import g
+from flask import g, request
 from sqlalchemy import Connection
 
 from warehouse.domain.time import MICROS_PER_MS
@@ -74,6 +74,11 @@ def current_request() -> CurrentRequest:
 def request_id() -> str:
     """In `meta`, in every error, in `X-Request-Id`, in the log."""
     return current_request().request_id
+
+
+def is_static_file() -> bool:
+    """Whether the request at hand is for a file of the pages, which are everyone's."""
+    return (request.endpoint or "").endswith(".static")
 
 
 def new_request_id(now: int) -> str:

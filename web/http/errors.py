@@ -20,6 +20,9 @@ from web.http.current_request import current_request, request_id
 from web.http.request_log import log_failure
 
 SETTINGS: Final = "/settings"
+STATIC: Final = f"{SETTINGS}/static"
+"""Where files of pages are: for everyone, and the page of an error loads some."""
+
 PAGES: Final = (
     "settings",
     "forms",

@@ -31,8 +31,16 @@ from web.auth.sessions import SignedIn
 from web.db.database import Database
 from web.http.admission import UPLOADS
 from web.http.api_key_auth import find_shop, open_snapshot
-from web.http.current_request import Shop, current_request
-from web.http.errors import CODES, SETTINGS, Refusal, asks_for_page, not_found
+from web.http.current_request import Shop, current_request, is_static_file
+from web.http.errors import (
+    CODES,
+    MESSAGES,
+    RETRY_SOON,
+    SETTINGS,
+    Refusal,
+    asks_for_page,
+    not_found,
+)
 from web.http.request_bodies import MAX_FORM_BYTES
 from web.pages import browser_cookie
 from web.pages.rendering import add_headers
@@ -47,6 +55,8 @@ FORM: Final = ("GET", "POST")
 _RELOADS_ITSELF: Final = ("setup.show", "seen_forms.listed", "dashboard.file")
 
 csrf: Final = CSRFProtect()
+# The key of a session under which the library keeps it.
+_CSRF_TOKEN: Final = "csrf_token"
 
 View = TypeVar("View", bound=Callable[..., Any])
 Form = TypeVar("Form", bound=FlaskForm)
@@ -235,13 +245,21 @@ def _redirect_to_sign_in() -> Response:
         raise not_found()
     page = request.full_path.rstrip("?") if request.method == "GET" else None
     if TOKEN in session:
+        # Several requests may find the end at once, and the answer to one may come last, when the page to
+        # sign in is there already: its form stays valid.
+        csrf_token = session.get(_CSRF_TOKEN)
         session.clear()
+        if csrf_token is not None:
+            session[_CSRF_TOKEN] = csrf_token
         flash("You were signed out. Sign in again to continue.", "note")
     return redirect(url_for("sign_in.sign_in", next=page))
 
 
 def check_csrf() -> None:
-    """Raises the 400 for a form that did not come from these pages."""
+    """Raises the 400 for a form that did not come from these pages, and the 503 where nobody can tell."""
+    if request.method == "POST" and not current_app.secret_key:
+        # The warehouse, which keeps it, did not answer when the cookie was to be read.
+        raise Refusal(503, CODES[503], MESSAGES[503], RETRY_SOON)
     try:
         csrf.protect()
     except CSRFError as error:
@@ -264,6 +282,8 @@ def _check_form() -> None:
 
 
 def _require_member() -> Response | None:
+    if is_static_file():
+        return None
     connection = open_connection(write=False)
     member = signed_in(connection)
     if member is None:

@@ -11,7 +11,7 @@ from warehouse.domain.time import from_micros, iso_millis, to_micros
 from web.auth import audit
 from web.auth.api_keys import format_end
 from web.auth.permissions import PERMISSION_NAMES, SCOPE_DESCRIPTIONS
-from web.http.current_request import request_id
+from web.http.current_request import is_static_file, request_id
 from web.http.errors import Refusal
 from web.pages.session_cookie import TOKEN
 
@@ -60,7 +60,7 @@ def register(app: Flask) -> None:
 def add_headers(response: Response) -> Response:
     for name, value in HEADERS.items():
         # Browsers may keep static files, and ask whether they have changed.
-        if name != "Cache-Control" or not (request.endpoint or "").endswith(".static"):
+        if name != "Cache-Control" or not is_static_file():
             response.headers[name] = value
     return response
 

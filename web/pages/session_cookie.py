@@ -16,15 +16,13 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from warehouse.settings import SECRET_KEY, is_public_https
 from warehouse.tables import secret
 from web.db.database import Database
-from web.http.errors import SETTINGS, is_page
+from web.http.errors import STATIC, is_page
 
 DOCS: Final = "/docs"
 TOKEN: Final = "token"
 """The key of a session under which it has the token of the sign-in."""
 
 _SECRET_NAME: Final = "cookie key"
-# The page of an error loads these, which must not wait for a warehouse that does not answer.
-_STATIC: Final = f"{SETTINGS}/static/"
 
 
 class PageSessions(SecureCookieSessionInterface):
@@ -35,7 +33,7 @@ class PageSessions(SecureCookieSessionInterface):
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
         has_session = is_page(request.path) or request.path == DOCS
-        if not has_session or request.path.startswith(_STATIC):
+        if not has_session or request.path.startswith(f"{STATIC}/"):
             return None
         if not app.secret_key:
             try:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, select
 
 from tests.support.fixtures import Clock
 from tests.support.people import (
+    ACCOUNT,
     CONNECTIONS,
     HOME,
     NEW,
@@ -182,6 +183,22 @@ def test_sign_in_of_a_disabled_member_is_not_found(
         members.disable(change, person)
         token = sessions.start(change, person.member_key, person.shop_key, "Firefox")
         assert sessions.find(connection, token, clock.now) is None
+
+
+def test_several_requests_find_that_a_sign_in_has_ended(browser: Browser, clock: Clock) -> None:
+    """The form of the page to sign in stays valid, although the answer to another one comes after it."""
+    browser.signed_in().get(ACCOUNT)
+    before = token_of(browser)
+    clock.now += sessions.IDLE_LIMIT
+    browser.get(ACCOUNT)
+    form = browser.form(SIGN_IN)
+    late = Browser(browser.client)
+    late.client.set_cookie("member", before)
+    late.get(ACCOUNT)
+    browser.client.set_cookie("member", token_of(late))
+    data = {**form, "email": "ada@example.com", "password": PASSWORD}
+    assert browser.client.post(SIGN_IN, data=data).status_code == 302
+    assert browser.is_in()
 
 
 def test_sign_in_redirects_only_to_pages(browser: Browser, client: FlaskClient) -> None:

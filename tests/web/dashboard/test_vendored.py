@@ -8,6 +8,7 @@ from pathlib import Path
 
 import web.dashboard
 import web.pages
+from tests.support.people import Browser
 from tests.web.dashboard.conftest import Seen
 
 STATIC = Path(web.dashboard.__file__).parent / "static"
@@ -44,9 +45,12 @@ def test_scripts_are_small() -> None:
 
 
 def test_browsers_may_keep_them(seen: Seen) -> None:
+    """They are everyone's: without a sign-in they neither lead away nor set a cookie."""
+    stranger = Browser(seen.browser.client)
     for name in ("dashboard.js", "dashboard.css", "vendor/uplot/uPlot.iife.min.js"):
-        answer = seen.browser.get(f"/settings/dashboard/{name}")
+        answer = stranger.get(f"/settings/static/dashboard/{name}")
         assert answer.status_code == 200
+        assert "Set-Cookie" not in answer.headers
         assert "no-store" not in answer.headers["Cache-Control"]
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
         answer.close()

@@ -93,6 +93,9 @@ def test_a_warehouse_that_is_not_there(
             session["token"] = "token"
         for path in ("/", DEEP, SIGN_IN, CONNECTIONS):
             assert_retries(client.get(path, headers=HTML))
+    else:
+        sent = client.post(SIGN_IN, data={"csrf_token": "token"}, headers=HTML)
+        assert_page(sent, 503, "Not available right now")
     assert_retries(client.get(f"{SIGN_IN}/token", headers=HTML))
     assert_parts(client)
     close_app(app)
