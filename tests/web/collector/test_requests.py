@@ -411,9 +411,10 @@ def test_a_warehouse_that_is_down(
     assert post(client, "/v1/t", {**VIEW, "writeKey": write_key}).status_code == 200
     assert client.get("/readyz").status_code == 200
     # Down again: the keys that were read go on working.
-    shared.keys._database.close()
     database.rename(tmp_path / "away.db")
     database.mkdir()
+    # Last: a connection that is opened anew finds the folder.
+    shared.keys._database.close()
     wait_until(lambda: of_keys() == 2)
     assert post(client, "/v1/t", {**VIEW, "writeKey": write_key}).status_code == 200
     assert of_keys() == 2
