@@ -8,7 +8,7 @@ Keys, members, write keys, pulls, rejects and the audit trail stay here: they ar
 import gzip
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -21,6 +21,7 @@ from warehouse.backups.files import whole_or_nothing
 from warehouse.catalogue import SUMMARIES
 from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
+from warehouse.domain.form_rules import LEFT_OUT, counted_as, parse
 from warehouse.domain.time import iso_millis
 from warehouse.tables import edition, kept_facts, shop
 from warehouse.tenants.daily_figures import write_figures
@@ -42,6 +43,8 @@ To import it into another installation, in the folder of formrevenue there:
     .venv/bin/python -m jobs rollup
 
 {same} (ATTRIBUTION_WINDOW_DAYS was {window} here.)
+Events of a form that Set up merged into another one have the other's id here; those of a form that it
+leaves out are missing.
 
 An e-mail address is not in the rows. `email_sha256` has the keyed hash that stands for it in this
 installation (`hmac:...`); it is no hash that ad platforms know. An installation with the same HASH_SECRET
@@ -97,7 +100,8 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
         if row is None:
             raise UnknownShop(shop_id)
         with whole_or_nothing(file) as partial, zipfile.ZipFile(partial, "w") as archive:
-            rows = _raw(connection, archive, row["shop_key"], shop_id)
+            rules = parse(row["form_rules"])
+            rows = _raw(connection, archive, row["shop_key"], shop_id, rules)
             purged_until = _purged_until(connection, row["shop_key"])
             readme = _README.format(
                 shop_id=shop_id,
@@ -118,16 +122,31 @@ def _purged_until(connection: Connection, shop_key: int) -> str:
 
 
 def _raw(
-    connection: Connection, archive: zipfile.ZipFile, shop_key: int, shop_id: str
+    connection: Connection,
+    archive: zipfile.ZipFile,
+    shop_key: int,
+    shop_id: str,
+    rules: Mapping[str, str],
 ) -> dict[str, int]:
     """Write the kinds that have rows; the number of each."""
     counts = {}
-    for kind, rows in kinds_of_rows(connection, shop_key, shop_id):
+    for kind, stored in kinds_of_rows(connection, shop_key, shop_id):
+        rows = _as_counted(kind, stored, rules)
         first = next(rows, None)
         if first is not None:
             with archive.open(f"{kind}/{kind}.ndjson.gz", "w", force_zip64=True) as member:
                 counts[kind] = _write(member, chain([first], rows))
     return counts
+
+
+def _as_counted(kind: str, rows: Iterable[Row], rules: Mapping[str, str]) -> Iterator[Row]:
+    """Events under the ids of the forms that they count for, and no form that has a rule."""
+    for row in rows:
+        form_id = row.get("form_id", "")
+        if form_id not in rules:
+            yield row
+        elif kind == "events" and (other := counted_as(rules, form_id)) != LEFT_OUT:
+            yield row | {"form_id": other}
 
 
 def _write(member: IO[bytes], rows: Iterable[Row]) -> int:

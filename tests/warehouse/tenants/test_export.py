@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from sqlalchemy import text
 
-from tests.support.answers import answers, assert_answers, days_of, differing
+from tests.support.answers import answers, assert_answers, days_of, differing, questions_about
 from tests.support.depth import INVARIANT_EXAMPLES
 from tests.support.loaded import load
 from tests.support.oracle.records import Row
@@ -22,6 +22,7 @@ from tests.warehouse.tenants.conftest import CommandProduct, Tenants
 from warehouse.catalogue import SUMMARIES
 from warehouse.connections.engine import open_engine
 from warehouse.domain.form_ids import form_id_of
+from warehouse.operations import form_rules
 
 EXAMPLES = settings(
     max_examples=INVARIANT_EXAMPLES,
@@ -209,6 +210,32 @@ def test_a_file_that_is_there_stays(tenants: Tenants, tmp_path: Path) -> None:
     assert file.read_text() == "mine"
     tenants.shops("export", shop_id, str(file), "--force")
     assert rows_in(file, "shops")[0]["shop_id"] == shop_id
+
+
+def test_forms_are_counted_elsewhere_as_here(
+    tenants: Tenants, elsewhere: CommandProduct, tmp_path: Path
+) -> None:
+    shop_id, cast = next(
+        (key, cast) for key, cast in tenants.world.casts.items() if len(cast.forms) > 1
+    )
+    merged, kept, left_out = *cast.forms[:2], cast.unknown_form
+    engine = open_engine(tenants.product.url)
+    with engine.begin() as connection:
+        of_shop = text("SELECT shop_key FROM shop WHERE shop_id = :shop_id")
+        shop_key = connection.execute(of_shop, {"shop_id": shop_id}).scalar_one()
+        form_rules.merge(connection, shop_key, merged, kept)
+        form_rules.leave_out(connection, shop_key, left_out)
+    engine.dispose()
+    tenants.product.rollup()
+    tenants.shops("export", shop_id, str(tmp_path / "shop.zip"))
+    import_archive(elsewhere, tmp_path / "shop.zip", tmp_path / "shop")
+    questions = [one for one in questions_about(tenants.world) if one[0] == shop_id]
+    assert len(questions) > 100
+    for _, path, query in questions:
+        here = tenants.product.get(path, query, shop_id)
+        there = elsewhere.get(path, query, shop_id)
+        assert (here[0], here[1].get("data")) == (there[0], there[1].get("data")), (path, query)
+    elsewhere.close()
 
 
 def rows_in(file: Path, kind: str) -> list[Row]:
