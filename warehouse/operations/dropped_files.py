@@ -180,10 +180,13 @@ def landed_was_imported(connection: ArrowConnection, stored: str, error: str, no
     connection.commit()
 
 
-def purge(connection: ArrowConnection, before: int) -> None:
-    """Forget the files that were dropped before an instant, but those that are being imported. Commits."""
+def purge(connection: ArrowConnection, before: int, imported_before: int) -> None:
+    """Forget the files that were dropped before an instant, but those that are being imported. One that was
+    imported can be undone for longer, and is forgotten later. Commits."""
     connection.execute(
-        f"DELETE FROM dropped_file WHERE dropped_at < $1 AND state NOT IN ('{LANDED}', '{UNDO_ASKED}')",
+        f"DELETE FROM dropped_file WHERE state NOT IN ('{LANDED}', '{UNDO_ASKED}') "
+        f"AND dropped_at < CASE WHEN state = '{IMPORTED}' THEN $1 ELSE $2 END",
+        imported_before,
         before,
     )
     connection.commit()

@@ -318,6 +318,20 @@ def test_what_nobody_imports_goes_after_a_day(two: TwoShops, landing: Path) -> N
     assert two.rows("SELECT * FROM dropped_file") == []
 
 
+def test_what_was_imported_can_be_undone_later(two: TwoShops, landing: Path) -> None:
+    dropped(two, "o.csv", sample("shopify-csv.csv"))
+    press(two, "take")
+    two.jobs("landing")
+    two.change(f"UPDATE dropped_file SET dropped_at = dropped_at - {2 * dropped_files.KEPT_MICROS}")
+    two.jobs("purge")
+    press(two, "undo")
+    two.jobs("dropped")
+    assert [row.state for row in imported(two)] == ["undone"]
+    two.change("UPDATE dropped_file SET dropped_at = 0, state = 'imported'")
+    two.jobs("purge")
+    assert two.rows("SELECT * FROM dropped_file") == []
+
+
 def test_all_imports_of_a_file_are_undone(two: TwoShops, landing: Path) -> None:
     """Also those of a process that was killed in the middle."""
     dropped(two, "o.csv", sample("shopify-csv.csv"))
