@@ -26,10 +26,10 @@ _DIALECTS: Final[tuple[Dialect, ...]] = (postgresql.dialect(), sqlite.dialect())
 def files() -> dict[Path, str]:
     """The files of the first schema, as the tables have them now. The last one is their fingerprint, a
     SHA-256 of each, in the form that `sha256sum --check` takes."""
-    scripts = {FOLDER / f"1001.{one.name}.sql": _script(one) for one in _DIALECTS}
+    scripts = {FOLDER / f"1002.{one.name}.sql": _script(one) for one in _DIALECTS}
     hashes = {file.name: hashlib.sha256(text.encode()) for file, text in scripts.items()}
     fingerprint = "".join(f"{digest.hexdigest()}  {name}\n" for name, digest in hashes.items())
-    return {**scripts, FOLDER / "1001.sha256": fingerprint}
+    return {**scripts, FOLDER / "1002.sha256": fingerprint}
 
 
 def _script(dialect: Dialect) -> str:

@@ -46,7 +46,7 @@ def test_the_first_schema_is_that_of_the_tables() -> None:
 
 def test_nobody_has_edited_the_first_schema() -> None:
     folder = migrate.SCRIPTS / "versions"
-    for line in (folder / "1001.sha256").read_text(encoding="utf-8").splitlines():
+    for line in (folder / "1002.sha256").read_text(encoding="utf-8").splitlines():
         digest, name = line.split()
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
 
@@ -185,10 +185,10 @@ def test_a_warehouse_of_a_development_version_is_refused_in_one_line(warehouse_u
     engine = open_engine(warehouse_url)
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         connection.execute(sa.text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
-        connection.execute(sa.text("INSERT INTO alembic_version VALUES ('0001')"))
+        connection.execute(sa.text("INSERT INTO alembic_version VALUES ('1001')"))
     for module in (["jobs", "status"], ["web", "keys", "list"]):
         said = start(*module, settings={"WAREHOUSE_URL": warehouse_url}).finish(1)
-        assert "was made by a development version (its schema is 0001)" in said
+        assert "was made by a development version (its schema is 1001)" in said
         assert "export its shops with the version that made it" in said
         assert said.count("\n") == 1
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "1001"
+revision = "1002"
 down_revision = None
 branch_labels = None
 depends_on = None
