@@ -1,4 +1,4 @@
-"""The first schema: the script of each database, which `make schema` wrote."""
+"""The first schema, that of 0.1.0: a script for each database."""
 
 from pathlib import Path
 
