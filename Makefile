@@ -176,12 +176,8 @@ restore: $(READY) ## replace the warehouse by the backup FILE=... [FORCE=1]
 	@if [ -z $(call quoted,$(FILE)) ]; then echo "Usage: make restore FILE=warehouse.backup" >&2; exit 2; fi
 	@$(PYTHON) -m jobs restore $(if $(FORCE),--force) $(call quoted,$(FILE))
 
-.PHONY: schema
-schema: $(READY) ## write the first schema anew from warehouse/tables, until the first release
-	@$(PYTHON) -m warehouse.migrations.first_schema
-
 .PHONY: migration
-migration: $(READY_TO_CHECK) ## NAME=...: after the release, write a revision with what warehouse/tables has and the newest one lacks
+migration: $(READY_TO_CHECK) ## NAME=...: write a revision with what warehouse/tables has and the newest one lacks
 	@if [ -z $(call quoted,$(NAME)) ]; then echo "Usage: make migration NAME='answers per page'" >&2; exit 2; fi
 	@$(PYTHON) -m warehouse.migrations.revise $(call quoted,$(NAME))
 	@$(PYTHON) -m ruff format --quiet warehouse/migrations/versions

@@ -7,4 +7,4 @@ Both `web` and `jobs` import it; it imports neither, and knows no pandas and no 
 from typing import Final
 
 VERSION: Final = "0.1.0"
-"""The version of this program, once: `--version`, `/readyz`, the OpenAPI document and pulls have it."""
+"""The version of this program: `--version`, `/readyz`, the OpenAPI document and pulls have it from here."""

@@ -12,6 +12,7 @@ from jobs.pipeline.drain import PAUSE_SECONDS, Drain
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from jobs.run.shops import shop_keys
+from warehouse import tables
 from warehouse.catalogue import LOGIC_VERSION
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.connections.portions import small_together
@@ -155,6 +156,8 @@ def small_editions(connection: ArrowConnection, wanted: list[Edition]) -> Iterat
 def compared_with_rebuild(run: JobRun, held: Claim) -> Differences:
     """How many rows of held editions differ from those of editions that are built anew."""
     with built_anew(run, held) as pairs:
+        # After a restore nobody has counted a table yet: rows would be compared each with each.
+        run.connection.analyze_grown(tables.OWNED)
         differences = comparison.compare_editions(run.connection, pairs)
         run.connection.commit()
         # A shop may have been deleted while the rows were compared.

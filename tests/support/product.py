@@ -30,10 +30,12 @@ KEEP = ("alembic_version",)
 class Product:
     """The service over one warehouse."""
 
-    def __init__(self, url: str, limits: RowLimits = LIMITS) -> None:
-        """`limits`: how many rows an answer has at most."""
+    def __init__(self, url: str, limits: RowLimits = LIMITS, now: int | None = None) -> None:
+        """`limits`: how many rows an answer has at most. `now`: the instant of all requests, in microseconds;
+        without it they have the time of day."""
         self.url = url
         self.limits = limits
+        self.now = now
         self._client: Any = None
         self._keys: dict[str, str] = {}
 
@@ -120,7 +122,8 @@ class Product:
                 from web.api.endpoint import ROW_LIMITS
                 from web.app import create_app
 
-                app = create_app()
+                now = self.now
+                app = create_app() if now is None else create_app(clock=lambda: now)
                 if self.limits != LIMITS:
                     app.config[ROW_LIMITS] = row_limit.RowLimits(**asdict(self.limits))
                 self._client = app.test_client()

@@ -4,7 +4,8 @@ Each day has events, orders and spend of every shop, some late and one that is r
 in and mistypes before; a program that reads; and the whole schedule, each job when it is due. Each month an
 import is undone, a person forgotten and a key rotated. A shop comes, and one leaves. No night may need a
 person. Prints what grew, in rows, files and megabytes: in the end nothing may have grown but what data make,
-no faster than they came.
+no faster than they came. Memory grows for months: the API keeps answers, up to a bound
+(`web/db/shop_cache.py`).
 """
 
 import os

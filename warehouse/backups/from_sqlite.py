@@ -59,6 +59,7 @@ def _fill(target: ArrowConnection, source: ArrowConnection, progress: Progress) 
             target.append(table.name, rows)
             done += rows.nbytes
             progress(table.name, done, 0)
+        target.analyze(table.name)
         for column in table.columns:
             if table.autoincrement_column is column:
                 _count_on(target, source, column)

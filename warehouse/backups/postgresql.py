@@ -32,6 +32,7 @@ from warehouse.connections.backends import display_url
 from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import SECRETS, without_password
 from warehouse.migrations.migrate import migrate_schema, require_own_sessions, revision_of
+from warehouse.tables.base import metadata
 
 _PORTION: Final = 1 << 20
 # The service under which PostgreSQL's programs find the password of a client's key.
@@ -109,6 +110,8 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     migrate_schema(engine)
     with engine.begin() as connection:
         forget_the_present(connection, time.time_ns() // 1_000_000)
+        # What the planner knew of the tables is not in the backup.
+        connection.execute(text(f"ANALYZE {', '.join(metadata.tables)}"))
 
 
 def open_own(url: URL) -> Engine:

@@ -1,6 +1,6 @@
 """How the schema came to be what `warehouse/tables` declares.
 
-`migrate.py` upgrades a warehouse. The first schema is a script for each database, which `make schema`
-(`first_schema.py`) writes until the release. After it, `make migration NAME=...` (`revise.py`) writes a
-revision under `versions/`; a revision is a record and never imports `warehouse/tables`.
+`migrate.py` upgrades a warehouse. `make migration NAME=...` (`revise.py`) writes a revision under
+`versions/`. A revision is a record: it never imports `warehouse/tables`, and once it is released it never
+changes. The first one is a script for each database.
 """

@@ -7,7 +7,7 @@ import pytest
 
 from jobs.landing.held_file import report_name
 from jobs.run.clock import now_micros
-from tests.jobs.scheduler.conftest import MINUTE, gauges, needs, ready, started
+from tests.jobs.scheduler.conftest import MINUTE, needs, seen_by_scheduler, started
 from tests.support.import_files import as_ndjson, order
 from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import open_arrow
@@ -57,6 +57,8 @@ def test_landed_files_that_cannot_be_moved(commands: Commands) -> None:
     commands("landing", status=1)
     (problem,) = commands.status(1)["conditions"]
     assert problem["condition"] == conditions.LANDING_FAILED
+    seen_by_scheduler(commands)
+    assert needs(commands) == {"landing-failed": [""]}
     assert "2 landed files wait in " in status_later(commands, 11, status=1)
 
 
@@ -90,15 +92,14 @@ def test_what_lies_in_the_folder_is_told_at_every_door(commands: Commands) -> No
     bad.parent.mkdir()
     (commands.landing / "orders/o.ndjson").rename(bad)
     (commands.landing / "orders/link").symlink_to("/etc")
-    scheduler = started(commands)
-    scheduler.kill()
-    scheduler.wait()
-    found = ["failed-files", "left-alone"]
-    assert sorted(needs(commands)) == ready(commands, now_micros()) == found
-    assert sorted(gauges(commands, now_micros())) == found
-    assert {one["condition"] for one in commands.status(1)["conditions"]} == set(found)
+    seen_by_scheduler(commands)
+    found = {"failed-files": [""], "left-alone": [""]}
+    assert needs(commands) == found
+    assert {one["condition"] for one in commands.status(1)["conditions"]} == found.keys()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("jobs.scheduler.host_findings.LEAST_FREE_PERCENT", 101)
+        seen_by_scheduler(commands)
+        assert needs(commands).keys() == found.keys() | {"disk-low"}
         (full,) = [
             one for one in commands.status(1)["conditions"] if one["condition"] == "disk-low"
         ]

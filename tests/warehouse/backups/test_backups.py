@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from jobs.run.clock import now_micros
 from tests.conftest import NewUrl
 from tests.support.answers import answers, differing
-from tests.support.backups import SMALL, Run, data_version, done, fill
+from tests.support.backups import SMALL, Run, data_version, done, fill, uncounted
 from tests.support.commands import kill_at_call
 from tests.support.commands import start as start_process
 from tests.support.faults.victim import start
@@ -42,6 +42,17 @@ def test_taken_during_import_rollup_and_reads(
         fill(one, files, run, "events")
         done(run(one, "rollup"))
     assert differing(answers(Product(other), given), answers(product, given)) == []
+
+
+def test_a_restored_warehouse_is_as_fast_as_before(
+    postgres_url: str, files: dict[str, Path], run: Run, tmp_path: Path
+) -> None:
+    """The backup does not say how large the tables are."""
+    fill(postgres_url, files, run, *SMALL, "events")
+    done(run(postgres_url, "rollup"))
+    done(run(postgres_url, "backup", tmp_path / "backup"))
+    done(run(postgres_url, "restore", tmp_path / "backup", "--force"))
+    assert uncounted(postgres_url) == []
 
 
 def test_a_backup_that_is_killed_leaves_the_one_before(

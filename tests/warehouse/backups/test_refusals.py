@@ -42,7 +42,7 @@ def test_a_part_of_a_backup_and_a_damaged_one_are_refused(
     ("revision", "complaint"),
     [
         ("9876", "was made by a newer version of this program (its schema is 9876"),
-        ("0001", "was made by a development version (its schema is 0001)"),
+        ("1001", "was made by a development version (its schema is 1001)"),
     ],
 )
 def test_a_backup_of_another_version_is_refused(

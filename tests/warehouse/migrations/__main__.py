@@ -1,11 +1,21 @@
-"""`python -m tests.warehouse.migrations URL...`: store warehouses of the newest revision."""
+"""`python -m tests.warehouse.migrations`: store what this version is remembered by, for its release.
 
-import sys
+PostgreSQL's backup is read by the programs of the server's version and newer ones: TEST_POSTGRES_URL may name
+an old server.
+"""
 
-from tests.warehouse.migrations.stored import backup_of, make, story_of
-from warehouse.connections.backends import backend_of
-from warehouse.migrations.migrate import HEAD
+import os
+import tempfile
+from pathlib import Path
+
+from tests.support import postgres
+from tests.warehouse.migrations.stored import Release
+from warehouse import VERSION
 
 if __name__ == "__main__":
-    for url in sys.argv[1:]:
-        make(url, backup_of(HEAD, backend_of(url).name)).write(story_of(HEAD))
+    server = postgres.server_url(f"pid{os.getpid()}")
+    os.environ["PATH"] = f"{postgres.programs(server)}:{os.environ['PATH']}"
+    os.environ |= {"ENV_FILE": os.devnull, "RATE_LIMIT": "off"}
+    with tempfile.TemporaryDirectory() as folder, postgres.new_database(server) as url:
+        urls = {"sqlite": f"sqlite:///{folder}/warehouse.db", "postgresql": url}
+        Release(VERSION).store(urls, Path(folder))

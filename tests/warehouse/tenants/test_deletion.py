@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Table, insert
 
+from tests.support.any_row import any_row
 from tests.support.commands import start
 from tests.warehouse.tenants.conftest import CommandProduct, Rows, Tenants
 from warehouse.connections import portions
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import MICROS_PER_DAY
-from warehouse.tables.base import is_text, metadata
+from warehouse.tables.base import metadata
 from warehouse.tenants.deletion import finish_deletions
 
 # Tables of no shop and no edition. Members and what is theirs alone: by their memberships.
@@ -52,18 +53,10 @@ def fill(tenants: Tenants, shop_key: int, edition: int) -> None:
             if table.name in {*SHARED, "deleted_shop"}:
                 continue
             if not own_rows(tenants, table, shop_key, edition):
-                row: dict[str, Any] = {}
-                for column in table.columns:
-                    if column.name in ("shop_key", "edition"):
-                        row[column.name] = {"shop_key": shop_key, "edition": edition}[column.name]
-                    elif column.name == "shop_id" and "shop_key" not in table.c:
-                        row[column.name] = next(iter(tenants.world.casts))
-                    elif is_text(column):
-                        row[column.name] = f"{MARK}-{column.name}"
-                    elif column.primary_key and column.autoincrement is not True:
-                        row[column.name] = 987_654
-                    elif not column.server_default and not column.primary_key:
-                        row[column.name] = b""
+                given: dict[str, Any] = {"shop_key": shop_key, "edition": edition}
+                if "shop_key" not in table.c:
+                    given["shop_id"] = next(iter(tenants.world.casts))
+                row = any_row(table, MARK, **given)
                 connection.execute(insert(table), row)
         connection.commit()
 

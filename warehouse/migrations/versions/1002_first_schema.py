@@ -1,10 +1,10 @@
-"""The first schema: the script of each database, which `make schema` wrote."""
+"""The first schema, that of 0.1.0: a script for each database."""
 
 from pathlib import Path
 
 from alembic import op
 
-revision = "1001"
+revision = "1002"
 down_revision = None
 branch_labels = None
 depends_on = None
