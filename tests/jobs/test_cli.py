@@ -71,10 +71,9 @@ def test_a_question_or_a_mistake_is_answered_without_the_heavy_libraries(
 
 
 SHOW_BAR = """
-import time
-from jobs.run.console import bar
-with bar("rollup", " rows", 3) as shown:
-    time.sleep(1.1)
+from jobs.run import console
+console._BAR_AFTER_SECONDS = 0
+with console.bar("rollup", " rows", 3) as shown:
     shown.advance(3)
 """
 

@@ -114,6 +114,11 @@ class Stage:
         for kind in list(self._waiting):
             self._import(kind)
 
+    def undo_last_import(self) -> None:
+        self.close()
+        self._product.undo(self._product.last_import())
+        self._product.rollup()
+
     def _take_in(self) -> None:
         if self._waiting:
             self.close()

@@ -110,6 +110,17 @@ def test_horizons(stage: Stage) -> None:
     }
 
 
+def test_an_order_is_a_repeated_one_among_later_ones_of_others(stage: Stage) -> None:
+    stage.event("subscribe", "2026-01-01T00:00:00Z", customer_id="c")
+    # Long after the submission: it is credited to none.
+    stage.order("1", "2026-03-01T00:00:00Z", customer_id="c")
+    for day in (1, 2):
+        stage.order(f"other {day}", f"2026-05-0{day}T00:00:00Z", customer_id="other")
+    assert pick(stage.ask(LTV, dimension="form")["rows"], "orders", "repeatRate") == [(1, 0)]
+    stage.order("2", "2026-03-02T00:00:00Z", customer_id="c")
+    assert pick(stage.ask(LTV, dimension="form")["rows"], "orders", "repeatRate") == [(2, 100)]
+
+
 def test_acquired_once_per_form_and_per_answer(stage: Stage) -> None:
     for at, session, form, value in (
         ("2026-01-01T00:00:00Z", "s1", A, "red"),

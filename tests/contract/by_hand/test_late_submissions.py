@@ -104,6 +104,28 @@ def test_one_whose_customer_becomes_known(stage: Stage) -> None:
     assert credited(stage) == {"s": 1}
 
 
+@pytest.mark.parametrize("many", [0, 100])
+def test_the_buyers_own_with_the_code_takes_the_place_of_one_that_turns_out_to_be_earlier(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    """Neither the buyer's last, which has no code, nor a stranger's; whichever of the two, the buyer's
+    submissions or those with the code, are looked through."""
+    monkeypatch.setattr("jobs.facts.gather._MANY", many)
+    for session, day, code in (
+        ("earliest", "2025-12-10", "TEN"),
+        ("before", "2026-01-01", None),
+        ("right", "2026-01-02", "TEN"),
+        ("plain", "2026-01-03", None),
+        ("again", "2026-01-05", "TEN"),
+    ):
+        submit(stage, f"{day}T00:00:00Z", session, visitor_id="v", discount_code=code)
+    submit(stage, DAY.format(4), "stranger")
+    stage.order("o", DAY.format(6), visitor_id="v", **TEN)
+    assert credited(stage) == {"again": 1}
+    submit(stage, "2025-12-31T00:00:00Z", "again", visitor_id="v")
+    assert credited(stage) == {"right": 1}
+
+
 def test_an_order_that_comes_after_them(shared: Stage) -> None:
     submit(shared, DAY.format(3), "a")
     submit(shared, DAY.format(3), "b", customer_id="c")

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.jobs.pulls.shopify_server import (
     SIGNATURE,
     ShopifyServer,
 )
+from tests.support.commands import set_values
 from tests.support.import_files import SAMPLES
 from tests.support.job_commands import SHOP, Commands
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
@@ -273,7 +275,8 @@ def test_no_secret_gets_out(pulling: Commands, shopify: ShopifyServer) -> None:
 def test_a_kill_between_the_file_and_the_state(pulling: Commands, shopify: ShopifyServer) -> None:
     # The state cannot be saved: somebody holds SQLite's only lock.
     shopify.looks = 1_000_000
-    process = pulling.start("pull", "shopify")
+    soon = partial(set_values, {"jobs.pulls.http._FIRST_PAUSE_SECONDS": 0.001})
+    process = pulling.start("pull", "shopify", before=soon)
     wait_until(lambda: pulling.rows("SELECT state FROM pull") != [""])
     engine = open_engine(pulling.url)
     with engine.connect().execution_options(writes=True) as connection:

@@ -382,9 +382,16 @@ def test_a_warehouse_that_is_down(
     tmp_path: Path, engine: Engine, warehouse_url: str, write_key: str, clock: Clock
 ) -> None:
     database = Path(warehouse_url.removeprefix("sqlite:///"))
+    away, loop = tmp_path / "away.db", tmp_path / "loop"
+
+    def go_down() -> None:
+        """At once: a collector that reads at an instant without a file would make one."""
+        away.hardlink_to(database)
+        loop.symlink_to(database)
+        loop.rename(database)
+
     engine.dispose()
-    database.rename(tmp_path / "away.db")
-    database.mkdir()
+    go_down()
     troubles: list[str] = []
     served = Database(warehouse_url)
     shared = Collector(
@@ -405,14 +412,12 @@ def test_a_warehouse_that_is_down(
     assert waits.headers["Retry-After"] == "5"
     assert client.get("/readyz").status_code == 503
     assert client.get("/healthz").status_code == 200
-    database.rmdir()
-    (tmp_path / "away.db").rename(database)
+    away.rename(database)
     wait_until(lambda: shared.keys.were_read)
     assert post(client, "/v1/t", {**VIEW, "writeKey": write_key}).status_code == 200
     assert client.get("/readyz").status_code == 200
     # Down again: the keys that were read go on working.
-    database.rename(tmp_path / "away.db")
-    database.mkdir()
+    go_down()
     # Last: a connection that is opened anew finds the folder.
     shared.keys._database.close()
     wait_until(lambda: of_keys() == 2)

@@ -57,18 +57,23 @@ def until_ready(client: FlaskClient) -> None:
     wait_until(lambda: readyz(client) == 200)
 
 
-def test_a_locked_table_is_a_503(postgres_client: FlaskClient, postgres_engine: Engine) -> None:
+def test_a_locked_table_is_a_503(postgres_url: str, postgres_engine: Engine) -> None:
+    # The limit is the operator's: the API's own is three seconds.
+    url = make_url(postgres_url).update_query_dict({"options": "-c lock_timeout=300ms"})
+    app = create_app(url.render_as_string(hide_password=False))
+    client = app.test_client()
     headers = {"Authorization": f"Bearer {ShopBuilder(postgres_engine).mint()}"}
     with postgres_engine.connect() as holder:
         holder.execute(text("LOCK TABLE shop IN ACCESS EXCLUSIVE MODE"))
         # The lock is held meanwhile: answers that waited for it would not come.
-        answer = postgres_client.get("/v1/attribution", headers=headers)
+        answer = client.get("/v1/attribution", headers=headers)
         refused(answer, 503, "unavailable")
         assert answer.headers["Retry-After"] == "1"
-        assert {readyz(postgres_client) for _ in range(3)} == {503}
-        assert postgres_client.get("/healthz").status_code == 200
-    assert postgres_client.get("/v1/attribution", headers=headers).status_code == 200
-    until_ready(postgres_client)
+        assert {readyz(client) for _ in range(3)} == {503}
+        assert client.get("/healthz").status_code == 200
+    assert client.get("/v1/attribution", headers=headers).status_code == 200
+    until_ready(client)
+    close_app(app)
 
 
 def test_a_frozen_server_is_a_503_that_takes_two_threads(
@@ -192,7 +197,10 @@ def test_two_writers_wait_for_the_lock_of_sqlite(
     database.close()
 
 
-def test_a_writer_does_not_wait_for_as_long_as_it_takes(sqlite_url: str) -> None:
+def test_a_writer_does_not_wait_for_as_long_as_it_takes(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warehouse.connections.sqlite._API_BUSY_SECONDS", 1)
     database = Database(sqlite_url)
     with locked(sqlite_url):
         assert not is_written(database)
