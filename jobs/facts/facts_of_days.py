@@ -144,7 +144,7 @@ def _events(
     during = f"last_at >= {low} AND first_at <= {high}"
     found = [
         kept.events(editions[shop_key])[["edition", "form", "at"]]
-        for _, shop_key, kept in kept_facts_io.read_counted(connection, editions, during)
+        for _, shop_key, kept, _ in kept_facts_io.read_counted(connection, editions, during)
     ]
     rules = rules_of(connection, editions.values())
     with closing(connection.parts_of(tables.raw_event, days_of_raw.EVENTS, _READ_AT_ONCE)) as parts:

@@ -4,7 +4,8 @@ Those of a batch are one cell: thousands of shops have a few sessions a night. `
 a session or an e-mail address is.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -25,18 +26,22 @@ _CODEC = "zstd"
 
 
 class KeptBatch(NamedTuple):
-    """The kept facts of an import batch."""
+    """The kept facts of an import batch; `digest`: of the cell as it is stored."""
 
     batch_id: int
     shop_key: int
     facts: KeptFacts
+    digest: bytes
 
 
 def read(
-    connection: ArrowConnection, shops: Iterable[int], condition: str = "true"
+    connection: ArrowConnection,
+    shops: Iterable[int],
+    condition: str = "true",
+    skipping: Collection[bytes] = (),
 ) -> Iterator[KeptBatch]:
     """The kept facts of shops that meet an SQL condition on `kept_facts`, batch by batch, under the ids
-    of forms that were imported."""
+    of forms that were imported; without the cells that have one of these digests."""
     batches = connection.table(
         f"SELECT batch_id FROM kept_facts WHERE shop_key IN ({sql_list(shops)}) AND {condition} "
         "ORDER BY batch_id"
@@ -45,7 +50,9 @@ def read(
         (row,) = connection.table(
             "SELECT shop_key, content FROM kept_facts WHERE batch_id = $1", batch_id
         ).to_pylist()
-        yield KeptBatch(batch_id, row["shop_key"], _decoded(row["content"]))
+        digest = hashlib.blake2b(row["content"], digest_size=16).digest()
+        if digest not in skipping:
+            yield KeptBatch(batch_id, row["shop_key"], _decoded(row["content"]), digest)
 
 
 def read_counted(
@@ -72,7 +79,7 @@ def of_touched(
     own = f"{of_keys(connection, sessions)} AND {condition}"
     return [
         (editions[shop_key], facts.only(np.isin(_session_hashes(shop_key, facts), sessions)))
-        for _, shop_key, facts in read_counted(connection, editions, own)
+        for _, shop_key, facts, _ in read_counted(connection, editions, own)
     ]
 
 

@@ -114,7 +114,7 @@ def with_latest(
     cells = f"({own} OR last_at >= {_decided_until(staged.steps, steps)})"
     kept = [
         (by_shop[shop_key], facts.only(_names_any(facts, staged)))
-        for _, shop_key, facts in kept_facts_io.read_counted(
+        for _, shop_key, facts, _ in kept_facts_io.read_counted(
             connection, by_shop, f"{cells} AND {_applied('batch_id', by_shop)}"
         )
     ]

@@ -7,7 +7,7 @@ killed is ended by repeating it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -68,13 +68,16 @@ def remove_rows(
     return counts
 
 
-def remove_kept_facts(run: JobRun, shop_key: int, which: Which) -> int:
-    """The same of kept facts of a shop; returns of how many events they were."""
+def remove_kept_facts(
+    run: JobRun, shop_key: int, which: Which, without_any: Collection[bytes]
+) -> int:
+    """The same of kept facts of a shop; returns of how many events they were. `without_any`: the digests of
+    cells that have none."""
     removed = 0
 
     def remove(held: Claim, _free: list[int]) -> None:
         nonlocal removed
-        for kept in kept_facts_io.read(run.connection, [shop_key]):
+        for kept in kept_facts_io.read(run.connection, [shop_key], skipping=without_any):
             is_gone = which(kept.facts.groups)
             if is_gone.any():
                 gone = kept._replace(facts=kept.facts.only(is_gone))
@@ -137,7 +140,7 @@ def _remove_portion(
 
 def _remove_kept(run: JobRun, held: Claim, gone: KeptBatch, left: KeptFacts) -> None:
     """Remove some of the kept facts of a batch. Commits. Raises LeaseLost as `_remove_portion`."""
-    connection, (batch_id, shop_key, facts) = run.connection, gone
+    connection, (batch_id, shop_key, facts, _) = run.connection, gone
     removed_rows.stage_kept(connection, shop_key, batch_id, facts)
     phase("write")
     fence_all(connection, held)
