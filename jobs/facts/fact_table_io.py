@@ -10,7 +10,7 @@ from sqlalchemy import Table
 
 from jobs.arrays.columns import Columns, row_count
 from jobs.arrays.group_keys import Column
-from jobs.facts.changes import ORDER, SESSION, by_id
+from jobs.facts.changes import ORDER, SESSION, Changes, by_id
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.tables.base import column_names, key_names, partially_indexed
@@ -60,6 +60,11 @@ def load(
     return rows.to_pandas() if rows.num_rows else no_rows(table, columns)
 
 
+def key_columns(rows: Columns, *names: str) -> dict[str, Column]:
+    """`edition` and these columns, as arrays."""
+    return {name: np.asarray(rows[name]) for name in ("edition", *names)}
+
+
 def load_sessions(
     connection: ArrowConnection,
     keys: Columns,
@@ -76,6 +81,19 @@ def load_orders(
 ) -> pd.DataFrame:
     """As `load`: the columns ORDER, by order id."""
     return by_id(load(connection, tables.fact_order, keys, condition, ORDER), "order")
+
+
+def read_issues(connection: ArrowConnection, changes: Changes, sessions: pd.DataFrame) -> None:
+    """Read into the changes what codes these sessions, which are not touched, were issued."""
+    rows = load(connection, tables.fact_code_issued, key_columns(sessions, "session"))
+    changes.issues = changes.issues.stacked(rows, rows)
+
+
+def read_order_codes(connection: ArrowConnection, changes: Changes, orders: pd.DataFrame) -> None:
+    """Read into the changes what codes these stored orders used: the touched ones before the change alone."""
+    rows = load(connection, tables.fact_order_code, key_columns(orders, "order"))
+    is_touched = rows["order"].isin(changes.partials.orders["order"])
+    changes.order_codes = changes.order_codes.stacked(rows, rows[~is_touched])
 
 
 def stage_ids(connection: ArrowConnection, name: str, ids: Column) -> None:

@@ -33,13 +33,13 @@ def replacements(changes: Changes) -> Iterator[Replacement]:
     def versions(table: Table, key: list[str], rows: Versions) -> Replacement:
         return Replacement(table, rows.old[key], rows.new)
 
-    sessions = changes.sessions.of(changes.batch_sessions)
+    sessions = changes.sessions.of(changes.touched)
     yield versions(tables.fact_form_session, _SESSION, sessions)
     yield versions(tables.fact_step, _SESSION, changes.steps)
     yield versions(tables.fact_answer, _SESSION, changes.answers)
     yield versions(tables.fact_code_issued, _SESSION, changes.issues)
-    orders = changes.orders.of(changes.batch_orders)
-    new = pd.concat([orders.new, changes.order_ids], axis="columns")
+    orders = changes.orders.of(changes.touched_orders)
+    new = pd.concat([orders.new, changes.standing_orders[["order_id"]]], axis="columns")
     yield versions(tables.fact_order, _ORDER, Versions(orders.old, new))
     yield versions(tables.fact_order_code, _ORDER, changes.order_codes)
     usage = changes.code_usage
@@ -51,16 +51,16 @@ def replacements(changes: Changes) -> Iterator[Replacement]:
 
 def updates(changes: Changes) -> Iterator[tuple[Table, pd.DataFrame, list[str]]]:
     """The other rows that change: table, rows, and the derived columns that are written."""
-    others = except_ids(changes.changed_sessions, changes.batch_sessions)
+    others = except_ids(changes.changed_sessions, changes.touched)
     yield tables.fact_form_session, changes.sessions.of(others).new, SESSION_DERIVED
-    others = except_ids(changes.changed_orders, changes.batch_orders)
+    others = except_ids(changes.changed_orders, changes.touched_orders)
     yield tables.fact_order, changes.orders.of(others).new, ORDER_DERIVED
 
 
 def texts(changes: Changes) -> Iterator[tuple[Table, pd.DataFrame]]:
     """The rows of dimensions that must be stored, or are already."""
     yield tables.dim_text, changes.texts
-    yield tables.dim_utm, changes.utms
+    yield tables.dim_utm, changes.partials.utms
 
 
 def write_changes(
@@ -70,7 +70,7 @@ def write_changes(
     facts."""
     for one in replacements(changes):
         fact_table_io.replace(connection, one.table, one.keys, one.rows)
-    batch = changes.sessions.of(changes.batch_sessions)
+    batch = changes.sessions.of(changes.touched)
     numbers = next_numbers(except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy()))
     fact_table_io.update(connection, tables.edition, numbers, ["next_session"])
     for table, rows, columns in updates(changes):

@@ -134,7 +134,7 @@ def derive_days(connection: ArrowConnection, days: Days) -> Iterator[Changes]:
     window_days = next(iter(days)).window_days
     for _ in touched.in_parts(connection, _DERIVED_AT_ONCE):
         staged = latest_events.stage_touched(connection, by_shop)
-        rows = derive.read(connection, by_shop, removed=staged)
+        rows = derive.read(connection, by_shop, anew=staged)
         yield derive.derive(connection, rows, window_days, recount=True)
 
 

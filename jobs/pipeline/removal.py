@@ -189,12 +189,12 @@ def _follow(
     """Have figures follow what is deleted; `gone`: the events of it that some editions had."""
     for own, events in gone:
         by_shop = derive.edition_by_shop(own)
-        removed = replace(
+        anew = replace(
             latest_events.stage_removed(connection, by_shop),
             sessions=events[["edition", "session_hash"]].drop_duplicates(),
             orders=removed_rows.orders_of(connection, by_shop),
         )
-        rows = derive.read(connection, by_shop, removed=removed)
+        rows = derive.read(connection, by_shop, anew=anew)
         changes = derive.derive(connection, rows, own[0].window_days)
         calendar = derive.calendar_of(own)
         units = derive.units_of(connection, changes, calendar, removed=events)
