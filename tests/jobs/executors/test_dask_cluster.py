@@ -6,8 +6,10 @@ import signal
 import time
 from pathlib import Path
 
+import dask
 import pytest
 
+from jobs.executors.dask_cluster import DaskCluster
 from jobs.importing.kinds import KINDS
 from tests.conftest import NewUrl
 from tests.jobs.executors.conftest import ALL_BATCHES, ROWS_PER_BATCH, assert_whole, make_shops
@@ -161,6 +163,16 @@ def test_without_a_scheduler_the_driver_goes_on_alone(postgres_commands: Command
     said = postgres_commands.start("rollup", "--executor", "dask+tcp://127.0.0.1:1").finish()
     assert "the Dask scheduler at tcp://127.0.0.1:1 cannot be used: " in said
     assert_whole(postgres_commands)
+
+
+def test_all_workers_are_told_while_the_client_looks_for_itself(cluster: Cluster) -> None:
+    """A driver that sees no worker goes on alone."""
+    with dask.config.set({"distributed.client.scheduler-info-interval": "1ms"}):
+        engine = DaskCluster(cluster.address.removeprefix("dask+"))
+    try:
+        assert {len(engine.workers()) for _ in range(300)} == {2}
+    finally:
+        engine.close()
 
 
 @pytest.mark.deep
