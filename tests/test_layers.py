@@ -48,7 +48,7 @@ NARROWER = {
     "jobs/rollups": _CLOCKS | _DATABASES,
 }
 # The modules of jobs/facts that hold no connection.
-PURE = {"__init__", "calendar", "changes", "facts", "kept_facts", "partials"}
+PURE = {"__init__", "calendar", "changes", "facts", "partials"}
 
 
 def modules(room: str) -> list[Path]:

@@ -8,8 +8,8 @@
 - derive: a module for each subject, each with what it reads and the pure functions that decide: `sessions.py`
   begins the `changes.py`; then `customers.py`, `first_sessions.py`, `credits.py`, `discounts.py`.
 
-`fact_writer.py` writes the changes. `rollup_units.py` reads the unchanged facts that rollups need with them,
-and cuts both into the facts that rollups sum, which `facts.py` describes.
+`fact_table_io.py` reads facts by keys, and writes the changes. `rollup_units.py` reads the unchanged facts
+that rollups need with them, and cuts both into the facts that rollups sum, which `facts.py` describes.
 No connection is held by those that `tests/test_layers.py` names as `PURE`. The sums themselves
 belong to `jobs/rollups`, transactions and leases to `jobs/pipeline`.
 """

@@ -1,7 +1,8 @@
-"""Facts read from the warehouse by sets of keys, and written back."""
+"""Facts read from the warehouse by sets of keys; and the changed ones as rows of tables, and written."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,11 +10,23 @@ import pyarrow as pa
 from sqlalchemy import Table
 
 from jobs.arrays.columns import Columns, row_count
-from jobs.arrays.group_keys import Column
-from jobs.facts.changes import ORDER, SESSION, Changes, by_id
+from jobs.arrays.group_keys import Column, except_ids
+from jobs.facts.changes import (
+    ORDER,
+    ORDER_DERIVED,
+    SESSION,
+    SESSION_DERIVED,
+    Changes,
+    Versions,
+    by_id,
+)
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
+from warehouse.editions.editions import SESSION_BITS
 from warehouse.tables.base import column_names, key_names, partially_indexed
+
+_SESSION: Final = ["edition", "session"]
+_ORDER: Final = ["edition", "order"]
 
 
 def to_arrow(rows: Columns, columns: Sequence[str]) -> pa.Table:
@@ -168,3 +181,71 @@ def append_missing(
         f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM {staged} "
         "WHERE true ON CONFLICT DO NOTHING"
     )
+
+
+class Replacement(NamedTuple):
+    """Rows of a table that take the place of those stored under some keys (some columns of the table)."""
+
+    table: Table
+    keys: pd.DataFrame
+    rows: pd.DataFrame
+
+
+def replacements(changes: Changes) -> Iterator[Replacement]:
+    """All whole rows that changes replace: those of the sessions and orders with raw rows in the batches, and
+    what follows from these. One without a new version has no row left, and goes."""
+
+    def versions(table: Table, key: list[str], rows: Versions) -> Replacement:
+        return Replacement(table, rows.old[key], rows.new)
+
+    sessions = changes.sessions.of(changes.touched)
+    yield versions(tables.fact_form_session, _SESSION, sessions)
+    yield versions(tables.fact_step, _SESSION, changes.steps)
+    yield versions(tables.fact_answer, _SESSION, changes.answers)
+    yield versions(tables.fact_code_issued, _SESSION, changes.issues)
+    orders = changes.orders.of(changes.touched_orders)
+    new = pd.concat([orders.new, changes.standing_orders[["order_id"]]], axis="columns")
+    yield versions(tables.fact_order, _ORDER, Versions(orders.old, new))
+    yield versions(tables.fact_order_code, _ORDER, changes.order_codes)
+    usage = changes.code_usage
+    yield Replacement(tables.code_usage, usage.codes, usage.counts)
+    yield Replacement(tables.dim_discount_code, usage.codes, usage.discounts)
+    yield versions(tables.fact_email, list(key_names(tables.fact_email)), changes.emails)
+    yield versions(tables.dim_step, list(key_names(tables.dim_step)), changes.step_names)
+
+
+def updates(changes: Changes) -> Iterator[tuple[Table, pd.DataFrame, list[str]]]:
+    """The other rows that change: table, rows, and the derived columns that are written."""
+    others = except_ids(changes.changed_sessions, changes.touched)
+    yield tables.fact_form_session, changes.sessions.of(others).new, SESSION_DERIVED
+    others = except_ids(changes.changed_orders, changes.touched_orders)
+    yield tables.fact_order, changes.orders.of(others).new, ORDER_DERIVED
+
+
+def texts(changes: Changes) -> Iterator[tuple[Table, pd.DataFrame]]:
+    """The rows of dimensions that must be stored, or are already."""
+    yield tables.dim_text, changes.texts
+    yield tables.dim_utm, changes.partials.utms
+
+
+def write_changes(
+    connection: ArrowConnection, changes: Changes, empty: Collection[int] = ()
+) -> None:
+    """Put the new version of all changed facts in the place of the old one. `empty`: editions that have no
+    facts."""
+    for one in replacements(changes):
+        replace(connection, one.table, one.keys, one.rows)
+    batch = changes.sessions.of(changes.touched)
+    numbers = _next_numbers(except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy()))
+    update(connection, tables.edition, numbers, ["next_session"])
+    for table, rows, columns in updates(changes):
+        update(connection, table, rows, columns)
+    for table, rows in texts(changes):
+        append_missing(connection, table, rows, empty)
+
+
+def _next_numbers(sessions: Column) -> dict[str, Column]:
+    """The number after the greatest of these session ids, by edition: edition, next_session."""
+    editions, numbers = np.divmod(np.sort(sessions), 1 << SESSION_BITS)
+    last = np.flatnonzero(np.diff(editions, append=-1))
+    return {"edition": editions[last], "next_session": numbers[last] + 1}

@@ -9,9 +9,8 @@ import pandas as pd
 import pyarrow as pa
 
 from jobs.arrays.group_keys import Column
-from jobs.facts import kept_facts_io, read_raw, touched
+from jobs.facts import kept_facts, read_raw, touched
 from jobs.facts.fact_table_io import to_arrow
-from jobs.facts.form_rules import counted, rules_of
 from jobs.facts.kept_facts import KeptFacts, with_kept
 from jobs.facts.partials import (
     NOTHING_ANEW,
@@ -22,6 +21,7 @@ from jobs.facts.partials import (
     merge_step_names,
     step_names_of,
 )
+from jobs.facts.read_raw import counted, rules_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.hash_ids import text_id
@@ -110,11 +110,11 @@ def with_latest(
         emails.append(emails_of(events.events))
         steps.append(step_names_of(events.events))
     # No other cell has one of these e-mails, or decides about one of these steps.
-    own = kept_facts_io.of_keys(connection, staged.emails["email"].to_numpy(np.int64))
+    own = kept_facts.of_keys(connection, staged.emails["email"].to_numpy(np.int64))
     cells = f"({own} OR last_at >= {_decided_until(staged.steps, steps)})"
     kept = [
         (by_shop[shop_key], facts.only(_names_any(facts, staged)))
-        for _, shop_key, facts, _ in kept_facts_io.read_counted(
+        for _, shop_key, facts, _ in kept_facts.read_counted(
             connection, by_shop, f"{cells} AND {_applied('batch_id', by_shop)}"
         )
     ]

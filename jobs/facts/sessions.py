@@ -108,10 +108,3 @@ def _new_ids(editions: Column, next_numbers: pd.DataFrame) -> Column:
     first = next_numbers["next_session"].to_numpy()[index]
     position = np.arange(len(editions)) - np.repeat(np.cumsum(counts) - counts, counts)
     return (editions << SESSION_BITS) + np.repeat(first, counts) + position
-
-
-def next_numbers(sessions: Column) -> dict[str, Column]:
-    """The number after the greatest of these session ids, by edition: edition, next_session."""
-    editions, numbers = np.divmod(np.sort(sessions), 1 << SESSION_BITS)
-    last = np.flatnonzero(np.diff(editions, append=-1))
-    return {"edition": editions[last], "next_session": numbers[last] + 1}

@@ -30,7 +30,7 @@ from jobs.facts import (
     customers,
     discounts,
     first_sessions,
-    kept_facts_io,
+    kept_facts,
     read_raw,
     sessions,
 )
@@ -97,7 +97,7 @@ def read(
             # It would be in memory with the next part.
             del raw
     partials = merge_partials(parts)
-    kept = kept_facts_io.of_touched(
+    kept = kept_facts.of_touched(
         connection, by_shop, read_raw.counts("batch_id", by_shop, applying)
     )
     partials = _with_tests(with_kept(partials, kept), anew.orders)

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from sqlalchemy import Table
 
-from jobs.facts import kept_facts_io
+from jobs.facts import kept_facts
 from jobs.importing.kinds.order_versions import without_person
 from jobs.importing.kinds.seen_forms import take_back_removed
 from jobs.pipeline import plan
@@ -92,7 +92,7 @@ def _kept_identifiers(connection: ArrowConnection, shop_key: int) -> pd.DataFram
     columns = list(COLUMNS.values())
     texts = dict.fromkeys(columns, pd.Series(dtype="str"))
     parts = [pd.DataFrame({**texts, "events": [], "digest": []})]
-    for _, _, kept, digest in kept_facts_io.read(connection, [shop_key]):
+    for _, _, kept, digest in kept_facts.read(connection, [shop_key]):
         counts = kept.instants.groupby("group")["events"].sum()
         rows = kept.groups[columns].assign(events=kept.groups["group"].map(counts))
         own = rows.groupby(columns, as_index=False)["events"].sum()

@@ -13,11 +13,10 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from jobs.facts import kept_facts_io, latest_events, read_raw, touched
-from jobs.facts.fact_writer import write_changes
-from jobs.facts.form_rules import rules_of
-from jobs.facts.kept_facts import KeptFacts
-from jobs.facts.kept_facts_io import KeptBatch
+from jobs.facts import kept_facts, latest_events, read_raw, touched
+from jobs.facts.fact_table_io import write_changes
+from jobs.facts.kept_facts import KeptBatch, KeptFacts
+from jobs.facts.read_raw import rules_of
 from jobs.pipeline import derive, nameless_orders, plan, removed_rows
 from jobs.pipeline.nameless_orders import WithoutPerson
 from jobs.pipeline.removed_rows import OTHER_VERSION, REMOVED_EVENT, REMOVED_ORDER
@@ -77,7 +76,7 @@ def remove_kept_facts(
 
     def remove(held: Claim, _free: list[int]) -> None:
         nonlocal removed
-        for kept in kept_facts_io.read(run.connection, [shop_key], skipping=without_any):
+        for kept in kept_facts.read(run.connection, [shop_key], skipping=without_any):
             is_gone = which(kept.facts.groups)
             if is_gone.any():
                 gone = kept._replace(facts=kept.facts.only(is_gone))
@@ -145,8 +144,8 @@ def _remove_kept(run: JobRun, held: Claim, gone: KeptBatch, left: KeptFacts) -> 
     phase("write")
     fence_all(connection, held)
     keep_editions(connection, held, [shop_key])
-    kept_facts_io.write(connection, batch_id, shop_key, left)
-    touched.stage(connection, more=kept_facts_io.session_keys([gone]))
+    kept_facts.write(connection, batch_id, shop_key, left)
+    touched.stage(connection, more=kept_facts.session_keys([gone]))
     _follow(
         connection,
         [

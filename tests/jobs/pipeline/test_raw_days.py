@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from jobs.facts import kept_facts_io
+from jobs.facts import kept_facts
 from jobs.facts.kept_facts import KeptFacts
 from tests.support.hashing import HASHER, keyed, marked
 from tests.support.import_files import event, order
@@ -26,7 +26,7 @@ GONE = "raw events up to 2026-01-05 are gone (RAW_DAYS): the facts that were kep
 
 def kept(commands: Commands) -> list[KeptFacts]:
     with open_arrow(commands.url) as connection:
-        return [kept.facts for kept in kept_facts_io.read(connection, {1: 1})]
+        return [kept.facts for kept in kept_facts.read(connection, {1: 1})]
 
 
 def events_kept(commands: Commands) -> list[int]:
@@ -206,13 +206,13 @@ def test_what_decides_last_is_looked_for_in_few_kept_facts(
         )
     jobs("rollup")
     decoded: list[bytes] = []
-    decode = kept_facts_io._decoded
+    decode = kept_facts._decoded
 
     def counted(content: bytes) -> KeptFacts:
         decoded.append(content)
         return decode(content)
 
-    monkeypatch.setattr(kept_facts_io, "_decoded", counted)
+    monkeypatch.setattr(kept_facts, "_decoded", counted)
     newest = max(jobs.rows("SELECT import_id FROM import_file"))
     jobs("imports", "undo", str(newest))
     assert len(decoded) == 1
@@ -285,14 +285,14 @@ def test_kept_facts_without_the_person_are_decoded_once(
         jobs.take("events", [event(event_id=f"b{number}", occurred_at=OLD, **bob)])
     assert len(kept(jobs)) == 4
     decoded: list[str] = []
-    decode = kept_facts_io._decoded
+    decode = kept_facts._decoded
 
     def counted(content: bytes) -> KeptFacts:
         facts = decode(content)
         decoded.extend(facts.groups["visitor_id"])
         return facts
 
-    monkeypatch.setattr(kept_facts_io, "_decoded", counted)
+    monkeypatch.setattr(kept_facts, "_decoded", counted)
     jobs("forget", "--shop", "a.example", "--email", EMAIL)
     assert sorted(decoded) == ["bob0", "bob1", "bob2", "v1", "v1"]
 
