@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,16 +17,12 @@ from jobs.facts.changes import (
     SESSION,
     SESSION_DERIVED,
     Changes,
-    Versions,
     by_id,
 )
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.editions.editions import SESSION_BITS
 from warehouse.tables.base import column_names, key_names, partially_indexed
-
-_SESSION: Final = ["edition", "session"]
-_ORDER: Final = ["edition", "order"]
 
 
 def to_arrow(rows: Columns, columns: Sequence[str]) -> pa.Table:
@@ -184,34 +180,46 @@ def append_missing(
 
 
 class Replacement(NamedTuple):
-    """Rows of a table that take the place of those stored under some keys (some columns of the table)."""
+    """Rows of a table that take the place of those stored under some keys.
+
+    - `keys`: some columns of the table, or all: then these are the stored rows
+    """
 
     table: Table
     keys: pd.DataFrame
     rows: pd.DataFrame
 
+    def differing(self) -> "Replacement":
+        """Without the rows that are stored as they should be, as far as that is known."""
+        columns = list(column_names(self.table))
+        if self.keys.empty or not set(columns) <= set(self.keys):
+            return self
+        both = pd.concat([self.keys[columns], self.rows[columns]], ignore_index=True)
+        differs = ~both.duplicated(keep=False)
+        stored = np.arange(len(both)) < len(self.keys)
+        old = both.loc[differs & stored, list(key_names(self.table))]
+        return Replacement(self.table, old, both[differs & ~stored])
+
 
 def replacements(changes: Changes) -> Iterator[Replacement]:
     """All whole rows that changes replace: those of the sessions and orders with raw rows in the batches, and
     what follows from these. One without a new version has no row left, and goes."""
-
-    def versions(table: Table, key: list[str], rows: Versions) -> Replacement:
-        return Replacement(table, rows.old[key], rows.new)
-
-    sessions = changes.sessions.of(changes.touched)
-    yield versions(tables.fact_form_session, _SESSION, sessions)
-    yield versions(tables.fact_step, _SESSION, changes.steps)
-    yield versions(tables.fact_answer, _SESSION, changes.answers)
-    yield versions(tables.fact_code_issued, _SESSION, changes.issues)
+    for table, rows in (
+        (tables.fact_form_session, changes.sessions.of(changes.touched)),
+        (tables.fact_step, changes.steps),
+        (tables.fact_answer, changes.answers),
+        (tables.fact_code_issued, changes.issues),
+        (tables.fact_order_code, changes.order_codes),
+        (tables.fact_email, changes.emails),
+        (tables.dim_step, changes.step_names),
+    ):
+        yield Replacement(table, rows.old, rows.new)
     orders = changes.orders.of(changes.touched_orders)
     new = pd.concat([orders.new, changes.standing_orders[["order_id"]]], axis="columns")
-    yield versions(tables.fact_order, _ORDER, Versions(orders.old, new))
-    yield versions(tables.fact_order_code, _ORDER, changes.order_codes)
+    yield Replacement(tables.fact_order, orders.old[["edition", "order"]], new)
     usage = changes.code_usage
     yield Replacement(tables.code_usage, usage.codes, usage.counts)
     yield Replacement(tables.dim_discount_code, usage.codes, usage.discounts)
-    yield versions(tables.fact_email, list(key_names(tables.fact_email)), changes.emails)
-    yield versions(tables.dim_step, list(key_names(tables.dim_step)), changes.step_names)
 
 
 def updates(changes: Changes) -> Iterator[tuple[Table, pd.DataFrame, list[str]]]:
@@ -234,7 +242,7 @@ def write_changes(
     """Put the new version of all changed facts in the place of the old one. `empty`: editions that have no
     facts."""
     for one in replacements(changes):
-        replace(connection, one.table, one.keys, one.rows)
+        replace(connection, *one.differing())
     batch = changes.sessions.of(changes.touched)
     numbers = _next_numbers(except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy()))
     update(connection, tables.edition, numbers, ["next_session"])

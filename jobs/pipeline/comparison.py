@@ -191,13 +191,14 @@ def _differing_facts(
     named = (
         Replacement(table, rows[list(key_names(table))], rows) for table, rows in texts(changes)
     )
-    for table, keys, rows in (*facts, *named):
-        stored = fact_table_io.load(connection, table, keys.drop_duplicates())
+    for table, stored, rows in (*facts, *named):
+        columns = list(column_names(table))
+        if not set(columns) <= set(stored):
+            stored = fact_table_io.load(connection, table, stored.drop_duplicates())
         if table in _NAMED_BY_TEXTS:
             (id,) = _key(table)
             names = [new[own][name] for own, name in _NAMED_BY_TEXTS[table]]
             rows = rows[rows[id].isin(pd.concat([*names, stored[id]]))]
-        columns = list(column_names(table))
         both = pd.concat([stored[columns], rows[columns]], ignore_index=True)
         key = list(key_names(table))
         yield table, both.drop_duplicates(keep=False)[key].drop_duplicates()
