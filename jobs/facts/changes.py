@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import Table
 
 from jobs.arrays.group_keys import Column, except_ids, index_of_rows, sorted_unique
 from jobs.facts.partials import Partials
@@ -40,6 +41,15 @@ class Versions:
         return Versions(
             *(rows[rows[name].isin(ids)].reset_index(drop=True) for rows in (self.old, self.new))
         )
+
+    def differing(self, table: Table) -> "Versions":
+        """The rows of a table without those that are the same in both versions."""
+        if self.old.empty or self.new.empty:
+            return self
+        columns = list(column_names(table))
+        both = pd.concat([self.old[columns], self.new[columns]], ignore_index=True)
+        differs, stored = ~both.duplicated(keep=False).to_numpy(), len(self.old)
+        return Versions(self.old[differs[:stored]], self.new[differs[stored:]])
 
     def stacked(self, old: pd.DataFrame, new: pd.DataFrame) -> "Versions":
         """With rows added to each version, in the columns of the first."""
@@ -105,9 +115,36 @@ class Changes:
     texts: pd.DataFrame = field(init=False)
 
     @cached_property
+    def whole(self) -> dict[Table, Versions]:
+        """Whole rows of tables: those of the touched sessions and orders, and what follows from these."""
+        return {
+            tables.fact_form_session: self.sessions.of(self.touched),
+            tables.fact_step: self.steps,
+            tables.fact_answer: self.answers,
+            tables.fact_code_issued: self.issues,
+            tables.fact_order_code: self.order_codes,
+            tables.fact_email: self.emails,
+            tables.dim_step: self.step_names,
+        }
+
+    @cached_property
+    def differing(self) -> dict[Table, Versions]:
+        """The whole rows that are not the same in both versions."""
+        return {table: rows.differing(table) for table, rows in self.whole.items()}
+
+    @cached_property
     def changed_sessions(self) -> Column:
-        """Ids of the sessions that differ, or are touched."""
-        return sorted_unique(_differing(self.sessions, SESSION_DERIVED), self.touched)
+        """Ids of the sessions that differ, in their own row or in those of their steps, answers and issues.
+        Many that are touched do not."""
+        ids = [_differing(self.sessions, SESSION_DERIVED)]
+        for table in (tables.fact_form_session, tables.fact_step, tables.fact_answer):
+            ids += self._ids_of_differing(table)
+        issued = np.concatenate(self._ids_of_differing(tables.fact_code_issued))
+        return sorted_unique(*ids, issued[np.isin(issued, self.touched)])
+
+    def _ids_of_differing(self, table: Table) -> list[Column]:
+        rows = self.differing[table]
+        return [part["session"].to_numpy() for part in (rows.old, rows.new)]
 
     @cached_property
     def changed_orders(self) -> Column:
@@ -139,8 +176,8 @@ class Changes:
     @cached_property
     def summed_sessions(self) -> Column:
         """Ids of the sessions that changed, or whose outcomes or discounts did."""
-        issues = (self.issues.old["session"].to_numpy(), self.issues.new["session"].to_numpy())
-        return sorted_unique(self.changed_outcomes, *issues)
+        named = self._ids_of_differing(tables.fact_code_issued)
+        return sorted_unique(self.changed_outcomes, *named)
 
     @cached_property
     def summed_orders(self) -> Column:

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import Table
 
 from jobs.arrays.columns import row_count
 from jobs.arrays.group_keys import (
@@ -59,9 +60,17 @@ def name(connection: ArrowConnection, changes: Changes, *, recount: bool) -> Non
     usage = _usage(connection, changes, named_orders, recount=recount)
     stored = fact_table_io.load(connection, tables.dim_discount_code, usage.codes)
     _read_holders(connection, changes, moved_codes(stored, usage.discounts))
-    ids = sorted_unique(changes.changed_orders, named_orders)
-    changes.issues = _differing(changes.issues, usage, "session", changes.touched)
-    changes.order_codes = _differing(changes.order_codes, usage, "order", ids)
+    changes.issues, changes.order_codes = (
+        Versions(rows.old, with_discounts(rows.new, usage.discounts))
+        for rows in (changes.issues, changes.order_codes)
+    )
+    changes.issues = _of_differing(
+        changes.issues, tables.fact_code_issued, "session", changes.touched
+    )
+    orders = sorted_unique(changes.changed_orders, named_orders)
+    changes.order_codes = _of_differing(
+        changes.order_codes, tables.fact_order_code, "order", orders
+    )
     changes.code_usage = usage
     changes.texts = unique_texts(
         changes.partials.texts, usage.texts, discount_id_texts(changes.issues.new)
@@ -122,12 +131,11 @@ def _no_codes() -> CodeUsage:
     )
 
 
-def _differing(rows: Versions, usage: CodeUsage, id: str, changed: Column) -> Versions:
-    """Rows with their discount in the new version; of those whose session or order (`id`) is among
-    `changed`, or has a row whose discount moves."""
-    new = with_discounts(rows.new, usage.discounts)
-    moved = new.loc[new["discount"] != rows.new["discount"], id].to_numpy()
-    return Versions(rows.old, new).having(id, sorted_unique(changed, moved))
+def _of_differing(rows: Versions, table: Table, id: str, changed: Column) -> Versions:
+    """The rows of the sessions or orders (`id`) that are among `changed`, or have a row that differs."""
+    differing = rows.differing(table)
+    parts = (part[id].to_numpy() for part in (differing.old, differing.new))
+    return rows.having(id, sorted_unique(changed, *parts))
 
 
 def named_codes(*rows: pd.DataFrame) -> dict[str, Column]:

@@ -180,40 +180,16 @@ def append_missing(
 
 
 class Replacement(NamedTuple):
-    """Rows of a table that take the place of those stored under some keys.
-
-    - `keys`: some columns of the table, or all: then these are the stored rows
-    """
+    """Rows of a table that take the place of those stored under some keys (some columns of the table)."""
 
     table: Table
     keys: pd.DataFrame
     rows: pd.DataFrame
 
-    def differing(self) -> "Replacement":
-        """Without the rows that are stored as they should be, as far as that is known."""
-        columns = list(column_names(self.table))
-        if self.keys.empty or not set(columns) <= set(self.keys):
-            return self
-        both = pd.concat([self.keys[columns], self.rows[columns]], ignore_index=True)
-        differs = ~both.duplicated(keep=False)
-        stored = np.arange(len(both)) < len(self.keys)
-        old = both.loc[differs & stored, list(key_names(self.table))]
-        return Replacement(self.table, old, both[differs & ~stored])
-
 
 def replacements(changes: Changes) -> Iterator[Replacement]:
-    """All whole rows that changes replace: those of the sessions and orders with raw rows in the batches, and
-    what follows from these. One without a new version has no row left, and goes."""
-    for table, rows in (
-        (tables.fact_form_session, changes.sessions.of(changes.touched)),
-        (tables.fact_step, changes.steps),
-        (tables.fact_answer, changes.answers),
-        (tables.fact_code_issued, changes.issues),
-        (tables.fact_order_code, changes.order_codes),
-        (tables.fact_email, changes.emails),
-        (tables.dim_step, changes.step_names),
-    ):
-        yield Replacement(table, rows.old, rows.new)
+    """Beside `Changes.whole`, the rows that changes replace which were not read whole: of the touched orders
+    and of the codes that are named. An order that has no new version goes."""
     orders = changes.orders.of(changes.touched_orders)
     new = pd.concat([orders.new, changes.standing_orders[["order_id"]]], axis="columns")
     yield Replacement(tables.fact_order, orders.old[["edition", "order"]], new)
@@ -241,15 +217,17 @@ def write_changes(
 ) -> None:
     """Put the new version of all changed facts in the place of the old one. `empty`: editions that have no
     facts."""
+    for table, rows in changes.differing.items():
+        replace(connection, table, rows.old[list(key_names(table))], rows.new)
     for one in replacements(changes):
-        replace(connection, *one.differing())
+        replace(connection, *one)
     batch = changes.sessions.of(changes.touched)
     numbers = _next_numbers(except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy()))
     update(connection, tables.edition, numbers, ["next_session"])
-    for table, rows, columns in updates(changes):
-        update(connection, table, rows, columns)
-    for table, rows in texts(changes):
-        append_missing(connection, table, rows, empty)
+    for table, others, columns in updates(changes):
+        update(connection, table, others, columns)
+    for table, named in texts(changes):
+        append_missing(connection, table, named, empty)
 
 
 def _next_numbers(sessions: Column) -> dict[str, Column]:

@@ -117,17 +117,21 @@ def _single_facts(rows: _Rows, events: Versions) -> UnitFacts:
     them; the orders that changed, or whose discounts did; the events."""
     changes, calendar = rows.changes, rows.calendar
     sessions = changes.sessions.of(changes.summed_sessions)
+    steps, answered, issues = (
+        own.having("session", changes.summed_sessions)
+        for own in (changes.steps, changes.answers, changes.issues)
+    )
     orders = _orders_of(rows.orders, sessions, changes.summed_orders)
     # Answers of sessions that are not touched are the same in both versions.
     unchanged = rows.unchanged[rows.unchanged["session"].isin(sessions.new.index)]
 
     def facts(version: str) -> Facts:
-        answers = chosen_values(getattr(changes.answers, version))
+        answers = chosen_values(getattr(answered, version))
         return Facts(
             sessions=calendar.sessions(getattr(sessions, version)),
-            steps=calendar.steps(getattr(changes.steps, version)),
+            steps=calendar.steps(getattr(steps, version)),
             answers=pd.concat([answers, unchanged], ignore_index=True),
-            issues=getattr(changes.issues, version),
+            issues=getattr(issues, version),
             orders=calendar.orders(getattr(orders, version)),
             order_codes=getattr(changes.order_codes, version),
             events=calendar.events(getattr(events, version)),
@@ -170,6 +174,7 @@ def _customers(rows: _Rows, customers: pd.Index, template: Facts) -> UnitFacts:
 
     def facts(sessions: pd.DataFrame, orders: pd.DataFrame, answers: pd.DataFrame) -> Facts:
         own = sessions[sessions["customer"].isin(customers) & (sessions["submitted_at"] != NEVER)]
+        answers = answers[answers["session"].isin(own.index)]
         values = pd.concat([chosen_values(answers), rows.unchanged], ignore_index=True)
         return template.only(
             sessions=rows.calendar.sessions(own),
@@ -230,7 +235,8 @@ def _first_submissions(
 
 def _since_changed(changes: Changes) -> pd.DataFrame:
     """From when on orders of a customer may count from another first submission: edition, customer, low."""
-    changed = changed_submissions(changes.sessions, changes.touched)
+    ids = np.intersect1d(changes.touched, changes.changed_sessions)
+    changed = changed_submissions(changes.sessions, ids)
     rows = stack(changed.old, changed.new)
     low = rows[rows["customer"] != 0].groupby(["edition", "customer"])["submitted_at"].min()
     return low.rename("low").reset_index()

@@ -186,19 +186,22 @@ def _differing_facts(
     connection: ArrowConnection, changes: Changes
 ) -> Iterator[tuple[Table, pd.DataFrame]]:
     """The keys of the rows that writing the changes would change, by table."""
-    facts = list(replacements(changes))
-    new = {table: rows for table, _, rows in facts}
+    replaced = list(replacements(changes))
+    new = {table: rows.new for table, rows in changes.whole.items()}
+    new |= {table: rows for table, _, rows in replaced}
+    for table, versions in changes.differing.items():
+        key = list(key_names(table))
+        yield table, pd.concat([versions.old[key], versions.new[key]]).drop_duplicates()
     named = (
         Replacement(table, rows[list(key_names(table))], rows) for table, rows in texts(changes)
     )
-    for table, stored, rows in (*facts, *named):
-        columns = list(column_names(table))
-        if not set(columns) <= set(stored):
-            stored = fact_table_io.load(connection, table, stored.drop_duplicates())
+    for table, keys, rows in (*replaced, *named):
+        stored = fact_table_io.load(connection, table, keys.drop_duplicates())
         if table in _NAMED_BY_TEXTS:
             (id,) = _key(table)
             names = [new[own][name] for own, name in _NAMED_BY_TEXTS[table]]
             rows = rows[rows[id].isin(pd.concat([*names, stored[id]]))]
+        columns = list(column_names(table))
         both = pd.concat([stored[columns], rows[columns]], ignore_index=True)
         key = list(key_names(table))
         yield table, both.drop_duplicates(keep=False)[key].drop_duplicates()
