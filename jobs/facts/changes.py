@@ -96,7 +96,7 @@ class Changes:
       read, changed or not
     - `steps`, `answers`: rows of fact_step and fact_answer of the touched sessions
     - `issues`, `order_codes`: rows of fact_code_issued and fact_order_code, complete for each session
-      and order that has one here; in the end of all whose rows differ
+      and order that has one here; in the end those of the touched ones, and of all whose rows differ
     - `code_usage`: see `CodeUsage`
     - `emails`, `step_names`, `texts`: rows of fact_email, dim_step and dim_text
     """
