@@ -12,7 +12,7 @@ from jobs.arrays.group_keys import Column, except_ids, index_of_rows, sorted_uni
 from jobs.facts.partials import Partials
 from warehouse import tables
 from warehouse.domain.vocabulary import UNATTRIBUTED
-from warehouse.tables.base import column_names, is_text
+from warehouse.tables.base import column_names, is_text, key_names
 
 SESSION: Final = list(column_names(tables.fact_form_session))
 # The columns that a session has from other facts.
@@ -46,10 +46,13 @@ class Versions:
         """The rows of a table without those that are the same in both versions."""
         if self.old.empty or self.new.empty:
             return self
-        columns = list(column_names(table))
-        both = pd.concat([self.old[columns], self.new[columns]], ignore_index=True)
+        columns, id = list(column_names(table)), key_names(table)[1]
+        again = self.new[id].isin(self.old[id]).to_numpy()
+        both = pd.concat([self.old[columns], self.new.loc[again, columns]], ignore_index=True)
         differs, stored = ~both.duplicated(keep=False).to_numpy(), len(self.old)
-        return Versions(self.old[differs[:stored]], self.new[differs[stored:]])
+        is_new = ~again
+        is_new[again] = differs[stored:]
+        return Versions(self.old[differs[:stored]], self.new[is_new])
 
     def stacked(self, old: pd.DataFrame, new: pd.DataFrame) -> "Versions":
         """With rows added to each version, in the columns of the first."""
