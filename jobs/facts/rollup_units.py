@@ -65,6 +65,7 @@ _LAST_TWO_ORDERS: Final = (
     f"ORDER BY n.created_at DESC LIMIT 1 OFFSET 1), {-NEVER})"
 )
 _NO_IDS: Final = np.empty(0, np.int64)
+NO_EVENTS: Final = pd.DataFrame(dict.fromkeys(("edition", "form", "batch", "at"), _NO_IDS))
 _INSTANTS: Final = ("viewed_at", "submitted_at")
 
 
@@ -94,17 +95,22 @@ class _Rows:
     unchanged: pd.DataFrame
 
 
-def facts_by_unit(
-    connection: ArrowConnection, changes: Changes, calendar: Calendar, events: Versions
+def units_of(
+    connection: ArrowConnection,
+    changes: Changes,
+    calendar: Calendar,
+    events: pd.DataFrame = NO_EVENTS,
+    removed: pd.DataFrame = NO_EVENTS,
 ) -> dict[str, UnitFacts]:
     """By unit (`Summary.unit`), the facts of every unit in which something changed. Leaves a transaction
     open.
 
-    `events`: those that are removed, and those that are new (edition, form, at).
+    `events`: edition, form, at; a row per raw event that is new to its edition; `removed`: of each that the
+    edition had applied and that is removed.
     """
     customers = changed_customers(changes)
     rows = _with_neighbours(connection, changes, calendar, customers)
-    facts = _single_facts(rows, events)
+    facts = _single_facts(rows, Versions(removed, events))
     return {
         "facts": facts,
         "visits": _visits(rows, facts.old),

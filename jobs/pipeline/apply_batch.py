@@ -18,6 +18,7 @@ import pandas as pd
 
 from jobs.facts import kept_facts, touched
 from jobs.facts.fact_table_io import to_arrow, write_changes
+from jobs.facts.rollup_units import units_of
 from jobs.pipeline import derive
 from jobs.pipeline.derive import TouchedRows
 from jobs.run.clock import now_micros
@@ -85,7 +86,7 @@ def apply(connection: ArrowConnection, held: Claim, group: BatchGroup) -> None:
     calendar = derive.calendar_of(group.editions)
     phase("derive")
     changes = derive.derive(connection, group.rows, group.editions[0].window_days)
-    units = derive.units_of(connection, changes, calendar, group.events)
+    units = units_of(connection, changes, calendar, group.events)
     # The writing transaction must begin after the last commit of others, not where reading began.
     connection.commit()
     phase("write")

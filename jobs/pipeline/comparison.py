@@ -20,7 +20,8 @@ from jobs.facts.changes import Changes, unique_ids
 from jobs.facts.day_facts import Days
 from jobs.facts.fact_table_io import Replacement, replacements, texts, updates
 from jobs.facts.read_raw import chosen_ids
-from jobs.pipeline.derive import calendar_of, deltas_of, units_of
+from jobs.facts.rollup_units import units_of
+from jobs.pipeline.derive import calendar_of, deltas_of
 from jobs.pipeline.recompute import derive_days, rows_of_days
 from jobs.rollups import difference
 from warehouse import tables

@@ -19,9 +19,7 @@ of the rows that they have deleted.
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Final
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -35,20 +33,16 @@ from jobs.facts import (
     sessions,
 )
 from jobs.facts.calendar import Calendar
-from jobs.facts.changes import Changes, Versions
+from jobs.facts.changes import Changes
 from jobs.facts.kept_facts import with_kept
 from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
-from jobs.facts.rollup_units import UnitFacts, facts_by_unit
+from jobs.facts.rollup_units import NO_EVENTS, UnitFacts
 from jobs.rollups import ROLLUPS, difference
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
 from warehouse.editions.editions import Edition
-
-NO_EVENTS: Final = pd.DataFrame(
-    {name: np.empty(0, np.int64) for name in ("edition", "form", "batch", "at")}
-)
 
 
 @dataclass(frozen=True)
@@ -132,21 +126,6 @@ def derive(
     credits.decide(connection, changes, window_days, recount=recount)
     discounts.name(connection, changes, recount=recount)
     return changes
-
-
-def units_of(
-    connection: ArrowConnection,
-    changes: Changes,
-    calendar: Calendar,
-    events: pd.DataFrame = NO_EVENTS,
-    removed: pd.DataFrame = NO_EVENTS,
-) -> dict[str, UnitFacts]:
-    """By unit (`Summary.unit`), all that rollups must sum to know the difference of the changes.
-
-    `events`: edition, form, at; a row per raw event that is new to its edition; `removed`: of each that the
-    edition had applied and that is removed.
-    """
-    return facts_by_unit(connection, changes, calendar, Versions(removed, events))
 
 
 def deltas_of(units: Mapping[str, UnitFacts]) -> list[tuple[Summary, pa.Table]]:

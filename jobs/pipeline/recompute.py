@@ -13,6 +13,7 @@ from jobs.facts import day_facts, latest_events, touched
 from jobs.facts.changes import Changes
 from jobs.facts.day_facts import Days
 from jobs.facts.fact_table_io import write_changes
+from jobs.facts.rollup_units import units_of
 from jobs.pipeline import batching, derive
 from jobs.rollups import ROLLUPS, difference
 from jobs.rollups.group_sum import part, total
@@ -170,7 +171,7 @@ def backfill(
     calendar = derive.calendar_of([edition])
 
     for changes in derive_days(connection, days):
-        units = derive.units_of(connection, changes, calendar)
+        units = units_of(connection, changes, calendar)
         # The writing transaction must begin after the last commit of others, not where reading began.
         connection.commit()
         leases.fence(connection, held, [edition.edition], connection.now_micros())

@@ -17,6 +17,7 @@ from jobs.facts import kept_facts, latest_events, read_raw, touched
 from jobs.facts.fact_table_io import write_changes
 from jobs.facts.kept_facts import KeptBatch, KeptFacts
 from jobs.facts.read_raw import rules_of
+from jobs.facts.rollup_units import units_of
 from jobs.pipeline import derive, nameless_orders, plan, removed_rows
 from jobs.pipeline.nameless_orders import WithoutPerson
 from jobs.pipeline.removed_rows import OTHER_VERSION, REMOVED_EVENT, REMOVED_ORDER
@@ -196,7 +197,7 @@ def _follow(
         rows = derive.read(connection, by_shop, anew=anew)
         changes = derive.derive(connection, rows, own[0].window_days)
         calendar = derive.calendar_of(own)
-        units = derive.units_of(connection, changes, calendar, removed=events)
+        units = units_of(connection, changes, calendar, removed=events)
         write_changes(connection, changes)
         derive.add_deltas(connection, derive.deltas_of(units))
         numbers = [edition.edition for edition in own]
