@@ -45,7 +45,7 @@ BOTH_DATABASES = (
     "contract/test_form_rules.py",
     "jobs/commands/test_forget.py",
     "jobs/commands/test_scheduled_backups.py",
-    "jobs/facts/test_kept_facts_io.py",
+    "jobs/facts/test_kept_facts_stored.py",
     "jobs/facts/test_read_raw.py",
     "jobs/importing/test_ads.py",
     "jobs/importing/test_chosen_rejects.py",

@@ -99,7 +99,7 @@ POSTGRES_CORE: Final = (
     "jobs/commands/test_forget.py::test_another_shop_keeps_its_rows",
     "jobs/commands/test_forget.py::test_imports_of_kept_orders_can_be_undone",
     "jobs/commands/test_scheduled_backups.py::test_no_backup_for_two_days",
-    "jobs/facts/test_kept_facts_io.py",
+    "jobs/facts/test_kept_facts_stored.py",
     "jobs/facts/test_read_raw.py",
     "jobs/importing/test_chosen_rejects.py::test_chosen_by_kind_file_shop_and_number",
     "jobs/importing/test_forgotten_forms.py::test_a_form_goes_with_its_last_event",

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from jobs.commands.options import SAMPLE_DAYS
-from jobs.facts.days_of_raw import Days
+from jobs.facts.day_facts import Days
 from jobs.pipeline import comparison, plan, recompute
 from jobs.pipeline.comparison import Differences
 from jobs.pipeline.raw_days import say_purged

@@ -50,9 +50,12 @@ class DaskCluster(Engine):
     def workers(self) -> set[str]:
         try:
             # Dask would try for long to find it again, and has given up all tasks.
-            if self._client.status != "running":
+            scheduler = self._client.scheduler
+            if self._client.status != "running" or scheduler is None:
                 raise ConnectionError
-            return set(self._client.scheduler_info(n_workers=-1)["workers"])
+            # Not its `scheduler_info`: what a look of its own found, without any worker, may stand there.
+            told = self._client.sync(scheduler.identity, n_workers=-1)
+            return set(told["workers"])
         except Exception as error:
             raise self._gone() from error
 

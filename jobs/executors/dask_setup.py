@@ -23,8 +23,17 @@ READY: Final = "formrevenue"
 _WORKER_TTL_SECONDS: Final = 600.0
 _USAGE: Final = 2
 
-# A scheduler reads this when it is made. Each task is one worker's own.
-dask.config.set({"distributed.scheduler.work-stealing": False})
+# Schedulers and workers read these when they are made, after this module.
+dask.config.set(
+    {
+        # Each task is one worker's own.
+        "distributed.scheduler.work-stealing": False,
+        # Else Dask looks a hundred times a second where each task is, and fifty times whether a scheduler
+        # answers: some hundredths of a processor, all night.
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "500ms",
+    }
+)
 
 _is_set_up = False
 

@@ -45,9 +45,10 @@ _MIN_FRACTION: Final = 20
 Plan = Callable[[], list[Edition]]
 
 
-def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False) -> None:
-    """Have an engine's workers roll up what a plan says, if it is more than one group. The rest is left to
-    the run itself. `only_due`: see `Drain`."""
+@contextmanager
+def shared_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False) -> Iterator[None]:
+    """Before the block, have an engine's workers roll up what a plan says, if it is more than one group. The
+    block does what is left: workers that lost their engine may end meanwhile. `only_due`: see `Drain`."""
     connection = run.connection
     if not connection.has_many_writers:
         raise CommandFailed(
@@ -60,6 +61,7 @@ def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False)
     waiting = pending_batches.backlogs(connection, numbers, run.started_at, due)
     connection.commit()
     if sum(backlog.rows for backlog in waiting.values()) <= batching.BATCH_ROWS:
+        yield
         return
     phase("tasks")
     results = _Results(run, numbers)
@@ -70,6 +72,8 @@ def share_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False)
         say(f"{error}; this process goes on alone")
     results.read()
     results.read_failures()
+    yield
+    results.count()
 
 
 @contextmanager
@@ -101,21 +105,27 @@ class _Results:
         self._run, self._connection, self.numbers = run, run.connection, numbers
         self.rows = self._left = pending_batches.pending_rows(self._connection, numbers)
         self.arguments = f"{len(numbers)} shops of run {run.record.run_id}"
-        self._before = run.record.rows, run.record.batches
+        # The rows and batches of workers that are in the run's record.
+        self._told = 0, 0
         self._last_run = job_runs.last_run(self._connection)
 
     def read(self) -> None:
         """Bring the run's record and its progress up to date."""
-        record, connection = self._run.record, self._connection
-        tasks = job_runs.sums_of_tasks(connection, self.arguments, after=self._last_run)
-        record.rows, record.batches = (
-            before + done for before, done in zip(self._before, tasks, strict=True)
-        )
-        record.shops |= editions.rolled_up_since(connection, self.numbers, self._run.started_at)
-        left = pending_batches.pending_rows(connection, self.numbers)
-        connection.commit()
+        self.count()
+        left = pending_batches.pending_rows(self._connection, self.numbers)
+        self._connection.commit()
         self._run.on_rows(max(self._left - left, 0))
         self._left = min(self._left, left)
+
+    def count(self) -> None:
+        """Bring the run's record up to date. Commits."""
+        record, connection = self._run.record, self._connection
+        tasks = job_runs.sums_of_tasks(connection, self.arguments, after=self._last_run)
+        record.rows += tasks[0] - self._told[0]
+        record.batches += tasks[1] - self._told[1]
+        self._told = tasks
+        record.shops |= editions.rolled_up_since(connection, self.numbers, self._run.started_at)
+        connection.commit()
 
     def read_failures(self) -> None:
         """Count the batches that have failed since the run began: it tries none of them again."""

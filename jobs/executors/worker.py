@@ -90,6 +90,10 @@ def _roll_up(request: Request) -> None:
     run = JobRun(f"{job_runs.TASK}{socket.gethostname()}", request.arguments, creates=False)
     # Batches that have failed in the driver's run, here or elsewhere, are not tried again in it.
     run.started_at = request.started_at
+    # The driver counts what is on record; it may not hear how this worker ends.
+    run.on_rows = lambda _rows: job_runs.update(
+        run.connection, run.record, run.connection.now_micros()
+    )
 
     def plan() -> list[Edition]:
         if not job_runs.is_running(run.connection, request.run_id, now_micros()):

@@ -1,17 +1,15 @@
 """Facts: form sessions and orders, derived from the raw rows that were imported.
 
-A change is derived in three acts (`jobs/pipeline/derive.py` calls them):
+`jobs/pipeline/derive.py` (START HERE) calls what is here:
 
-- read: `touched.py` stages the sessions and orders that the change touches, `read_raw.py` reads all their raw
+- read: `touched.py` stages the sessions and orders that a change touches, `read_raw.py` reads all their raw
   rows, `partials.py` folds these into what they say by themselves, and `kept_facts.py` adds what is kept of
   those that are gone;
-- gather: `gather.py` reads every stored row that they may change or depend on;
-- derive: `derive_changes.py` (START HERE) computes the new version of the facts from the two.
-  It calls one pure module per subject: sessions, orders, customers, first_sessions, attribution,
-  credited_revenue, discounts.
+- derive: a module for each subject, each with what it reads and the pure functions that decide: `sessions.py`
+  begins the `changes.py`; then `customers.py`, `first_sessions.py`, `credits.py`, `discounts.py`.
 
-`fact_writer.py` writes the changes. `neighbours.py` reads the unchanged facts that rollups need with them,
-and `rollup_units.py` cuts both into the facts that rollups sum.
-Only those that `tests/test_layers.py` names as `READERS` hold a connection. The sums themselves
+`fact_table_io.py` reads facts by keys, and writes the changes. `rollup_units.py` reads the unchanged facts
+that rollups need with them, and cuts both into the facts that rollups sum, which `facts.py` describes.
+No connection is held by those that `tests/test_layers.py` names as `PURE`. The sums themselves
 belong to `jobs/rollups`, transactions and leases to `jobs/pipeline`.
 """

@@ -1,13 +1,18 @@
-"""The changes that a group of import batches makes: derived first, then written and rolled up."""
+"""The changes of facts: read and derived, a subject after the other, then written and rolled up."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
+import numpy as np
 import pandas as pd
+from sqlalchemy import Table
 
 from jobs.arrays.group_keys import Column, except_ids, index_of_rows, sorted_unique
+from jobs.facts.partials import Partials
 from warehouse import tables
-from warehouse.tables.base import column_names
+from warehouse.domain.vocabulary import UNATTRIBUTED
+from warehouse.tables.base import column_names, is_text, key_names
 
 SESSION: Final = list(column_names(tables.fact_form_session))
 # The columns that a session has from other facts.
@@ -16,6 +21,8 @@ SESSION_DERIVED: Final = ["customer", "is_first_session", "orders", "gross", "re
 ORDER: Final = [name for name in column_names(tables.fact_order) if name != "order_id"]
 # The columns that an order has from other facts.
 ORDER_DERIVED: Final = ["customer", "type", "session", "form", "utm"]
+_NOT_DERIVED: Final = dict.fromkeys(ORDER_DERIVED, 0) | {"type": UNATTRIBUTED}
+_ORDER_NUMBERS: Final = [name for name in ORDER if not is_text(tables.fact_order.c[name])]
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,33 @@ class Versions:
     def of(self, ids: Column | pd.Index) -> "Versions":
         """The rows with these ids in their index, where there are any."""
         return Versions(*(rows[rows.index.isin(ids)] for rows in (self.old, self.new)))
+
+    def having(self, name: str, ids: Column | pd.Index | pd.Series) -> "Versions":
+        """The rows with one of these ids in a column."""
+        return Versions(
+            *(rows[rows[name].isin(ids)].reset_index(drop=True) for rows in (self.old, self.new))
+        )
+
+    def differing(self, table: Table) -> "Versions":
+        """The rows of a table without those that are the same in both versions."""
+        if self.old.empty or self.new.empty:
+            return self
+        columns, id = list(column_names(table)), key_names(table)[1]
+        again = self.new[id].isin(self.old[id]).to_numpy()
+        both = pd.concat([self.old[columns], self.new.loc[again, columns]], ignore_index=True)
+        differs, stored = ~both.duplicated(keep=False).to_numpy(), len(self.old)
+        is_new = ~again
+        is_new[again] = differs[stored:]
+        return Versions(self.old[differs[:stored]], self.new[is_new])
+
+    def stacked(self, old: pd.DataFrame, new: pd.DataFrame) -> "Versions":
+        """With rows added to each version, in the columns of the first."""
+        return Versions(
+            *(
+                pd.concat([rows[old.columns], more[old.columns]], ignore_index=True)
+                for rows, more in ((self.old, old), (self.new, new))
+            )
+        )
 
     def plus(self, *parts: pd.DataFrame) -> "Versions":
         """With unchanged rows added. Rows that are there already, in either version, stay."""
@@ -54,47 +88,86 @@ class CodeUsage:
     texts: pd.DataFrame
 
 
-@dataclass(frozen=True)
+@dataclass
 class Changes:
-    """Old and new version of the facts that a group of import batches touches.
+    """Old and new version of the facts that a change touches. Each subject reads what it depends on into
+    them, and derives its own (`pipeline/derive.py`); the last are the discounts.
 
+    - `partials`: what the rows of the touched sessions and orders say by themselves
+    - `touched`: ids of the touched sessions, those that have no event left among them
     - `sessions`: columns SESSION by session id, `orders`: columns ORDER by order id; all that were
-      read, changed or not; `changed_sessions` and `changed_orders` are the ids of those that differ
-      or have new events
-    - `batch_sessions`: ids of the sessions that have events in the batches, and of those that have no event
-      left
-    - `order_ids`: the text order_id of the orders that have a version in the batches, tests left out
-    - `steps`, `answers`: rows of fact_step and fact_answer of the sessions with events in the batches
+      read, changed or not
+    - `steps`, `answers`: rows of fact_step and fact_answer of the touched sessions
     - `issues`, `order_codes`: rows of fact_code_issued and fact_order_code, complete for each session
-      and order that has one here; of all whose rows differ
+      and order that has one here; in the end those of the touched ones, and of all whose rows differ
     - `code_usage`: see `CodeUsage`
-    - `emails`, `step_names`, `utms`, `texts`: rows of fact_email, dim_step, dim_utm and dim_text
+    - `emails`, `step_names`, `texts`: rows of fact_email, dim_step and dim_text
     """
 
+    partials: Partials
+    touched: Column
     sessions: Versions
     orders: Versions
-    changed_sessions: Column
-    changed_orders: Column
-    batch_sessions: Column
-    order_ids: pd.DataFrame
     steps: Versions
     answers: Versions
     issues: Versions
     order_codes: Versions
-    code_usage: CodeUsage
-    emails: Versions
     step_names: Versions
-    utms: pd.DataFrame
-    texts: pd.DataFrame
+    emails: Versions = field(init=False)
+    code_usage: CodeUsage = field(init=False)
+    texts: pd.DataFrame = field(init=False)
 
-    @property
-    def batch_orders(self) -> Column:
-        """Ids of the orders that have a version in the batches, and of those that became a test or have no
-        version left."""
+    @cached_property
+    def whole(self) -> dict[Table, Versions]:
+        """Whole rows of tables: those of the touched sessions and orders, and what follows from these."""
+        return {
+            tables.fact_form_session: self.sessions.of(self.touched),
+            tables.fact_step: self.steps,
+            tables.fact_answer: self.answers,
+            tables.fact_code_issued: self.issues,
+            tables.fact_order_code: self.order_codes,
+            tables.fact_email: self.emails,
+            tables.dim_step: self.step_names,
+        }
+
+    @cached_property
+    def differing(self) -> dict[Table, Versions]:
+        """The whole rows that are not the same in both versions."""
+        return {table: rows.differing(table) for table, rows in self.whole.items()}
+
+    @cached_property
+    def changed_sessions(self) -> Column:
+        """Ids of the sessions that differ, in their own row or in those of their steps, answers and issues.
+        Many that are touched do not."""
+        ids = [_differing(self.sessions, SESSION_DERIVED)]
+        for table in (tables.fact_form_session, tables.fact_step, tables.fact_answer):
+            ids += self._ids_of_differing(table)
+        issued = np.concatenate(self._ids_of_differing(tables.fact_code_issued))
+        return sorted_unique(*ids, issued[np.isin(issued, self.touched)])
+
+    def _ids_of_differing(self, table: Table) -> list[Column]:
+        rows = self.differing[table]
+        return [part["session"].to_numpy() for part in (rows.old, rows.new)]
+
+    @cached_property
+    def changed_orders(self) -> Column:
+        """Ids of the orders that differ."""
+        return _differing(self.orders, _ORDER_NUMBERS)
+
+    @cached_property
+    def standing_orders(self) -> pd.DataFrame:
+        """The standing versions of the touched orders (`RawOrders.orders`) that count, by order id, with
+        nothing derived: a test order counts nowhere."""
+        orders = self.partials.orders
+        return by_id(orders[orders["test"] == 0].assign(**_NOT_DERIVED), "order")
+
+    @cached_property
+    def touched_orders(self) -> Column:
+        """Ids of the touched orders, those that became a test or have no version left among them."""
         gone = except_ids(self.changed_orders, self.orders.new.index.to_numpy())
-        return sorted_unique(self.order_ids.index.to_numpy(), gone)
+        return sorted_unique(self.standing_orders.index.to_numpy(), gone)
 
-    @property
+    @cached_property
     def changed_outcomes(self) -> Column:
         """Ids of the sessions that changed, or to which a changed order is or was credited: an order may
         come at another instant with the same money."""
@@ -103,13 +176,13 @@ class Changes:
         ids = sorted_unique(self.changed_sessions, *credited)
         return ids[ids != 0]
 
-    @property
+    @cached_property
     def summed_sessions(self) -> Column:
         """Ids of the sessions that changed, or whose outcomes or discounts did."""
-        issues = (self.issues.old["session"].to_numpy(), self.issues.new["session"].to_numpy())
-        return sorted_unique(self.changed_outcomes, *issues)
+        named = self._ids_of_differing(tables.fact_code_issued)
+        return sorted_unique(self.changed_outcomes, *named)
 
-    @property
+    @cached_property
     def summed_orders(self) -> Column:
         """Ids of the orders that changed, or whose discounts did."""
         codes = (self.order_codes.old["order"].to_numpy(), self.order_codes.new["order"].to_numpy())
@@ -144,3 +217,15 @@ def stack(rows: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
 def put(rows: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     """The rows, with the new ones in place of those that have their ids."""
     return stack(rows[~rows.index.isin(new.index)], new)
+
+
+def _differing(rows: Versions, columns: list[str]) -> Column:
+    """Ids of the rows that are new, gone, or different in one of these columns of numbers."""
+    old, new = rows.old, rows.new
+    index = new.index.get_indexer(old.index)
+    kept = index >= 0
+    ours, theirs = (part[columns].to_numpy(np.int64) for part in (old, new))
+    moved = (ours[kept] != theirs[index[kept]]).any(axis=1)
+    ids = old.index.to_numpy()
+    arrived = new.index.to_numpy()[~new.index.isin(old.index)]
+    return sorted_unique(ids[kept][moved], ids[~kept], arrived)

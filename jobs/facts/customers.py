@@ -11,8 +11,12 @@ import numpy as np
 import pandas as pd
 
 from jobs.arrays.group_keys import Column, distinct_rows
-from jobs.facts.changes import Changes, Versions, by_id
+from jobs.facts import fact_table_io
+from jobs.facts.changes import Changes, Versions, by_id, without
+from jobs.facts.fact_table_io import load_orders, load_sessions
 from jobs.facts.partials import merge_emails
+from warehouse import tables
+from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
 
 
@@ -35,6 +39,25 @@ class Resolution:
         emails = self.keys["email"]
         moved = _customers_of(self.before, emails) != _customers_of(self.after, emails)
         return {name: column[moved] for name, column in self.keys.items()}
+
+
+def set_customers(connection: ArrowConnection, changes: Changes, anew: pd.DataFrame) -> None:
+    """Set the customer of the touched sessions and orders, and of all others whose e-mail resolves to another
+    one now. `anew`: the e-mails (edition, email) whose stored sightings do not count."""
+    partials = changes.partials
+    orders = changes.orders.old, changes.standing_orders
+    emails = touched_emails(partials.emails, changes.sessions.new, *orders, anew)
+    versions = changes.orders.plus(load_orders(connection, emails))
+    stored = without(fact_table_io.load(connection, tables.fact_email, emails), anew)
+    resolution = resolve(emails, stored, partials.emails, versions)
+    moved = load_sessions(connection, resolution.moved(), "f.customer_seen = 0")
+    sessions = changes.sessions.plus(moved)
+    ids = partials.orders["order"].to_numpy()
+    changes.emails = resolution.emails
+    changes.orders = Versions(versions.old, with_customers(versions.new, ids, resolution))
+    changes.sessions = Versions(
+        sessions.old, with_customers(sessions.new, changes.touched, resolution)
+    )
 
 
 def touched_emails(*rows: pd.DataFrame) -> dict[str, Column]:

@@ -11,16 +11,131 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import Table
 
-from jobs.arrays.group_keys import Column, distinct_rows, group_keys, index_of, index_of_rows
-from jobs.facts.changes import CodeUsage, Versions
+from jobs.arrays.columns import row_count
+from jobs.arrays.group_keys import (
+    Column,
+    distinct_rows,
+    group_keys,
+    index_of,
+    index_of_rows,
+    sorted_unique,
+)
+from jobs.facts import fact_table_io
+from jobs.facts.changes import Changes, CodeUsage, Versions
+from jobs.facts.fact_table_io import key_columns, load_orders, load_sessions
 from jobs.facts.read_raw import unique_texts
+from warehouse import tables
+from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import group_sum
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import NEVER
+from warehouse.tables.base import column_names
 
 CODE: Final = ["edition", "code"]
 _COUNTS: Final = ["mentions", "submissions"]
+_CODES: Final = "staged_codes"
+_OF_CODES: Final = "f.edition = k.edition AND f.code = k.code"
+# How often the stored facts name each staged code.
+_USAGE: Final = f"""
+SELECT f.edition, f.code, f.discount_id, 0 AS form, COUNT(*) AS mentions, 0 AS submissions
+FROM {_CODES} k CROSS JOIN fact_code_issued f WHERE {_OF_CODES}
+GROUP BY f.edition, f.code, f.discount_id
+UNION ALL SELECT f.edition, f.code, f.discount_id, 0, COUNT(*), 0
+FROM {_CODES} k CROSS JOIN fact_order_code f WHERE {_OF_CODES}
+GROUP BY f.edition, f.code, f.discount_id
+UNION ALL SELECT f.edition, f.code, '', s.form, 0, COUNT(DISTINCT f.session)
+FROM {_CODES} k CROSS JOIN fact_code_issued f CROSS JOIN fact_form_session s
+WHERE {_OF_CODES} AND s.edition = f.edition AND s.session = f.session AND s.submitted_at <> {NEVER}
+GROUP BY f.edition, f.code, s.form
+"""
+
+
+def name(connection: ArrowConnection, changes: Changes, *, recount: bool) -> None:
+    """Name the discount of every code that the touched sessions and orders name or named, and keep of issues
+    and codes of orders those that differ. `recount`: usage is counted from the stored facts, in place of what
+    is stored of it."""
+    named_orders = changes.partials.orders["order"].to_numpy()
+    usage = _usage(connection, changes, named_orders, recount=recount)
+    stored = fact_table_io.load(connection, tables.dim_discount_code, usage.codes)
+    _read_holders(connection, changes, moved_codes(stored, usage.discounts))
+    changes.issues, changes.order_codes = (
+        Versions(rows.old, with_discounts(rows.new, usage.discounts))
+        for rows in (changes.issues, changes.order_codes)
+    )
+    changes.issues = _of_differing(
+        changes.issues, tables.fact_code_issued, "session", changes.touched
+    )
+    orders = sorted_unique(changes.changed_orders, named_orders)
+    changes.order_codes = _of_differing(
+        changes.order_codes, tables.fact_order_code, "order", orders
+    )
+    changes.code_usage = usage
+    changes.texts = unique_texts(
+        changes.partials.texts, usage.texts, discount_id_texts(changes.issues.new)
+    )
+
+
+def _usage(
+    connection: ArrowConnection, changes: Changes, orders: Column, *, recount: bool
+) -> CodeUsage:
+    """The codes that the touched sessions and these orders name, and their discounts."""
+    issues = changes.issues.having("session", changes.touched)
+    used = changes.order_codes.having("order", orders)
+    codes = named_codes(issues.old, issues.new, used.old, used.new)
+    if not row_count(codes):
+        return _no_codes()
+    if recount:
+        stored = _recounted_usage(connection, codes)
+    else:
+        stored = fact_table_io.load(connection, tables.code_usage, codes)
+    counts = usage_counts(stored, issues, changes.sessions.of(changes.touched), used)
+    texts = fact_table_io.load(connection, tables.dim_text, texts_needed(counts))
+    return code_usage(codes, counts, pd.concat([texts, changes.partials.texts]))
+
+
+def _read_holders(connection: ArrowConnection, changes: Changes, moved: pd.DataFrame) -> None:
+    """Read the sessions and orders that name a code whose discount moves, with all their codes."""
+    issues, codes = (
+        fact_table_io.load(connection, table, moved, columns=["edition", id])
+        for table, id in ((tables.fact_code_issued, "session"), (tables.fact_order_code, "order"))
+    )
+    sessions = load_sessions(connection, distinct_rows(key_columns(issues, "session")))
+    orders = load_orders(connection, distinct_rows(key_columns(codes, "order")))
+    # The codes of touched sessions and of gathered submissions were read before.
+    before = changes.sessions.old
+    is_read = sessions.index.isin(changes.touched)
+    is_read |= sessions.index.isin(before.index[before["submitted_at"] != NEVER])
+    fact_table_io.read_issues(connection, changes, sessions[~is_read])
+    is_read = orders.index.isin(changes.orders.old.index)
+    fact_table_io.read_order_codes(connection, changes, orders[~is_read])
+    changes.sessions = changes.sessions.plus(sessions)
+    changes.orders = changes.orders.plus(orders)
+
+
+def _recounted_usage(connection: ArrowConnection, codes: dict[str, Column]) -> pd.DataFrame:
+    """Rows of code_usage of these codes, counted from the stored facts. Keys may repeat."""
+    connection.stage(_CODES, fact_table_io.to_arrow(codes, CODE))
+    return connection.rows_of(tables.code_usage, _USAGE).to_pandas()
+
+
+def _no_codes() -> CodeUsage:
+    return CodeUsage(
+        codes=fact_table_io.no_rows(tables.code_usage, CODE),
+        counts=fact_table_io.no_rows(tables.code_usage, column_names(tables.code_usage)),
+        discounts=fact_table_io.no_rows(
+            tables.dim_discount_code, column_names(tables.dim_discount_code)
+        ),
+        texts=fact_table_io.no_rows(tables.dim_text, column_names(tables.dim_text)),
+    )
+
+
+def _of_differing(rows: Versions, table: Table, id: str, changed: Column) -> Versions:
+    """The rows of the sessions or orders (`id`) that are among `changed`, or have a row that differs."""
+    differing = rows.differing(table)
+    parts = (part[id].to_numpy() for part in (differing.old, differing.new))
+    return rows.having(id, sorted_unique(changed, *parts))
 
 
 def named_codes(*rows: pd.DataFrame) -> dict[str, Column]:

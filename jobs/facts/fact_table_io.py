@@ -1,7 +1,8 @@
-"""Facts read from the warehouse by sets of keys, and written back."""
+"""Facts read from the warehouse by sets of keys; and the changed ones as rows of tables, and written."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,10 +10,18 @@ import pyarrow as pa
 from sqlalchemy import Table
 
 from jobs.arrays.columns import Columns, row_count
-from jobs.arrays.group_keys import Column
-from jobs.facts.changes import ORDER, SESSION, by_id
+from jobs.arrays.group_keys import Column, except_ids
+from jobs.facts.changes import (
+    ORDER,
+    ORDER_DERIVED,
+    SESSION,
+    SESSION_DERIVED,
+    Changes,
+    by_id,
+)
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
+from warehouse.editions.editions import SESSION_BITS
 from warehouse.tables.base import column_names, key_names, partially_indexed
 
 
@@ -60,6 +69,11 @@ def load(
     return rows.to_pandas() if rows.num_rows else no_rows(table, columns)
 
 
+def key_columns(rows: Columns, *names: str) -> dict[str, Column]:
+    """`edition` and these columns, as arrays."""
+    return {name: np.asarray(rows[name]) for name in ("edition", *names)}
+
+
 def load_sessions(
     connection: ArrowConnection,
     keys: Columns,
@@ -76,6 +90,19 @@ def load_orders(
 ) -> pd.DataFrame:
     """As `load`: the columns ORDER, by order id."""
     return by_id(load(connection, tables.fact_order, keys, condition, ORDER), "order")
+
+
+def read_issues(connection: ArrowConnection, changes: Changes, sessions: pd.DataFrame) -> None:
+    """Read into the changes what codes these sessions, which are not touched, were issued."""
+    rows = load(connection, tables.fact_code_issued, key_columns(sessions, "session"))
+    changes.issues = changes.issues.stacked(rows, rows)
+
+
+def read_order_codes(connection: ArrowConnection, changes: Changes, orders: pd.DataFrame) -> None:
+    """Read into the changes what codes these stored orders used: the touched ones before the change alone."""
+    rows = load(connection, tables.fact_order_code, key_columns(orders, "order"))
+    is_touched = rows["order"].isin(changes.partials.orders["order"])
+    changes.order_codes = changes.order_codes.stacked(rows, rows[~is_touched])
 
 
 def stage_ids(connection: ArrowConnection, name: str, ids: Column) -> None:
@@ -150,3 +177,61 @@ def append_missing(
         f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM {staged} "
         "WHERE true ON CONFLICT DO NOTHING"
     )
+
+
+class Replacement(NamedTuple):
+    """Rows of a table that take the place of those stored under some keys (some columns of the table)."""
+
+    table: Table
+    keys: pd.DataFrame
+    rows: pd.DataFrame
+
+
+def replacements(changes: Changes) -> Iterator[Replacement]:
+    """Beside `Changes.whole`, the rows that changes replace which were not read whole: of the touched orders
+    and of the codes that are named. An order that has no new version goes."""
+    orders = changes.orders.of(changes.touched_orders)
+    new = pd.concat([orders.new, changes.standing_orders[["order_id"]]], axis="columns")
+    yield Replacement(tables.fact_order, orders.old[["edition", "order"]], new)
+    usage = changes.code_usage
+    yield Replacement(tables.code_usage, usage.codes, usage.counts)
+    yield Replacement(tables.dim_discount_code, usage.codes, usage.discounts)
+
+
+def updates(changes: Changes) -> Iterator[tuple[Table, pd.DataFrame, list[str]]]:
+    """The other rows that change: table, rows, and the derived columns that are written."""
+    others = except_ids(changes.changed_sessions, changes.touched)
+    yield tables.fact_form_session, changes.sessions.of(others).new, SESSION_DERIVED
+    others = except_ids(changes.changed_orders, changes.touched_orders)
+    yield tables.fact_order, changes.orders.of(others).new, ORDER_DERIVED
+
+
+def texts(changes: Changes) -> Iterator[tuple[Table, pd.DataFrame]]:
+    """The rows of dimensions that must be stored, or are already."""
+    yield tables.dim_text, changes.texts
+    yield tables.dim_utm, changes.partials.utms
+
+
+def write_changes(
+    connection: ArrowConnection, changes: Changes, empty: Collection[int] = ()
+) -> None:
+    """Put the new version of all changed facts in the place of the old one. `empty`: editions that have no
+    facts."""
+    for table, rows in changes.differing.items():
+        replace(connection, table, rows.old[list(key_names(table))], rows.new)
+    for one in replacements(changes):
+        replace(connection, *one)
+    batch = changes.sessions.of(changes.touched)
+    numbers = _next_numbers(except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy()))
+    update(connection, tables.edition, numbers, ["next_session"])
+    for table, others, columns in updates(changes):
+        update(connection, table, others, columns)
+    for table, named in texts(changes):
+        append_missing(connection, table, named, empty)
+
+
+def _next_numbers(sessions: Column) -> dict[str, Column]:
+    """The number after the greatest of these session ids, by edition: edition, next_session."""
+    editions, numbers = np.divmod(np.sort(sessions), 1 << SESSION_BITS)
+    last = np.flatnonzero(np.diff(editions, append=-1))
+    return {"edition": editions[last], "next_session": numbers[last] + 1}

@@ -14,11 +14,39 @@ from jobs.arrays.group_keys import (
     index_of,
     index_of_rows,
 )
-from jobs.facts.changes import Versions
+from jobs.facts.changes import Changes, Versions
+from jobs.facts.fact_table_io import is_staged, load_sessions, stage_ids
+from warehouse.connections.arrow import ArrowConnection
 
 PAIR = ["edition", "visitor", "form"]
 # The sessions `n` of a staged pair `k`.
 SAME_PAIR = "fact_form_session n WHERE " + " AND ".join(f"n.{name} = k.{name}" for name in PAIR)
+_TOUCHED = "staged_touched"
+_EARLIEST_OF_PAIR = (
+    f"f.session = (SELECT n.session FROM {SAME_PAIR} "
+    f"AND NOT {is_staged(_TOUCHED, 'n.session')} "
+    "ORDER BY n.first_at, n.form_session_id LIMIT 1)"
+)
+
+
+def mark(connection: ArrowConnection, changes: Changes, *, recount: bool) -> None:
+    """Mark the first session of every (visitor, form) that a touched session belongs or belonged to.
+
+    `recount`: whatever is stored; else another one is looked for only where the first may be no more.
+    """
+    touched = changes.sessions.of(changes.touched)
+    pairs = pairs_of(touched.old, touched.new)
+    stage_ids(connection, _TOUCHED, touched.old.index.to_numpy())
+    sessions = changes.sessions.plus(
+        load_sessions(connection, pairs, "f.is_first_session = 1"),
+        load_sessions(
+            connection,
+            pairs if recount else pairs_losing_first(touched),
+            _EARLIEST_OF_PAIR,
+            equal=["edition"],
+        ),
+    )
+    changes.sessions = Versions(sessions.old, with_first_sessions(sessions.new, pairs))
 
 
 def pairs_of(*sessions: pd.DataFrame) -> dict[str, Column]:

@@ -9,19 +9,19 @@ import pandas as pd
 import pyarrow as pa
 
 from jobs.arrays.group_keys import Column
-from jobs.facts import kept_facts_io, read_raw, touched
+from jobs.facts import kept_facts, read_raw, touched
 from jobs.facts.fact_table_io import to_arrow
-from jobs.facts.form_rules import counted, rules_of
 from jobs.facts.kept_facts import KeptFacts, with_kept
 from jobs.facts.partials import (
-    NOTHING_REMOVED,
+    NOTHING_ANEW,
+    DecidedAnew,
     Partials,
-    Removed,
     emails_of,
     merge_emails,
     merge_step_names,
     step_names_of,
 )
+from jobs.facts.read_raw import counted, rules_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.hash_ids import text_id
@@ -61,7 +61,7 @@ def latest_events(events: str, emails: str, steps: str) -> str:
     )
 
 
-def stage_touched(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Removed:
+def stage_touched(connection: ArrowConnection, by_shop: Mapping[int, int]) -> DecidedAnew:
     """Stage the e-mails and steps of the raw rows of the touched sessions and orders (`touched.py`); returns
     them. `by_shop`: the edition of each shop key."""
     applied = _applied("r.batch_id", by_shop)
@@ -75,7 +75,7 @@ def stage_touched(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Re
     return _staged(connection, by_shop, rows)
 
 
-def stage_removed(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Removed:
+def stage_removed(connection: ArrowConnection, by_shop: Mapping[int, int]) -> DecidedAnew:
     """Stage the e-mails and steps whose latest event may be among the applied events that are staged as
     `removed_event`; returns them."""
     numbers = sql_list(by_shop.values())
@@ -93,7 +93,7 @@ def stage_removed(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Re
 
 
 def with_latest(
-    connection: ArrowConnection, by_shop: Mapping[int, int], partials: Partials, staged: Removed
+    connection: ArrowConnection, by_shop: Mapping[int, int], partials: Partials, staged: DecidedAnew
 ) -> Partials:
     """Partial facts with the latest sighting of each staged e-mail and the latest names of each staged step,
     from all applied raw events and kept facts."""
@@ -110,11 +110,11 @@ def with_latest(
         emails.append(emails_of(events.events))
         steps.append(step_names_of(events.events))
     # No other cell has one of these e-mails, or decides about one of these steps.
-    own = kept_facts_io.of_keys(connection, staged.emails["email"].to_numpy(np.int64))
+    own = kept_facts.of_keys(connection, staged.emails["email"].to_numpy(np.int64))
     cells = f"({own} OR last_at >= {_decided_until(staged.steps, steps)})"
     kept = [
         (by_shop[shop_key], facts.only(_names_any(facts, staged)))
-        for _, shop_key, facts in kept_facts_io.read_counted(
+        for _, shop_key, facts, _ in kept_facts.read_counted(
             connection, by_shop, f"{cells} AND {_applied('batch_id', by_shop)}"
         )
     ]
@@ -137,7 +137,9 @@ def _applied(column: str, by_shop: Mapping[int, int]) -> str:
     return is_applied(sql_list(by_shop.values()), column)
 
 
-def _staged(connection: ArrowConnection, by_shop: Mapping[int, int], found: pa.Table) -> Removed:
+def _staged(
+    connection: ArrowConnection, by_shop: Mapping[int, int], found: pa.Table
+) -> DecidedAnew:
     """Stage e-mails and steps: rows of shop_key, form_id, step_id and email_sha256; returns their ids."""
     rows = found.to_pandas()
     emails = rows.loc[rows["email_sha256"] != "", _EMAIL.split(", ")].drop_duplicates()
@@ -153,7 +155,7 @@ def _staged(connection: ArrowConnection, by_shop: Mapping[int, int], found: pa.T
         for name in ("form_id", "step_id")
     )
     return replace(
-        NOTHING_REMOVED,
+        NOTHING_ANEW,
         emails=pd.DataFrame({"edition": _editions(by_shop, emails), "email": ids}),
         steps=pd.DataFrame({"edition": _editions(by_shop, steps), "form": form, "step": step}),
     )
@@ -183,7 +185,7 @@ def _decided_until(staged: pd.DataFrame, found: list[pd.DataFrame]) -> int:
     return int(rows[["index_at", "name_at"]].fillna(0).to_numpy(np.int64).min(initial=NEVER))
 
 
-def _names_any(kept: KeptFacts, staged: Removed) -> pd.Series:
+def _names_any(kept: KeptFacts, staged: DecidedAnew) -> pd.Series:
     """A mask of the groups of kept facts that have one of these e-mails or steps."""
     email, step = (
         rows.loc[rows[name].isin(wanted[name]), "group"]

@@ -57,7 +57,7 @@ class Partials:
 
 
 @dataclass(frozen=True)
-class Removed:
+class DecidedAnew:
     """Keys whose stored facts do not count any more, unless partial facts say them again.
 
     - `sessions`: edition, session_hash; of removed events. `orders`: edition, order; of removed versions
@@ -74,7 +74,7 @@ def _no_keys(*names: str) -> pd.DataFrame:
     return pd.DataFrame({name: np.empty(0, np.int64) for name in names})
 
 
-NOTHING_REMOVED: Final = Removed(
+NOTHING_ANEW: Final = DecidedAnew(
     sessions=_no_keys("edition", "session_hash"),
     orders=_no_keys("edition", "order"),
     emails=_no_keys("edition", "email"),

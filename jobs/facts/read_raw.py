@@ -3,6 +3,10 @@
 Ids of visitors, customers, e-mails, orders and form sessions are hashed with the shop's key, so they
 are unique over all shops. Ids of texts that answers show (forms, steps, fields, values, codes) are
 hashes of the text alone, so that a reader can compute them.
+
+Raw rows stay as they were imported. An edition has the rules of forms under which it was built
+(`warehouse/domain/form_rules.py`), and applies them where it reads rows: all that follows sees the other
+form's id, or no such row.
 """
 
 import json
@@ -10,7 +14,7 @@ from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,9 +23,9 @@ import pyarrow.compute as pc
 
 from jobs.arrays.group_keys import Column, GroupKeys, combine, group_keys
 from jobs.facts import touched
-from jobs.facts.form_rules import RulesByShop, counted, rules_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
+from warehouse.domain.form_rules import LEFT_OUT, counted_as, parse
 from warehouse.domain.hash_ids import SEPARATOR, text_id, text_ids
 from warehouse.domain.vocabulary import UTM_FIELDS
 from warehouse.editions.pending_batches import from_pending, sql_list
@@ -58,6 +62,10 @@ _NO_LIMIT: Final = 2**62
 _TIE = ("precedence", "content")
 
 
+RulesByShop: TypeAlias = dict[int, dict[str, str]]
+"""By shop key, the form that each form with a rule counts for, LEFT_OUT for none."""
+
+
 @dataclass(frozen=True)
 class RawEvents:
     """Raw events of some shops.
@@ -89,6 +97,36 @@ class RawOrders:
     codes: pd.DataFrame
     utms: pd.DataFrame
     texts: pd.DataFrame
+
+
+def rules_of(connection: ArrowConnection, editions: Iterable[int]) -> RulesByShop:
+    """The rules of editions, one of each shop."""
+    rows = connection.table(
+        "SELECT shop_key, form_rules FROM edition "
+        f"WHERE edition IN ({sql_list(editions)}) AND form_rules <> ''"
+    ).to_pylist()
+    parsed = {row["shop_key"]: parse(row["form_rules"]) for row in rows}
+    return {
+        shop_key: {form_id: counted_as(rules, form_id) for form_id in rules}
+        for shop_key, rules in parsed.items()
+    }
+
+
+def counted(rows: pa.Table, rules: RulesByShop) -> pa.Table:
+    """Rows with shop_key and form_id under the ids that count, without those of forms that are left out."""
+    if not rules:
+        return rows
+    shops, forms = rows["shop_key"].to_numpy(), rows["form_id"]
+    ids = forms.combine_chunks().dictionary_encode()
+    index, texts = ids.indices.to_numpy(), ids.dictionary.to_pylist()
+    own = np.array(texts, dtype=object)[index] if texts else np.empty(0, dtype=object)
+    for shop_key, of_shop in rules.items():
+        for form_id, other in of_shop.items():
+            if form_id in texts:
+                own[(shops == shop_key) & (index == texts.index(form_id))] = other
+    place = rows.column_names.index("form_id")
+    rows = rows.set_column(place, "form_id", pa.array(own, forms.type))
+    return rows.filter(pa.array(own != LEFT_OUT))
 
 
 def events_of_touched(

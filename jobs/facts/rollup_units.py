@@ -1,21 +1,72 @@
-"""The facts that rollups sum, before and after a change, by the unit that a rollup sums them in."""
+"""The facts that rollups sum, before and after a change, by the unit that a rollup sums them in: the changed
+ones, and their neighbours, which are unchanged.
 
+The difference of a rollup needs few of the facts of a unit (`Summary.unit`), however many it has.
+
+    visits     A row of `visitor` links two active days of a (visitor, form) with no other between them. So a
+               change moves links between unchanged days next to it alone, and days do not decrease with
+               instants: the nearest sessions before and after each changed instant are enough, and the
+               visitor's first session, the only one of its type. Purchasers' links are by delay too: where
+               a purchase changes, all purchases of the pair are read.
+    customers  The rows of a customer begin with the first submission to a form, or with an answer. Sums over
+               orders move by what changed, but for a first submission that does: from there on all orders
+               are read. Whether a customer ordered once or twice, the last two orders say.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from jobs.arrays.group_keys import Column
+from jobs.arrays.group_keys import Column, distinct_rows, index_of
+from jobs.facts import fact_table_io
 from jobs.facts.calendar import Calendar, chosen_values
-from jobs.facts.changes import Changes, Versions
+from jobs.facts.changes import Changes, Versions, stack, unique_ids
+from jobs.facts.credits import changed_submissions
 from jobs.facts.customers import changed_customers
+from jobs.facts.fact_table_io import (
+    is_staged,
+    key_columns,
+    load_orders,
+    load_sessions,
+    stage_ids,
+)
 from jobs.facts.facts import Facts
-from jobs.facts.first_sessions import in_pairs, pairs_of
-from jobs.facts.neighbours import Neighbours
+from jobs.facts.first_sessions import PAIR, SAME_PAIR, in_pairs, pairs_of
+from warehouse import tables
+from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
 
+_MOVED: Final = "staged_moved"
+_CHANGED: Final = "staged_changed"
+_CHANGED_ORDERS: Final = "staged_changed_orders"
+_CUSTOMERS: Final = "staged_customers"
+_SUBMISSIONS: Final = f"""
+FROM {_CUSTOMERS} k CROSS JOIN fact_form_session f{{}} WHERE f.edition = k.edition
+AND f.customer = k.customer AND f.customer <> 0 AND f.submitted_at < {NEVER}
+AND NOT {is_staged(_CHANGED, "f.session")}
+"""
+# When the customers first submitted each form, and each answer.
+_FIRST: Final = f"""
+SELECT DISTINCT q.edition, q.customer, q.submitted_at FROM (
+SELECT f.edition, f.customer, MIN(f.submitted_at) AS submitted_at {_SUBMISSIONS.format("")}
+GROUP BY f.edition, f.customer, f.form
+UNION ALL
+SELECT f.edition, f.customer, MIN(f.submitted_at) {_SUBMISSIONS.format(" CROSS JOIN fact_answer a")}
+AND a.edition = f.edition AND a.session = f.session GROUP BY f.edition, f.customer, a.field, a.value
+) q
+"""
+_LAST_TWO_ORDERS: Final = (
+    "f.created_at >= COALESCE((SELECT n.created_at FROM fact_order n WHERE n.edition = k.edition "
+    "AND n.customer = k.customer AND n.customer <> 0 "
+    f"""AND NOT {is_staged(_CHANGED_ORDERS, 'n."order"')} """
+    f"ORDER BY n.created_at DESC LIMIT 1 OFFSET 1), {-NEVER})"
+)
 _NO_IDS: Final = np.empty(0, np.int64)
+NO_EVENTS: Final = pd.DataFrame(dict.fromkeys(("edition", "form", "batch", "at"), _NO_IDS))
+_INSTANTS: Final = ("viewed_at", "submitted_at")
 
 
 @dataclass(frozen=True)
@@ -26,37 +77,67 @@ class UnitFacts:
     new: Facts
 
 
-def facts_by_unit(
-    changes: Changes, neighbours: Neighbours, calendar: Calendar, events: Versions
+@dataclass(frozen=True)
+class _Rows:
+    """Changed facts, with the unchanged ones that rollups sum together with them.
+
+    - `sessions`: columns SESSION by session id; with those next to the changed sessions of a (visitor, form),
+      its purchases, and the first submissions of the customers of whom a submission or an order changed
+    - `orders`: columns ORDER by order id; with orders of these customers, and all that are credited to these
+      purchases and to the sessions that rollups sum
+    - `unchanged`: the chosen values (`Facts.answers`) of all submissions that are not touched
+    """
+
+    changes: Changes
+    calendar: Calendar
+    sessions: Versions
+    orders: Versions
+    unchanged: pd.DataFrame
+
+
+def units_of(
+    connection: ArrowConnection,
+    changes: Changes,
+    calendar: Calendar,
+    events: pd.DataFrame = NO_EVENTS,
+    removed: pd.DataFrame = NO_EVENTS,
 ) -> dict[str, UnitFacts]:
-    """By unit (`Summary.unit`), the facts of every unit in which something changed. `events`: those that are
-    removed, and those that are new (edition, form, at)."""
-    facts = _single_facts(changes, neighbours, calendar, events)
+    """By unit (`Summary.unit`), the facts of every unit in which something changed. Leaves a transaction
+    open.
+
+    `events`: edition, form, at; a row per raw event that is new to its edition; `removed`: of each that the
+    edition had applied and that is removed.
+    """
+    customers = changed_customers(changes)
+    rows = _with_neighbours(connection, changes, calendar, customers)
+    facts = _single_facts(rows, Versions(removed, events))
     return {
         "facts": facts,
-        "visits": _visits(changes, neighbours, calendar, facts.old),
-        "customers": _customers(changes, neighbours, calendar, facts.old),
+        "visits": _visits(rows, facts.old),
+        "customers": _customers(rows, pd.Index(customers["customer"]), facts.old),
     }
 
 
-def _single_facts(
-    changes: Changes, neighbours: Neighbours, calendar: Calendar, events: Versions
-) -> UnitFacts:
+def _single_facts(rows: _Rows, events: Versions) -> UnitFacts:
     """The sessions that changed, or whose outcomes or discounts did, with all orders that are credited to
     them; the orders that changed, or whose discounts did; the events."""
+    changes, calendar = rows.changes, rows.calendar
     sessions = changes.sessions.of(changes.summed_sessions)
-    orders = _orders_of(changes, neighbours, sessions, changes.summed_orders)
-    others = neighbours.answers[neighbours.answers["session"].isin(sessions.new.index)]
-    # Answers of sessions without new events are the same in both versions.
-    unchanged = chosen_values(others)
+    steps, answered, issues = (
+        own.having("session", changes.summed_sessions)
+        for own in (changes.steps, changes.answers, changes.issues)
+    )
+    orders = _orders_of(rows.orders, sessions, changes.summed_orders)
+    # Answers of sessions that are not touched are the same in both versions.
+    unchanged = rows.unchanged[rows.unchanged["session"].isin(sessions.new.index)]
 
     def facts(version: str) -> Facts:
-        answers = chosen_values(getattr(changes.answers, version))
+        answers = chosen_values(getattr(answered, version))
         return Facts(
             sessions=calendar.sessions(getattr(sessions, version)),
-            steps=calendar.steps(getattr(changes.steps, version)),
+            steps=calendar.steps(getattr(steps, version)),
             answers=pd.concat([answers, unchanged], ignore_index=True),
-            issues=getattr(changes.issues, version),
+            issues=getattr(issues, version),
             orders=calendar.orders(getattr(orders, version)),
             order_codes=getattr(changes.order_codes, version),
             events=calendar.events(getattr(events, version)),
@@ -65,29 +146,27 @@ def _single_facts(
     return UnitFacts(facts("old"), facts("new"))
 
 
-def _visits(
-    changes: Changes, neighbours: Neighbours, calendar: Calendar, template: Facts
-) -> UnitFacts:
+def _visits(rows: _Rows, template: Facts) -> UnitFacts:
     """The sessions, with their orders, that make the difference of every (visitor, form) that a session
     belongs or belonged to which changed, or whose outcome did."""
-    changed = changes.sessions.of(changes.changed_outcomes)
+    changed = rows.changes.sessions.of(rows.changes.changed_outcomes)
     pairs = pairs_of(changed.old, changed.new)
-    visits = changes.sessions.plus(neighbours.sessions)
-    visits = Versions(*(rows[in_pairs(rows, pairs)] for rows in (visits.old, visits.new)))
-    orders = _orders_of(changes, neighbours, visits)
+    visits = Versions(
+        *(own[in_pairs(own, pairs)] for own in (rows.sessions.old, rows.sessions.new))
+    )
+    orders = _orders_of(rows.orders, visits)
     return UnitFacts(
         *(
-            template.only(sessions=calendar.sessions(sessions), orders=calendar.orders(credited))
+            template.only(
+                sessions=rows.calendar.sessions(sessions), orders=rows.calendar.orders(credited)
+            )
             for sessions, credited in ((visits.old, orders.old), (visits.new, orders.new))
         )
     )
 
 
-def _orders_of(
-    changes: Changes, neighbours: Neighbours, sessions: Versions, ids: Column = _NO_IDS
-) -> Versions:
+def _orders_of(orders: Versions, sessions: Versions, ids: Column = _NO_IDS) -> Versions:
     """The orders that are credited to one of the sessions, and those with these ids."""
-    orders = changes.orders.plus(neighbours.orders)
     return Versions(
         *(
             rows[rows["session"].isin(of.index) | rows.index.isin(ids)]
@@ -96,25 +175,132 @@ def _orders_of(
     )
 
 
-def _customers(
-    changes: Changes, neighbours: Neighbours, calendar: Calendar, template: Facts
-) -> UnitFacts:
+def _customers(rows: _Rows, customers: pd.Index, template: Facts) -> UnitFacts:
     """The submissions and orders that make the difference of every customer who has a changed one."""
-    customers = pd.Index(changed_customers(changes)["customer"])
-    sessions = changes.sessions.plus(neighbours.sessions)
-    orders = changes.orders.plus(neighbours.orders)
-    unchanged = chosen_values(neighbours.answers)
 
     def facts(sessions: pd.DataFrame, orders: pd.DataFrame, answers: pd.DataFrame) -> Facts:
-        rows = sessions[sessions["customer"].isin(customers) & (sessions["submitted_at"] != NEVER)]
-        values = pd.concat([chosen_values(answers), unchanged], ignore_index=True)
+        own = sessions[sessions["customer"].isin(customers) & (sessions["submitted_at"] != NEVER)]
+        answers = answers[answers["session"].isin(own.index)]
+        values = pd.concat([chosen_values(answers), rows.unchanged], ignore_index=True)
         return template.only(
-            sessions=calendar.sessions(rows),
-            answers=values[values["session"].isin(rows.index)],
-            orders=calendar.orders(orders[orders["customer"].isin(customers)]),
+            sessions=rows.calendar.sessions(own),
+            answers=values[values["session"].isin(own.index)],
+            orders=rows.calendar.orders(orders[orders["customer"].isin(customers)]),
         )
 
+    sessions, orders, answers = rows.sessions, rows.orders, rows.changes.answers
     return UnitFacts(
-        facts(sessions.old, orders.old, changes.answers.old),
-        facts(sessions.new, orders.new, changes.answers.new),
+        facts(sessions.old, orders.old, answers.old), facts(sessions.new, orders.new, answers.new)
     )
+
+
+def _with_neighbours(
+    connection: ArrowConnection,
+    changes: Changes,
+    calendar: Calendar,
+    customers: Mapping[str, Column],
+) -> _Rows:
+    """Changes with their neighbours. `customers`: those who have a changed submission or order, or had."""
+    summed = changes.sessions.of(changes.summed_sessions)
+    changed = changes.sessions.of(changes.changed_sessions)
+    stage_ids(connection, _CHANGED, changed.old.index.to_numpy())
+    changed_orders = changes.orders.of(changes.changed_orders)
+    stage_ids(connection, _CHANGED_ORDERS, changed_orders.old.index.to_numpy())
+    purchases = _purchases(connection, changes)
+    # A pair has stored sessions if its first one was gathered.
+    stored = pairs_of(changes.sessions.old)
+    visited = Versions(*(rows[in_pairs(rows, stored)] for rows in (changed.old, changed.new)))
+    visits = unique_ids(purchases, *(_nearest(connection, visited, at) for at in _INSTANTS))
+    first = _first_submissions(connection, customers)
+    answered = unique_ids(first, summed.new[summed.new["submitted_at"] != NEVER])
+    answered = answered[~answered.index.isin(changes.touched)]
+    credited = unique_ids(summed.old[summed.old["submitted_at"] != NEVER], purchases)
+    answers = fact_table_io.load(connection, tables.fact_answer, key_columns(answered, "session"))
+    return _Rows(
+        changes=changes,
+        calendar=calendar,
+        sessions=changes.sessions.plus(visits, first),
+        # Changed orders may be among those read, in their stored version: they stay as they are.
+        orders=changes.orders.plus(
+            load_orders(connection, customers, _LAST_TWO_ORDERS),
+            load_orders(connection, _since_changed(changes), 'f.created_at >= k."low"'),
+            load_orders(connection, key_columns(credited, "session")),
+        ),
+        unchanged=chosen_values(answers),
+    )
+
+
+def _first_submissions(
+    connection: ArrowConnection, customers: Mapping[str, Column]
+) -> pd.DataFrame:
+    """The unchanged submissions by which these customers first submitted a form, or an answer."""
+    connection.stage(_CUSTOMERS, fact_table_io.to_arrow(customers, ["edition", "customer"]))
+    instants = connection.rows_of(tables.fact_form_session, _FIRST).to_pandas()
+    return load_sessions(connection, {name: instants[name].to_numpy() for name in instants})
+
+
+def _since_changed(changes: Changes) -> pd.DataFrame:
+    """From when on orders of a customer may count from another first submission: edition, customer, low."""
+    ids = np.intersect1d(changes.touched, changes.changed_sessions)
+    changed = changed_submissions(changes.sessions, ids)
+    rows = stack(changed.old, changed.new)
+    low = rows[rows["customer"] != 0].groupby(["edition", "customer"])["submitted_at"].min()
+    return low.rename("low").reset_index()
+
+
+def _purchases(connection: ArrowConnection, changes: Changes) -> pd.DataFrame:
+    """The submissions that orders are credited to, of every (visitor, form) of which such a one changed."""
+    changed = changes.sessions.of(changes.changed_outcomes)
+    bought = pairs_of(*(rows[rows["orders"] != 0] for rows in (changed.old, changed.new)))
+    return load_sessions(connection, bought, "f.orders <> 0")
+
+
+def _nearest(connection: ArrowConnection, changed: Versions, at: str) -> pd.DataFrame:
+    """The unchanged sessions nearest to the changed instants `at` of their visitor and form, before and
+    after. Neither reaches beyond the next changed instant, so that each changed session is passed once. A
+    first session is not among them: it was gathered to derive which one it is."""
+    moved = _moved(changed, at)
+    stage_ids(connection, _MOVED, moved.old.index.to_numpy())
+    others = (
+        f"SELECT n.session FROM {SAME_PAIR} AND n.is_first_session = 0 AND n.{at} <> {NEVER} "
+        f"AND NOT {is_staged(_MOVED, 'n.session')}"
+    )
+    nearest = (
+        f'f.session IN (({others} AND n.{at} BETWEEN k."low" AND k."at" ORDER BY n.{at} DESC LIMIT 1), '
+        f'({others} AND n.{at} BETWEEN k."at" AND k."high" ORDER BY n.{at} LIMIT 1))'
+    )
+    return load_sessions(
+        connection, _spans(moved.old, moved.new, at=at), nearest, equal=["edition"]
+    )
+
+
+def _moved(sessions: Versions, at: str) -> Versions:
+    """Those sessions that have the instant, without those that are the same session of the same visitor and
+    form, with the same instant, in both versions."""
+    old, new = (rows[rows[at] != NEVER] for rows in (sessions.old, sessions.new))
+    index = index_of(new.index.to_numpy(), old.index.to_numpy())
+    ours, theirs = old[index >= 0], new.iloc[index[index >= 0]]
+    same = np.logical_and.reduce(
+        [
+            ours[name].to_numpy() == theirs[name].to_numpy()
+            for name in (*PAIR, "is_first_session", at)
+        ]
+    )
+    ids = ours.index[same]
+    return Versions(*(rows[~rows.index.isin(ids)] for rows in (old, new)))
+
+
+def _spans(*sessions: pd.DataFrame, at: str) -> dict[str, Column]:
+    """The distinct instants of each (visitor, form), with the one before and the one after: edition, visitor,
+    form, low, at, high."""
+    names = [*PAIR, at]
+    rows = distinct_rows(
+        {name: np.concatenate([part[name].to_numpy() for part in sessions]) for name in names}
+    )
+    order = np.lexsort([rows[name] for name in reversed(names)])
+    rows = {name: column[order] for name, column in rows.items()}
+    instants = rows.pop(at)
+    same = np.logical_and.reduce([column[1:] == column[:-1] for column in rows.values()])
+    low, high = np.full(len(instants), -NEVER), np.full(len(instants), NEVER)
+    low[1:][same], high[:-1][same] = instants[:-1][same], instants[1:][same]
+    return {**rows, "low": low, "at": instants, "high": high}

@@ -1,71 +1,84 @@
-"""Form sessions: those of a batch, derived from all their events, in place of what is stored of them."""
+"""Form sessions and orders: the touched ones as all their rows have them, in place of what is stored of them.
 
-from dataclasses import dataclass
+Nothing is derived here that another fact decides: the columns SESSION_DERIVED are those stored, 0 of a new
+session; ORDER_DERIVED have no value yet.
+"""
 
 import numpy as np
 import pandas as pd
 
 from jobs.arrays.group_keys import Column, index_of, sorted_unique
-from jobs.facts.changes import SESSION, SESSION_DERIVED, Versions, by_id
-from jobs.facts.partials import Partials
+from jobs.facts import fact_table_io
+from jobs.facts.changes import SESSION, SESSION_DERIVED, Changes, Versions, by_id, put, without
+from jobs.facts.fact_table_io import key_columns, load_orders
+from jobs.facts.partials import DecidedAnew, Partials, merge_step_names
+from warehouse import tables
+from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions.editions import SESSION_BITS
+from warehouse.tables.base import column_names
 
 
-@dataclass(frozen=True)
-class StoredSessions:
-    """The stored rows of the sessions that have events in a batch.
-
-    - `sessions`: rows of fact_form_session; `steps`, `answers`, `issues`: their rows in fact_step,
-      fact_answer and fact_code_issued
-    - `next_numbers`: edition, next_session; of every edition that the sessions belong to
-    """
-
-    sessions: pd.DataFrame
-    steps: pd.DataFrame
-    answers: pd.DataFrame
-    issues: pd.DataFrame
-    next_numbers: pd.DataFrame
-
-
-@dataclass(frozen=True)
-class BatchSessions:
-    """The sessions that have events in a batch. (A session whose last event is removed has only old rows.)
-
-    - `sessions`: rows of fact_form_session by session id; in the new version the columns SESSION_DERIVED are
-      still those stored, 0 of a new session
-    - `steps`, `answers`, `issues`: their rows in fact_step, fact_answer and fact_code_issued; the
-      discount of an issue is 0 in the new version, until `discounts` derives it
-    """
-
-    sessions: Versions
-    steps: Versions
-    answers: Versions
-    issues: Versions
-
-    @property
-    def ids(self) -> Column:
-        return sorted_unique(
-            *(rows.index.to_numpy() for rows in (self.sessions.old, self.sessions.new))
+def begin(connection: ArrowConnection, partials: Partials, anew: DecidedAnew) -> Changes:
+    """The touched sessions and orders with their steps, answers, issues and codes, before and after."""
+    named = pd.concat([partials.sessions[["edition", "session_hash"]], anew.sessions])
+    stored = fact_table_io.load(connection, tables.fact_form_session, named)
+    numbers = fact_table_io.load(
+        connection,
+        tables.edition,
+        {"edition": np.unique(named["edition"])},
+        columns=["edition", "next_session"],
+    )
+    sessions = Versions(by_id(stored, "session"), _from_events(partials, stored, numbers))
+    keys = key_columns(stored, "session")
+    steps, answers, issues = (
+        Versions(fact_table_io.load(connection, table, keys), _children(sessions.new, rows))
+        for table, rows in (
+            (tables.fact_step, partials.steps),
+            (tables.fact_answer, partials.answers),
+            (tables.fact_code_issued, partials.issues),
         )
+    )
+    submitted_at = sessions.new["submitted_at"].reindex(issues.new["session"]).to_numpy()
+    # Their discount is derived by `discounts`.
+    issued = issues.new.assign(submitted_at=submitted_at, discount=0)
+    orders = load_orders(connection, key_columns(partials.orders, "order"))
+    codes = tables.fact_order_code
+    columns = column_names(codes)
+    changes = Changes(
+        partials=partials,
+        touched=sorted_unique(*(rows.index.to_numpy() for rows in (sessions.old, sessions.new))),
+        sessions=sessions,
+        orders=Versions(orders, orders),
+        steps=steps,
+        answers=answers,
+        issues=Versions(issues.old, issued),
+        order_codes=Versions(
+            fact_table_io.no_rows(codes, columns), partials.order_codes[list(columns)]
+        ),
+        step_names=_step_names(connection, partials, anew),
+    )
+    kept = orders[~orders.index.isin(partials.orders["order"])]
+    changes.orders = Versions(orders, put(kept, changes.standing_orders))
+    return changes
 
 
-def batch_sessions(partials: Partials, stored: StoredSessions) -> BatchSessions:
-    """The sessions of partial facts, which have all their events, before and after."""
+def _from_events(partials: Partials, stored: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
+    """Rows of fact_form_session by session id, of partial facts that have all events of their sessions.
+
+    `stored`: their rows in fact_form_session; `numbers`: edition, next_session; of all their editions.
+    """
     partial = partials.sessions
     partial = partial.iloc[np.lexsort((partial["first_at"], partial["edition"]))]
-    index = index_of(stored.sessions["session_hash"].to_numpy(), partial["session_hash"].to_numpy())
-    numbers = _with_last(stored.sessions["session"], 0)[index]
+    index = index_of(stored["session_hash"].to_numpy(), partial["session_hash"].to_numpy())
+    ids = _with_last(stored["session"], 0)[index]
     is_new = index < 0
-    numbers[is_new] = _new_ids(partial["edition"].to_numpy()[is_new], stored.next_numbers)
+    ids[is_new] = _new_ids(partial["edition"].to_numpy()[is_new], numbers)
     rows = partial.assign(
-        session=numbers,
+        session=ids,
         submitted_at=np.minimum(partial["subscribed_at"], partial["completed_at"]),
-        **{name: _with_last(stored.sessions[name], 0)[index] for name in SESSION_DERIVED},
+        **{name: _with_last(stored[name], 0)[index] for name in SESSION_DERIVED},
     )
-    rows = by_id(rows[SESSION], "session")
-    return BatchSessions(
-        Versions(by_id(stored.sessions, "session"), rows), *_children(partials, stored, rows)
-    )
+    return by_id(rows[SESSION], "session")
 
 
 def _with_last(column: pd.Series, last: int) -> Column:
@@ -73,26 +86,19 @@ def _with_last(column: pd.Series, last: int) -> Column:
     return np.append(column.to_numpy(np.int64), last)
 
 
-def _children(
-    partials: Partials, stored: StoredSessions, rows: pd.DataFrame
-) -> tuple[Versions, Versions, Versions]:
-    """Steps, answers and issues of these sessions."""
-    hashes = rows["session_hash"].to_numpy()
+def _children(sessions: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
+    """Steps, answers or issues of these sessions, with edition and session in place of session_hash."""
+    index = index_of(sessions["session_hash"].to_numpy(), partial["session_hash"].to_numpy())
+    own = {name: sessions[name].to_numpy()[index] for name in ("edition", "session")}
+    return partial.drop(columns="session_hash").assign(**own)
 
-    def of(partial: pd.DataFrame) -> tuple[pd.DataFrame, Column]:
-        index = index_of(hashes, partial["session_hash"].to_numpy())
-        own = {name: rows[name].to_numpy()[index] for name in ("edition", "session")}
-        return partial.drop(columns="session_hash").assign(**own), index
 
-    issues, index = of(partials.issues)
-    return (
-        Versions(stored.steps, of(partials.steps)[0]),
-        Versions(stored.answers, of(partials.answers)[0]),
-        Versions(
-            stored.issues,
-            issues.assign(submitted_at=rows["submitted_at"].to_numpy()[index], discount=0),
-        ),
-    )
+def _step_names(connection: ArrowConnection, partials: Partials, anew: DecidedAnew) -> Versions:
+    """Rows of dim_step of the steps that are named, before and after."""
+    named = pd.concat([partials.step_names[list(anew.steps)], anew.steps]).drop_duplicates()
+    stored = without(fact_table_io.load(connection, tables.dim_step, named), anew.steps)
+    names = pd.concat([stored.new, partials.step_names], ignore_index=True)
+    return Versions(stored.old, merge_step_names(names))
 
 
 def _new_ids(editions: Column, next_numbers: pd.DataFrame) -> Column:
@@ -102,10 +108,3 @@ def _new_ids(editions: Column, next_numbers: pd.DataFrame) -> Column:
     first = next_numbers["next_session"].to_numpy()[index]
     position = np.arange(len(editions)) - np.repeat(np.cumsum(counts) - counts, counts)
     return (editions << SESSION_BITS) + np.repeat(first, counts) + position
-
-
-def next_numbers(sessions: Column) -> dict[str, Column]:
-    """The number after the greatest of these session ids, by edition: edition, next_session."""
-    editions, numbers = np.divmod(np.sort(sessions), 1 << SESSION_BITS)
-    last = np.flatnonzero(np.diff(editions, append=-1))
-    return {"edition": editions[last], "next_session": numbers[last] + 1}

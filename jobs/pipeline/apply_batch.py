@@ -3,7 +3,7 @@
     read    all rows of the sessions and orders that the batches touch
     derive  the old and the new version of the facts that change            (both: `derive.py`)
     apply   write the facts, and add to the daily rows the difference between the rollups of both
-            versions, in one transaction                                    facts/fact_writer, rollups
+            versions, in one transaction                                    facts/fact_table_io, rollups
 
 Only the last act writes. It begins with a fence, which fails unless this process still holds the
 lease of every edition. `drain.py` repeats all this until no batch is pending.
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from jobs.facts import kept_facts_io, touched
-from jobs.facts.fact_table_io import to_arrow
-from jobs.facts.fact_writer import write_changes
+from jobs.facts import kept_facts, touched
+from jobs.facts.fact_table_io import to_arrow, write_changes
+from jobs.facts.rollup_units import units_of
 from jobs.pipeline import derive
 from jobs.pipeline.derive import TouchedRows
 from jobs.run.clock import now_micros
@@ -62,12 +62,12 @@ def read(
     by_shop = derive.edition_by_shop(involved)
     ids = [batch["batch_id"] for batch in batches]
     own = f"batch_id IN ({sql_list(ids)})"
-    kept = list(kept_facts_io.read_counted(connection, by_shop, own))
+    kept = list(kept_facts.read_counted(connection, by_shop, own))
     touched.stage(
         connection,
         f"SELECT {touched.SESSION} FROM raw_event WHERE {own}",
         f"SELECT {touched.ORDER} FROM raw_order WHERE {own}",
-        kept_facts_io.session_keys(kept),
+        kept_facts.session_keys(kept),
     )
     applying = {batch["batch_id"] for batch in (*earlier, *batches)}
     rows = derive.read(connection, by_shop, applying)
@@ -86,7 +86,7 @@ def apply(connection: ArrowConnection, held: Claim, group: BatchGroup) -> None:
     calendar = derive.calendar_of(group.editions)
     phase("derive")
     changes = derive.derive(connection, group.rows, group.editions[0].window_days)
-    units = derive.units_of(connection, changes, calendar, group.events)
+    units = units_of(connection, changes, calendar, group.events)
     # The writing transaction must begin after the last commit of others, not where reading began.
     connection.commit()
     phase("write")

@@ -14,13 +14,14 @@ import pyarrow as pa
 from sqlalchemy import Table
 
 from jobs.arrays.group_keys import Column
-from jobs.facts import days_of_raw, fact_table_io
+from jobs.facts import day_facts, fact_table_io
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes, unique_ids
-from jobs.facts.days_of_raw import Days
-from jobs.facts.fact_writer import Replacement, replacements, texts, updates
+from jobs.facts.day_facts import Days
+from jobs.facts.fact_table_io import Replacement, replacements, texts, updates
 from jobs.facts.read_raw import chosen_ids
-from jobs.pipeline.derive import calendar_of, deltas_of, units_of
+from jobs.facts.rollup_units import units_of
+from jobs.pipeline.derive import calendar_of, deltas_of
 from jobs.pipeline.recompute import derive_days, rows_of_days
 from jobs.rollups import difference
 from warehouse import tables
@@ -164,7 +165,7 @@ def compare_days(connection: ArrowConnection, days: Days) -> Differences:
         for summary, delta in deltas_of(units_of(connection, changes, calendar)):
             # Daily rows that agree with facts that are wrong.
             differing[summary.table].append(_keys(summary, delta).assign(part="facts"))
-    staged = fact_table_io.to_arrow(days_of_raw.spans(days), _SPAN_DAYS)
+    staged = fact_table_io.to_arrow(day_facts.spans(days), _SPAN_DAYS)
     for summary, due in rows_of_days(connection, days):
         stored = writer.rows_of_spans(connection, summary, staged)
         delta = difference(summary.name, due.to_pandas(), stored.to_pandas())
@@ -186,12 +187,16 @@ def _differing_facts(
     connection: ArrowConnection, changes: Changes
 ) -> Iterator[tuple[Table, pd.DataFrame]]:
     """The keys of the rows that writing the changes would change, by table."""
-    facts = list(replacements(changes))
-    new = {table: rows for table, _, rows in facts}
+    replaced = list(replacements(changes))
+    new = {table: rows.new for table, rows in changes.whole.items()}
+    new |= {table: rows for table, _, rows in replaced}
+    for table, versions in changes.differing.items():
+        key = list(key_names(table))
+        yield table, pd.concat([versions.old[key], versions.new[key]]).drop_duplicates()
     named = (
         Replacement(table, rows[list(key_names(table))], rows) for table, rows in texts(changes)
     )
-    for table, keys, rows in (*facts, *named):
+    for table, keys, rows in (*replaced, *named):
         stored = fact_table_io.load(connection, table, keys.drop_duplicates())
         if table in _NAMED_BY_TEXTS:
             (id,) = _key(table)

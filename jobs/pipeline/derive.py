@@ -3,8 +3,13 @@
     stage   the keys of the sessions and orders that a change touches       facts/touched
     read    all their raw rows, and what is kept of those that are gone     facts/read_raw, facts/kept_facts
     fold    what these rows say by themselves                               facts/partials
-    gather  every stored row that they may change or depend on              facts/gather
-    derive  the old and the new version of the facts that change            facts/derive_changes
+    derive  the old and the new version of the facts that change, a subject after the other; each reads the
+            stored rows that it may change or depends on
+                the touched sessions and orders, from their rows            facts/sessions
+                customers: e-mails resolve to other ones                    facts/customers
+                the first session of each visitor                           facts/first_sessions
+                which submission each order is credited to; revenue         facts/credits
+                the discount that each code belongs to                      facts/discounts
     write   the facts, and to the daily rows the difference between the rollups of both versions
 
 A batch stages the keys of its rows; a backfill and a verify those of their days; an undo and a forget those
@@ -14,31 +19,30 @@ of the rows that they have deleted.
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Final
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from jobs.facts import kept_facts_io, read_raw
+from jobs.facts import (
+    credits,
+    customers,
+    discounts,
+    first_sessions,
+    kept_facts,
+    read_raw,
+    sessions,
+)
 from jobs.facts.calendar import Calendar
-from jobs.facts.changes import Changes, Versions
-from jobs.facts.derive_changes import derive_changes
-from jobs.facts.gather import gather
+from jobs.facts.changes import Changes
 from jobs.facts.kept_facts import with_kept
 from jobs.facts.latest_events import with_latest
-from jobs.facts.neighbours import gather_neighbours
-from jobs.facts.partials import NOTHING_REMOVED, Partials, Removed, fold, merge_partials
-from jobs.facts.rollup_units import UnitFacts, facts_by_unit
+from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
+from jobs.facts.rollup_units import NO_EVENTS, UnitFacts
 from jobs.rollups import ROLLUPS, difference
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
 from warehouse.editions.editions import Edition
-
-NO_EVENTS: Final = pd.DataFrame(
-    {name: np.empty(0, np.int64) for name in ("edition", "form", "batch", "at")}
-)
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,12 @@ class TouchedRows:
 
     - `partials`: what their rows say by themselves
     - `events`: edition, form, batch, at; a row per raw event of the batches that are to be applied
-    - `removed`: what does not count any more
+    - `anew`: what is decided anew; of its sessions those that have no event left
     """
 
     partials: Partials
     events: pd.DataFrame
-    removed: Removed
+    anew: DecidedAnew
 
 
 def calendar_of(involved: Iterable[Edition]) -> Calendar:
@@ -69,13 +73,13 @@ def read(
     connection: ArrowConnection,
     by_shop: Mapping[int, int],
     applying: Collection[int] = (),
-    removed: Removed = NOTHING_REMOVED,
+    anew: DecidedAnew = NOTHING_ANEW,
 ) -> TouchedRows:
     """Read all rows of the touched sessions and orders. Leaves a transaction open.
 
     `by_shop`: the edition of each shop key. A row counts if this has applied its batch, or is to apply it
-    (`applying`). `removed`: of raw rows that were deleted; and the e-mails and steps that are staged
-    (`facts/latest_events.py`), to be decided by all that is left.
+    (`applying`). `anew`: the sessions and orders of raw rows that were deleted; and the e-mails and steps
+    that are staged (`facts/latest_events.py`), to be decided by all that is left.
     """
     orders = read_raw.orders_of_touched(connection, by_shop, applying)
     parts, events = [], []
@@ -87,16 +91,16 @@ def read(
             # It would be in memory with the next part.
             del raw
     partials = merge_partials(parts)
-    kept = kept_facts_io.of_touched(
+    kept = kept_facts.of_touched(
         connection, by_shop, read_raw.counts("batch_id", by_shop, applying)
     )
-    partials = _with_tests(with_kept(partials, kept), removed.orders)
-    partials = with_latest(connection, by_shop, partials, removed)
-    is_gone = ~removed.sessions["session_hash"].isin(partials.sessions["session_hash"])
+    partials = _with_tests(with_kept(partials, kept), anew.orders)
+    partials = with_latest(connection, by_shop, partials, anew)
+    is_gone = ~anew.sessions["session_hash"].isin(partials.sessions["session_hash"])
     return TouchedRows(
         partials,
         pd.concat(events, ignore_index=True),
-        replace(removed, sessions=removed.sessions[is_gone]),
+        replace(anew, sessions=anew.sessions[is_gone]),
     )
 
 
@@ -116,24 +120,12 @@ def derive(
 
     `recount`: sums over facts are counted anew, in place of what is stored of them.
     """
-    gathered = gather(connection, rows.partials, window_days, rows.removed, recount=recount)
-    return derive_changes(rows.partials, gathered, window_days)
-
-
-def units_of(
-    connection: ArrowConnection,
-    changes: Changes,
-    calendar: Calendar,
-    events: pd.DataFrame = NO_EVENTS,
-    removed: pd.DataFrame = NO_EVENTS,
-) -> dict[str, UnitFacts]:
-    """By unit (`Summary.unit`), all that rollups must sum to know the difference of the changes.
-
-    `events`: edition, form, at; a row per raw event that is new to its edition; `removed`: of each that the
-    edition had applied and that is removed.
-    """
-    neighbours = gather_neighbours(connection, changes)
-    return facts_by_unit(changes, neighbours, calendar, Versions(removed, events))
+    changes = sessions.begin(connection, rows.partials, rows.anew)
+    customers.set_customers(connection, changes, rows.anew.emails)
+    first_sessions.mark(connection, changes, recount=recount)
+    credits.decide(connection, changes, window_days, recount=recount)
+    discounts.name(connection, changes, recount=recount)
+    return changes
 
 
 def deltas_of(units: Mapping[str, UnitFacts]) -> list[tuple[Summary, pa.Table]]:

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from sqlalchemy import Table
 
-from jobs.facts import kept_facts_io
+from jobs.facts import kept_facts
 from jobs.importing.kinds.order_versions import without_person
 from jobs.importing.kinds.seen_forms import take_back_removed
 from jobs.pipeline import plan
@@ -87,13 +87,16 @@ def _look_up(
 
 
 def _kept_identifiers(connection: ArrowConnection, shop_key: int) -> pd.DataFrame:
-    """The identifiers of events of which facts are kept: the columns of COLUMNS, and how many `events`."""
+    """The identifiers of events of which facts are kept: the columns of COLUMNS, how many `events`, and the
+    `digest` of their cell."""
     columns = list(COLUMNS.values())
-    parts = [pd.DataFrame({**dict.fromkeys(columns, pd.Series(dtype="str")), "events": []})]
-    for _, _, kept in kept_facts_io.read(connection, [shop_key]):
+    texts = dict.fromkeys(columns, pd.Series(dtype="str"))
+    parts = [pd.DataFrame({**texts, "events": [], "digest": []})]
+    for _, _, kept, digest in kept_facts.read(connection, [shop_key]):
         counts = kept.instants.groupby("group")["events"].sum()
         rows = kept.groups[columns].assign(events=kept.groups["group"].map(counts))
-        parts.append(rows.groupby(columns, as_index=False)["events"].sum())
+        own = rows.groupby(columns, as_index=False)["events"].sum()
+        parts.append(own.assign(digest=[digest] * len(own)))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -158,7 +161,9 @@ def forget(
     kept = _kept_identifiers(connection, shop_key)
     rows = _look_up(connection, shop_key, person, kept)
     removed = _counts(connection, shop_key, persons, kept, remembered)
-    counts = _remove(run, shop_key, person, set(persons), (shop_key, _NO_SHOP), keeps_orders)
+    counts = _remove(
+        run, shop_key, person, set(persons), (shop_key, _NO_SHOP), kept, keeps_orders=keeps_orders
+    )
     forgotten.finish(connection, shop_key, removed, now_micros())
     return rows, counts
 
@@ -181,7 +186,7 @@ def forget_asked(run: JobRun) -> None:
         for stay in sorted(set(hashes.values())):
             own = {hashed for hashed in hashes if hashes[hashed] == stay}
             some = [person for hashed, person in persons.items() if hashed in own]
-            counts += _remove(run, shop_key, some, own, (shop_key,), stay)
+            counts += _remove(run, shop_key, some, own, (shop_key,), kept, keeps_orders=stay)
         forgotten.finish(
             connection, shop_key, dict.fromkeys(hashes, (0, 0)) | removed, now_micros()
         )
@@ -234,10 +239,13 @@ def _remove(
     persons: Collection[Identifier],
     hashes: set[str],
     reject_shops: tuple[int, ...],
+    kept: pd.DataFrame,
+    *,
     keeps_orders: bool,
 ) -> Counter[str]:
     """Remove the rows of a shop that carry one of these identifiers, or of orders the identifiers alone, and
-    the rejects of `reject_shops` that name one with one of these hashes. Commits."""
+    the rejects of `reject_shops` that name one with one of these hashes. `kept`: the identifiers in kept
+    facts. Commits."""
     connection = run.connection
     forgotten.stage(connection, persons)
     connection.commit()
@@ -245,7 +253,10 @@ def _remove(
     events, orders = (forgotten.carries(table) for table in _TABLES)
     rows = RawRows(events, orders, nameless if keeps_orders else None)
     counts = remove_rows(run, [shop_key], rows, take_back_removed)
-    counts["events"] += remove_kept_facts(run, shop_key, _carries(persons))
+    which = _carries(persons)
+    # A cell that was written meanwhile has another digest.
+    without_any = set(kept["digest"]) - set(kept["digest"][which(kept)])
+    counts["events"] += remove_kept_facts(run, shop_key, which, without_any)
     phase("rejects")
     counts["rejects"] = _remove_rejects(connection, reject_shops, hashes)
     drop_unused_texts(run, shop_key)

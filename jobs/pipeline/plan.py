@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Final, TypeVar
 
@@ -42,8 +42,8 @@ def roll_up(
     shop_keys(run.connection, shop)
     run.connection.commit()
     plan = partial(_wanted_editions, run.connection, run.window_days, shop)
-    _share_out(run, plan, executor, only_due=only_due)
-    Drain(run, plan, only_due=only_due, waits=not only_due).drain()
+    with _shared_out(run, plan, executor, only_due=only_due):
+        Drain(run, plan, only_due=only_due, waits=not only_due).drain()
     clean(run.connection)
 
 
@@ -64,20 +64,21 @@ def rebuild(run: JobRun, shop: str | None, *, executor: str = INLINE) -> None:
             if edition.edition in numbers
         ]
 
-    _share_out(run, still_building, executor)
-    Drain(run, still_building).drain()
+    with _shared_out(run, still_building, executor):
+        Drain(run, still_building).drain()
     clean(connection)
 
 
-def _share_out(
+def _shared_out(
     run: JobRun, plan: Callable[[], list[Edition]], executor: str, *, only_due: bool = False
-) -> None:
-    """Have the workers of an executor roll up what a plan says; the rest is left to this run."""
-    if executor != INLINE:
-        # Engines are loaded where one is used: every refresh would begin later.
-        from jobs.executors.driver import share_out
+) -> AbstractContextManager[None]:
+    """Before the block, have the workers of an executor roll up what a plan says; it does the rest."""
+    if executor == INLINE:
+        return nullcontext()
+    # Engines are loaded where one is used: every refresh would begin later.
+    from jobs.executors.driver import shared_out
 
-        share_out(run, plan, executor, only_due=only_due)
+    return shared_out(run, plan, executor, only_due=only_due)
 
 
 def while_held(run: JobRun, edition: Edition, work: Callable[[Claim], Result]) -> Result | None:

@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from jobs.facts import kept_facts_io, read_raw
+from jobs.facts import kept_facts, read_raw
 from jobs.facts.kept_facts import IDENTIFIERS, KeptFacts, joined, keep
 from jobs.pipeline import batching, plan, removed_rows
 from jobs.pipeline.derive import edition_by_shop
@@ -153,7 +153,7 @@ def _write(connection: ArrowConnection, held: Claim, shop_key: int, kept: KeptFa
         shop_key,
     )
     if last is not None:
-        (before,) = kept_facts_io.read(connection, [shop_key], f"batch_id = {last}")
+        (before,) = kept_facts.read(connection, [shop_key], f"batch_id = {last}")
         kept = joined([before.facts, kept])
     rows = len(kept.sessions) + len(kept.steps) + len(kept.answers)
     if last is not None:
@@ -169,4 +169,4 @@ def _write(connection: ArrowConnection, held: Claim, shop_key: int, kept: KeptFa
         )
         applied = {"edition": numbers, "batch_id": [last] * len(numbers)}
         connection.append("edition_batch", pa.table(applied))
-    kept_facts_io.write(connection, int(last), shop_key, kept)
+    kept_facts.write(connection, int(last), shop_key, kept)

@@ -9,10 +9,11 @@ import pandas as pd
 import pyarrow as pa
 
 from jobs.arrays.group_keys import index_of_rows
-from jobs.facts import days_of_raw, facts_of_days, latest_events, touched
+from jobs.facts import day_facts, latest_events, touched
 from jobs.facts.changes import Changes
-from jobs.facts.days_of_raw import Days
-from jobs.facts.fact_writer import write_changes
+from jobs.facts.day_facts import Days
+from jobs.facts.fact_table_io import write_changes
+from jobs.facts.rollup_units import units_of
 from jobs.pipeline import batching, derive
 from jobs.rollups import ROLLUPS, difference
 from jobs.rollups.group_sum import part, total
@@ -128,26 +129,26 @@ def derive_days(connection: ArrowConnection, days: Days) -> Iterator[Changes]:
     """How the facts stored of the sessions and orders of these days differ from what raw rows say, and with
     them the names of their steps and the customers of their e-mails, a part of these after the other. Sums
     over facts are counted anew."""
-    connection.analyze(days_of_raw.stage(connection, days))
-    touched.stage(connection, days_of_raw.SESSIONS, days_of_raw.ORDERS)
+    connection.analyze(day_facts.stage(connection, days))
+    touched.stage(connection, day_facts.SESSIONS, day_facts.ORDERS)
     by_shop = derive.edition_by_shop(days)
     window_days = next(iter(days)).window_days
     for _ in touched.in_parts(connection, _DERIVED_AT_ONCE):
         staged = latest_events.stage_touched(connection, by_shop)
-        rows = derive.read(connection, by_shop, removed=staged)
+        rows = derive.read(connection, by_shop, anew=staged)
         yield derive.derive(connection, rows, window_days, recount=True)
 
 
 def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summary, pa.Table]]:
     """Every summary's rows of these days, from the stored facts; events from the raw ones and kept facts."""
-    days_of_raw.stage(connection, days)
+    day_facts.stage(connection, days)
     chosen = [
         np.concatenate([np.full(len(own), edition.edition) for edition, own in days.items()]),
         np.concatenate([np.asarray(own, np.int64) for own in days.values()]),
     ]
     found: dict[str, list[pd.DataFrame]] = {summary.name: [] for summary in SUMMARIES}
-    for unit, facts in facts_of_days.stored_facts(
-        connection, derive.calendar_of(days), derive.edition_by_shop(days), days_of_raw.spans(days)
+    for unit, facts in day_facts.stored_facts(
+        connection, derive.calendar_of(days), derive.edition_by_shop(days), day_facts.spans(days)
     ):
         for summary in SUMMARIES:
             if summary.unit == unit:
@@ -170,7 +171,7 @@ def backfill(
     calendar = derive.calendar_of([edition])
 
     for changes in derive_days(connection, days):
-        units = derive.units_of(connection, changes, calendar)
+        units = units_of(connection, changes, calendar)
         # The writing transaction must begin after the last commit of others, not where reading began.
         connection.commit()
         leases.fence(connection, held, [edition.edition], connection.now_micros())

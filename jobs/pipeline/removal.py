@@ -7,17 +7,17 @@ killed is ended by repeating it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import pandas as pd
 
-from jobs.facts import kept_facts_io, latest_events, read_raw, touched
-from jobs.facts.fact_writer import write_changes
-from jobs.facts.form_rules import rules_of
-from jobs.facts.kept_facts import KeptFacts
-from jobs.facts.kept_facts_io import KeptBatch
+from jobs.facts import kept_facts, latest_events, read_raw, touched
+from jobs.facts.fact_table_io import write_changes
+from jobs.facts.kept_facts import KeptBatch, KeptFacts
+from jobs.facts.read_raw import rules_of
+from jobs.facts.rollup_units import units_of
 from jobs.pipeline import derive, nameless_orders, plan, removed_rows
 from jobs.pipeline.nameless_orders import WithoutPerson
 from jobs.pipeline.removed_rows import OTHER_VERSION, REMOVED_EVENT, REMOVED_ORDER
@@ -68,13 +68,16 @@ def remove_rows(
     return counts
 
 
-def remove_kept_facts(run: JobRun, shop_key: int, which: Which) -> int:
-    """The same of kept facts of a shop; returns of how many events they were."""
+def remove_kept_facts(
+    run: JobRun, shop_key: int, which: Which, without_any: Collection[bytes]
+) -> int:
+    """The same of kept facts of a shop; returns of how many events they were. `without_any`: the digests of
+    cells that have none."""
     removed = 0
 
     def remove(held: Claim, _free: list[int]) -> None:
         nonlocal removed
-        for kept in kept_facts_io.read(run.connection, [shop_key]):
+        for kept in kept_facts.read(run.connection, [shop_key], skipping=without_any):
             is_gone = which(kept.facts.groups)
             if is_gone.any():
                 gone = kept._replace(facts=kept.facts.only(is_gone))
@@ -137,13 +140,13 @@ def _remove_portion(
 
 def _remove_kept(run: JobRun, held: Claim, gone: KeptBatch, left: KeptFacts) -> None:
     """Remove some of the kept facts of a batch. Commits. Raises LeaseLost as `_remove_portion`."""
-    connection, (batch_id, shop_key, facts) = run.connection, gone
+    connection, (batch_id, shop_key, facts, _) = run.connection, gone
     removed_rows.stage_kept(connection, shop_key, batch_id, facts)
     phase("write")
     fence_all(connection, held)
     keep_editions(connection, held, [shop_key])
-    kept_facts_io.write(connection, batch_id, shop_key, left)
-    touched.stage(connection, more=kept_facts_io.session_keys([gone]))
+    kept_facts.write(connection, batch_id, shop_key, left)
+    touched.stage(connection, more=kept_facts.session_keys([gone]))
     _follow(
         connection,
         [
@@ -186,15 +189,15 @@ def _follow(
     """Have figures follow what is deleted; `gone`: the events of it that some editions had."""
     for own, events in gone:
         by_shop = derive.edition_by_shop(own)
-        removed = replace(
+        anew = replace(
             latest_events.stage_removed(connection, by_shop),
             sessions=events[["edition", "session_hash"]].drop_duplicates(),
             orders=removed_rows.orders_of(connection, by_shop),
         )
-        rows = derive.read(connection, by_shop, removed=removed)
+        rows = derive.read(connection, by_shop, anew=anew)
         changes = derive.derive(connection, rows, own[0].window_days)
         calendar = derive.calendar_of(own)
-        units = derive.units_of(connection, changes, calendar, removed=events)
+        units = units_of(connection, changes, calendar, removed=events)
         write_changes(connection, changes)
         derive.add_deltas(connection, derive.deltas_of(units))
         numbers = [edition.edition for edition in own]

@@ -24,7 +24,7 @@ def ltv_form(facts: Facts) -> pd.DataFrame:
     `net_H` only those less than H * 24 h after it. Customer 0 is nobody.
 
     The unit is the customer: `facts` must hold all submissions and orders of each that it holds at
-    all. For a difference, less is enough (`jobs/facts/neighbours.py`).
+    all. For a difference, less is enough (`jobs/facts/rollup_units.py`).
     """
     rows = _acquisitions(facts)
     groups = group_keys(rows["customer"], rows["form"]).dense()

@@ -32,7 +32,7 @@ def visitor(facts: Facts) -> pd.DataFrame:
 
     The unit is (form, visitor): `facts.sessions` must hold all sessions of each that it holds at
     all, since another session's day may be the previous one, and `facts.orders` all their orders. For
-    a difference, less is enough (`jobs/facts/neighbours.py`).
+    a difference, less is enough (`jobs/facts/rollup_units.py`).
     """
     sessions = take_rows(facts.sessions, int_column(facts.sessions, "visitor") != 0)
     return total("visitor", *_parts(sessions, outcomes(facts)))

@@ -1,6 +1,6 @@
 """A few people with many form sessions, in many small batches: the figures are the oracle's.
 
-A refresh reads the sessions and orders next to what changed, not all (`jobs/facts/neighbours.py`). So here
+A refresh reads the sessions and orders next to what changed, not all (`jobs/facts/rollup_units.py`). So here
 instants tie, sessions come between others, get submitted, and change their visitor, customer and answers
 later; orders move and become tests; imports are undone, and a person is forgotten.
 """

@@ -34,20 +34,17 @@ WAYS: Final = {
 }
 _MODULE: Final = """
 import os, pathlib, psycopg, sys
-import jobs.facts.derive_changes as module
+import jobs.facts.sessions as module
 
 once = pathlib.Path(__file__).with_name("once")
-original = module.derive_changes
+original = module.begin
 
-def deadly(partials, *rest):
+def deadly(connection, partials, *rest):
     if {order!r} in set(partials.orders["order_id"]):
         {way}
-    return original(partials, *rest)
+    return original(connection, partials, *rest)
 
-# Also where it was imported already.
-for other in list(sys.modules.values()):
-    if getattr(other, "derive_changes", None) is original:
-        other.derive_changes = deadly
+module.begin = deadly
 """
 
 

@@ -43,7 +43,7 @@ fact_form_session: Final = Table(
     integer("gross"),
     integer("refunded"),
     index("edition", "session_hash"),
-    # A visitor's first session with a form, and those next to an instant: `jobs/facts/neighbours.py`.
+    # A visitor's first session with a form, and those next to an instant: `jobs/facts/rollup_units.py`.
     index(
         "edition",
         "visitor",

@@ -6,11 +6,13 @@ import signal
 import time
 from pathlib import Path
 
+import dask
 import pytest
 
+from jobs.executors.dask_cluster import DaskCluster
 from jobs.importing.kinds import KINDS
 from tests.conftest import NewUrl
-from tests.jobs.executors.conftest import ALL_BATCHES, assert_whole, make_shops
+from tests.jobs.executors.conftest import ALL_BATCHES, ROWS_PER_BATCH, assert_whole, make_shops
 from tests.support.answers import assert_answers
 from tests.support.dask_cluster import Cluster, dask_cluster
 from tests.support.job_commands import Commands
@@ -163,6 +165,16 @@ def test_without_a_scheduler_the_driver_goes_on_alone(postgres_commands: Command
     assert_whole(postgres_commands)
 
 
+def test_all_workers_are_told_while_the_client_looks_for_itself(cluster: Cluster) -> None:
+    """A driver that sees no worker goes on alone."""
+    with dask.config.set({"distributed.client.scheduler-info-interval": "1ms"}):
+        engine = DaskCluster(cluster.address.removeprefix("dask+"))
+    try:
+        assert {len(engine.workers()) for _ in range(300)} == {2}
+    finally:
+        engine.close()
+
+
 @pytest.mark.deep
 def test_when_the_scheduler_is_killed_the_driver_goes_on_alone(
     postgres_commands: Commands, cluster: Cluster
@@ -175,6 +187,8 @@ def test_when_the_scheduler_is_killed_the_driver_goes_on_alone(
         slow.release()
         said = driver.finish()
     address = cluster.address.removeprefix("dask+")
-    lines = [line for line in said.splitlines() if not line.startswith("rolled up ")]
-    assert lines == [f"the Dask scheduler at {address} is gone; this process goes on alone"]
+    # The rows of the workers are among them, which ended their groups by themselves.
+    rolled_up, gone = sorted(said.splitlines(), reverse=True)
+    assert gone == f"the Dask scheduler at {address} is gone; this process goes on alone"
+    assert rolled_up == f"rolled up {ALL_BATCHES * ROWS_PER_BATCH} rows"
     assert_whole(postgres_commands)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobs.facts.attribution import Candidates, credit
+from jobs.facts.credits import Candidates, credit
 from tests.support.fact_frames import Row, at, frame
 from warehouse.domain.vocabulary import BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED
 

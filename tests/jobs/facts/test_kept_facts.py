@@ -6,7 +6,7 @@ import pandas as pd
 from hypothesis import given
 from pandas.testing import assert_frame_equal
 
-from jobs.facts import kept_facts_io, read_raw, touched
+from jobs.facts import kept_facts, read_raw, touched
 from jobs.facts.kept_facts import IDENTIFIERS, keep, with_kept
 from jobs.facts.partials import Partials, fold
 from tests.support.examples import EXAMPLES, start_over
@@ -40,7 +40,7 @@ def keep_part(connection: ArrowConnection, editions: dict[int, int], which: str,
     for shop_key, edition in editions.items():
         if edition in kept:
             batch_id = 1_000_000 * part + shop_key
-            kept_facts_io.write(connection, batch_id, shop_key, kept[edition])
+            kept_facts.write(connection, batch_id, shop_key, kept[edition])
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
@@ -66,9 +66,9 @@ def test_the_parts_give_what_all_gave(sqlite_url: str, given_world: World, seed:
             if number != left:
                 keep_part(connection, editions, f"{part} = {number}", number)
         keep_part(connection, editions, f"{part} IN (0, 1)", modulus)
-        kept = kept_facts_io.read(connection, editions)
+        kept = kept_facts.read(connection, editions)
         rest = partials_of(connection, editions, f"{part} = {left}")
-        found = with_kept(rest, [(editions[shop_key], facts) for _, shop_key, facts in kept])
+        found = with_kept(rest, [(editions[shop_key], facts) for _, shop_key, facts, _ in kept])
         for name, rows in vars(expected).items():
             assert_frame_equal(in_order(getattr(found, name)), in_order(rows), obj=name)
         for table in ("kept_facts", "kept_key"):

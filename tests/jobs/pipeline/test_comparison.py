@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import Table
 
-from jobs.facts import facts_of_days
+from jobs.facts import day_facts
 from jobs.pipeline import comparison, plan, recompute
 from jobs.pipeline.comparison import NOT_DERIVED
 from jobs.run.job_run import JobRun
@@ -101,7 +101,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch, parts: int, shops: int = 1) -> Non
     """Have days be derived and rolled up in so many parts, as those are that memory does not hold whole."""
     if parts > 1:
         monkeypatch.setattr(recompute, "_DERIVED_AT_ONCE", -(-shops * len(ORDERS) // parts))
-        monkeypatch.setattr(facts_of_days, "_EVENTS_AT_ONCE", shops * len(EVENTS) // (parts - 1))
+        monkeypatch.setattr(day_facts, "_EVENTS_AT_ONCE", shops * len(EVENTS) // (parts - 1))
 
 
 @contextmanager

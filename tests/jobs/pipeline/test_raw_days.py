@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from jobs.facts import kept_facts_io
+from jobs.facts import kept_facts
 from jobs.facts.kept_facts import KeptFacts
 from tests.support.hashing import HASHER, keyed, marked
 from tests.support.import_files import event, order
@@ -26,7 +26,7 @@ GONE = "raw events up to 2026-01-05 are gone (RAW_DAYS): the facts that were kep
 
 def kept(commands: Commands) -> list[KeptFacts]:
     with open_arrow(commands.url) as connection:
-        return [facts for _, _, facts in kept_facts_io.read(connection, {1: 1})]
+        return [kept.facts for kept in kept_facts.read(connection, {1: 1})]
 
 
 def events_kept(commands: Commands) -> list[int]:
@@ -206,13 +206,13 @@ def test_what_decides_last_is_looked_for_in_few_kept_facts(
         )
     jobs("rollup")
     decoded: list[bytes] = []
-    decode = kept_facts_io._decoded
+    decode = kept_facts._decoded
 
     def counted(content: bytes) -> KeptFacts:
         decoded.append(content)
         return decode(content)
 
-    monkeypatch.setattr(kept_facts_io, "_decoded", counted)
+    monkeypatch.setattr(kept_facts, "_decoded", counted)
     newest = max(jobs.rows("SELECT import_id FROM import_file"))
     jobs("imports", "undo", str(newest))
     assert len(decoded) == 1
@@ -271,6 +271,30 @@ def test_a_person_is_taken_out_of_kept_facts(jobs: Commands) -> None:
     printed = jobs("forget", "--shop", "a.example", "--email", EMAIL).splitlines()
     assert printed == ["removed: events 2  versions of orders 0  rejected rows 0", *others]
     expect_bob_alone(jobs)
+
+
+def test_kept_facts_without_the_person_are_decoded_once(
+    jobs: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To look who is in them; not again to remove the person."""
+    for number in range(4):
+        bob = {"form_session_id": f"bob{number}", "visitor_id": f"bob{number}"}
+        jobs("rollup")
+        jobs("purge")
+        jobs.change("UPDATE import_batch SET rows = 5000 WHERE kind = 'kept-facts'")
+        jobs.take("events", [event(event_id=f"b{number}", occurred_at=OLD, **bob)])
+    assert len(kept(jobs)) == 4
+    decoded: list[str] = []
+    decode = kept_facts._decoded
+
+    def counted(content: bytes) -> KeptFacts:
+        facts = decode(content)
+        decoded.extend(facts.groups["visitor_id"])
+        return facts
+
+    monkeypatch.setattr(kept_facts, "_decoded", counted)
+    jobs("forget", "--shop", "a.example", "--email", EMAIL)
+    assert sorted(decoded) == ["bob0", "bob1", "bob2", "v1", "v1"]
 
 
 def test_a_person_whom_a_page_asks_to_forget_is_found_by_the_hash(jobs: Commands) -> None:

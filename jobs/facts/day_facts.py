@@ -1,31 +1,85 @@
-"""Stored facts of a range of days, whole in every unit that a rollup of these days must see; in parts, since
-a day may have more facts than fit into memory."""
+"""Days of some editions: their raw rows, as conditions of SQL over a staged table of these days; and their
+stored facts, whole in every unit that a rollup of these days must see. They come in parts, since a day may
+have more facts than fit into memory.
+"""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from jobs.arrays.columns import Columns
-from jobs.facts import days_of_raw, kept_facts_io
+from jobs.facts import kept_facts
 from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.fact_table_io import load
 from jobs.facts.facts import Facts
 from jobs.facts.first_sessions import PAIR
-from jobs.facts.form_rules import counted, rules_of
-from jobs.facts.read_raw import form_ids
+from jobs.facts.read_raw import counted, form_ids, rules_of
+from jobs.facts.touched import ORDER, SESSION
 from warehouse import tables
 from warehouse.catalogue import MILESTONES
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain.time import NEVER
+from warehouse.domain.time import NEVER, day_start
+from warehouse.editions.editions import Edition
+from warehouse.editions.pending_batches import has_applied
 
 _SESSION: Final = ["edition", "session"]
 # Raw events that are in memory together with their texts.
 _READ_AT_ONCE: Final = 500_000
 # Events whose facts are in memory together.
 _EVENTS_AT_ONCE: Final = 1_000_000
+
+
+# The days of each edition, ascending.
+Days = Mapping[Edition, Sequence[int]]
+
+_STAGED: Final = "staged_spans"
+
+
+def _of_days(table: str, at: str) -> str:
+    """FROM and WHERE of the applied rows (`r`) of the staged days."""
+    return (
+        f"FROM {_STAGED} k JOIN edition e ON e.edition = k.edition CROSS JOIN {table} r "
+        f"WHERE r.shop_key = e.shop_key AND r.{at} BETWEEN k.low AND k.high "
+        f"AND {has_applied('e', 'r.batch_id')}"
+    )
+
+
+EVENTS: Final = (
+    f"SELECT r.shop_key, r.form_id, r.occurred_at {_of_days('raw_event', 'occurred_at')}"
+)
+"""The raw events of the staged days."""
+
+SESSIONS: Final = f"SELECT r.{SESSION.replace(', ', ', r.')} {_of_days('raw_event', 'occurred_at')}"
+"""The form sessions with an event in the staged days, in the columns of `touched.SESSION`."""
+
+ORDERS: Final = f"SELECT r.{ORDER.replace(', ', ', r.')} {_of_days('raw_order', 'created_at')}"
+"""The orders that were created in the staged days, in the columns of `touched.ORDER`."""
+
+
+def spans(days: Days) -> pd.DataFrame:
+    """Spans of consecutive days: edition, first, last (days); low, high (their first and last instant)."""
+    rows = []
+    for edition, own in days.items():
+        first = previous = own[0]
+        for day in (*own[1:], None):
+            if day is None or day != previous + 1:
+                low, end = (day_start(at, edition.timezone) for at in (first, previous + 1))
+                rows.append((edition.edition, first, previous, low, end - 1))
+                first = day if day is not None else first
+            previous = day if day is not None else previous
+    return pd.DataFrame(rows, columns=["edition", "first", "last", "low", "high"])
+
+
+def stage(connection: ArrowConnection, days: Days) -> str:
+    """Stage the days, and return the name of the temporary table."""
+    rows = spans(days)
+    return connection.stage(
+        _STAGED, pa.table({name: rows[name].to_numpy() for name in ("edition", "low", "high")})
+    )
 
 
 def stored_facts(
@@ -37,7 +91,7 @@ def stored_facts(
     """The stored facts that the daily rows of some spans of days are sums of, by unit (`Summary.unit`) in
     parts, each unit whole in one of them. Where a unit reaches beyond, facts of other days are among them.
 
-    `editions`: the edition of each shop key; `spans`: those staged (`days_of_raw.stage`).
+    `editions`: the edition of each shop key; `spans`: those staged (`stage`).
     """
     events = _events(connection, editions, spans)
     parts = 1 + len(events) // _EVENTS_AT_ONCE
@@ -144,10 +198,10 @@ def _events(
     during = f"last_at >= {low} AND first_at <= {high}"
     found = [
         kept.events(editions[shop_key])[["edition", "form", "at"]]
-        for _, shop_key, kept in kept_facts_io.read_counted(connection, editions, during)
+        for _, shop_key, kept, _ in kept_facts.read_counted(connection, editions, during)
     ]
     rules = rules_of(connection, editions.values())
-    with closing(connection.parts_of(tables.raw_event, days_of_raw.EVENTS, _READ_AT_ONCE)) as parts:
+    with closing(connection.parts_of(tables.raw_event, EVENTS, _READ_AT_ONCE)) as parts:
         for part in parts:
             rows = counted(part, rules)
             shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from jobs.facts import kept_facts_io, touched
+from jobs.facts import kept_facts, touched
 from jobs.facts.kept_facts import IDENTIFIERS, QUARTER, keep
 from tests.support.fact_frames import at, frame, raw_events
 from warehouse import tables
@@ -30,7 +30,7 @@ def keep_batch(connection: ArrowConnection, batch_id: int, *events: tuple[int, i
         {"edition": EDITION, "event_id": "", **dict.fromkeys(IDENTIFIERS, "")},
     )
     facts = keep(raw_events(rows), identifiers)[EDITION]
-    kept_facts_io.write(connection, batch_id, SHOP, facts)
+    kept_facts.write(connection, batch_id, SHOP, facts)
 
 
 def touch(connection: ArrowConnection, *sessions: int) -> None:
@@ -42,7 +42,7 @@ def touch(connection: ArrowConnection, *sessions: int) -> None:
 def read(connection: ArrowConnection, *wanted: int) -> list[tuple[int, Sequence[int]]]:
     """Edition and sessions of each batch that is read for these sessions."""
     touch(connection, *wanted)
-    found = kept_facts_io.of_touched(connection, {SHOP: EDITION})
+    found = kept_facts.of_touched(connection, {SHOP: EDITION})
     return [(edition, facts.groups["session_hash"].tolist()) for edition, facts in found]
 
 
@@ -77,5 +77,5 @@ def test_a_cell_that_is_written_again_has_its_new_sessions_alone(batches: ArrowC
 
 def test_a_condition_leaves_batches_out(batches: ArrowConnection) -> None:
     touch(batches, 2)
-    found = kept_facts_io.of_touched(batches, {SHOP: EDITION}, "batch_id < 12")
+    found = kept_facts.of_touched(batches, {SHOP: EDITION}, "batch_id < 12")
     assert [facts.groups["session_hash"].tolist() for _, facts in found] == [[2]]
