@@ -257,6 +257,17 @@ def test_a_session_goes_on_after_the_days_that_are_kept(jobs: Commands) -> None:
     assert jobs("verify", "--all").endswith("no differences\n")
 
 
+def test_verify_meets_what_is_kept_of_several_shops(jobs: Commands) -> None:
+    """The day of one of them ends hours later."""
+    west = {"shop_id": "west.example"}
+    jobs.take("shops", [SHOP | west | {"timezone": "Pacific/Honolulu"}])
+    jobs.take("events", [event(event_id="w", occurred_at="2026-01-06T05:00:00Z", **west)])
+    jobs("rollup")
+    jobs("purge")
+    assert raw_ids(jobs) == []
+    assert jobs("verify").endswith("no differences\n")
+
+
 def test_a_person_is_taken_out_of_kept_facts(jobs: Commands) -> None:
     jobs.take("events", [BOB])
     jobs("rollup")

@@ -29,6 +29,15 @@ def test_every_endpoint_is_described_with_its_scope_and_errors(openapi: dict[str
         assert operation["summary"]
 
 
+def test_every_method_has_the_header_that_makes_it_conditional(openapi: dict[str, Any]) -> None:
+    conditional = {"get": "If-None-Match", "post": "Idempotency-Key", "put": "If-Match"}
+    for methods in openapi["paths"].values():
+        for method, operation in methods.items():
+            described = parameters(openapi, operation)
+            headers = [each["name"] for each in described if each["in"] == "header"]
+            assert headers == [conditional[method]], operation["operationId"]
+
+
 def test_nothing_is_left_without_a_word(openapi: dict[str, Any]) -> None:
     for name, schema in openapi["components"]["schemas"].items():
         assert schema["description"], name
