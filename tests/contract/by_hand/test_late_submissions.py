@@ -110,7 +110,7 @@ def test_the_buyers_own_with_the_code_takes_the_place_of_one_that_turns_out_to_b
 ) -> None:
     """Neither the buyer's last, which has no code, nor a stranger's; whichever of the two, the buyer's
     submissions or those with the code, are looked through."""
-    monkeypatch.setattr("jobs.facts.gather._MANY", many)
+    monkeypatch.setattr("jobs.facts.credits._MANY", many)
     for session, day, code in (
         ("earliest", "2025-12-10", "TEN"),
         ("before", "2026-01-01", None),

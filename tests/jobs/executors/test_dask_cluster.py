@@ -1,7 +1,6 @@
 """A Dask cluster: the same figures, whichever worker dies, differs or is missing, with the scheduler or
 without."""
 
-import os
 import signal
 import time
 from pathlib import Path
@@ -45,8 +44,6 @@ def test_answers_are_the_oracles_although_a_worker_is_killed(
         slow.release()
         driver.finish()
     assert killed != driver.pid
-    # It may have done some before.
-    assert owners(postgres_commands) - {f"{os.uname().nodename}:{killed}"}
     assert postgres_commands.rows("SELECT COUNT(*) FROM edition_batch WHERE attempts > 0") == [0]
     product = Product(postgres_commands.url)
     assert_answers(product, given, "after a worker was killed")
