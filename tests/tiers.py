@@ -66,6 +66,7 @@ THOROUGH: Final = (
     ),
     "system/test_attack.py",
     "system/test_fuzz.py",
+    "web/server/test_slow_clients.py::test_slow_clients_delay_nobody",
     # days by a clock that is set
     "system/test_year.py",
     "web/openapi/test_conformance.py",
