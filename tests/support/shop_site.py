@@ -18,8 +18,6 @@ from warehouse.domain.tracking_calls import EVENTS
 Call = dict[str, Any]
 
 ADDRESS = "ada@example.com"
-# Between two looks of the snippet at what is in view.
-LOOK_MS = 250
 # A form in the page `/`; SCRIPT stands for the snippet.
 FORM = f"""<form data-form="{FINDER.id}"><select name="who"><option><option>friend</select>
 <input name="note"><input type="email" name="mail"><button>Send</button></form>
@@ -118,16 +116,15 @@ def utm_of(call: Call) -> dict[str, str]:
 
 
 def let_pass(page: Page, milliseconds: int) -> None:
-    """Have a form be in view for as long, by the page's own clock, which the test has installed: however slow
-    the machine is, what the snippet does earlier is done then."""
-    for _ in range(0, milliseconds, LOOK_MS):
-        page.evaluate(
-            """() => new Promise(done => new IntersectionObserver((_, observer) => {
-                observer.disconnect();
-                done();
-            }).observe(document.querySelector("form")))"""
-        )
-        page.clock.run_for(LOOK_MS)
+    """Have a form be in view for as long, by the page's own clock: however slow the machine is, what the
+    snippet does earlier is done then."""
+    page.evaluate(
+        """milliseconds => new Promise(done => new IntersectionObserver((_, observer) => {
+            observer.disconnect();
+            setTimeout(done, milliseconds);
+        }).observe(document.querySelector("form")))""",
+        milliseconds,
+    )
 
 
 def fill_in(page: Page) -> None:

@@ -16,7 +16,6 @@ VIEW = "formrevenue('Form Viewed', {form_id: 'other'})"
 
 
 def test_nothing_is_stored_or_sent_before_the_consent(page: Page, site: Site) -> None:
-    page.clock.install()
     site.write(ASKING, CONSENT)
     collector: list[str] = []
     page.on("request", lambda request: collector.append(request.url))
@@ -52,7 +51,6 @@ def test_nothing_is_stored_or_sent_before_the_consent(page: Page, site: Site) ->
 
 
 def test_a_consent_counts_once_and_on_later_pages_by_the_page_alone(page: Page, site: Site) -> None:
-    page.clock.install()
     site.write(ASKING, CONSENT)
     page.goto(site.address, wait_until="load")
     # A banner may hold on to the function, and may call it twice.
@@ -77,7 +75,6 @@ def test_a_consent_counts_once_and_on_later_pages_by_the_page_alone(page: Page, 
 
 
 def test_a_consent_is_harmless_where_none_is_waited_for(page: Page, site: Site) -> None:
-    page.clock.install()
     page.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', {value: true})")
     site.write(ASKING, CONSENT + ' data-respect="gpc"')
     page.goto(site.address, wait_until="load")
