@@ -138,7 +138,7 @@ class Comparable:
         if whole is None or aged is None:
             return []
         if whole.reason:
-            return [f"{whole.sentence.capitalize()}."]
+            return [f"{whole.sentence[0].upper()}{whole.sentence[1:]}."]
         told = [
             f"Compared: {_days(whole.days)} with {_days(whole.before)}; in tables, before → compared."
         ]
