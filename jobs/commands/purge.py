@@ -35,8 +35,8 @@ def purge_command(scheduled_as: str | None) -> None:
         root = settings.IMPORT_DIR.get()
         files = purge_own(root, now / MICROS_PER_SECOND, settings.LANDED_DAYS.get())
         dropped_before = now - dropped_files.KEPT_MICROS
-        days = settings.IMPORTS_DAYS.get()
-        dropped_files.purge(run.connection, dropped_before, now - days * MICROS_PER_DAY)
+        undoable_since = now - settings.IMPORTS_DAYS.get() * MICROS_PER_DAY
+        dropped_files.purge(run.connection, dropped_before, undoable_since)
         files += purge_dropped(root, dropped_before / MICROS_PER_SECOND)
         # A scheduler's log tells what happened, not that nothing did.
         if events or runs or files or not scheduled_as:

@@ -110,8 +110,8 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     migrate_schema(engine)
     with engine.begin() as connection:
         forget_the_present(connection, time.time_ns() // 1_000_000)
-    # What the planner knew of the tables is not in the backup. One table at a time, since jobs that have come
-    # back count some, too.
+    # A backup has no statistics for the planner. Each table is counted by itself: jobs that have come back
+    # count some, too, and two that hold several could wait for each other.
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text(f"ANALYZE {', '.join(metadata.tables)}"))
 

@@ -172,7 +172,7 @@ def test_messages_of_other_hosts_are_not_believed(page: Page, site: Site, loaded
     page.goto(site.address)
 
     def are_loaded() -> bool:
-        # What the page asks for is answered while the browser is asked, and only then.
+        # Playwright answers the page's requests only while the test waits in it.
         page.wait_for_timeout(10)
         return loaded == {"typeform", "hubspot"}
 

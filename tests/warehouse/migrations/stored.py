@@ -34,7 +34,7 @@ RELEASES: Final = re.findall(
 )
 _QUESTIONS: Final = 150
 
-# Of a scheduler that was seen long ago.
+# The jobs of a scheduler that was seen long ago.
 _SCHEDULE: Final = '[{"job": "refresh", "every_seconds": 300}]'
 
 
@@ -96,7 +96,7 @@ class Release:
 
 
 def fingerprints() -> Iterator[str]:
-    """Of the files of all revisions, as `sha256sum --check` takes them."""
+    """The digests of the files of all revisions, as `sha256sum --check` takes them."""
     for file in sorted((SCRIPTS / "versions").glob("[0-9]*.*")):
         yield f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}"
 
@@ -161,7 +161,7 @@ def make(url: str, backup: Path) -> Story:
 
 
 def manage(url: str, shop: str) -> None:
-    """What an operator does by command."""
+    """The commands of an operator: they leave rows in tables that no import fills."""
     for main, *words in (
         (jobs.cli.main, "pulls", "add", "ecb"),
         (web.cli.main, "shops", "add", "gone.example", "--currency", "EUR"),
