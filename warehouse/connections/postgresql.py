@@ -1,5 +1,7 @@
 """The backend of a server."""
 
+import atexit
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -54,10 +56,7 @@ class PostgresBackend(Backend):
         self.allows_shared_sessions = _POOLED in url.query
 
     def adbc_connect(self) -> Any:
-        # Imported here: it loads pandas, which the API and the command line do without.
-        import adbc_driver_postgresql.dbapi
-
-        return adbc_driver_postgresql.dbapi.connect(self.libpq_uri())
+        return _first_connection(self.libpq_uri()).adbc_clone()
 
     def libpq_uri(self) -> str:
         # The operator's own parameters count.
@@ -111,6 +110,19 @@ class PostgresBackend(Backend):
 
     def oldest_reader(self, connection: Connection) -> str:
         return str(connection.scalar(_OLDEST_READER) or "")
+
+
+@cache
+def _first_connection(uri: str) -> Any:
+    """A connection to a server that is closed again, to be cloned. The driver asks for all types of a server
+    before it connects to it for the first time; that takes ten times as long as a connection does."""
+    # Imported here: it loads pandas, which the API and the command line do without.
+    import adbc_driver_postgresql.dbapi
+
+    connection = adbc_driver_postgresql.dbapi.connect(uri)
+    atexit.register(connection.close)
+    connection.adbc_connection.close()
+    return connection
 
 
 def _prepare_nothing(connection: Any, _record: Any) -> None:
