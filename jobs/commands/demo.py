@@ -1,12 +1,11 @@
 """`demo`: write the files of a made-up shop, and import them as any user would."""
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import click
 
+from jobs.commands.run_within import run_within
 from jobs.demo.cast import SHOP_ID
 from jobs.demo.files import write
 from jobs.run.clock import now_micros
@@ -26,6 +25,4 @@ def demo_command(folder: Path, days: int, files_only: bool) -> None:
 
 def _jobs(*arguments: str) -> None:
     click.echo(f"$ .venv/bin/python -m jobs {' '.join(arguments)}")
-    finished = subprocess.run([sys.executable, "-m", "jobs", *arguments])
-    if finished.returncode:
-        sys.exit(finished.returncode)
+    run_within(*arguments)

@@ -2,23 +2,17 @@
 
 import click
 
+from jobs.commands.run_within import run_within
 from jobs.run.job_run import open_warehouse
 from jobs.scheduler.schedule import pull_jobs, schedule
 from warehouse.operations.shop_pulls import JOB, list_pulls
 
 
 def run_command(job: str) -> None:
-    ctx = click.get_current_context()
     jobs = {job.name: job for job in schedule()}
     if job.startswith(JOB):
         with open_warehouse(creates=False) as connection:
             jobs |= {job.name: job for job in pull_jobs(list_pulls(connection))}
     if job not in jobs:
         raise click.BadArgumentUsage(f"no job {job!r}; there are {', '.join(jobs)}")
-    group = ctx.parent.command if ctx.parent else None
-    assert isinstance(group, click.Group)
-    name, *arguments = jobs[job].arguments
-    command = group.get_command(ctx, name)
-    assert command is not None
-    with command.make_context(name, arguments, parent=ctx) as sub:
-        command.invoke(sub)
+    run_within(*jobs[job].arguments)
