@@ -65,3 +65,25 @@ def test_a_batch_before_it_does_not_bring_it(jobs: Commands) -> None:
     jobs("rollup")
     assert jobs.rows(REVENUE) == [(1000, 1000)]
     assert jobs("verify", "--all").endswith("no differences\n")
+
+
+def test_after_an_undo_it_decides_neither_about_emails_nor_about_steps(jobs: Commands) -> None:
+    def decided() -> list[tuple[str, str]]:
+        return jobs.rows("SELECT e.customer_id, s.step_name FROM fact_email e, dim_step s")
+
+    jobs("rollup")
+    for day, name in enumerate(("stands", "is undone", "waits"), 1):
+        step = {"type": "step_view", "step_id": "s1", "step_index": 1, "step_name": name}
+        at = f"2026-02-{day:02}T00:00:00Z"
+        seen = {"email": "ada@mail.example", "customer_id": name, "occurred_at": at}
+        jobs.take("events", [event(event_id=name, **step, **seen)], f"{name}.ndjson")
+        if name == "waits":
+            wait(jobs)
+        else:
+            jobs("rollup")
+    assert decided() == [("is undone", "is undone")]
+    jobs("imports", "undo", str(jobs.rows("SELECT MAX(import_id) - 1 FROM import_file")[0]))
+    assert decided() == [("stands", "stands")]
+    assert jobs("verify", "--all").endswith("no differences\n")
+    jobs("rollup")
+    assert decided() == [("waits", "waits")]
