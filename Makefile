@@ -91,7 +91,7 @@ test-all: test test-rest ## run all tests, on both databases: before anything la
 test-rest: $(READY_TO_CHECK)
 	@rm -rf var/statements/rest
 	@RECORD_STATEMENTS=rest $(PATIENT) $(PYTHON) -m pytest -n $(TEST_WORKERS) --dist worksteal --timeout 600 \
-	  -m "thorough and not deep"
+	  --hypothesis-profile usual -m "(thorough or hypothesis) and not deep"
 	@$(PYTHON) -m tests.support.statements
 
 .PHONY: test-deep

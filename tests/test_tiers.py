@@ -8,12 +8,12 @@ from sqlalchemy import NullPool, create_engine, text
 from tests.conftest import BOTH_DATABASES, RUN
 from tests.support import postgres, statements
 from tests.support.product import Product
-from tests.tiers import BROWSER_CORE, POSTGRES_CORE, THOROUGH
+from tests.tiers import BROWSER_CORE, POSTGRES_ALONE, POSTGRES_CORE, THOROUGH
 from warehouse.tables.base import metadata
 
 
 # One that was renamed would come back to `make test`, or leave the core, without a word.
-@pytest.mark.parametrize("entry", [*THOROUGH, *BROWSER_CORE, *POSTGRES_CORE])
+@pytest.mark.parametrize("entry", [*THOROUGH, *BROWSER_CORE, *POSTGRES_CORE, *POSTGRES_ALONE])
 def test_each_entry_is_there(entry: str) -> None:
     place, _, test = entry.partition("[")[0].partition("::")
     path = Path(__file__).parent / place
@@ -21,7 +21,7 @@ def test_each_entry_is_there(entry: str) -> None:
     assert not test or f"def {test}(" in path.read_text()
 
 
-@pytest.mark.parametrize("entry", POSTGRES_CORE)
+@pytest.mark.parametrize("entry", [*POSTGRES_CORE, *POSTGRES_ALONE])
 def test_each_entry_of_the_core_runs_on_postgresql(entry: str) -> None:
     place = Path(entry.partition("::")[0])
     assert any(place.is_relative_to(room) for room in BOTH_DATABASES)

@@ -20,11 +20,9 @@ THOROUGH: Final = (
     "contract/test_forgetting.py",
     "contract/test_form_rules.py",
     "contract/test_life.py::test_random_worlds_keep_their_answers",
-    # On PostgreSQL in `make test`.
-    "contract/test_life.py::test_a_world_keeps_its_answers[sqlite]",
-    "contract/test_equal_age.py::test_a_world_at_any_age[sqlite]",
     "contract/test_raw_days.py",
     "contract/test_removal.py",
+    "contract/test_ties.py::test_two_warehouses_answer_the_same",
     "contract/test_undo.py",
     "jobs/facts/test_rows_read.py",
     "warehouse/tenants/test_export.py::test_answers_are_the_same_elsewhere",
@@ -40,8 +38,10 @@ THOROUGH: Final = (
     "warehouse/backups/test_backups.py::test_a_restore_that_is_killed_is_all_or_nothing",
     "warehouse/backups/test_backups.py::test_restored_under_the_api_and_a_rollup",
     "warehouse/backups/test_backups.py::test_taken_during_import_rollup_and_reads",
+    "warehouse/backups/test_from_sqlite.py::test_it_goes_on_in_postgresql",
     "warehouse/migrations/test_migrations.py::test_a_migration_that_is_killed_has_done_nothing",
     "jobs/landing/test_landing.py::test_two_schedulers_over_one_folder_with_kills",
+    "jobs/scheduler/test_scheduler.py::test_a_child_that_outlives_a_killed_scheduler_does_no_harm",
     "jobs/commands/test_start.py::test_when_one_dies_all_end",
     "web/collector/test_processes.py::test_each_answered_event_is_in_the_figures_once",
     # clusters, poolers, and several processes at once
@@ -49,8 +49,12 @@ THOROUGH: Final = (
     "jobs/executors/test_plain_results.py",
     "jobs/executors/test_processes.py::test_processes_share_a_rollup_and_a_rebuild",
     "jobs/executors/test_processes.py::test_a_worker_that_finds_the_first_shop_taken_goes_on_with_the_others",
+    "jobs/executors/test_processes.py::test_progress_is_what_the_warehouse_says",
+    "jobs/scheduler/test_scheduler.py::test_files_that_another_scheduler_imports_are_looked_at_again",
     "system/test_connection_limits.py",
     "system/test_processes.py",
+    "system/test_entry_points.py::test_a_collector_of_several_processes",
+    "system/test_entry_points.py::test_an_api_of_several_processes",
     "web/db/test_pgbouncer.py::test_answers_are_the_same_for_many_clients_on_two_connections",
     "web/server/test_greedy_tenants.py",
     "web/server/test_uploads.py",
@@ -72,17 +76,16 @@ THOROUGH: Final = (
     "web/openapi/test_conformance.py",
     # what a browser does with every page, but for BROWSER_CORE
     "system/browser",
-    # tools
+    # tools, and how the tests themselves run
     "bench",
+    "jobs/scheduler/test_scheduler.py::test_nothing_of_a_test_goes_on_in_the_next_one",
+    "warehouse/test_databases.py::test_a_server_ends_with_its_run_however_that_ends",
 )
 
 # A page of each kind in a browser, each way through it: as a test, a page costs seconds.
 BROWSER_CORE: Final = (
     "system/browser/test_dashboard.py::test_the_pages_of_the_frame",
-    "system/browser/test_dashboard_scripts.py::test_keys",
-    "system/browser/test_dashboard_scripts.py::test_menus",
-    "system/browser/test_data.py::test_the_data_page_and_its_retry_by_keyboard",
-    "system/browser/test_docs.py",
+    "system/browser/test_docs.py::test_the_docs_show_every_endpoint_and_try_them_out",
     "system/browser/test_drop.py::test_from_the_drop_to_the_undoing[True]",
     "system/browser/test_front_door.py::test_a_link_signs_in_once",
     "system/browser/test_keys.py::test_member_and_key_from_start_to_end",
@@ -95,10 +98,7 @@ BROWSER_CORE: Final = (
 # whole run sends (`tests/support/statements.py`): the cheapest that do, and the rooms about the database
 # itself. The other tests of both databases run on SQLite in `make test`.
 POSTGRES_CORE: Final = (
-    "contract/test_equal_age.py::test_a_world_at_any_age",
-    "contract/test_life.py",
     "jobs/commands/test_forget.py::test_another_shop_keeps_its_rows",
-    "jobs/commands/test_forget.py::test_imports_of_kept_orders_can_be_undone",
     "jobs/commands/test_scheduled_backups.py::test_no_backup_for_two_days",
     "jobs/facts/test_kept_facts_stored.py",
     "jobs/facts/test_read_raw.py",
@@ -108,7 +108,6 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_imports.py::test_a_purge_forgets_old_imports",
     "jobs/importing/test_imports.py::test_a_shop_stays_and_keeps_the_currency_of_its_money",
     "jobs/importing/test_imports.py::test_accounts_and_rates",
-    "jobs/importing/test_imports.py::test_events_that_another_import_repeated_stay",
     "jobs/importing/test_imports.py::test_orders_that_another_import_repeated_stay",
     "jobs/importing/test_imports.py::test_the_list",
     "jobs/importing/test_inserting.py",
@@ -119,16 +118,12 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_undo_rows.py::test_restated_spend_adds_versions_of_what_changed",
     "jobs/importing/test_undo_rows.py::test_rows_are_those_of_the_imports_that_stand",
     "jobs/importing/test_undo_rows.py::test_what_is_fetched_again_each_day_adds_no_versions",
-    "jobs/pipeline/test_comparison.py::test_a_backfill_mends_what_followed_from_the_rows_of_its_days[postgresql-3]",
-    "jobs/pipeline/test_comparison.py::test_all_sees_what_a_sample_found_and_alone_clears_what_it_found",
     "jobs/pipeline/test_deleted_shops.py::test_a_verify_finds_no_difference_in_a_shop_that_is_deleted",
     "jobs/pipeline/test_failed_batches.py::test_the_first_wait_is_five_minutes_and_each_further_one_twice_as_long",
     "jobs/pipeline/test_forget_asked.py::test_a_member_touches_rejects_of_the_own_shop_alone",
     "jobs/pipeline/test_joined_batches.py",
     "jobs/pipeline/test_pending_batches.py::test_an_import_says_for_whom_it_waits",
     "jobs/pipeline/test_raw_days.py::test_a_late_event_merges_with_what_was_kept",
-    "jobs/pipeline/test_raw_days.py::test_what_computes_again_says_which_events_are_gone",
-    "jobs/pipeline/test_raw_days.py::test_what_decides_last_is_looked_for_in_few_kept_facts",
     "jobs/pulls/test_pulls.py::test_a_pull_runs_by_its_job_s_name_and_once_at_a_time",
     "jobs/scheduler/test_conditions.py::test_a_batch_that_is_set_aside_does_not_wait",
     "jobs/scheduler/test_conditions.py::test_a_pull_that_fails",
@@ -138,10 +133,8 @@ POSTGRES_CORE: Final = (
     "warehouse/connections",
     "warehouse/daily",
     "warehouse/editions",
-    "warehouse/migrations/test_data.py",
     "warehouse/migrations/test_migrations.py::test_a_warehouse_of_a_newer_version_is_refused_in_one_line",
     "warehouse/operations",
-    "warehouse/tenants/test_deletion.py::test_a_deletion_that_was_killed_again_and_again_goes_on_in_the_night",
     "warehouse/tenants/test_export.py::test_a_file_that_is_there_stays",
     "warehouse/tenants/test_export.py::test_of_two_versions_of_one_instant_only_the_standing_one_is_exported",
     "web/api/test_ad_spend.py::test_inverse_and_crossed_rates",
@@ -161,8 +154,23 @@ POSTGRES_CORE: Final = (
     "web/dashboard/test_drop.py::test_what_nobody_imports_goes_after_a_day",
     "web/dashboard/test_drop.py::test_who_may",
     "web/dashboard/test_shops.py::test_a_row_leads_into_its_shop_over_the_same_days",
-    "web/dashboard/test_shops.py::test_every_figure_is_that_of_the_api",
+    "web/dashboard/test_shops.py::test_every_figure_is_that_of_the_api[postgresql-query0]",
     "web/db",
+)
+
+# Those of the core that take long: in `make test` they run on PostgreSQL alone.
+POSTGRES_ALONE: Final = (
+    "contract/test_equal_age.py::test_a_world_at_any_age",
+    "contract/test_life.py::test_a_world_keeps_its_answers",
+    "jobs/commands/test_forget.py::test_imports_of_kept_orders_can_be_undone",
+    "jobs/importing/test_imports.py::test_events_that_another_import_repeated_stay",
+    "jobs/pipeline/test_comparison.py::test_a_backfill_mends_what_followed_from_the_rows_of_its_days",
+    "jobs/pipeline/test_comparison.py::test_all_sees_what_a_sample_found_and_alone_clears_what_it_found",
+    "jobs/pipeline/test_raw_days.py::test_what_computes_again_says_which_events_are_gone",
+    "jobs/pipeline/test_raw_days.py::test_what_decides_last_is_looked_for_in_few_kept_facts",
+    "warehouse/editions/test_editions.py::test_no_transaction_of_a_drop_deletes_more_than_the_bound",
+    "warehouse/migrations/test_data.py",
+    "warehouse/tenants/test_deletion.py::test_a_deletion_that_was_killed_again_and_again_goes_on_in_the_night",
     "web/pages/test_seen_forms.py",
 )
 
@@ -184,7 +192,9 @@ def mark(item: pytest.Item) -> None:
     """Mark a test that only `make test-all` runs."""
     test = item.nodeid.removeprefix("tests/")
     parameters = getattr(item, "callspec", None)
-    on_postgres = parameters is not None and "postgresql" in parameters.params.values()
+    kinds = parameters.params.values() if parameters is not None else ()
     is_rare = names(THOROUGH, test) and not names(BROWSER_CORE, test)
-    if is_rare or (on_postgres and not names(POSTGRES_CORE, test)):
+    is_alone = names(POSTGRES_ALONE, test)
+    on_postgres_later = "postgresql" in kinds and not (is_alone or names(POSTGRES_CORE, test))
+    if is_rare or on_postgres_later or ("sqlite" in kinds and is_alone):
         item.add_marker(pytest.mark.thorough)

@@ -44,8 +44,9 @@ def test_it_is_refused_where_there_is_data_and_in_the_other_direction(
     tmp_path: Path,
 ) -> None:
     old, new, backup = new_sqlite_url(), new_postgres_url(), tmp_path / "backup"
-    for url in (old, new):
-        fill(url, files, run, "shops")
+    fill(old, files, run, *SMALL)
+    done(run(old, "rollup"))
+    fill(new, files, run, "shops")
     done(run(old, "backup", backup))
     refused(run(new, "restore", backup), "the warehouse has data")
     done(run(new, "restore", backup, "--force"))
