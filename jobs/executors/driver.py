@@ -146,7 +146,7 @@ class _Driver:
             run.started_at,
             results.numbers,
             only_due,
-            min(batching.CLAIMED_ROWS, max(part, batching.BATCH_ROWS // _MIN_FRACTION)),
+            min(batching.BATCH_ROWS, max(part, batching.BATCH_ROWS // _MIN_FRACTION)),
             results.arguments,
         ).as_text()
         self._working: dict[Future[str], str] = {}

@@ -45,16 +45,8 @@ class BatchGroup:
     events: pd.DataFrame
 
 
-def read(
-    connection: ArrowConnection,
-    held: Iterable[Edition],
-    batches: list[Batch],
-    earlier: Iterable[Batch] = (),
-) -> BatchGroup:
-    """Read what import batches of these editions touch. Leaves no transaction open.
-
-    `earlier`: batches that will be applied before these.
-    """
+def read(connection: ArrowConnection, held: Iterable[Edition], batches: list[Batch]) -> BatchGroup:
+    """Read what import batches of these editions touch. Leaves no transaction open."""
     # Between an import and the server's own count, it would read all raw rows for each touched session.
     connection.analyze_grown((tables.raw_event, tables.raw_order))
     numbers = {batch["edition"] for batch in batches}
@@ -69,8 +61,7 @@ def read(
         f"SELECT {touched.ORDER} FROM raw_order WHERE {own}",
         kept_facts.session_keys(kept),
     )
-    applying = {batch["batch_id"] for batch in (*earlier, *batches)}
-    rows = derive.read(connection, by_shop, applying)
+    rows = derive.read(connection, by_shop, ids)
     connection.commit()
     new = rows.events[np.isin(rows.events["batch"], ids)]
     events = pd.concat([new, *(one.facts.events(by_shop[one.shop_key]) for one in kept)])
