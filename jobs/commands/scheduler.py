@@ -13,7 +13,6 @@ from apscheduler.triggers.interval import IntervalTrigger
 from jobs.landing import folder
 from jobs.run.clock import now_micros
 from jobs.run.console import log_as, say
-from jobs.run.errors import in_one_line
 from jobs.run.heartbeat import beating
 from jobs.run.job_run import open_warehouse
 from jobs.run.signals import graceful_stop, wait_for_signal
@@ -21,7 +20,7 @@ from jobs.scheduler.child_processes import KILL_AFTER_SECONDS, ChildProcesses
 from jobs.scheduler.schedule import Job, pull_jobs, schedule
 from jobs.scheduler.signs_of_life import SignsOfLife
 from warehouse import settings
-from warehouse.connections.errors import is_outage
+from warehouse.connections.errors import in_one_line, is_outage
 from warehouse.domain.time import from_micros, to_micros
 from warehouse.operations import job_runs
 from warehouse.operations.schedulers import BACKUP, REFRESH

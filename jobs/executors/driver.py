@@ -18,7 +18,7 @@ from jobs.executors.worker import DONE, Request, own_build
 from jobs.pipeline import batching
 from jobs.run.clock import now_micros
 from jobs.run.console import say
-from jobs.run.errors import CommandFailed
+from jobs.run.errors import CommandFailed, blamed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.domain.time import MICROS_PER_SECOND
@@ -215,7 +215,7 @@ class _Driver:
             say(f"a worker has died: {worker} ({how}); others take over its work")
         except Exception as error:
             # It has an earlier program, for example, which cannot even read the request.
-            say(f"a worker failed: {worker} ({type(error).__name__}: {error})")
+            say(f"a worker failed: {worker} ({blamed(error)})")
         else:
             if answer == DONE:
                 self._has_one_ended = True

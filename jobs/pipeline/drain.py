@@ -18,11 +18,11 @@ from typing import Final
 import pyarrow as pa
 
 from jobs.pipeline import apply_batch, batching
-from jobs.pipeline.apart import ApartFailed, Child
+from jobs.pipeline.apart import Child
 from jobs.pipeline.batching import next_batches, next_claims
 from jobs.run.clock import now_micros
 from jobs.run.console import say
-from jobs.run.errors import CommandFailed
+from jobs.run.errors import CommandFailed, blamed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse import settings, tables
@@ -220,7 +220,7 @@ class Drain:
                 # The same batches are applied again by the next step.
                 self._connection.rollback()
                 return
-            failure = _in_words(error)
+            failure = blamed(error)
         else:
             self._collisions = 0
             self._run.batches_done(batches)
@@ -293,8 +293,3 @@ class Drain:
         published = editions.publish(self._connection, finished, now_micros())
         self._release({edition.edition for edition in published})
         return bool(published)
-
-
-def _in_words(error: Exception) -> str:
-    text = str(error) if isinstance(error, ApartFailed) else f"{type(error).__name__}: {error}"
-    return " ".join(text.split())
