@@ -17,7 +17,7 @@ from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.fact_table_io import load
 from jobs.facts.facts import Facts
 from jobs.facts.first_sessions import PAIR
-from jobs.facts.read_raw import counted, form_ids, rules_of
+from jobs.facts.read_raw import counted, editions_of, form_ids, rules_of
 from jobs.facts.touched import ORDER, SESSION
 from warehouse import tables
 from warehouse.catalogue import MILESTONES
@@ -204,10 +204,10 @@ def _events(
     with closing(connection.parts_of(tables.raw_event, EVENTS, _READ_AT_ONCE)) as parts:
         for part in parts:
             rows = counted(part, rules)
-            shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)
-            own = np.array([editions[shop] for shop in shops.tolist()], dtype=np.int64)[index]
-            at = rows["occurred_at"].to_numpy()
-            found.append(
-                pd.DataFrame({"edition": own, "form": form_ids(rows["form_id"]), "at": at})
-            )
+            columns = {
+                "edition": editions_of(rows["shop_key"].to_numpy(), editions),
+                "form": form_ids(rows["form_id"]),
+                "at": rows["occurred_at"].to_numpy(),
+            }
+            found.append(pd.DataFrame(columns))
     return pd.concat(found, ignore_index=True)

@@ -65,7 +65,7 @@ _LAST_TWO_ORDERS: Final = (
     f"ORDER BY n.created_at DESC LIMIT 1 OFFSET 1), {-NEVER})"
 )
 _NO_IDS: Final = np.empty(0, np.int64)
-NO_EVENTS: Final = pd.DataFrame(dict.fromkeys(("edition", "form", "batch", "at"), _NO_IDS))
+NO_EVENTS: Final = pd.DataFrame(dict.fromkeys(("edition", "form", "at"), _NO_IDS))
 _INSTANTS: Final = ("viewed_at", "submitted_at")
 
 

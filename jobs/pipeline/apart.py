@@ -160,8 +160,7 @@ def _connected(url: str) -> ArrowConnection:
 
 def _apply(connection: ArrowConnection, request: Message) -> None:
     editions = tuple(Edition(**edition) for edition in request["editions"])
-    group = apply_batch.read(connection, editions, request["batches"])
-    apply_batch.apply(connection, Claim(request["owner"], editions), group)
+    apply_batch.apply(connection, Claim(request["owner"], editions), request["batches"])
 
 
 if __name__ == "__main__":

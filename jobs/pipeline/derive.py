@@ -50,7 +50,7 @@ class TouchedRows:
     """All that the touched sessions and orders have.
 
     - `partials`: what their rows say by themselves
-    - `events`: edition, form, batch, at; a row per raw event of the batches that are to be applied
+    - `events`: edition, form, at; a row per raw event of the batches that are to be applied
     - `anew`: what is decided anew; of its sessions those that have no event left
     """
 
@@ -95,7 +95,8 @@ def read(
         connection, by_shop, read_raw.counts("batch_id", by_shop, applying)
     )
     partials = _with_tests(with_kept(partials, kept), anew.orders)
-    partials = with_latest(connection, by_shop, partials, anew)
+    if len(anew.emails) or len(anew.steps):
+        partials = with_latest(connection, by_shop, partials, anew)
     is_gone = ~anew.sessions["session_hash"].isin(partials.sessions["session_hash"])
     return TouchedRows(
         partials,

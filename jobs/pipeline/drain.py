@@ -205,7 +205,7 @@ class Drain:
                 phase("apart")
                 self._child.apply(self._claim(), batches)
             else:
-                self._apply_here(batches)
+                apply_batch.apply(self._connection, self._claim(), batches)
         except leases.LeaseLost:
             raise
         except Exception as error:
@@ -231,11 +231,6 @@ class Drain:
             self._apply_halves(batches)
         else:
             self._count_failure(batches[0], failure, is_recorded=is_recorded)
-
-    def _apply_here(self, batches: list[Batch]) -> None:
-        phase("read")
-        group = apply_batch.read(self._connection, self._held.values(), batches)
-        apply_batch.apply(self._connection, self._claim(), group)
 
     def _apply_halves(self, batches: list[Batch]) -> None:
         half = len(batches) // 2

@@ -191,7 +191,7 @@ def built_anew(run: JobRun, held: Claim) -> Iterator[dict[Edition, Edition]]:
         while batches := batching.next_batches(pending, batching.BATCH_ROWS):
             ids = {batch["batch_id"] for batch in batches}
             pending = [batch for batch in pending if batch["batch_id"] not in ids]
-            apply_batch.apply(connection, own, apply_batch.read(connection, own.editions, batches))
+            apply_batch.apply(connection, own, batches)
             phase("compare")
             check_held(connection, held)
             run.batches_done(batches)
@@ -224,11 +224,10 @@ def waiting_rows(
     ]
     rows = pending_batches.pending_rows(connection, [] if rebuild else current)
     if stale:
-        listed = ", ".join(map(str, stale))
         rows += int(
             connection.value(
                 "SELECT CAST(COALESCE(SUM(rows), 0) AS BIGINT) FROM import_batch "
-                f"WHERE shop_key IN ({listed})"
+                f"WHERE shop_key IN ({sql_list(stale)})"
             )
         )
     connection.commit()

@@ -105,5 +105,5 @@ def orders_of(connection: ArrowConnection, by_shop: Mapping[int, int]) -> pd.Dat
         f"SELECT DISTINCT {touched.ORDER} FROM removed_order WHERE shop_key IN ({sql_list(by_shop)})",
     )
     shops = named["shop_key"].to_numpy()
-    own = np.array([by_shop[shop_key] for shop_key in shops.tolist()], np.int64)
-    return pd.DataFrame({"edition": own, "order": read_raw.shop_ids(shops, named["order_id"])})
+    ids = read_raw.shop_ids(shops, named["order_id"])
+    return pd.DataFrame({"edition": read_raw.editions_of(shops, by_shop), "order": ids})
