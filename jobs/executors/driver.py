@@ -14,7 +14,7 @@ from typing import Final
 
 from jobs.executors.engine import Engine, EngineUnavailable, WorkerDied
 from jobs.executors.processes import Processes
-from jobs.executors.worker import DONE, Request, own_build
+from jobs.executors.worker import DONE, Request, fingerprint
 from jobs.pipeline import batching
 from jobs.run.clock import now_micros
 from jobs.run.console import say
@@ -141,7 +141,7 @@ class _Driver:
         self._run, self._engine, self._results = run, engine, results
         part = results.rows // (_TURNS * max(len(engine.workers()), 1))
         self._request = Request(
-            own_build(run.connection),
+            fingerprint(run.connection),
             run.record.run_id,
             run.started_at,
             results.numbers,
