@@ -24,6 +24,7 @@ from jobs.facts.rollup_units import units_of
 from jobs.pipeline.derive import calendar_of, deltas_of
 from jobs.pipeline.recompute import derive_days, rows_of_days
 from jobs.rollups import difference
+from jobs.rollups.parts import DailyRows
 from warehouse import tables
 from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection
@@ -168,7 +169,7 @@ def compare_days(connection: ArrowConnection, days: Days) -> Differences:
     staged = fact_table_io.to_arrow(day_facts.spans(days), _SPAN_DAYS)
     for summary, due in rows_of_days(connection, days):
         stored = writer.rows_of_spans(connection, summary, staged)
-        delta = difference(summary.name, due.to_pandas(), stored.to_pandas())
+        delta = difference(summary.name, _columns(due), _columns(stored))
         differing[summary.table].append(_keys(summary, delta).assign(part="days"))
     differences: Differences = Counter()
     for name, found in differing.items():
@@ -177,6 +178,10 @@ def compare_days(connection: ArrowConnection, days: Days) -> Differences:
         places = zip(rows["edition"].tolist(), rows["day"].tolist(), strict=True)
         differences.update((number, name, day) for number, day in places)
     return differences
+
+
+def _columns(rows: pa.Table) -> DailyRows:
+    return {name: rows[name].to_numpy() for name in rows.column_names}
 
 
 def _keys(summary: Summary, delta: pa.Table) -> pd.DataFrame:
