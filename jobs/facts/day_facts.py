@@ -16,8 +16,8 @@ from jobs.facts import kept_facts
 from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.fact_table_io import load
 from jobs.facts.facts import Facts
-from jobs.facts.first_sessions import PAIR
 from jobs.facts.read_raw import counted, editions_of, form_ids, rules_of
+from jobs.facts.sessions import PAIR
 from jobs.facts.touched import ORDER, SESSION
 from warehouse import tables
 from warehouse.catalogue import MILESTONES

@@ -34,7 +34,7 @@ from jobs.facts.fact_table_io import (
     stage_ids,
 )
 from jobs.facts.facts import Facts
-from jobs.facts.first_sessions import PAIR, SAME_PAIR, in_pairs, pairs_of
+from jobs.facts.sessions import PAIR, SAME_PAIR, in_pairs, pairs_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER

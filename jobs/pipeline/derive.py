@@ -7,7 +7,7 @@
             stored rows that it may change or depends on
                 the touched sessions and orders, from their rows            facts/sessions
                 customers: e-mails resolve to other ones                    facts/customers
-                the first session of each visitor                           facts/first_sessions
+                the first session of each visitor                           facts/sessions
                 which submission each order is credited to; revenue         facts/credits
                 the discount that each code belongs to                      facts/discounts
     write   the facts, and to the daily rows the difference between the rollups of both versions
@@ -23,15 +23,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import pyarrow as pa
 
-from jobs.facts import (
-    credits,
-    customers,
-    discounts,
-    first_sessions,
-    kept_facts,
-    read_raw,
-    sessions,
-)
+from jobs.facts import credits, customers, discounts, kept_facts, read_raw, sessions
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes
 from jobs.facts.kept_facts import with_kept
@@ -123,7 +115,7 @@ def derive(
     """
     changes = sessions.begin(connection, rows.partials, rows.anew)
     customers.set_customers(connection, changes, rows.anew.emails)
-    first_sessions.mark(connection, changes, recount=recount)
+    sessions.mark_first(connection, changes, recount=recount)
     credits.decide(connection, changes, window_days, recount=recount)
     discounts.name(connection, changes, recount=recount)
     return changes
