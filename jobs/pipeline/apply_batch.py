@@ -1,20 +1,19 @@
 """START HERE: apply one group of import batches to the facts and the daily rows.
 
-    read    all rows of the sessions and orders that the batches touch
-    derive  the old and the new version of the facts that change            (both: `derive.py`)
-    apply   write the facts, and add to the daily rows the difference between the rollups of both
-            versions, in one transaction                                    facts/fact_table_io, rollups
+    stage   the sessions and orders that the rows of the batches touch      facts/touched
+    read    all rows of these                                               `derive.py`, as the next two
+    derive  the old and the new version of the facts that change
+    write   the facts, and to the daily rows the difference between the rollups of both versions, in one
+            transaction with the mark that the batches are applied
 
 Only the last act writes. It begins with a fence, which fails unless this process still holds the
 lease of every edition. `drain.py` repeats all this until no batch is pending.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pandas as pd
 
 from jobs.facts import kept_facts, touched
-from jobs.facts.fact_table_io import to_arrow, write_changes
+from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline import derive
 from jobs.run.clock import now_micros
@@ -57,11 +56,7 @@ def apply(connection: ArrowConnection, held: Claim, batches: list[Batch]) -> Non
 
     phase("write")
     empty = leases.fence(connection, held, sorted(numbers), connection.now_micros())
-    with ThreadPoolExecutor(1) as pool:
-        # Worked out while the database stores the facts.
-        deltas = pool.submit(derive.deltas_of, units)
-        write_changes(connection, changes, empty)
-        derive.add_deltas(connection, deltas.result(), empty)
+    derive.write(connection, changes, units, empty)
     applied = pd.DataFrame(batches, columns=["edition", "batch_id"])
     failed_batches.delete(connection, [batch for batch in batches if batch["attempts"]])
     connection.append("edition_batch", to_arrow(applied, ["edition", "batch_id"]))

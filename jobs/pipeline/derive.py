@@ -10,13 +10,15 @@
                 the first session of each visitor                           facts/sessions
                 which submission each order is credited to; revenue         facts/credits
                 the discount that each code belongs to                      facts/discounts
-    write   the facts, and to the daily rows the difference between the rollups of both versions
+    write   the facts, and to the daily rows the difference between         facts/fact_table_io, rollups,
+            the rollups of both versions of the units that change           facts/rollup_units
 
 A batch stages the keys of its rows; a backfill and a verify those of their days; an undo and a forget those
 of the rows that they have deleted.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -26,6 +28,7 @@ import pyarrow as pa
 from jobs.facts import credits, customers, discounts, kept_facts, read_raw, sessions
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes
+from jobs.facts.fact_table_io import write_changes
 from jobs.facts.kept_facts import with_kept
 from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
@@ -130,11 +133,17 @@ def deltas_of(units: Mapping[str, UnitFacts]) -> list[tuple[Summary, pa.Table]]:
     return deltas
 
 
-def add_deltas(
+def write(
     connection: ArrowConnection,
-    deltas: Iterable[tuple[Summary, pa.Table]],
+    changes: Changes,
+    units: Mapping[str, UnitFacts],
     empty: Collection[int] = (),
 ) -> None:
-    """Add differences to all daily rows. `empty`: editions that have none."""
-    for summary, delta in deltas:
-        writer.add(connection, summary, delta, empty)
+    """Write the facts that change, and add to the daily rows the difference between the rollups of both
+    versions of their units. `empty`: editions that have no rows."""
+    with ThreadPoolExecutor(1) as pool:
+        # Worked out while the database stores the facts.
+        deltas = pool.submit(deltas_of, units)
+        write_changes(connection, changes, empty)
+        for summary, delta in deltas.result():
+            writer.add(connection, summary, delta, empty)

@@ -12,7 +12,6 @@ from jobs.arrays.group_keys import index_of_rows
 from jobs.facts import day_facts, latest_events, touched
 from jobs.facts.changes import Changes
 from jobs.facts.day_facts import Days
-from jobs.facts.fact_table_io import write_changes
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline import batching, derive
 from jobs.rollups import ROLLUPS, difference
@@ -175,9 +174,8 @@ def backfill(
         # The writing transaction must begin after the last commit of others, not where reading began.
         connection.commit()
         leases.fence(connection, held, [edition.edition], connection.now_micros())
-        write_changes(connection, changes)
         # The changed facts move rows of other days, too. The days themselves are replaced after that.
-        derive.add_deltas(connection, derive.deltas_of(units))
+        derive.write(connection, changes, units)
     for summary, rows in rows_of_days(connection, days):
         writer.replace(connection, summary, edition.edition, first, last, rows)
     editions.mark_rolled_up(connection, [edition.edition], now_micros())

@@ -14,7 +14,6 @@ from typing import TypeAlias
 import pandas as pd
 
 from jobs.facts import kept_facts, latest_events, read_raw, touched
-from jobs.facts.fact_table_io import write_changes
 from jobs.facts.kept_facts import KeptBatch, KeptFacts
 from jobs.facts.read_raw import rules_of
 from jobs.facts.rollup_units import units_of
@@ -198,8 +197,7 @@ def _follow(
         changes = derive.derive(connection, rows, own[0].window_days)
         calendar = derive.calendar_of(own)
         units = units_of(connection, changes, calendar, removed=events)
-        write_changes(connection, changes)
-        derive.add_deltas(connection, derive.deltas_of(units))
+        derive.write(connection, changes, units)
         numbers = [edition.edition for edition in own]
         editions.mark_rolled_up(connection, numbers, now_micros())
 
