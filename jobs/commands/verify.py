@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 import click
 
 from jobs.commands.options import SAMPLE_DAYS
-from jobs.facts.day_facts import Days
+from jobs.facts.day_facts import DaysByEdition
 from jobs.pipeline import comparison, plan, recompute
 from jobs.pipeline.comparison import Differences
 from jobs.pipeline.raw_days import say_purged
@@ -65,23 +66,23 @@ def _verify_all(run: JobRun, current: list[Edition]) -> int:
 def _verify_days(run: JobRun, current: list[Edition], count: int) -> int:
     """Compare so many random days of each shop, many shops at once; returns how many rows differ."""
     total = 0
+
+    def compare(days: DaysByEdition, held: Claim) -> None:
+        nonlocal total
+        own = {edition: days[edition] for edition in held.editions}
+        differences = comparison.compare_days(run.connection, own)
+        run.connection.commit()
+        plan.check_held(run.connection, held)
+        _tell(run, held.editions, differences, own)
+        total += differences.total()
+
     # A shop without events has no day to compare.
     left = set(current)
     with bar("verify", " shops", len(current)) as shown:
         run.connection.analyze("raw_event")
         run.connection.commit()
         for days in recompute.random_days(run.connection, current, count):
-
-            def compare(held: Claim, days: Days = days) -> None:
-                nonlocal total
-                own = {edition: days[edition] for edition in held.editions}
-                differences = comparison.compare_days(run.connection, own)
-                run.connection.commit()
-                plan.check_held(run.connection, held)
-                _tell(run, held.editions, differences, own)
-                total += differences.total()
-
-            plan.while_held(run, days, compare)
+            plan.while_held(run, days, partial(compare, days))
             shown.advance(len(days))
             left.difference_update(days)
             run.raise_if_stopped()
@@ -93,7 +94,7 @@ def _tell(
     run: JobRun,
     compared: Sequence[Edition],
     differences: Differences,
-    days: Days | None = None,
+    days: DaysByEdition | None = None,
 ) -> None:
     """Say and record what differs of these editions: of these days, or of all that they have."""
     for edition in compared:

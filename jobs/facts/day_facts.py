@@ -5,7 +5,7 @@ have more facts than fit into memory.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -33,8 +33,8 @@ _READ_AT_ONCE: Final = 500_000
 _EVENTS_AT_ONCE: Final = 1_000_000
 
 
-# The days of each edition, ascending.
-Days = Mapping[Edition, Sequence[int]]
+DaysByEdition: TypeAlias = Mapping[Edition, Sequence[int]]
+"""The days of each edition, ascending."""
 
 _STAGED: Final = "staged_spans"
 
@@ -60,7 +60,7 @@ ORDERS: Final = f"SELECT r.{ORDER.replace(', ', ', r.')} {_of_days('raw_order', 
 """The orders that were created in the staged days, in the columns of `touched.ORDER`."""
 
 
-def spans(days: Days) -> pd.DataFrame:
+def spans(days: DaysByEdition) -> pd.DataFrame:
     """Spans of consecutive days: edition, first, last (days); low, high (their first and last instant)."""
     rows = []
     for edition, own in days.items():
@@ -74,7 +74,7 @@ def spans(days: Days) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["edition", "first", "last", "low", "high"])
 
 
-def stage(connection: ArrowConnection, days: Days) -> str:
+def stage(connection: ArrowConnection, days: DaysByEdition) -> str:
     """Stage the days, and return the name of the temporary table."""
     rows = spans(days)
     return connection.stage(

@@ -122,12 +122,12 @@ def _single_facts(rows: _Rows, events: Versions) -> UnitFacts:
     """The sessions that changed, or whose outcomes or discounts did, with all orders that are credited to
     them; the orders that changed, or whose discounts did; the events."""
     changes, calendar = rows.changes, rows.calendar
-    sessions = changes.sessions.of(changes.summed_sessions)
+    sessions = changes.sessions.of(changes.sessions_to_roll_up)
     steps, answered, issues = (
-        own.having("session", changes.summed_sessions)
+        own.having("session", changes.sessions_to_roll_up)
         for own in (changes.steps, changes.answers, changes.issues)
     )
-    orders = _orders_of(rows.orders, sessions, changes.summed_orders)
+    orders = _orders_of(rows.orders, sessions, changes.orders_to_roll_up)
     # Answers of sessions that are not touched are the same in both versions.
     unchanged = rows.unchanged[rows.unchanged["session"].isin(sessions.new.index)]
 
@@ -201,7 +201,7 @@ def _with_neighbours(
     customers: Mapping[str, Column],
 ) -> _Rows:
     """Changes with their neighbours. `customers`: those who have a changed submission or order, or had."""
-    summed = changes.sessions.of(changes.summed_sessions)
+    summed = changes.sessions.of(changes.sessions_to_roll_up)
     changed = changes.sessions.of(changes.changed_sessions)
     stage_ids(connection, _CHANGED, changed.old.index.to_numpy())
     changed_orders = changes.orders.of(changes.changed_orders)

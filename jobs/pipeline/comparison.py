@@ -17,7 +17,7 @@ from jobs.arrays.group_keys import Column
 from jobs.facts import day_facts, fact_table_io
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes, unique_ids
-from jobs.facts.day_facts import Days
+from jobs.facts.day_facts import DaysByEdition
 from jobs.facts.fact_table_io import Replacement, replacements, texts, updates
 from jobs.facts.read_raw import chosen_ids
 from jobs.facts.rollup_units import units_of
@@ -154,7 +154,7 @@ def _misnamed(connection: ArrowConnection, table: Table, numbers: list[int]) -> 
     return Counter((number, table.name, NO_DAY) for number in own.to_numpy()[is_wrong].tolist())
 
 
-def compare_days(connection: ArrowConnection, days: Days) -> Differences:
+def compare_days(connection: ArrowConnection, days: DaysByEdition) -> Differences:
     """How many rows differ between what is stored of these days and what raw rows give: the facts of the form
     sessions with an event in these days and of the orders that were created in them, all that follows from
     these facts, and the daily rows. The editions have the same attribution window."""

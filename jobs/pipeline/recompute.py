@@ -11,7 +11,7 @@ from jobs.arrays.columns import take_rows, without_rows
 from jobs.arrays.group_keys import index_of_rows
 from jobs.facts import day_facts, latest_events, touched
 from jobs.facts.changes import Changes
-from jobs.facts.day_facts import Days
+from jobs.facts.day_facts import DaysByEdition
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline import batching, derive
 from jobs.rollups import ROLLUPS, difference
@@ -124,7 +124,7 @@ def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[di
     return list(found.values())
 
 
-def derive_days(connection: ArrowConnection, days: Days) -> Iterator[Changes]:
+def derive_days(connection: ArrowConnection, days: DaysByEdition) -> Iterator[Changes]:
     """How the facts stored of the sessions and orders of these days differ from what raw rows say, and with
     them the names of their steps and the customers of their e-mails, a part of these after the other. Sums
     over facts are counted anew."""
@@ -138,7 +138,9 @@ def derive_days(connection: ArrowConnection, days: Days) -> Iterator[Changes]:
         yield derive.derive(connection, rows, window_days, recount=True)
 
 
-def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summary, pa.Table]]:
+def rows_of_days(
+    connection: ArrowConnection, days: DaysByEdition
+) -> Iterator[tuple[Summary, pa.Table]]:
     """Every summary's rows of these days, from the stored facts; events from the raw ones and kept facts."""
     day_facts.stage(connection, days)
     chosen = [
