@@ -55,8 +55,8 @@ _ORDER_COLUMNS = (
 )
 _ORDER = f"{names(_ORDER_COLUMNS, 'r.')}, {_UTMS} AS {UTM_FIELDS[0]}"
 
-# Raw events that are in memory together: more than a group of batches has.
-_PART_ROWS: Final = 500_000
+# Raw events that are in memory together; two parts are.
+_PART_ROWS: Final = 100_000
 _NO_LIMIT: Final = 2**62
 # The columns that decide between versions of one instant.
 _TIE = ("precedence", "content")

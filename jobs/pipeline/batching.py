@@ -9,7 +9,7 @@ from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 
 # Raw rows of one group of batches: one is in memory at a time, and is written by one transaction. A run
 # claims as many, so that a group of small shops is full, too.
-BATCH_ROWS: Final = 400_000
+BATCH_ROWS: Final = 550_000
 
 
 def next_batches(pending: Sequence[Batch], max_rows: int) -> list[Batch]:

@@ -34,6 +34,7 @@ from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
 from jobs.facts.rollup_units import NO_EVENTS, UnitFacts
 from jobs.rollups import ROLLUPS, difference
+from jobs.run.background_iter import background_iter
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
@@ -78,12 +79,16 @@ def read(
     """
     orders = read_raw.orders_of_touched(connection, by_shop, applying)
     parts, events = [], []
-    with closing(read_raw.events_of_touched(connection, by_shop, applying)) as read_parts:
-        for raw in read_parts:
+    with (
+        closing(read_raw.events_of_touched(connection, by_shop, applying)) as read_parts,
+        # The next part is read while one is being folded: a first rollup takes a twentieth less time.
+        closing(background_iter(read_parts)) as raw_parts,
+    ):
+        for raw in raw_parts:
             parts.append(fold(raw, orders))
             events.append(raw.events.loc[raw.events["batch"].isin(applying), list(NO_EVENTS)])
             orders = read_raw.no_orders()
-            # It would be in memory with the next part.
+            # Three parts would be in memory, one of which is being read.
             del raw
     partials = merge_partials(parts)
     kept = kept_facts.of_touched(

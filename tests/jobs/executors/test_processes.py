@@ -88,7 +88,7 @@ def test_a_second_rollup_does_what_the_first_does_not_hold(postgres_commands: Co
         first = postgres_commands.start("rollup")
         slow.wait_for_worker()
         second = postgres_commands.start("rollup")
-        # The first one holds 400,000 rows.
+        # The first one holds half of them.
         postgres_commands.wait_until(f"SELECT COUNT(*) = {SHOPS // 2} FROM shop WHERE edition <> 0")
         slow.release()
         first.finish()
