@@ -24,11 +24,6 @@ def int_columns(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Column]:
     return dict(zip(names, np.ascontiguousarray(block.to_numpy(np.int64).T), strict=True))
 
 
-def to_frame(columns: Mapping[str, Column]) -> pd.DataFrame:
-    """Columns of equal length as a frame of one block."""
-    return pd.DataFrame(np.stack([*columns.values()]).T, columns=[*columns], copy=False)
-
-
 def int_column(columns: Columns, name: str) -> Column:
     """One column as an array. (That of an empty frame may have any type.)"""
     return np.asarray(columns[name], dtype=np.int64)

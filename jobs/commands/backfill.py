@@ -22,12 +22,11 @@ def backfill_command(first: int, last: int, shop: str | None) -> None:
         # First whatever is not rolled up yet, so that the days are complete.
         plan.roll_up(run, shop)
         say_purged(run.connection, shop)
-        done = []
+        done: list[tuple[int, int, int]] = []
         for edition in editions.list_editions(run.connection, CURRENT, shop):
             run.connection.commit()
-            work = partial(_backfill, run, edition=edition, first=first, last=last)
-            # No result means that a newer edition, which has these days, has replaced this one.
-            done += plan.while_held(run, edition, work) or []
+            # Nothing is done for one that a newer edition, which has these days, has replaced.
+            plan.while_held(run, [edition], partial(_backfill, run, edition, first, last, done))
         days = (
             max(end for _, end, _ in done) - min(begin for begin, _, _ in done) + 1 if done else 0
         )
@@ -35,12 +34,17 @@ def backfill_command(first: int, last: int, shop: str | None) -> None:
 
 
 def _backfill(
-    run: JobRun, held: Claim, edition: Edition, first: int, last: int
-) -> list[tuple[int, int, int]]:
-    """Backfill one shop in transactions of some days each; returns these (`recompute.spans`)."""
+    run: JobRun,
+    edition: Edition,
+    first: int,
+    last: int,
+    done: list[tuple[int, int, int]],
+    held: Claim,
+) -> None:
+    """Backfill one shop in transactions of some days each, which are added to `done` (`recompute.spans`)."""
     first, last = recompute.days_with_data(run.connection, edition, first, last)
     if first > last:
-        return []
+        return
     spans = list(recompute.spans(run.connection, edition, first, last))
     with bar(edition.shop_id, " days", last - first + 1) as shown:
         for begin, end, events in spans:
@@ -49,4 +53,4 @@ def _backfill(
             run.record.shops.add(edition.shop_key)
             run.record.rows += events
             run.raise_if_stopped()
-    return spans
+    done += spans

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jobs.run.clock import now_micros
 from jobs.run.console import Bar, bar, report
-from jobs.run.errors import AlreadyRunning, CommandFailed, in_one_line
+from jobs.run.errors import AlreadyRunning, CommandFailed, explained
 from jobs.run.signals import Stopped, graceful_stop, raise_if_stopped
 from warehouse import settings
 from warehouse.backups import BackupError, Progress, back_up, folder, restore
@@ -63,11 +63,11 @@ def _recorded(job: str, file: Path) -> Iterator[str]:
     except AlreadyRunning:
         state = ""
         raise
-    except (BackupError, OSError) as error:
+    except BackupError as error:
         record.error = str(error)
-        raise CommandFailed(str(error)) from error
+        raise CommandFailed(record.error) from error
     except Exception as error:
-        record.error = in_one_line(error)
+        record.error = explained(error)
         raise
     finally:
         if state:

@@ -8,9 +8,10 @@ from jobs.importing.shops import load_shops
 from jobs.landing.dropped import folder, look_at
 from jobs.run.clock import now_micros
 from jobs.run.console import say
+from jobs.run.errors import explained
 from jobs.run.job_run import JobRun
 from warehouse import settings
-from warehouse.connections.errors import defect, is_outage
+from warehouse.connections.errors import is_outage
 from warehouse.operations import dropped_files, imports
 from warehouse.operations.dropped_files import MAX_TRIES, REFUSED, SHOWN, UNDO_ASKED, DroppedFile
 from warehouse.operations.hash_secret import email_hasher
@@ -60,7 +61,7 @@ def _look(run: JobRun, file: DroppedFile, shop_id: str) -> None:
             raise
         run.connection.rollback()
         state, told = REFUSED, {"reason": f"it could not be read ({type(error).__name__})"}
-        say(f"{path}: {defect(error)}")
+        say(f"{path}: {explained(error)}")
     dropped_files.tell(run.connection, file, state, told, stored, now_micros())
     run.record.rows += told.get("rows", 0)
     if state == REFUSED:

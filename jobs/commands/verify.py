@@ -1,13 +1,13 @@
 """`verify`: compare the stored figures with figures computed from the raw rows."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Sequence
 from functools import partial
 
 import click
 
 from jobs.commands.options import SAMPLE_DAYS
-from jobs.facts.day_facts import Days
+from jobs.facts.day_facts import DaysByEdition
 from jobs.pipeline import comparison, plan, recompute
 from jobs.pipeline.comparison import Differences
 from jobs.pipeline.raw_days import say_purged
@@ -16,7 +16,7 @@ from jobs.run.console import bar, report, say
 from jobs.run.job_run import JobRun
 from jobs.run.shops import shop_keys
 from warehouse.domain.time import NO_DAY, day_date
-from warehouse.editions import editions, leases
+from warehouse.editions import editions
 from warehouse.editions.editions import CURRENT, Edition
 from warehouse.editions.leases import Claim
 
@@ -48,88 +48,60 @@ def verify_command(
 def _verify_all(run: JobRun, current: list[Edition]) -> int:
     """Compare all of each shop, small shops together; returns how many rows differ."""
     total = 0
+
+    def compare(held: Claim) -> None:
+        nonlocal total
+        differences = plan.compared_with_rebuild(run, held)
+        _tell(run, held.editions, differences)
+        total += differences.total()
+
     with bar("verify", " rows") as shown:
         run.on_rows = shown.advance
         for some in plan.small_editions(run.connection, current):
-            for held, differences in _compared(run, some, partial(_compare_all, run)):
-                total += differences.total()
-                _mark(run, held, differences)
+            plan.while_held(run, some, compare)
             run.raise_if_stopped()
     return total
-
-
-def _compare_all(run: JobRun, held: Claim) -> Differences:
-    differences = plan.compared_with_rebuild(run, held)
-    _say(differences, held.editions)
-    return differences
 
 
 def _verify_days(run: JobRun, current: list[Edition], count: int) -> int:
     """Compare so many random days of each shop, many shops at once; returns how many rows differ."""
     total = 0
+
+    def compare(days: DaysByEdition, held: Claim) -> None:
+        nonlocal total
+        own = {edition: days[edition] for edition in held.editions}
+        differences = comparison.compare_days(run.connection, own)
+        run.connection.commit()
+        plan.check_held(run.connection, held)
+        _tell(run, held.editions, differences, own)
+        total += differences.total()
+
     # A shop without events has no day to compare.
     left = set(current)
     with bar("verify", " shops", len(current)) as shown:
         run.connection.analyze("raw_event")
         run.connection.commit()
         for days in recompute.random_days(run.connection, current, count):
-            work = partial(_compare_days, run, days)
-            for held, differences in _compared(run, list(days), work):
-                total += differences.total()
-                shown.advance(len(held))
-                _mark(run, held, differences, {edition: days[edition] for edition in held})
-                left.difference_update(held)
+            plan.while_held(run, days, partial(compare, days))
+            shown.advance(len(days))
+            left.difference_update(days)
             run.raise_if_stopped()
-    _mark(run, sorted(left, key=lambda edition: edition.edition), Counter(), {})
+    _tell(run, sorted(left, key=lambda edition: edition.edition), Counter(), {})
     return total
 
 
-def _compared(
-    run: JobRun, wanted: list[Edition], compare: Callable[[Claim], Differences]
-) -> Iterator[tuple[list[Edition], Differences]]:
-    """Compare editions under their leases: editions, and what differs of them. Those that others hold are
-    waited for, one by one."""
-    held = leases.claim(run.connection, run.owner, wanted, run.connection.now_micros())
-    done: tuple[Edition, ...] = ()
-    try:
-        if held.editions:
-            found = compare(held)
-            done = held.editions
-            yield list(done), found
-    except leases.LeaseLost:
-        pass
-    finally:
-        leases.release(run.connection, held)
-    for edition in wanted:
-        if edition not in done:
-            yield [edition], plan.while_held(run, edition, compare) or Counter()
-
-
-def _compare_days(run: JobRun, days: Days, held: Claim) -> Differences:
-    """Compare days of editions, and say what differs."""
-    own = {edition: days[edition] for edition in held.editions}
-    differences = comparison.compare_days(run.connection, own)
-    run.connection.commit()
-    plan.check_held(run.connection, held)
-    _say(differences, held.editions)
-    return differences
-
-
-def _say(differences: Differences, compared: Iterable[Edition]) -> None:
+def _tell(
+    run: JobRun,
+    compared: Sequence[Edition],
+    differences: Differences,
+    days: DaysByEdition | None = None,
+) -> None:
+    """Say and record what differs of these editions: of these days, or of all that they have."""
     for edition in compared:
         own = (found for found in differences.items() if found[0][0] == edition.edition)
         for (_, table, day), rows in sorted(own):
             on = "" if day == NO_DAY else f" on {day_date(day)}"
             say(f"{edition.shop_id}: {rows} rows of {table}{on} differ")
-
-
-def _mark(
-    run: JobRun,
-    compared: list[Edition],
-    differences: Differences,
-    days: Days | None = None,
-) -> None:
-    """Record what was found of these editions: of these days, or of all that they have."""
     numbers = [edition.edition for edition in compared]
     covered = None if days is None else {edition.edition: own for edition, own in days.items()}
     editions.mark_verified(run.connection, numbers, differences, covered, now_micros())

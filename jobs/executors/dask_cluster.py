@@ -10,7 +10,7 @@ from jobs.executors.dask_setup import READY, on_worker
 from jobs.executors.engine import Engine, EngineUnavailable
 from jobs.executors.plain_results import PlainClient
 from jobs.executors.worker import work
-from warehouse.connections.errors import without_password
+from warehouse.connections.errors import in_one_line
 
 _CONNECT_SECONDS: Final = 10
 _CLOSE_SECONDS: Final = 2
@@ -36,9 +36,8 @@ class DaskCluster(Engine):
         try:
             self._client = PlainClient(address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except Exception as error:  # of the network, of certificates, of Dask's own configuration
-            text = " ".join(str(error).split()) or type(error).__name__
             raise EngineUnavailable(
-                f"the Dask scheduler at {address} cannot be used: {without_password(text)}"
+                f"the Dask scheduler at {address} cannot be used: {in_one_line(error)}"
             ) from error
         if not self._client.get_metadata(READY, False):
             self.close()

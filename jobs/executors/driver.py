@@ -14,11 +14,11 @@ from typing import Final
 
 from jobs.executors.engine import Engine, EngineUnavailable, WorkerDied
 from jobs.executors.processes import Processes
-from jobs.executors.worker import DONE, Request, own_build
+from jobs.executors.worker import DONE, Request, fingerprint
 from jobs.pipeline import batching
 from jobs.run.clock import now_micros
 from jobs.run.console import say
-from jobs.run.errors import CommandFailed
+from jobs.run.errors import CommandFailed, blamed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.domain.time import MICROS_PER_SECOND
@@ -141,12 +141,12 @@ class _Driver:
         self._run, self._engine, self._results = run, engine, results
         part = results.rows // (_TURNS * max(len(engine.workers()), 1))
         self._request = Request(
-            own_build(run.connection),
+            fingerprint(run.connection),
             run.record.run_id,
             run.started_at,
             results.numbers,
             only_due,
-            min(batching.CLAIMED_ROWS, max(part, batching.BATCH_ROWS // _MIN_FRACTION)),
+            min(batching.BATCH_ROWS, max(part, batching.BATCH_ROWS // _MIN_FRACTION)),
             results.arguments,
         ).as_text()
         self._working: dict[Future[str], str] = {}
@@ -215,7 +215,7 @@ class _Driver:
             say(f"a worker has died: {worker} ({how}); others take over its work")
         except Exception as error:
             # It has an earlier program, for example, which cannot even read the request.
-            say(f"a worker failed: {worker} ({type(error).__name__}: {error})")
+            say(f"a worker failed: {worker} ({blamed(error)})")
         else:
             if answer == DONE:
                 self._has_one_ended = True

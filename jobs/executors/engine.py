@@ -4,13 +4,15 @@ from abc import ABC, abstractmethod
 from concurrent.futures import Future
 from typing import ClassVar
 
-
-class EngineUnavailable(Exception):
-    """The engine cannot be used now. The message says why."""
+from jobs.run.errors import Told
 
 
-class WorkerDied(Exception):
-    """A process has ended before its work. The message says how."""
+class EngineUnavailable(Told):
+    """The engine cannot be used now, and why."""
+
+
+class WorkerDied(Told):
+    """A process has ended before its work, and how."""
 
 
 class Engine(ABC):

@@ -33,13 +33,13 @@ DONE: Final = "done"
 class Request:
     """All that a worker is told.
 
-    - `build`: the settings and versions that must be the same on all workers, by name
+    - `fingerprint`: the settings and versions that must be the same on all workers, by name
     - `run_id`, `started_at`: the driver's run, and when it began
     - `editions`: those that must be up to date; `only_due`, `claimed_rows`: see `Drain`
     - `arguments`: of the record of each worker
     """
 
-    build: dict[str, str]
+    fingerprint: dict[str, str]
     run_id: int
     started_at: int
     editions: list[int]
@@ -51,7 +51,7 @@ class Request:
         return json.dumps(asdict(self))
 
 
-def own_build(connection: ArrowConnection) -> dict[str, str]:
+def fingerprint(connection: ArrowConnection) -> dict[str, str]:
     """The settings and versions with which this process makes figures. Commits."""
     return {
         "logic version": str(LOGIC_VERSION),
@@ -69,8 +69,8 @@ def work(text: str) -> str:
     try:
         # Before a run would migrate the warehouse: the driver has done it, to the revision of this program.
         with open_arrow(settings.WAREHOUSE_URL.get()) as connection:
-            own = own_build(connection)
-        if differing := _differing(own, request.build):
+            own = fingerprint(connection)
+        if differing := _differing(own, request.fingerprint):
             return f"it has {differing}"
         _roll_up(request)
     except Exception as error:
@@ -78,11 +78,11 @@ def work(text: str) -> str:
     return DONE
 
 
-def _differing(own: dict[str, str], build: dict[str, str]) -> str:
+def _differing(own: dict[str, str], due: dict[str, str]) -> str:
     return ", ".join(
-        f"{name} {own.get(name, 'none')} instead of {build.get(name, 'none')}"
-        for name in sorted(own.keys() | build.keys())
-        if own.get(name) != build.get(name)
+        f"{name} {own.get(name, 'none')} instead of {due.get(name, 'none')}"
+        for name in sorted(own.keys() | due.keys())
+        if own.get(name) != due.get(name)
     )
 
 

@@ -6,7 +6,7 @@
   rows, `partials.py` folds these into what they say by themselves, and `kept_facts.py` adds what is kept of
   those that are gone;
 - derive: a module for each subject, each with what it reads and the pure functions that decide: `sessions.py`
-  begins the `changes.py`; then `customers.py`, `first_sessions.py`, `credits.py`, `discounts.py`.
+  begins the `changes.py`; then `customers.py`, `credits.py`, `discounts.py`.
 
 `fact_table_io.py` reads facts by keys, and writes the changes. `rollup_units.py` reads the unchanged facts
 that rollups need with them, and cuts both into the facts that rollups sum, which `facts.py` describes.

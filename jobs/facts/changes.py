@@ -177,13 +177,13 @@ class Changes:
         return ids[ids != 0]
 
     @cached_property
-    def summed_sessions(self) -> Column:
+    def sessions_to_roll_up(self) -> Column:
         """Ids of the sessions that changed, or whose outcomes or discounts did."""
         named = self._ids_of_differing(tables.fact_code_issued)
         return sorted_unique(self.changed_outcomes, *named)
 
     @cached_property
-    def summed_orders(self) -> Column:
+    def orders_to_roll_up(self) -> Column:
         """Ids of the orders that changed, or whose discounts did."""
         codes = (self.order_codes.old["order"].to_numpy(), self.order_codes.new["order"].to_numpy())
         return sorted_unique(self.changed_orders, *codes)

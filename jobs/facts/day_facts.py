@@ -5,7 +5,7 @@ have more facts than fit into memory.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,8 @@ from jobs.facts import kept_facts
 from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.fact_table_io import load
 from jobs.facts.facts import Facts
-from jobs.facts.first_sessions import PAIR
-from jobs.facts.read_raw import counted, form_ids, rules_of
+from jobs.facts.read_raw import counted, editions_of, form_ids, rules_of
+from jobs.facts.sessions import PAIR
 from jobs.facts.touched import ORDER, SESSION
 from warehouse import tables
 from warehouse.catalogue import MILESTONES
@@ -33,8 +33,8 @@ _READ_AT_ONCE: Final = 500_000
 _EVENTS_AT_ONCE: Final = 1_000_000
 
 
-# The days of each edition, ascending.
-Days = Mapping[Edition, Sequence[int]]
+DaysByEdition: TypeAlias = Mapping[Edition, Sequence[int]]
+"""The days of each edition, ascending."""
 
 _STAGED: Final = "staged_spans"
 
@@ -60,7 +60,7 @@ ORDERS: Final = f"SELECT r.{ORDER.replace(', ', ', r.')} {_of_days('raw_order', 
 """The orders that were created in the staged days, in the columns of `touched.ORDER`."""
 
 
-def spans(days: Days) -> pd.DataFrame:
+def spans(days: DaysByEdition) -> pd.DataFrame:
     """Spans of consecutive days: edition, first, last (days); low, high (their first and last instant)."""
     rows = []
     for edition, own in days.items():
@@ -74,7 +74,7 @@ def spans(days: Days) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["edition", "first", "last", "low", "high"])
 
 
-def stage(connection: ArrowConnection, days: Days) -> str:
+def stage(connection: ArrowConnection, days: DaysByEdition) -> str:
     """Stage the days, and return the name of the temporary table."""
     rows = spans(days)
     return connection.stage(
@@ -204,10 +204,10 @@ def _events(
     with closing(connection.parts_of(tables.raw_event, EVENTS, _READ_AT_ONCE)) as parts:
         for part in parts:
             rows = counted(part, rules)
-            shops, index = np.unique(rows["shop_key"].to_numpy(), return_inverse=True)
-            own = np.array([editions[shop] for shop in shops.tolist()], dtype=np.int64)[index]
-            at = rows["occurred_at"].to_numpy()
-            found.append(
-                pd.DataFrame({"edition": own, "form": form_ids(rows["form_id"]), "at": at})
-            )
+            columns = {
+                "edition": editions_of(rows["shop_key"].to_numpy(), editions),
+                "form": form_ids(rows["form_id"]),
+                "at": rows["occurred_at"].to_numpy(),
+            }
+            found.append(pd.DataFrame(columns))
     return pd.concat(found, ignore_index=True)

@@ -105,10 +105,10 @@ class KeptFacts:
         return replace(facts, groups=groups, texts=texts.drop_duplicates("id", ignore_index=True))
 
     def events(self, edition: int) -> pd.DataFrame:
-        """edition, session_hash, form, batch (0), at; a row per event, to the quarter of an hour."""
+        """edition, session_hash, form, at; a row per event, to the quarter of an hour."""
         rows = _with_session(self.groups, self.instants, "session_hash", "form")
         rows = rows.loc[np.repeat(rows.index, rows["events"])]
-        return rows.drop(columns="events").assign(edition=edition, batch=0)
+        return rows.drop(columns="events").assign(edition=edition)
 
 
 class KeptBatch(NamedTuple):

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from jobs.arrays.group_keys import Column
 from jobs.facts import kept_facts, read_raw, touched
 from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.kept_facts import KeptFacts, with_kept
@@ -97,8 +96,6 @@ def with_latest(
 ) -> Partials:
     """Partial facts with the latest sighting of each staged e-mail and the latest names of each staged step,
     from all applied raw events and kept facts."""
-    if staged.emails.empty and staged.steps.empty:
-        return partials
     emails, steps = [partials.emails], [partials.step_names]
     for spanned in _spans(connection, by_shop):
         latest = latest_events(
@@ -154,15 +151,14 @@ def _staged(
         np.array([text_id(text) for text in steps[name]], np.int64)
         for name in ("form_id", "step_id")
     )
+    of_emails, of_steps = (
+        read_raw.editions_of(rows["shop_key"].to_numpy(), by_shop) for rows in (emails, steps)
+    )
     return replace(
         NOTHING_ANEW,
-        emails=pd.DataFrame({"edition": _editions(by_shop, emails), "email": ids}),
-        steps=pd.DataFrame({"edition": _editions(by_shop, steps), "form": form, "step": step}),
+        emails=pd.DataFrame({"edition": of_emails, "email": ids}),
+        steps=pd.DataFrame({"edition": of_steps, "form": form, "step": step}),
     )
-
-
-def _editions(by_shop: Mapping[int, int], rows: pd.DataFrame) -> Column:
-    return np.array([by_shop[shop_key] for shop_key in rows["shop_key"]], np.int64)
 
 
 def _spans(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Iterator[str]:

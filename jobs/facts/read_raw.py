@@ -55,8 +55,8 @@ _ORDER_COLUMNS = (
 )
 _ORDER = f"{names(_ORDER_COLUMNS, 'r.')}, {_UTMS} AS {UTM_FIELDS[0]}"
 
-# Raw events that are in memory together: more than a group of batches has.
-_PART_ROWS: Final = 500_000
+# Raw events that are in memory together; two parts are.
+_PART_ROWS: Final = 100_000
 _NO_LIMIT: Final = 2**62
 # The columns that decide between versions of one instant.
 _TIE = ("precedence", "content")
@@ -180,7 +180,8 @@ def read_events(
 
 def _raw_events(table: pa.Table, editions: Mapping[int, int], rules: RulesByShop) -> RawEvents:
     table = counted(table, rules)
-    shops, edition = _editions(table, editions)
+    shops = table["shop_key"].to_numpy()
+    edition = editions_of(shops, editions)
     utm, sets = _utm_ids(table[UTM_FIELDS[0]])
     texts = []
 
@@ -233,7 +234,8 @@ def no_orders() -> RawOrders:
 
 
 def _raw_orders(table: pa.Table, editions: Mapping[int, int]) -> RawOrders:
-    shops, edition = _editions(table, editions)
+    shops = table["shop_key"].to_numpy()
+    edition = editions_of(shops, editions)
     utm, sets = _utm_ids(table[UTM_FIELDS[0]])
     frame = table.select(["order_id", *_TIE, "customer_id", "codes"]).to_pandas()
     numbers = {
@@ -398,10 +400,10 @@ def _six_values(text: str) -> list[str]:
     return values
 
 
-def _editions(table: pa.Table, editions: Mapping[int, int]) -> tuple[Column, Column]:
-    shops = table["shop_key"].to_numpy()
+def editions_of(shops: Column, by_shop: Mapping[int, int]) -> Column:
+    """The edition of each row's shop."""
     index, keys = pd.factorize(shops)
-    return shops, np.array([editions[key] for key in keys.tolist()], dtype=np.int64)[index]
+    return np.array([by_shop[key] for key in keys.tolist()], dtype=np.int64)[index]
 
 
 def _by_edition(edition: Column, utm: Column, sets: pd.DataFrame) -> pd.DataFrame:

@@ -34,7 +34,7 @@ from jobs.facts.fact_table_io import (
     stage_ids,
 )
 from jobs.facts.facts import Facts
-from jobs.facts.first_sessions import PAIR, SAME_PAIR, in_pairs, pairs_of
+from jobs.facts.sessions import PAIR, SAME_PAIR, in_pairs, pairs_of
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
@@ -65,7 +65,7 @@ _LAST_TWO_ORDERS: Final = (
     f"ORDER BY n.created_at DESC LIMIT 1 OFFSET 1), {-NEVER})"
 )
 _NO_IDS: Final = np.empty(0, np.int64)
-NO_EVENTS: Final = pd.DataFrame(dict.fromkeys(("edition", "form", "batch", "at"), _NO_IDS))
+NO_EVENTS: Final = pd.DataFrame(dict.fromkeys(("edition", "form", "at"), _NO_IDS))
 _INSTANTS: Final = ("viewed_at", "submitted_at")
 
 
@@ -122,12 +122,12 @@ def _single_facts(rows: _Rows, events: Versions) -> UnitFacts:
     """The sessions that changed, or whose outcomes or discounts did, with all orders that are credited to
     them; the orders that changed, or whose discounts did; the events."""
     changes, calendar = rows.changes, rows.calendar
-    sessions = changes.sessions.of(changes.summed_sessions)
+    sessions = changes.sessions.of(changes.sessions_to_roll_up)
     steps, answered, issues = (
-        own.having("session", changes.summed_sessions)
+        own.having("session", changes.sessions_to_roll_up)
         for own in (changes.steps, changes.answers, changes.issues)
     )
-    orders = _orders_of(rows.orders, sessions, changes.summed_orders)
+    orders = _orders_of(rows.orders, sessions, changes.orders_to_roll_up)
     # Answers of sessions that are not touched are the same in both versions.
     unchanged = rows.unchanged[rows.unchanged["session"].isin(sessions.new.index)]
 
@@ -201,7 +201,7 @@ def _with_neighbours(
     customers: Mapping[str, Column],
 ) -> _Rows:
     """Changes with their neighbours. `customers`: those who have a changed submission or order, or had."""
-    summed = changes.sessions.of(changes.summed_sessions)
+    summed = changes.sessions.of(changes.sessions_to_roll_up)
     changed = changes.sessions.of(changes.changed_sessions)
     stage_ids(connection, _CHANGED, changed.old.index.to_numpy())
     changed_orders = changes.orders.of(changes.changed_orders)

@@ -20,10 +20,11 @@ from jobs.importing.shops import ImportedShops, ShopDeleted, load_shops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.clock import now_micros
 from jobs.run.console import say
+from jobs.run.errors import explained
 from jobs.run.job_run import JobRun
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, Cell
-from warehouse.connections.errors import defect, is_outage
+from warehouse.connections.errors import is_outage
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import imports, reject_retries
 from warehouse.operations.hash_secret import email_hasher
@@ -175,7 +176,7 @@ def retry_asked(run: JobRun) -> bool:
             if is_outage(error):
                 raise
             run.connection.rollback()
-            say(f"a retry of rejects failed: {defect(error)}")
+            say(f"a retry of rejects failed: {explained(error)}")
             reject_retries.finish(run.connection, shop_key, now_micros())
     return counts.read > counts.rejected
 

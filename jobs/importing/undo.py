@@ -17,11 +17,11 @@ from jobs.importing.kinds.replace_last import ReplaceLast, TakenBack, same_key
 from jobs.pipeline.removal import RawRows, remove_rows
 from jobs.pipeline.removed_rows import portion_rows
 from jobs.run.console import say
-from jobs.run.errors import AlreadyRunning
+from jobs.run.errors import AlreadyRunning, explained
 from jobs.run.job_run import JobRun
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
-from warehouse.connections.errors import defect, is_outage
+from warehouse.connections.errors import is_outage
 from warehouse.connections.portions import small_together
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.editions.pending_batches import sql_list
@@ -90,7 +90,7 @@ def end_undos(connection: ArrowConnection) -> None:
         except Exception as error:
             if is_outage(error):
                 raise
-            say(f"the undo of import {import_id} failed: {defect(error)}")
+            say(f"the undo of import {import_id} failed: {explained(error)}")
 
 
 class RawImport:

@@ -23,6 +23,7 @@ from jobs.landing.held_file import FileGone, FileLeftAlone, HeldFile, hold
 from jobs.landing.turns import complete_files
 from jobs.run.clock import now_micros
 from jobs.run.console import say
+from jobs.run.errors import blamed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.connections.errors import is_outage
@@ -118,7 +119,7 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
         if is_outage(reason):
             raise
         run.connection.rollback()
-        error = " ".join(f"{type(reason).__name__}: {reason}".split())
+        error = blamed(reason)
     tally = "  ".join(f"{what} {number}" for what, number in counts.report().items())
     say(f"{name}: {error or tally}")
     return FAILED if error else DONE, {

@@ -17,7 +17,7 @@ import pyarrow as pa
 from sqlalchemy import URL
 
 from jobs.pipeline import apply_batch
-from jobs.run.errors import CommandFailed
+from jobs.run.errors import CommandFailed, Told, blamed
 from warehouse.connections.arrow import ArrowConnection, connect_arrow
 from warehouse.connections.errors import Unavailable
 from warehouse.editions.editions import Edition
@@ -29,8 +29,8 @@ Message = dict[str, Any]
 _OWN_ERRORS: Final = {error.__name__: error for error in (LeaseLost, Unavailable)}
 
 
-class ApartFailed(Exception):
-    """A child could not apply its batches. The message says why: with the error, or how it ended."""
+class ApartFailed(Told):
+    """A child could not apply its batches: with which error, or how it ended."""
 
 
 class Child:
@@ -107,6 +107,7 @@ def _answer(error: Exception | None) -> Message:
     return {
         "error": name,
         "text": text,
+        "told": blamed(error),
         "is_database": is_database,
         "sqlstate": str(sqlstate) if sqlstate else None,
     }
@@ -123,7 +124,7 @@ def _raise(answer: Message) -> None:
             status_code=adbc_driver_manager.AdbcStatusCode.UNKNOWN,
             sqlstate=answer["sqlstate"],
         )
-    raise _OWN_ERRORS[name](text) if name in _OWN_ERRORS else ApartFailed(f"{name}: {text}")
+    raise _OWN_ERRORS[name](text) if name in _OWN_ERRORS else ApartFailed(answer["told"])
 
 
 def _serve() -> None:
@@ -159,8 +160,7 @@ def _connected(url: str) -> ArrowConnection:
 
 def _apply(connection: ArrowConnection, request: Message) -> None:
     editions = tuple(Edition(**edition) for edition in request["editions"])
-    group = apply_batch.read(connection, editions, request["batches"])
-    apply_batch.apply(connection, Claim(request["owner"], editions), group)
+    apply_batch.apply(connection, Claim(request["owner"], editions), request["batches"])
 
 
 if __name__ == "__main__":

@@ -1,21 +1,15 @@
 """Which editions are claimed next, and which of their pending batches are applied together."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
 from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 
-# Raw rows of one group of batches. Bounds the memory, as one more group is read meanwhile, and the
-# length of a writing transaction.
-BATCH_ROWS: Final = 400_000
-# The first group of many is 1/6 as large: nothing can be applied until it has been read.
-_FIRST_GROUP_FRACTION: Final = 6
-# Pending rows of the editions that a run holds: enough for a group to be read while one is applied.
-CLAIMED_ROWS: Final = 3 * BATCH_ROWS // 2
-# A group is at most this many times as large as the largest before it.
-_MAX_GROWTH: Final = 3
+# Raw rows of one group of batches: one is in memory at a time, and is written by one transaction. A run
+# claims as many, so that a group of small shops is full, too.
+BATCH_ROWS: Final = 550_000
 
 
 def next_batches(pending: Sequence[Batch], max_rows: int) -> list[Batch]:
@@ -36,7 +30,7 @@ def next_claims(
     backlogs: Mapping[int, Backlog],
     wanted: set[int],
     held: set[int],
-    claimed_rows: int = CLAIMED_ROWS,
+    claimed_rows: int = BATCH_ROWS,
 ) -> list[int]:
     """The wanted editions to claim now, in the order in which their batches are to be applied.
 
@@ -57,34 +51,5 @@ def next_claims(
     return chosen
 
 
-def next_groups(pending: Sequence[Batch], started: Sequence[list[Batch]]) -> list[list[Batch]]:
-    """The group of batches to apply now, then the one to read meanwhile, if there is one.
-
-    `started` are the groups whose reading has begun. They come first, unless one of their batches is
-    no longer pending: then all groups are made again.
-    """
-    left = {_id(batch): batch for batch in pending}
-    groups = list(started)
-    if not {_id(batch) for batch in chain(*groups)} <= left.keys():
-        groups = []
-    while True:
-        for batch in chain(*groups):
-            left.pop(_id(batch), None)
-        if not left or len(groups) > 1:
-            return groups
-        waiting = list(left.values())
-        groups.append(next_batches(waiting, _max_rows(groups, _rows(waiting))))
-
-
-def _max_rows(before: list[list[Batch]], left: int) -> int:
-    if before:
-        return min(BATCH_ROWS, _MAX_GROWTH * max(map(_rows, before)))
-    return BATCH_ROWS if left <= BATCH_ROWS else BATCH_ROWS // _FIRST_GROUP_FRACTION
-
-
 def _rows(batches: list[Batch]) -> int:
     return sum(batch["rows"] for batch in batches)
-
-
-def _id(batch: Batch) -> tuple[int, int]:
-    return batch["edition"], batch["batch_id"]

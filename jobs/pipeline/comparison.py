@@ -17,13 +17,14 @@ from jobs.arrays.group_keys import Column
 from jobs.facts import day_facts, fact_table_io
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes, unique_ids
-from jobs.facts.day_facts import Days
+from jobs.facts.day_facts import DaysByEdition
 from jobs.facts.fact_table_io import Replacement, replacements, texts, updates
 from jobs.facts.read_raw import chosen_ids
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline.derive import calendar_of, deltas_of
 from jobs.pipeline.recompute import derive_days, rows_of_days
 from jobs.rollups import difference
+from jobs.rollups.parts import DailyRows
 from warehouse import tables
 from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection
@@ -153,7 +154,7 @@ def _misnamed(connection: ArrowConnection, table: Table, numbers: list[int]) -> 
     return Counter((number, table.name, NO_DAY) for number in own.to_numpy()[is_wrong].tolist())
 
 
-def compare_days(connection: ArrowConnection, days: Days) -> Differences:
+def compare_days(connection: ArrowConnection, days: DaysByEdition) -> Differences:
     """How many rows differ between what is stored of these days and what raw rows give: the facts of the form
     sessions with an event in these days and of the orders that were created in them, all that follows from
     these facts, and the daily rows. The editions have the same attribution window."""
@@ -168,7 +169,7 @@ def compare_days(connection: ArrowConnection, days: Days) -> Differences:
     staged = fact_table_io.to_arrow(day_facts.spans(days), _SPAN_DAYS)
     for summary, due in rows_of_days(connection, days):
         stored = writer.rows_of_spans(connection, summary, staged)
-        delta = difference(summary.name, due.to_pandas(), stored.to_pandas())
+        delta = difference(summary.name, _columns(due), _columns(stored))
         differing[summary.table].append(_keys(summary, delta).assign(part="days"))
     differences: Differences = Counter()
     for name, found in differing.items():
@@ -177,6 +178,10 @@ def compare_days(connection: ArrowConnection, days: Days) -> Differences:
         places = zip(rows["edition"].tolist(), rows["day"].tolist(), strict=True)
         differences.update((number, name, day) for number, day in places)
     return differences
+
+
+def _columns(rows: pa.Table) -> DailyRows:
+    return {name: rows[name].to_numpy() for name in rows.column_names}
 
 
 def _keys(summary: Summary, delta: pa.Table) -> pd.DataFrame:

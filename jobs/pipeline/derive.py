@@ -7,38 +7,34 @@
             stored rows that it may change or depends on
                 the touched sessions and orders, from their rows            facts/sessions
                 customers: e-mails resolve to other ones                    facts/customers
-                the first session of each visitor                           facts/first_sessions
+                the first session of each visitor                           facts/sessions
                 which submission each order is credited to; revenue         facts/credits
                 the discount that each code belongs to                      facts/discounts
-    write   the facts, and to the daily rows the difference between the rollups of both versions
+    write   the facts, and to the daily rows the difference between         facts/fact_table_io, rollups,
+            the rollups of both versions of the units that change           facts/rollup_units
 
 A batch stages the keys of its rows; a backfill and a verify those of their days; an undo and a forget those
 of the rows that they have deleted.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 import pandas as pd
 import pyarrow as pa
 
-from jobs.facts import (
-    credits,
-    customers,
-    discounts,
-    first_sessions,
-    kept_facts,
-    read_raw,
-    sessions,
-)
+from jobs.facts import credits, customers, discounts, kept_facts, read_raw, sessions
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes
+from jobs.facts.fact_table_io import write_changes
 from jobs.facts.kept_facts import with_kept
 from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
 from jobs.facts.rollup_units import NO_EVENTS, UnitFacts
 from jobs.rollups import ROLLUPS, difference
+from jobs.run.background_iter import background_iter
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
@@ -50,7 +46,7 @@ class TouchedRows:
     """All that the touched sessions and orders have.
 
     - `partials`: what their rows say by themselves
-    - `events`: edition, form, batch, at; a row per raw event of the batches that are to be applied
+    - `events`: edition, form, at; a row per raw event of the batches that are to be applied
     - `anew`: what is decided anew; of its sessions those that have no event left
     """
 
@@ -83,19 +79,24 @@ def read(
     """
     orders = read_raw.orders_of_touched(connection, by_shop, applying)
     parts, events = [], []
-    with closing(read_raw.events_of_touched(connection, by_shop, applying)) as read_parts:
-        for raw in read_parts:
+    with (
+        closing(read_raw.events_of_touched(connection, by_shop, applying)) as read_parts,
+        # The next part is read while one is being folded: a first rollup takes a twentieth less time.
+        closing(background_iter(read_parts)) as raw_parts,
+    ):
+        for raw in raw_parts:
             parts.append(fold(raw, orders))
             events.append(raw.events.loc[raw.events["batch"].isin(applying), list(NO_EVENTS)])
             orders = read_raw.no_orders()
-            # It would be in memory with the next part.
+            # Three parts would be in memory, one of which is being read.
             del raw
     partials = merge_partials(parts)
     kept = kept_facts.of_touched(
         connection, by_shop, read_raw.counts("batch_id", by_shop, applying)
     )
     partials = _with_tests(with_kept(partials, kept), anew.orders)
-    partials = with_latest(connection, by_shop, partials, anew)
+    if len(anew.emails) or len(anew.steps):
+        partials = with_latest(connection, by_shop, partials, anew)
     is_gone = ~anew.sessions["session_hash"].isin(partials.sessions["session_hash"])
     return TouchedRows(
         partials,
@@ -122,7 +123,7 @@ def derive(
     """
     changes = sessions.begin(connection, rows.partials, rows.anew)
     customers.set_customers(connection, changes, rows.anew.emails)
-    first_sessions.mark(connection, changes, recount=recount)
+    sessions.mark_first(connection, changes, recount=recount)
     credits.decide(connection, changes, window_days, recount=recount)
     discounts.name(connection, changes, recount=recount)
     return changes
@@ -137,11 +138,17 @@ def deltas_of(units: Mapping[str, UnitFacts]) -> list[tuple[Summary, pa.Table]]:
     return deltas
 
 
-def add_deltas(
+def write(
     connection: ArrowConnection,
-    deltas: Iterable[tuple[Summary, pa.Table]],
+    changes: Changes,
+    units: Mapping[str, UnitFacts],
     empty: Collection[int] = (),
 ) -> None:
-    """Add differences to all daily rows. `empty`: editions that have none."""
-    for summary, delta in deltas:
-        writer.add(connection, summary, delta, empty)
+    """Write the facts that change, and add to the daily rows the difference between the rollups of both
+    versions of their units. `empty`: editions that have no rows."""
+    with ThreadPoolExecutor(1) as pool:
+        # Worked out while the database stores the facts.
+        deltas = pool.submit(deltas_of, units)
+        write_changes(connection, changes, empty)
+        for summary, delta in deltas.result():
+            writer.add(connection, summary, delta, empty)

@@ -17,20 +17,12 @@ from typing import Final
 
 import pyarrow as pa
 
-from jobs.pipeline import apply_batch
-from jobs.pipeline.apart import ApartFailed, Child
-from jobs.pipeline.apply_batch import BatchGroup
-from jobs.pipeline.batching import (
-    BATCH_ROWS,
-    CLAIMED_ROWS,
-    next_batches,
-    next_claims,
-    next_groups,
-)
-from jobs.pipeline.prefetch import Prefetch
+from jobs.pipeline import apply_batch, batching
+from jobs.pipeline.apart import Child
+from jobs.pipeline.batching import next_batches, next_claims
 from jobs.run.clock import now_micros
 from jobs.run.console import say
-from jobs.run.errors import CommandFailed
+from jobs.run.errors import CommandFailed, blamed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse import settings, tables
@@ -69,7 +61,7 @@ class Drain:
         *,
         only_due: bool = False,
         waits: bool = True,
-        claimed_rows: int = CLAIMED_ROWS,
+        claimed_rows: int = batching.BATCH_ROWS,
     ) -> None:
         self._run, self._connection, self._plan = run, run.connection, plan
         self._only_due, self._waits, self._claimed_rows = only_due, waits, claimed_rows
@@ -91,9 +83,8 @@ class Drain:
         # Arrow's own pool returns memory at once, and the system clears every page of it again.
         pa.set_memory_pool(pa.system_memory_pool())
         try:
-            with Prefetch(self._connection) as self._prefetch:
-                while self._step():
-                    self._run.raise_if_stopped()
+            while self._step():
+                self._run.raise_if_stopped()
         finally:
             self._child.close()
             # If the connection is lost, the lease ends with the process.
@@ -130,8 +121,6 @@ class Drain:
             if self._apply_next(pending) or has_published:
                 return True
         except leases.LeaseLost:
-            # A process that held a lease meanwhile may have removed raw rows that were read before.
-            self._prefetch.drop()
             self._release(set(self._held))
             return True
         elsewhere = sorted(wanted - set(self._held))
@@ -168,9 +157,9 @@ class Drain:
         keep no other waiting."""
         trusted = [batch for batch in pending if not self._is_suspect(batch)]
         if trusted:
-            groups = next_groups(trusted, self._prefetch.started)
-            self._apply(groups[0], self._prefetch.reader(groups, list(self._held.values())))
-            if len(groups) > 1:
+            batches = next_batches(trusted, batching.BATCH_ROWS)
+            self._apply(batches)
+            if len(batches) < len(trusted):
                 self._connection.analyze_grown(tables.FACTS)
         elif pending:
             self._apply(self._next_suspects(pending))
@@ -191,11 +180,10 @@ class Drain:
             if not batch["attempts"] and self._deaths[batch["edition"]] == 1
         ]
         least_tried = min(pending, key=itemgetter("attempts"))
-        return next_batches(together, BATCH_ROWS) or [least_tried]
+        return next_batches(together, batching.BATCH_ROWS) or [least_tried]
 
-    def _apply(self, batches: list[Batch], read: Callable[[], BatchGroup] | None = None) -> None:
-        """Apply those of the batches that can be, of which all are suspect or none is; `read` returns what
-        they say, if somebody reads it already.
+    def _apply(self, batches: list[Batch]) -> None:
+        """Apply those of the batches that can be, of which all are suspect or none is.
 
         Raises LeaseLost, and errors that no batch caused.
         """
@@ -207,7 +195,6 @@ class Drain:
                     f"{_MAX_DEATHS} processes died in this run; the next one goes on. See what ends them: "
                     "too little memory, most often"
                 )
-            self._prefetch.end()
             self._child.start()
         if is_recorded:
             # Before it begins: this process may die with it.
@@ -218,7 +205,7 @@ class Drain:
                 phase("apart")
                 self._child.apply(self._claim(), batches)
             else:
-                self._apply_here(batches, read)
+                apply_batch.apply(self._connection, self._claim(), batches)
         except leases.LeaseLost:
             raise
         except Exception as error:
@@ -233,26 +220,17 @@ class Drain:
                 # The same batches are applied again by the next step.
                 self._connection.rollback()
                 return
-            failure = _in_words(error)
+            failure = blamed(error)
         else:
             self._collisions = 0
             self._run.batches_done(batches)
             return
-        # The error is gone, and so are the rows of the group, which its frames and the reader held in memory.
-        read = None
+        # Not in the handler: the error would hold the rows of the group in memory until its halves are done.
         self._connection.rollback()
-        # They were read as if these batches were applied before them.
-        self._prefetch.drop()
         if len(batches) > 1:
             self._apply_halves(batches)
         else:
             self._count_failure(batches[0], failure, is_recorded=is_recorded)
-
-    def _apply_here(self, batches: list[Batch], read: Callable[[], BatchGroup] | None) -> None:
-        phase("read")
-        held = list(self._held.values())
-        group = read() if read else apply_batch.read(self._connection, held, batches)
-        apply_batch.apply(self._connection, self._claim(), group)
 
     def _apply_halves(self, batches: list[Batch]) -> None:
         half = len(batches) // 2
@@ -310,8 +288,3 @@ class Drain:
         published = editions.publish(self._connection, finished, now_micros())
         self._release({edition.edition for edition in published})
         return bool(published)
-
-
-def _in_words(error: Exception) -> str:
-    text = str(error) if isinstance(error, ApartFailed) else f"{type(error).__name__}: {error}"
-    return " ".join(text.split())

@@ -20,7 +20,7 @@ from jobs.facts import kept_facts
 from jobs.importing.kinds.order_versions import without_person
 from jobs.importing.kinds.seen_forms import take_back_removed
 from jobs.pipeline import plan
-from jobs.pipeline.removal import RawRows, Which, remove_kept_facts, remove_rows
+from jobs.pipeline.removal import GroupMask, RawRows, remove_kept_facts, remove_rows
 from jobs.pipeline.unused_texts import drop_unused_texts
 from jobs.run.clock import now_micros
 from jobs.run.console import say
@@ -100,7 +100,7 @@ def _kept_identifiers(connection: ArrowConnection, shop_key: int) -> pd.DataFram
     return pd.concat(parts, ignore_index=True)
 
 
-def _carries(identifiers: Collection[Identifier]) -> Which:
+def _carries(identifiers: Collection[Identifier]) -> GroupMask:
     """As `forgotten.carries`, of kept facts."""
 
     def which(rows: pd.DataFrame) -> "pd.Series[bool]":

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from jobs.pipeline import apply_batch, batching, comparison
 from jobs.pipeline.comparison import Differences
@@ -21,8 +21,6 @@ from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Edi
 from warehouse.editions.leases import Claim
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations.process_id import LEASE_MICROS
-
-Result = TypeVar("Result")
 
 # Editions that are compared with a rebuild together, at most.
 _EDITIONS_AT_ONCE: Final = 1_000
@@ -81,33 +79,27 @@ def _shared_out(
     return shared_out(run, plan, executor, only_due=only_due)
 
 
-def while_held(run: JobRun, edition: Edition, work: Callable[[Claim], Result]) -> Result | None:
-    """Do work under the lease of an edition. Waits until the lease is free, and starts again if it is
-    lost. Returns None if the edition is gone."""
-    while True:
-        held = _hold(run, edition)
-        if not held.editions:
-            return None
+def while_held(run: JobRun, wanted: Iterable[Edition], work: Callable[[Claim], None]) -> None:
+    """Do work under the leases of editions: for those that are free, and then for the others when theirs are.
+    It starts again if a lease is lost. Nothing is done for editions that are gone."""
+    connection, left = run.connection, list(wanted)
+    while left:
+        held = leases.claim(connection, run.owner, left, connection.now_micros())
         try:
-            return work(held)
+            if held.editions:
+                work(held)
+                left = [edition for edition in left if edition not in held.editions]
+                continue
         except leases.LeaseLost:
             continue
         finally:
-            leases.release(run.connection, held)
-
-
-def _hold(run: JobRun, edition: Edition) -> Claim:
-    """Claim one edition, waiting until it is free. The claim of an edition that is gone is empty."""
-    connection = run.connection
-    while True:
-        held = leases.claim(connection, run.owner, [edition], connection.now_micros())
+            leases.release(connection, held)
         # An edition that was retired meanwhile cannot be claimed.
-        if held.editions or editions.state_of(connection, edition.edition) in ("", RETIRED):
-            return held
-        holder = leases.holder(connection, edition.edition)
+        states = ((edition, editions.state_of(connection, edition.edition)) for edition in left)
+        left = [edition for edition, state in states if state not in ("", RETIRED)]
         connection.commit()
-        run.waiting_for(holder)
-        time.sleep(PAUSE_SECONDS)
+        if left:
+            _wait_for(run, left[0].edition)
 
 
 def while_shops_held(
@@ -128,14 +120,20 @@ def while_shops_held(
                 work(Claim(run.owner, tuple(own)), sorted(free))
                 left -= free
                 continue
-            holder = leases.holder(connection, min(busy))
         except leases.LeaseLost:
             continue
         finally:
             # None is kept meanwhile: two that wait for each other would wait forever.
             leases.release(connection, held)
-        run.waiting_for(holder)
-        time.sleep(PAUSE_SECONDS)
+        _wait_for(run, min(busy))
+
+
+def _wait_for(run: JobRun, number: int) -> None:
+    """Wait some time for the process that holds an edition, and say so. Raises Stopped after a signal."""
+    holder = leases.holder(run.connection, number)
+    run.connection.commit()
+    run.waiting_for(holder)
+    time.sleep(PAUSE_SECONDS)
 
 
 def small_editions(connection: ArrowConnection, wanted: list[Edition]) -> Iterator[list[Edition]]:
@@ -191,7 +189,7 @@ def built_anew(run: JobRun, held: Claim) -> Iterator[dict[Edition, Edition]]:
         while batches := batching.next_batches(pending, batching.BATCH_ROWS):
             ids = {batch["batch_id"] for batch in batches}
             pending = [batch for batch in pending if batch["batch_id"] not in ids]
-            apply_batch.apply(connection, own, apply_batch.read(connection, own.editions, batches))
+            apply_batch.apply(connection, own, batches)
             phase("compare")
             check_held(connection, held)
             run.batches_done(batches)
@@ -224,11 +222,10 @@ def waiting_rows(
     ]
     rows = pending_batches.pending_rows(connection, [] if rebuild else current)
     if stale:
-        listed = ", ".join(map(str, stale))
         rows += int(
             connection.value(
                 "SELECT CAST(COALESCE(SUM(rows), 0) AS BIGINT) FROM import_batch "
-                f"WHERE shop_key IN ({listed})"
+                f"WHERE shop_key IN ({sql_list(stale)})"
             )
         )
     connection.commit()

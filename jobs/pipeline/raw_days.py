@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from jobs.facts import kept_facts, read_raw
 from jobs.facts.kept_facts import IDENTIFIERS, KeptFacts, joined, keep
-from jobs.pipeline import batching, plan, removed_rows
+from jobs.pipeline import plan, removed_rows
 from jobs.pipeline.derive import edition_by_shop
 from jobs.pipeline.removal import (
     count_rows_left,
@@ -36,10 +36,6 @@ from warehouse.operations.imports import WITHDRAWN
 # Import batches whose events are purged together.
 _BATCHES: Final = 200
 
-# So many times fewer raw events than a group of batches has are purged together; their facts are a cell, or a
-# part of one.
-_PORTION_FRACTION: Final = 4
-
 # Kept facts of fewer rows are joined with those of the next purge.
 _SMALL_ROWS: Final = 5_000
 
@@ -63,15 +59,11 @@ def purge_events(run: JobRun, before: int) -> int:
     run.connection.commit()
     shops = {row["batch_id"]: row["shop_key"] for row in found}
     sizes = ((row["batch_id"], row["events"]) for row in found)
-    for numbers in small_together(sizes, _portion_rows(), _BATCHES):
+    for numbers in small_together(sizes, removed_rows.portion_rows(), _BATCHES):
         old = f"occurred_at < {before} AND batch_id IN ({sql_list(numbers)})"
         own = {shops[number] for number in numbers}
         plan.while_shops_held(run, own, partial(_purge, run, old))
     return run.record.rows
-
-
-def _portion_rows() -> int:
-    return batching.BATCH_ROWS // _PORTION_FRACTION
 
 
 def say_purged(connection: ArrowConnection, shop: str | None) -> None:
@@ -109,8 +101,7 @@ def _purge_portion(run: JobRun, held: Claim, which: str) -> bool:
     """
     connection = run.connection
     by_shop = edition_by_shop(held.editions)
-    most = _portion_rows()
-    rows = removed_rows.stage(connection, tables.raw_event, by_shop, which, most)
+    rows = removed_rows.stage(connection, tables.raw_event, by_shop, which)
     removed_rows.stage(connection, tables.raw_order, by_shop, "false")
     if not rows.num_rows:
         return False
@@ -139,7 +130,7 @@ def _purge_portion(run: JobRun, held: Claim, which: str) -> bool:
     count_rows_left(connection)
     connection.commit()
     run.record.rows += rows.num_rows
-    return rows.num_rows == most
+    return rows.num_rows == removed_rows.portion_rows()
 
 
 def _write(connection: ArrowConnection, held: Claim, shop_key: int, kept: KeptFacts) -> None:

@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
+from jobs.arrays.columns import take_rows, without_rows
 from jobs.arrays.group_keys import index_of_rows
 from jobs.facts import day_facts, latest_events, touched
 from jobs.facts.changes import Changes
-from jobs.facts.day_facts import Days
-from jobs.facts.fact_table_io import write_changes
+from jobs.facts.day_facts import DaysByEdition
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline import batching, derive
 from jobs.rollups import ROLLUPS, difference
-from jobs.rollups.group_sum import part, total
+from jobs.rollups.parts import DailyRows, part, total
 from jobs.run.clock import now_micros
 from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
 from warehouse.connections.arrow import ArrowConnection
@@ -125,7 +124,7 @@ def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[di
     return list(found.values())
 
 
-def derive_days(connection: ArrowConnection, days: Days) -> Iterator[Changes]:
+def derive_days(connection: ArrowConnection, days: DaysByEdition) -> Iterator[Changes]:
     """How the facts stored of the sessions and orders of these days differ from what raw rows say, and with
     them the names of their steps and the customers of their e-mails, a part of these after the other. Sums
     over facts are counted anew."""
@@ -139,26 +138,28 @@ def derive_days(connection: ArrowConnection, days: Days) -> Iterator[Changes]:
         yield derive.derive(connection, rows, window_days, recount=True)
 
 
-def rows_of_days(connection: ArrowConnection, days: Days) -> Iterator[tuple[Summary, pa.Table]]:
+def rows_of_days(
+    connection: ArrowConnection, days: DaysByEdition
+) -> Iterator[tuple[Summary, pa.Table]]:
     """Every summary's rows of these days, from the stored facts; events from the raw ones and kept facts."""
     day_facts.stage(connection, days)
     chosen = [
         np.concatenate([np.full(len(own), edition.edition) for edition, own in days.items()]),
         np.concatenate([np.asarray(own, np.int64) for own in days.values()]),
     ]
-    found: dict[str, list[pd.DataFrame]] = {summary.name: [] for summary in SUMMARIES}
+    found: dict[str, list[DailyRows]] = {summary.name: [] for summary in SUMMARIES}
     for unit, facts in day_facts.stored_facts(
         connection, derive.calendar_of(days), derive.edition_by_shop(days), day_facts.spans(days)
     ):
         for summary in SUMMARIES:
             if summary.unit == unit:
                 rows = ROLLUPS[summary.name](facts)
-                keys = [rows[name].to_numpy(np.int64) for name in ("edition", "day")]
-                found[summary.name].append(rows[index_of_rows(chosen, keys) >= 0])
+                is_chosen = index_of_rows(chosen, [rows["edition"], rows["day"]]) >= 0
+                found[summary.name].append(take_rows(rows, is_chosen))
     for summary in SUMMARIES:
         measures = {name: name for name in summary.measures}
         rows = total(summary.name, *(part(each, **measures) for each in found.pop(summary.name)))
-        yield summary, difference(summary.name, rows, rows.iloc[:0])
+        yield summary, difference(summary.name, rows, without_rows(rows))
 
 
 def backfill(
@@ -175,9 +176,8 @@ def backfill(
         # The writing transaction must begin after the last commit of others, not where reading began.
         connection.commit()
         leases.fence(connection, held, [edition.edition], connection.now_micros())
-        write_changes(connection, changes)
         # The changed facts move rows of other days, too. The days themselves are replaced after that.
-        derive.add_deltas(connection, derive.deltas_of(units))
+        derive.write(connection, changes, units)
     for summary, rows in rows_of_days(connection, days):
         writer.replace(connection, summary, edition.edition, first, last, rows)
     editions.mark_rolled_up(connection, [edition.edition], now_micros())

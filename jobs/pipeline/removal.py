@@ -14,7 +14,6 @@ from typing import TypeAlias
 import pandas as pd
 
 from jobs.facts import kept_facts, latest_events, read_raw, touched
-from jobs.facts.fact_table_io import write_changes
 from jobs.facts.kept_facts import KeptBatch, KeptFacts
 from jobs.facts.read_raw import rules_of
 from jobs.facts.rollup_units import units_of
@@ -31,10 +30,10 @@ from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
 from warehouse.editions.pending_batches import is_applied, sql_list
 
-Which: TypeAlias = Callable[[pd.DataFrame], "pd.Series[bool]"]
+GroupMask: TypeAlias = Callable[[pd.DataFrame], "pd.Series[bool]"]
 """A mask of `KeptFacts.groups`."""
 
-Also: TypeAlias = Callable[[ArrowConnection, int], None]
+AfterDelete: TypeAlias = Callable[[ArrowConnection, int], None]
 """A function that has more follow for a shop, in the transaction of a portion: its events are staged, and
 deleted."""
 
@@ -50,10 +49,10 @@ class RawRows:
 
 
 def remove_rows(
-    run: JobRun, shops: Iterable[int], rows: RawRows, also: Also | None = None
+    run: JobRun, shops: Iterable[int], rows: RawRows, after_delete: AfterDelete | None = None
 ) -> Counter[str]:
     """Delete raw rows of shops, or the buyers of orders that stay; facts and daily rows follow in the same
-    transactions, and what `also` does. Commits.
+    transactions, and what `after_delete` does. Commits.
 
     Returns how many `events` and `orders` (versions of orders) it has done. Waits for the leases of the
     shops' editions. Raises Stopped after a signal; rows that are left then go when it is repeated.
@@ -61,7 +60,7 @@ def remove_rows(
     counts = Counter(events=0, orders=0)
 
     def remove(held: Claim, free: list[int]) -> None:
-        while _remove_portion(run, held, free, rows, also, counts):
+        while _remove_portion(run, held, free, rows, after_delete, counts):
             run.raise_if_stopped()
 
     plan.while_shops_held(run, shops, remove)
@@ -69,7 +68,7 @@ def remove_rows(
 
 
 def remove_kept_facts(
-    run: JobRun, shop_key: int, which: Which, without_any: Collection[bytes]
+    run: JobRun, shop_key: int, which: GroupMask, without_any: Collection[bytes]
 ) -> int:
     """The same of kept facts of a shop; returns of how many events they were. `without_any`: the digests of
     cells that have none."""
@@ -95,7 +94,7 @@ def _remove_portion(
     held: Claim,
     shops: list[int],
     rows: RawRows,
-    also: Also | None,
+    after_delete: AfterDelete | None,
     counts: Counter[str],
 ) -> bool:
     """Remove some of the rows; whether there may be more of them. Commits.
@@ -104,7 +103,9 @@ def _remove_portion(
     """
     connection = run.connection
     phase("read")
-    connection.analyze_grown((tables.raw_event, tables.raw_order))
+    # An undo may follow the rollup before the server's own count: it would look for a visitor's next session
+    # among all of the visitor's.
+    connection.analyze_grown((tables.raw_event, tables.raw_order, *tables.FACTS))
     events = removed_rows.stage(connection, tables.raw_event, shops, rows.events).num_rows
     orders = removed_rows.stage(connection, tables.raw_order, shops, rows.orders).num_rows
     if rows.without_person:
@@ -128,9 +129,9 @@ def _remove_portion(
     touched.stage(connection, f"SELECT {touched.SESSION} FROM removed_event", touched_orders)
     _follow(connection, gone)
     count_rows_left(connection)
-    if also:
+    if after_delete:
         for shop_key in shops:
-            also(connection, shop_key)
+            after_delete(connection, shop_key)
     connection.commit()
     counts.update(events=events, orders=orders)
     run.record.rows += events + orders
@@ -198,8 +199,7 @@ def _follow(
         changes = derive.derive(connection, rows, own[0].window_days)
         calendar = derive.calendar_of(own)
         units = units_of(connection, changes, calendar, removed=events)
-        write_changes(connection, changes)
-        derive.add_deltas(connection, derive.deltas_of(units))
+        derive.write(connection, changes, units)
         numbers = [edition.edition for edition in own]
         editions.mark_rolled_up(connection, numbers, now_micros())
 

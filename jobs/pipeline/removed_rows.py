@@ -16,7 +16,8 @@ from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.editions.pending_batches import sql_list
 
 # A portion has so many times fewer raw rows than a group of batches: all that is left of its sessions and
-# orders is read and derived by the transaction that deletes them, which keeps others from writing.
+# orders is read and derived by the transaction that deletes them, which keeps others from writing. What a
+# purge keeps of a portion is one cell.
 _PORTION_FRACTION: Final = 4
 
 _EVENT: Final = ("shop_key", "event_id")
@@ -40,6 +41,7 @@ OTHER_VERSION: Final = f"({touched.ORDER}) IN (SELECT {touched.ORDER} FROM remov
 
 
 def portion_rows() -> int:
+    """The raw rows that are removed, undone or purged together."""
     return batching.BATCH_ROWS // _PORTION_FRACTION
 
 
@@ -105,5 +107,5 @@ def orders_of(connection: ArrowConnection, by_shop: Mapping[int, int]) -> pd.Dat
         f"SELECT DISTINCT {touched.ORDER} FROM removed_order WHERE shop_key IN ({sql_list(by_shop)})",
     )
     shops = named["shop_key"].to_numpy()
-    own = np.array([by_shop[shop_key] for shop_key in shops.tolist()], np.int64)
-    return pd.DataFrame({"edition": own, "order": read_raw.shop_ids(shops, named["order_id"])})
+    ids = read_raw.shop_ids(shops, named["order_id"])
+    return pd.DataFrame({"edition": read_raw.editions_of(shops, by_shop), "order": ids})

@@ -7,6 +7,7 @@ from threading import Timer
 from typing import Final
 
 from jobs.run import signals
+from jobs.run.errors import Told
 from warehouse.settings import PULL_MAX_MB
 
 MEGABYTE: Final = 1_000_000
@@ -18,8 +19,8 @@ LONGEST_SECONDS = 6 * 3600.0
 _ends_at: float | None = None
 
 
-class PullFailed(Exception):
-    """A source cannot be read. The message is for people, and holds no secret."""
+class PullFailed(Told):
+    """A source cannot be read. The message holds no secret."""
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from warehouse.domain.time import iso_millis
 from warehouse.operations import shop_pulls
 from warehouse.operations.credentials import decrypted
 from warehouse.operations.shop_pulls import ERROR, OK, Pull
-from warehouse.setting_values import SettingError
 
 
 def run_pull(name: str, scheduled_as: str | None) -> None:
@@ -54,7 +53,7 @@ def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
     except Exception as error:
         if is_outage(error):
             raise
-        message = without_secrets(_message(error), run.credentials)
+        message = without_secrets(explained(error), run.credentials)
         with suppress(OSError):
             _land_account(run, message)
         return message
@@ -67,14 +66,6 @@ def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
     if outcome.rows or not is_scheduled:
         report(f"pulled {pull.name}: {outcome.rows} rows, {outcome.bytes} bytes")
     return ""
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, PullFailed | SettingError):
-        return str(error)
-    if isinstance(error, OSError):
-        return f"the landing folder: {error.strerror or error}"
-    return explained(error)
 
 
 def _land_account(run: PullRun, message: str) -> None:

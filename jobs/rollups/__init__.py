@@ -12,15 +12,13 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
-from jobs.arrays.columns import int_columns
+from jobs.arrays.columns import row_count
 from jobs.facts.facts import Facts
 from jobs.rollups.cross_field import cross_field
 from jobs.rollups.discount import discount
 from jobs.rollups.funnel import all_forms, device, funnel, outcome
-from jobs.rollups.group_sum import part, sums
 from jobs.rollups.lifetime import ltv_form, ltv_segment
 from jobs.rollups.orders import (
     attribution,
@@ -29,13 +27,14 @@ from jobs.rollups.orders import (
     utm_outcome,
     utm_submission,
 )
+from jobs.rollups.parts import DailyRows, part, total
 from jobs.rollups.response import response, response_outcome
 from jobs.rollups.step import step
 from jobs.rollups.time_to_complete import time_to_complete
 from jobs.rollups.visitor import visitor
 from warehouse.catalogue import SUMMARY
 
-ROLLUPS: Final[dict[str, Callable[[Facts], pd.DataFrame]]] = {
+ROLLUPS: Final[dict[str, Callable[[Facts], DailyRows]]] = {
     function.__name__: function
     for function in (
         funnel,
@@ -60,17 +59,12 @@ ROLLUPS: Final[dict[str, Callable[[Facts], pd.DataFrame]]] = {
 }
 
 
-def difference(name: str, new: pd.DataFrame, old: pd.DataFrame) -> pa.Table:
-    """The rows that must be added to those of `old` to make those of `new`; rows of zeros left out.
-
-    Both are as the rollup of that name returns them: each combination once.
-    """
-    measures = SUMMARY[name].measures
-    columns = int_columns(new, list(new))
-    if not old.empty:
-        before = int_columns(old, list(old))
-        added = part(columns, **{measure: measure for measure in measures})
-        removed = part(before, **{measure: -before[measure] for measure in measures})
-        columns = sums(name, added, removed)
+def difference(name: str, new: DailyRows, old: DailyRows) -> pa.Table:
+    """The rows that must be added to those of `old` to make those of `new`; rows of zeros left out."""
+    measures, columns = SUMMARY[name].measures, new
+    if row_count(old):
+        added = part(new, **{measure: measure for measure in measures})
+        removed = part(old, **{measure: -old[measure] for measure in measures})
+        columns = total(name, added, removed)
     changed = np.logical_or.reduce([columns[measure] != 0 for measure in measures])
     return pa.table({column: values[changed] for column, values in columns.items()})

@@ -9,13 +9,14 @@ import pandas as pd
 from jobs.arrays.columns import Columns, int_column, take
 from jobs.arrays.group_keys import Column, group_keys, index_of
 from jobs.facts.facts import Facts
+from jobs.rollups.parts import DailyRows
 from jobs.rollups.submissions import submissions
 from warehouse.catalogue import SUMMARY
 
 _COLUMNS: Final = SUMMARY["cross_field"].columns
 
 
-def cross_field(facts: Facts) -> pd.DataFrame:
+def cross_field(facts: Facts) -> DailyRows:
     """Submissions that answered both fields with values that can be aggregated, by both values.
 
     On the submission's day. A pair of fields is counted once, as (smaller id, greater id). Where
@@ -43,7 +44,7 @@ def cross_field(facts: Facts) -> pd.DataFrame:
         "submissions": np.diff(starts, append=len(pairs)),
         "converted": np.add.reduceat(pairs & 1, starts) if len(starts) else starts,
     }
-    return pd.DataFrame({name: columns[name] for name in _COLUMNS}, copy=False)
+    return {name: columns[name] for name in _COLUMNS}
 
 
 def _chosen(submitted: Mapping[str, Column], answers: pd.DataFrame) -> Columns:

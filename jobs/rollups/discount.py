@@ -1,17 +1,16 @@
 """Discounts: to how many submissions they were issued, and the orders that used them."""
 
 import numpy as np
-import pandas as pd
 
 from jobs.arrays.columns import int_column, take
 from jobs.arrays.group_keys import group_keys, index_of
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import Part, part, total
+from jobs.rollups.parts import DailyRows, Part, part, total
 from jobs.rollups.submissions import submissions
 from warehouse.domain.vocabulary import BY_CODE
 
 
-def discount(facts: Facts) -> pd.DataFrame:
+def discount(facts: Facts) -> DailyRows:
     """By discount: submissions that were issued it, on their day; orders that used it, on theirs.
 
     Several codes of one discount count once per submission and once per order; `discounted` is the

@@ -1,9 +1,7 @@
 """The funnel: milestones, submissions and outcomes of form sessions, by form, by device, and of all forms."""
 
-import pandas as pd
-
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import Part, part, total
+from jobs.rollups.parts import DailyRows, Part, part, total
 from jobs.rollups.submissions import (
     OUTCOME_VALUES,
     milestone_parts,
@@ -13,24 +11,24 @@ from jobs.rollups.submissions import (
 from warehouse.catalogue import MILESTONE_MEASURES, SUMMARY
 
 
-def funnel(facts: Facts) -> pd.DataFrame:
+def funnel(facts: Facts) -> DailyRows:
     """Form sessions by form: each milestone and the submission once, on the day of its first event."""
     milestones = milestone_parts(facts.sessions, MILESTONE_MEASURES)
     return total("funnel", *milestones, submission_part(facts.sessions))
 
 
-def device(facts: Facts) -> pd.DataFrame:
+def device(facts: Facts) -> DailyRows:
     """As `funnel`, by form and device."""
     milestones = milestone_parts(facts.sessions, MILESTONE_MEASURES)
     return total("device", *milestones, submission_part(facts.sessions))
 
 
-def outcome(facts: Facts) -> pd.DataFrame:
+def outcome(facts: Facts) -> DailyRows:
     """The orders credited to submissions, by form, device and delay, on the submission's day."""
     return total("outcome", Part(outcomes(facts), OUTCOME_VALUES))
 
 
-def all_forms(facts: Facts) -> pd.DataFrame:
+def all_forms(facts: Facts) -> DailyRows:
     """Every event, milestone or not, and some milestones of `funnel`, by form."""
     milestones = milestone_parts(facts.sessions, SUMMARY["all_forms"].measures)
     return total("all_forms", part(facts.events, events=1), *milestones)

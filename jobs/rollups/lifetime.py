@@ -8,7 +8,7 @@ import pandas as pd
 from jobs.arrays.columns import Columns, int_column, take
 from jobs.arrays.group_keys import Column, earliest, group_keys, index_of, sorted_unique
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import Part, Value, total
+from jobs.rollups.parts import DailyRows, Part, Value, total
 from jobs.rollups.submissions import submissions
 from warehouse.catalogue import LIFETIME
 from warehouse.domain.time import MICROS_PER_DAY
@@ -17,7 +17,7 @@ from warehouse.domain.vocabulary import LTV_HORIZONS
 _VALUES: Final[dict[str, Value]] = {"customers": 1, **{name: name for name in LIFETIME}}
 
 
-def ltv_form(facts: Facts) -> pd.DataFrame:
+def ltv_form(facts: Facts) -> DailyRows:
     """Customers by form, on the day of their first submission to it, and their orders since.
 
     Orders of the same customer from that submission on count, whatever they are attributed to;
@@ -32,7 +32,7 @@ def ltv_form(facts: Facts) -> pd.DataFrame:
     return total("ltv_form", Part(take(rows, first, [*rows]), _VALUES))
 
 
-def ltv_segment(facts: Facts) -> pd.DataFrame:
+def ltv_segment(facts: Facts) -> DailyRows:
     """Customers by field and value, on the day of their first submission with that answer.
 
     Equal field ids of different forms are one field; only values that can be aggregated count. The

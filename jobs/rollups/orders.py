@@ -1,15 +1,13 @@
 """Orders and submissions by what they are attributed to, each on its own day."""
 
-import pandas as pd
-
 from jobs.arrays.columns import Columns, int_column, take_rows
 from jobs.arrays.group_keys import Column, index_of
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import Part, part, total
+from jobs.rollups.parts import DailyRows, Part, part, total
 from jobs.rollups.submissions import OUTCOME_VALUES, outcomes, submission_part, submissions
 
 
-def form_orders(facts: Facts) -> pd.DataFrame:
+def form_orders(facts: Facts) -> DailyRows:
     """Orders credited to a submission, by its form and its day, on the day of the order.
 
     An order whose submission is not among the facts is left out: neither of them has changed.
@@ -20,22 +18,22 @@ def form_orders(facts: Facts) -> pd.DataFrame:
     return total("form_orders", _revenue(orders, submitted=submitted["day"][index[index >= 0]]))
 
 
-def attribution(facts: Facts) -> pd.DataFrame:
+def attribution(facts: Facts) -> DailyRows:
     """All orders by attribution type, unattributed ones included, on the day of the order."""
     return total("attribution", _revenue(facts.orders))
 
 
-def utm_order(facts: Facts) -> pd.DataFrame:
+def utm_order(facts: Facts) -> DailyRows:
     """All orders by attribution type and effective UTM (0: none), on the day of the order."""
     return total("utm_order", _revenue(facts.orders))
 
 
-def utm_submission(facts: Facts) -> pd.DataFrame:
+def utm_submission(facts: Facts) -> DailyRows:
     """Submissions by UTM (0: none), on their day."""
     return total("utm_submission", submission_part(facts.sessions))
 
 
-def utm_outcome(facts: Facts) -> pd.DataFrame:
+def utm_outcome(facts: Facts) -> DailyRows:
     """The orders credited to submissions, by the submission's UTM (0: none) and delay, on its day."""
     return total("utm_outcome", Part(outcomes(facts), OUTCOME_VALUES))
 

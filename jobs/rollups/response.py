@@ -1,16 +1,15 @@
 """Submissions by what they answered, and what came of them."""
 
 import numpy as np
-import pandas as pd
 
 from jobs.arrays.columns import int_column, take
 from jobs.arrays.group_keys import index_of, join
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import Part, part, total
+from jobs.rollups.parts import DailyRows, Part, part, total
 from jobs.rollups.submissions import OUTCOME_VALUES, outcomes, submissions
 
 
-def response(facts: Facts) -> pd.DataFrame:
+def response(facts: Facts) -> DailyRows:
     """Submissions by form, field and chosen value, on the submission's day.
 
     A submission that chose several values counts under each of them. Under value 0 it counts once
@@ -24,7 +23,7 @@ def response(facts: Facts) -> pd.DataFrame:
     return total("response", part(answers, submissions=1, lists=lists))
 
 
-def response_outcome(facts: Facts) -> pd.DataFrame:
+def response_outcome(facts: Facts) -> DailyRows:
     """The orders credited to submissions, by form, field, value and delay, on the submission's day.
 
     An order counts under each value under which its submission does in `response`.

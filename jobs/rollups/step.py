@@ -6,14 +6,14 @@ import pandas as pd
 from jobs.arrays.columns import int_column, take
 from jobs.arrays.group_keys import Column, index_of
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import part, total
+from jobs.rollups.parts import DailyRows, part, total
 from warehouse.domain.time import NEVER
 
 # The criteria for the step that a session viewed last, the strongest first.
 _LAST_BY = ("viewed_at", "step_index")
 
 
-def step(facts: Facts) -> pd.DataFrame:
+def step(facts: Facts) -> DailyRows:
     """Sessions by form and step, all on the day of the session's first view of the step.
 
     A session drops off at the step that it viewed last (ties: the greater index, then the greater

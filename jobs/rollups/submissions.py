@@ -8,7 +8,7 @@ import numpy as np
 from jobs.arrays.columns import Columns, int_column, take
 from jobs.arrays.group_keys import Column, earliest, group_keys, index_of
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import Part, Value
+from jobs.rollups.parts import Part, Value
 from warehouse.catalogue import MILESTONES, OUTCOMES, REVENUE
 from warehouse.domain.time import MICROS_PER_DAY, NO_DAY
 

@@ -3,11 +3,10 @@
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from jobs.arrays.columns import int_column, take
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import part, total
+from jobs.rollups.parts import DailyRows, part, total
 from warehouse.daily.log_histogram import bucket_of
 from warehouse.domain.time import NEVER
 
@@ -23,7 +22,7 @@ _READ: Final = [
 ]
 
 
-def time_to_complete(facts: Facts) -> pd.DataFrame:
+def time_to_complete(facts: Facts) -> DailyRows:
     """Completed sessions by form, device and bucket of their duration, on the day of completion.
 
     From the first start (where none, the first view; where neither, the first event) to the first

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from jobs.arrays.columns import Columns, int_column, take_rows
 from jobs.arrays.group_keys import Column, earliest, group_keys, index_of
 from jobs.facts.facts import Facts
-from jobs.rollups.group_sum import Part, part, total
+from jobs.rollups.parts import DailyRows, Part, part, total
 from jobs.rollups.submissions import outcomes
 from warehouse.domain.time import NO_DAY
 from warehouse.domain.vocabulary import VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
@@ -18,7 +17,7 @@ from warehouse.domain.vocabulary import VISITOR_LEVELS, VISITOR_TYPES, visitor_k
 _Links = tuple[Column, Column, Column]
 
 
-def visitor(facts: Facts) -> pd.DataFrame:
+def visitor(facts: Facts) -> DailyRows:
     """Active days of the visitors of a form, by kind and by the previous active day of that kind.
 
     A visitor who was active between two days has exactly one active day there whose previous one

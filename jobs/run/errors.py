@@ -1,4 +1,4 @@
-"""The one place where an error becomes one line on standard error and an exit status.
+"""The one place where errors are put into words for people, and become exit statuses.
 
 0 is done and 2 wrong usage, as click has them.
 """
@@ -20,11 +20,15 @@ SOME_REJECTED: Final = 3
 ALREADY_RUNNING: Final = 75
 
 
-class CommandFailed(Exception):
-    """The command cannot do its work, or not all of it. The message is for its user."""
+class Told(Exception):
+    """An error with a message for people, which is told as it is."""
 
 
-class AlreadyRunning(Exception):
+class CommandFailed(Told):
+    """The command cannot do its work, or not all of it."""
+
+
+class AlreadyRunning(Told):
     """Another process holds the lease of this job."""
 
 
@@ -46,16 +50,19 @@ def one_line_errors() -> Iterator[None]:
         sys.exit(FAILED)
 
 
-def explained(error: Exception) -> str:
-    """An error in one line, for the user of a command."""
+def explained(error: BaseException) -> str:
+    """Why a command ended, in one line for its user, and for the record of its run."""
     # Imported here: the databases' drivers load pandas, which the help and a mistyped word do without.
     import adbc_driver_manager
 
-    from warehouse.connections.errors import defect, is_outage, unanswered
-    from warehouse.operations.imports import EventsPurged
+    from warehouse.connections.errors import defect, in_one_line, is_outage, unanswered
 
-    if isinstance(error, CommandFailed | SettingError | EventsPurged):
+    if isinstance(error, SystemExit):
+        return f"exit status {error.code}"
+    if _is_told(error) or isinstance(error, click.ClickException):
         return str(error)
+    if isinstance(error, OSError | MemoryError):
+        return f"this machine refuses: {in_one_line(error)}"
     if is_outage(error):
         return unanswered(error)
     if isinstance(error, adbc_driver_manager.Error):
@@ -63,8 +70,15 @@ def explained(error: Exception) -> str:
     return defect(error)
 
 
-def in_one_line(error: BaseException) -> str:
-    """The text of an error; the database's own where SQLAlchemy has wrapped it."""
-    from warehouse.connections.errors import without_password
+def blamed(error: BaseException) -> str:
+    """Why a batch, a file or a worker failed, in one line beside its name: what it is not blamed for ends the
+    command, or is told by `explained`."""
+    from warehouse.connections.errors import with_type
 
-    return without_password(" ".join(str(getattr(error, "orig", None) or error).split()))
+    return str(error) if _is_told(error) else with_type(error)
+
+
+def _is_told(error: BaseException) -> bool:
+    from warehouse.operations.imports import EventsPurged
+
+    return isinstance(error, Told | SettingError | EventsPurged)

@@ -6,22 +6,18 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
-import click
-
 from jobs.run import signals
 from jobs.run.clock import now_micros
 from jobs.run.console import waiting_line
-from jobs.run.errors import AlreadyRunning, CommandFailed
+from jobs.run.errors import AlreadyRunning, CommandFailed, explained
 from jobs.run.heartbeat import Heartbeat, beating
 from jobs.run.phases import measured, phase
 from warehouse import settings
 from warehouse.connections.arrow import ArrowConnection, open_arrow
-from warehouse.connections.errors import without_password
 from warehouse.editions.pending_batches import Batch
 from warehouse.migrations.migrate import open_migrated
 from warehouse.operations import job_runs
 from warehouse.operations.process_id import display_name
-from warehouse.setting_values import SettingError
 
 
 @contextmanager
@@ -152,7 +148,9 @@ class JobRun:
         if isinstance(error, signals.Stopped):
             state, self.record.error = job_runs.STOPPED, str(error)
         elif error is not None or self.record.error:
-            state, self.record.error = job_runs.FAILED, self.record.error or _text(error)
+            state = job_runs.FAILED
+            if error is not None and not self.record.error:
+                self.record.error = explained(error)
         with suppress(Exception):
             try:
                 self.connection.rollback()
@@ -171,11 +169,3 @@ class JobRun:
         self.record.error = "stopped in the middle of a batch, which was rolled back"
         with suppress(Exception), open_arrow(self._url, wait_for_locks=False) as connection:
             self._close(connection, job_runs.STOPPED)
-
-
-def _text(error: BaseException | None) -> str:
-    if isinstance(error, SystemExit):
-        return f"exit status {error.code}"
-    if isinstance(error, CommandFailed | SettingError | click.ClickException):
-        return str(error)
-    return without_password(" ".join(f"{type(error).__name__}: {error}".split()))

@@ -15,7 +15,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from warehouse import settings
 from warehouse.domain.cron import cron
 from warehouse.operations.schedulers import BACKUP, INTERVAL_ANCHOR, REFRESH
-from warehouse.operations.shop_pulls import Pull
+from warehouse.operations.shop_pulls import JOB, Pull
 
 DROPPED: Final = "dropped"
 
@@ -32,6 +32,10 @@ class Job:
     when: str
     cron: str = ""
     every_seconds: int = 0
+
+    @property
+    def is_pull(self) -> bool:
+        return self.name.startswith(JOB)
 
     @property
     def trigger(self) -> Trigger:
@@ -67,8 +71,9 @@ def stored_job(stored: dict[str, Any]) -> Job:
     return Job(stored["job"], tuple(stored["command"].split()), **values)
 
 
-def schedule() -> tuple[Job, ...]:
-    """The jobs under the present settings. Raises SettingError."""
+def schedule(pulls: Iterable[Pull] = ()) -> tuple[Job, ...]:
+    """The jobs under the present settings, and those of these pulls that do not run by hand only. Raises
+    SettingError."""
     refresh = settings.REFRESH_MINUTES.get()
     landing = settings.LANDING_POLL_SECONDS.get()
     backup = settings.BACKUP_CRON.get()
@@ -87,15 +92,11 @@ def schedule() -> tuple[Job, ...]:
             every_seconds=landing,
         ),
         Job(DROPPED, (DROPPED,), "every second, if a member dropped a file", every_seconds=1),
-    )
-
-
-def pull_jobs(pulls: Iterable[Pull]) -> tuple[Job, ...]:
-    """The jobs of the pulls that do not run by hand only."""
-    return tuple(
-        _at(pull.job, ("pull", pull.source, "--name", pull.name), pull.schedule)
-        for pull in pulls
-        if pull.schedule
+        *(
+            _at(pull.job, ("pull", pull.source, "--name", pull.name), pull.schedule)
+            for pull in pulls
+            if pull.schedule
+        ),
     )
 
 

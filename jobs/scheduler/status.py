@@ -9,7 +9,7 @@ from jobs.importing.rejects import rejects_by_reason
 from jobs.landing import folder
 from jobs.run.errors import CommandFailed
 from jobs.scheduler import host_findings
-from jobs.scheduler.schedule import Job, pull_jobs, stored_job
+from jobs.scheduler.schedule import Job, schedule, stored_job
 from jobs.scheduler.signs_of_life import claim_in_hand, waiting_files
 from warehouse import settings
 from warehouse.catalogue import LOGIC_VERSION
@@ -37,13 +37,11 @@ ORDER BY s.shop_id
 _NONE_WAITING: Row = {"rows": 0, "batches": 0, "oldest": 0, "newest": 0}
 
 
-def status(
-    connection: ArrowConnection, window_days: int, jobs: tuple[Job, ...], root: Path, now: int
-) -> Row:
+def status(connection: ArrowConnection, window_days: int, root: Path, now: int) -> Row:
     """The report of `status --json`: instants as ISO 8601 texts (null: not yet), `problems` as texts.
 
-    `jobs` is the schedule of the environment, which is shown where no scheduler runs; `root` is the landing
-    folder. Commits.
+    `root` is the landing folder. Where no scheduler runs, the schedule is that of one that is started here.
+    Commits.
     """
     shops = _shops(connection, window_days, now)
     runs = {row["job"]: _run(row) for row in job_runs.last_of_each(connection, now)}
@@ -65,10 +63,7 @@ def status(
         ),
     )
     connection.commit()
-    if working:
-        jobs = tuple(stored_job(job) for job in working[0].schedule)
-    else:
-        jobs += pull_jobs(pulls)
+    jobs = map(stored_job, working[0].schedule) if working else schedule(pulls)
     return {
         "warehouse": display_url(connection.url),
         "problems": [finding.message for finding in findings],

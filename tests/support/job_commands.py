@@ -81,7 +81,7 @@ class Commands(Warehouse):
 
     def one_batch_at_a_time(self) -> None:
         """Have every batch count as so large that a rollup takes each by itself."""
-        self.change("UPDATE import_batch SET rows = 400000")
+        self.change("UPDATE import_batch SET rows = 550000")
 
     def many_batches_at_a_time(self) -> None:
         """The opposite, and as it was."""

@@ -7,6 +7,7 @@ import pandas as pd
 
 from jobs.facts.facts import Facts
 from jobs.rollups import ROLLUPS
+from jobs.rollups.parts import DailyRows
 from warehouse.catalogue import SUMMARY
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, NO_DAY
 from warehouse.domain.vocabulary import UNATTRIBUTED
@@ -97,8 +98,8 @@ def rolled(name: str, of: Facts) -> list[dict[str, Any]]:
     return rows(name, ROLLUPS[name](of))
 
 
-def rows(name: str, result: pd.DataFrame) -> list[dict[str, Any]]:
-    columns = list(SUMMARY[name].columns)
+def rows(name: str, daily: DailyRows) -> list[dict[str, Any]]:
+    columns, result = list(SUMMARY[name].columns), pd.DataFrame(daily)
     assert list(result.columns) == columns
     assert {str(dtype) for dtype in result.dtypes} == {"int64"}
     assert not result.duplicated(columns[: -len(SUMMARY[name].measures)]).any()

@@ -24,6 +24,7 @@ from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.operations.conditions import counts
 from warehouse.settings import SETTINGS
+from warehouse.tables.base import metadata
 from web.openapi.responses import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +73,12 @@ def ask(call: str, demo: demo_service.Demo) -> object:
     answer = json.loads(finished.stdout)
     assert "data" in answer, answer
     return answer["data"]
+
+
+def test_the_way_of_an_order_names_tables_that_there_are() -> None:
+    section = JOBS.split("\n## How a figure changes\n", 1)[1].split("\n## ", 1)[0]
+    named = set(re.findall(r"\b(?:raw|fact|daily)_[a-z_]+", section))
+    assert {"raw_order", "fact_order", "daily_attribution"} <= named <= set(metadata.tables)
 
 
 def test_the_quick_start_is_two_commands() -> None:

@@ -58,7 +58,6 @@ class ArrowConnection(ABC):
         # Called with the process that holds a lock that this connection waits for, "" if unknown.
         self.on_lock_wait: Callable[[str], None] = lambda _holder: None
         self._in_transaction = False
-        self._prefers_index_lookups = False
         self._connection = backend.adbc_connect()
         try:
             # Some of SQLite's settings cannot be made in a transaction.
@@ -83,14 +82,6 @@ class ArrowConnection(ABC):
     @abstractmethod
     def _set_up(self) -> None:
         """Make the settings of a job's session."""
-
-    def second_connection(self) -> Self:
-        """Another connection to the same warehouse, with transactions of its own."""
-        second = type(self)(self._backend)
-        second.on_lock_wait = self.on_lock_wait
-        if self._prefers_index_lookups:
-            second.prefer_index_lookups()
-        return second
 
     def execute(self, sql: str, *values: Cell) -> None:
         self._run(lambda cursor: self._execute(cursor, sql, values))
@@ -220,7 +211,6 @@ class ArrowConnection(ABC):
 
     def prefer_index_lookups(self) -> None:
         """From here on, look up every set of staged keys by index. Commits."""
-        self._prefers_index_lookups = True
 
     def analyze(self, table: str) -> None:
         """Update what the database's planner knows of a table."""
@@ -353,7 +343,6 @@ class PostgresConnection(ArrowConnection):
         self.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
 
     def prefer_index_lookups(self) -> None:
-        super().prefer_index_lookups()
         # The planner knows nothing of the rows of a temporary table: it would read all facts for
         # every set of staged keys.
         for plan in ("hashjoin", "mergejoin"):

@@ -97,7 +97,7 @@ def is_damaged(error: BaseException) -> bool:
 
 def unanswered(error: BaseException) -> str:
     """One line for a user whose command the warehouse does not answer."""
-    said = without_password(" ".join(str(getattr(error, "orig", None) or error).split()))
+    said = in_one_line(error)
     line = f"the warehouse does not answer: {said}"
     if any(words in said for words in _FULL_MESSAGES):
         line += (
@@ -105,6 +105,18 @@ def unanswered(error: BaseException) -> str:
             "run less at once; jobs/README.md has the sum, under PostgreSQL"
         )
     return line
+
+
+def in_one_line(error: BaseException) -> str:
+    """The text of an error, or its type where it has none; the database's own where SQLAlchemy has wrapped
+    it."""
+    text = " ".join(str(getattr(error, "orig", None) or error).split())
+    return without_password(text) or type(error).__name__
+
+
+def with_type(error: BaseException) -> str:
+    """The type and the text of an error, in one line."""
+    return without_password(" ".join(f"{type(error).__name__}: {error}".split()))
 
 
 def is_collision(error: BaseException) -> bool:
@@ -133,7 +145,7 @@ def _passwords(url: URL) -> list[str]:
     return [url.password or "", *(text for name in SECRETS for text in query.get(name, ()))]
 
 
-def defect(error: Exception) -> str:
+def defect(error: BaseException) -> str:
     """An error that nobody foresaw, in one line: what went wrong, and the lines of this program that
     led there, the innermost first. Commands show their users no stack trace."""
     lines = []
@@ -141,5 +153,5 @@ def defect(error: Exception) -> str:
         path = Path(frame.filename)
         if path.is_relative_to(_ROOT) and path.relative_to(_ROOT).parts[0] in _PACKAGES:
             lines.append(f"{path.relative_to(_ROOT)}:{frame.lineno}")
-    message = without_password(" ".join(f"{type(error).__name__}: {error}".split()))
-    return f"a defect of this program, please report it: {message} ({' < '.join(reversed(lines))})"
+    led_there = " < ".join(reversed(lines))
+    return f"a defect of this program, please report it: {with_type(error)} ({led_there})"

@@ -35,7 +35,7 @@ from web.collector.calls import (
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter, NotWritten
 from web.collector.limits import SendLimits
-from web.collector.uncollected import UncollectedCounts
+from web.collector.warehouse_writer import WarehouseWriter
 from web.http import response_headers
 from web.http.current_request import (
     CurrentRequest,
@@ -82,7 +82,7 @@ class Collector:
     keys: KnownKeys
     writer: LandingWriter
     limits: SendLimits
-    uncollected: UncollectedCounts
+    warehouse_writer: WarehouseWriter
     clock: Callable[[], int]
     observe: Callable[[HandledPost], None] = lambda _post: None
     # Threads are left for those that ask whether the process lives.
@@ -92,7 +92,7 @@ class Collector:
         """Write what waits, and let go of everything."""
         self.writer.close()
         self.keys.close()
-        self.uncollected.close()
+        self.warehouse_writer.close()
         self.limits.close()
 
 
@@ -183,12 +183,12 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
     # A library for servers names the visitor's user agent in the call, if it knows it.
     agent = request.headers.get("User-Agent", "") if origin else ""
     reduced = reduce_calls(posted, key, agent, now)
-    shared.uncollected.add(key.shop_key, NO_ID, reduced.outcomes[NO_ID])
+    shared.warehouse_writer.add(key.shop_key, NO_ID, reduced.outcomes[NO_ID])
     if reduced.lines:
         kept = reduced.outcomes[TAKEN]
         _check_wait(limits.count_kept(str(text), address, kept, now), "This write key", "events")
         seconds = limits.count_bytes(key.shop_id, len(reduced.lines), now)
-        shared.uncollected.add(key.shop_key, TOO_MANY_BYTES, kept if seconds else 0)
+        shared.warehouse_writer.add(key.shop_key, TOO_MANY_BYTES, kept if seconds else 0)
         _check_wait(seconds, "This shop", "bytes")
         try:
             shared.writer.append(reduced.lines, reduced.forms)
@@ -199,7 +199,7 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
                 f"The events cannot be written: {error}. Send them again in 10 s.",
                 _DISK_RETRY,
             ) from None
-        shared.uncollected.see(key.shop_key, reduced.sightings)
+        shared.warehouse_writer.see(key.shop_key, reduced.sightings)
     g.outcomes, g.bytes = reduced.outcomes, len(reduced.lines)
     return _json(_SUCCESS)
 

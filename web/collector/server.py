@@ -16,7 +16,7 @@ from web.collector.app import Collector, create_collector
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter
 from web.collector.limits import SendLimits
-from web.collector.uncollected import UncollectedCounts
+from web.collector.warehouse_writer import WarehouseWriter
 from web.db.database import Database
 from web.http.request_log import log_trouble
 from web.server.wsgi_server import begin_worker, run_processes, watched
@@ -39,7 +39,7 @@ def _load_collector(secret: bytes, rate_buckets: str, is_measured: bool) -> Any:
         keys=KnownKeys(database, log_trouble),
         writer=LandingWriter(IMPORT_DIR.get(), on_trouble=log_trouble),
         limits=SendLimits(rate_buckets, secret),
-        uncollected=UncollectedCounts(database, wall_clock, log_trouble),
+        warehouse_writer=WarehouseWriter(database, wall_clock, log_trouble),
         clock=wall_clock,
         observe=metrics.observe if metrics else lambda _post: None,
     )

@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from jobs.pipeline.batching import BATCH_ROWS
 from tests.support.dask_cluster import Cluster, dask_cluster
 from tests.support.import_files import event, form, order
 from tests.support.job_commands import Commands
@@ -14,7 +15,7 @@ SHOPS: Final = 16
 # One of orders and one of events for each.
 ALL_BATCHES: Final = 2 * SHOPS
 # One of two workers holds an eighth of all at once: two shops.
-ROWS_PER_BATCH: Final = 50_000
+ROWS_PER_BATCH: Final = BATCH_ROWS // SHOPS
 
 
 def make_shops(commands: Commands) -> None:

@@ -37,7 +37,7 @@ def test_answers_are_the_oracles_although_a_worker_is_killed(
     given = world(1, size=24)
     for kind in KINDS:
         postgres_commands.take(kind, given.records[kind])
-    postgres_commands.change("UPDATE import_batch SET rows = 400000 WHERE shop_key <> 0")
+    postgres_commands.change("UPDATE import_batch SET rows = 550000 WHERE shop_key <> 0")
     with slow_batch(postgres_commands.url, some_batch(postgres_commands)) as slow:
         driver = postgres_commands.start("rollup", "--executor", cluster.address)
         killed = slow.kill_worker()

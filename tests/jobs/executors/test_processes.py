@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, make_url, select
 
 from jobs.executors.processes import Processes
-from jobs.executors.worker import DONE, Request, own_build, work
+from jobs.executors.worker import DONE, Request, fingerprint, work
 from jobs.pipeline.plan import roll_up
 from jobs.run.clock import now_micros
 from jobs.run.job_run import JobRun
@@ -46,8 +46,8 @@ def request(connection: ArrowConnection, editions: list[int], claimed_rows: int 
     """The request of a run of this process to a worker."""
     record, now = job_runs.Record("rollup", ""), now_micros()
     job_runs.begin(connection, record, now)
-    build = own_build(connection)
-    return Request(build, record.run_id, now, editions, False, claimed_rows, "1 shop").as_text()
+    own = fingerprint(connection)
+    return Request(own, record.run_id, now, editions, False, claimed_rows, "1 shop").as_text()
 
 
 def test_sqlite_has_one_writer(sqlite_commands: Commands) -> None:
@@ -88,7 +88,7 @@ def test_a_second_rollup_does_what_the_first_does_not_hold(postgres_commands: Co
         first = postgres_commands.start("rollup")
         slow.wait_for_worker()
         second = postgres_commands.start("rollup")
-        # The first one holds 400,000 rows.
+        # The first one holds half of them.
         postgres_commands.wait_until(f"SELECT COUNT(*) = {SHOPS // 2} FROM shop WHERE edition <> 0")
         slow.release()
         first.finish()

@@ -269,7 +269,7 @@ def test_an_import_that_was_killed_can_be_undone(jobs: Commands) -> None:
     "place",
     [
         "jobs.importing.undo.remove_rows",
-        "jobs.pipeline.derive.add_deltas",
+        "jobs.pipeline.removal.count_rows_left",
         "jobs.pipeline.removal.delete_staged_events",
     ],
 )

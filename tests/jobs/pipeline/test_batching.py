@@ -1,68 +1,40 @@
-"""Groups: every batch once and in its turn, within bounds; groups that are being read stay first."""
+"""Groups: every batch once and in its turn, within bounds; and what a run claims for them."""
 
-from itertools import chain
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.pipeline.batching import BATCH_ROWS, next_claims, next_groups
+from jobs.pipeline.batching import BATCH_ROWS, next_batches, next_claims
 from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 
 
-def batches(rows: list[int], first: int = 0) -> list[Batch]:
+def batches(rows: list[int]) -> list[Batch]:
     """Batches of one edition, each a turn of its own."""
     return [
-        {"edition": 1, "shop_key": 1, "batch_id": first + number, "rows": count, "turn": number}
+        {"edition": 1, "shop_key": 1, "batch_id": number, "rows": count, "turn": number}
         for number, count in enumerate(rows)
     ]
 
 
-def ids(of: list[list[Batch]]) -> list[list[int]]:
-    return [[batch["batch_id"] for batch in group] for group in of]
-
-
 @given(rows=st.lists(st.integers(1, BATCH_ROWS), max_size=40))
 def test_each_batch_once_and_within_bounds(rows: list[int]) -> None:
-    started: list[list[Batch]] = []
     left, taken = batches(rows), []
-    while found := next_groups(left, started):
-        assert found[: len(started)] == started
-        assert len(found) <= 2
-        for group in found:
-            assert len(group) == 1 or sum(batch["rows"] for batch in group) <= BATCH_ROWS
-        first, *started = found
-        taken += [batch["batch_id"] for batch in first]
-        left = [batch for batch in left if batch not in first]
+    while group := next_batches(left, BATCH_ROWS):
+        assert group[0] == left[0]
+        assert sum(batch["rows"] for batch in group) <= BATCH_ROWS
+        taken += [batch["batch_id"] for batch in group]
+        left = [batch for batch in left if batch not in group]
     assert sorted(taken) == list(range(len(rows)))
 
 
-def test_groups_grow() -> None:
-    started: list[list[Batch]] = []
-    left, sizes = batches([20_000] * 100), []
-    while found := next_groups(left, started):
-        first, *started = found
-        sizes.append(sum(batch["rows"] for batch in first))
-        left = [batch for batch in left if batch not in first]
-    assert sizes == [60_000, 180_000, *[400_000] * 4, 160_000]
+def test_a_turn_of_more_rows_is_a_group() -> None:
+    large, small = batches([BATCH_ROWS + 1, 1])
+    assert next_batches([large, small], BATCH_ROWS) == [large]
 
 
 def test_a_small_backlog_is_one_group() -> None:
-    assert ids(next_groups(batches([1] * 50), [])) == [list(range(50))]
-    assert next_groups([], []) == []
-
-
-@pytest.mark.parametrize("lost", [0, 2])
-def test_started_groups_are_dropped_if_one_of_their_batches_is_no_longer_pending(lost: int) -> None:
-    ready = batches([200_000] * 8)
-    _, *started = next_groups(ready, [])
-    left = [batch for batch in ready if batch["batch_id"] != lost]
-    found = next_groups(left, started)
-    if lost in chain(*ids(started)):
-        assert found[0] == left[:1]
-    else:
-        assert found[: len(started)] == started
-    assert lost not in chain(*ids(found))
+    small = batches([1] * 50)
+    assert next_batches(small, BATCH_ROWS) == small
+    assert next_batches([], BATCH_ROWS) == []
 
 
 def shops(rows: int, count: int, batches: int = 1) -> dict[int, Backlog]:
@@ -70,8 +42,8 @@ def shops(rows: int, count: int, batches: int = 1) -> dict[int, Backlog]:
     return {number: Backlog(rows, batches) for number in range(1, count + 1)}
 
 
-def test_a_run_claims_about_two_portions_and_leaves_the_rest_to_others() -> None:
-    backlogs, wanted = shops(BATCH_ROWS, 6), set(range(1, 7))
+def test_a_run_claims_a_group_of_rows_and_leaves_the_rest_to_others() -> None:
+    backlogs, wanted = shops(BATCH_ROWS // 2, 6), set(range(1, 7))
     assert next_claims(backlogs, wanted, set()) == [1, 2]
     assert next_claims(backlogs, wanted, {3}) == [1]
     assert next_claims(backlogs, wanted, {1, 2}) == []

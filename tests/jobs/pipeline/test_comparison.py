@@ -178,7 +178,7 @@ def test_all_finds_each_column_that_is_wrong(commands: Commands) -> None:
                     if table.name not in {place for _, place, _ in found}:
                         unseen.append(f"{table.name}.{name}")
 
-        plan.while_held(run, edition, compare)
+        plan.while_held(run, [edition], compare)
     assert unseen == []
 
 
@@ -202,7 +202,7 @@ def test_a_text_that_nothing_names_may_be_stored(commands: Commands) -> None:
                 assert [place for _, place, _ in found] == ["dim_text"]
                 connection.rollback()
 
-        plan.while_held(run, edition, compare)
+        plan.while_held(run, [edition], compare)
 
 
 @pytest.mark.parametrize("parts", [1, 3])

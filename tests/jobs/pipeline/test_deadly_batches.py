@@ -140,7 +140,7 @@ def test_the_workers_of_an_executor_survive_it_too(postgres_commands: Commands) 
     """But for the first one."""
     commands = postgres_commands
     deadly(commands, "dies")
-    commands.change("UPDATE import_batch SET rows = 400000 WHERE shop_key <> 0")
+    commands.change("UPDATE import_batch SET rows = 550000 WHERE shop_key <> 0")
     said = rollup(commands, "--executor", "processes:2").finish(1)
     assert said.count("a worker has died") == 1
     assert commands.orders_of_shops() == OTHERS

@@ -111,7 +111,7 @@ def test_no_visitor_is_nobody() -> None:
 @examples(30)
 @given(some_facts())
 def test_links_give_the_distinct_visitors_of_every_range(some: Facts) -> None:
-    result = [*ROLLUPS["visitor"](some).itertuples()]
+    result = [*pd.DataFrame(ROLLUPS["visitor"](some)).itertuples()]
     for visitor_type, level, within in product(VISITOR_TYPES, VISITOR_LEVELS, (1, 2, 31, 400)):
         ours = [
             row for row in result if row.kind == kind(visitor_type, level) and row.delay < within

@@ -53,6 +53,9 @@ def test_a_defect_is_one_line_that_says_where(
     assert line.startswith("Error: a defect of this program, please report it: KeyError: ")
     assert "nobody foresaw this" in line
     assert "(jobs/commands/purge.py:" in line
+    (run,) = (run for run in sqlite_commands.status()["runs"] if run["job"] == "purge")
+    # The record is written where fewer lines have led to it.
+    assert line.startswith(f"Error: {run['error'].removesuffix(')')}")
 
 
 def test_a_run_whose_process_died_shows_as_died(commands: Commands) -> None:

@@ -16,7 +16,7 @@ from web.collector.app import Collector, HandledPost, create_collector
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter
 from web.collector.limits import SendLimits
-from web.collector.uncollected import UncollectedCounts
+from web.collector.warehouse_writer import WarehouseWriter
 from web.db.database import Database
 
 ORIGIN = "https://shop.example"
@@ -70,7 +70,7 @@ def shared(
         keys=KnownKeys(database, troubles.append),
         writer=LandingWriter(landing, on_trouble=troubles.append),
         limits=SendLimits(None, b"secret"),
-        uncollected=UncollectedCounts(database, clock, troubles.append, write_seconds=0.05),
+        warehouse_writer=WarehouseWriter(database, clock, troubles.append, write_seconds=0.05),
         clock=clock,
         observe=handled.append,
     )

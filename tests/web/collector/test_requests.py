@@ -27,7 +27,7 @@ from web.collector.calls import MAX_BATCH_BYTES, MAX_EVENT_BYTES
 from web.collector.known_keys import KnownKeys
 from web.collector.landing_writer import LandingWriter
 from web.collector.limits import SendLimits
-from web.collector.uncollected import UncollectedCounts
+from web.collector.warehouse_writer import WarehouseWriter
 from web.db.database import Database
 
 VIEW = {
@@ -272,7 +272,7 @@ def limited(
         KnownKeys(database, print),
         LandingWriter(landing),
         SendLimits(str(tmp_path / "counts.db"), b"secret"),
-        UncollectedCounts(database, clock, print, write_seconds=0.05),
+        WarehouseWriter(database, clock, print, write_seconds=0.05),
         clock,
     )
     wait_until(lambda: shared.keys.were_read)
@@ -398,7 +398,7 @@ def test_a_warehouse_that_is_down(
         KnownKeys(served, troubles.append),
         LandingWriter(tmp_path / "landing"),
         SendLimits(None, b""),
-        UncollectedCounts(served, clock, troubles.append, write_seconds=0.05),
+        WarehouseWriter(served, clock, troubles.append, write_seconds=0.05),
         clock,
     )
     client = create_collector(shared).test_client()

@@ -1,7 +1,7 @@
 """Which session is a visitor's first with a form (contract 4, endpoint 10)."""
 
 from jobs.facts.changes import Versions
-from jobs.facts.first_sessions import pairs_losing_first, pairs_of, with_first_sessions
+from jobs.facts.sessions import pairs_losing_first, pairs_of, with_first_sessions
 from tests.support.fact_frames import Row, sessions
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import pandas as pd
 
-from jobs.arrays.columns import Columns, int_column, to_frame
+from jobs.arrays.columns import Columns, int_column
 from jobs.arrays.group_keys import Column
 from warehouse.catalogue import SUMMARY
 from warehouse.daily import group_sum
@@ -18,6 +17,9 @@ from warehouse.domain.time import NO_DAY
 
 # A column of the rows by its name, the same number for every row, or a column of its own.
 Value: TypeAlias = str | int | Column
+
+DailyRows: TypeAlias = dict[str, Column]
+"""Rows of a daily summary: its columns by name, each combination of dimensions once."""
 
 
 @dataclass(frozen=True)
@@ -36,16 +38,11 @@ def part(rows: Columns, **columns: Value) -> Part:
     return Part(rows, columns)
 
 
-def total(name: str, *parts: Part) -> pd.DataFrame:
+def total(name: str, *parts: Part) -> DailyRows:
     """The parts' measures summed: the summary's columns, one row for each distinct combination.
 
     Rows without a day (NO_DAY) are left out: something that has not happened counts nowhere.
     """
-    return to_frame(sums(name, *parts))
-
-
-def sums(name: str, *parts: Part) -> dict[str, Column]:
-    """As `total`, but as arrays by column."""
     summary = SUMMARY[name]
     dims = ("edition", "day", *summary.dims, *summary.packed_dims)
     # Each part is summed by itself first: only the few sums are then filled up with zeros.

@@ -21,7 +21,7 @@ _ALIVE_SECONDS: Final = 30
 _MOST_SIGHTINGS: Final = 10_000
 
 
-class UncollectedCounts:
+class WarehouseWriter:
     """One per process; it writes until `close()`. A process that is killed loses those of two seconds,
     and while the warehouse does not answer they wait."""
 
@@ -44,7 +44,7 @@ class UncollectedCounts:
         self._seen_at = 0
         self._is_failing = False
         self._ends = Event()
-        self._thread = Thread(target=self._run, name="uncollected-counts", daemon=True)
+        self._thread = Thread(target=self._run, name="warehouse-writer", daemon=True)
         self._thread.start()
 
     def add(self, shop_key: int, reason: str, calls: int) -> None:

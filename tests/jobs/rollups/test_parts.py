@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from jobs.arrays.group_keys import Column, group_keys, index_of
-from jobs.rollups.group_sum import part, total
+from jobs.rollups.parts import part, total
 from tests.support.rollup_frames import rows
 from warehouse.domain.time import NO_DAY
 
