@@ -44,6 +44,15 @@ THOROUGH: Final = (
     "jobs/scheduler/test_scheduler.py::test_a_child_that_outlives_a_killed_scheduler_does_no_harm",
     "jobs/commands/test_start.py::test_when_one_dies_all_end",
     "web/collector/test_processes.py::test_each_answered_event_is_in_the_figures_once",
+    # of a dear test, all values but one
+    "jobs/pipeline/test_comparison.py::test_a_backfill_mends_what_followed_from_the_rows_of_its_days[postgresql-1]",
+    *(
+        f"warehouse/editions/test_editions.py::test_no_transaction_of_a_drop_deletes_more_than_the_bound[{values}]"
+        for values in (
+            "postgresql-abcde-4-portions_of_a_table1",
+            "postgresql-abc-12-portions_of_a_table2",
+        )
+    ),
     # clusters, poolers, and several processes at once
     "jobs/executors/test_dask_cluster.py",
     "jobs/executors/test_plain_results.py",

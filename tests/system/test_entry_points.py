@@ -18,6 +18,7 @@ from tests.support.import_files import as_ndjson, form, order
 from tests.support.job_commands import SHOP, Commands
 from tests.support.serving import WORKERS, ask, await_workers, free_port
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.tiers import thorough
 from tests.web.collector.lines import files_of
 
 
@@ -85,7 +86,7 @@ def test_a_signal_before_anything_is_set_up(commands: Commands, tmp_path: Path) 
     assert commands.rows("SELECT COUNT(*) FROM job_run WHERE job = 'rollup'") == [0]
 
 
-@pytest.mark.parametrize("words", [("--help",), ("fields", "events"), ("status",)])
+@pytest.mark.parametrize("words", [("fields", "events"), *thorough([("--help",), ("status",)])])
 def test_an_output_that_nobody_reads_ends_a_command(
     commands: Commands, words: tuple[str, ...]
 ) -> None:
