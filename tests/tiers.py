@@ -58,7 +58,6 @@ THOROUGH: Final = (
     "jobs/executors/test_plain_results.py",
     "jobs/executors/test_processes.py::test_processes_share_a_rollup_and_a_rebuild",
     "jobs/executors/test_processes.py::test_a_worker_that_finds_the_first_shop_taken_goes_on_with_the_others",
-    "jobs/executors/test_processes.py::test_progress_is_what_the_warehouse_says",
     "jobs/scheduler/test_scheduler.py::test_files_that_another_scheduler_imports_are_looked_at_again",
     "system/test_connection_limits.py",
     "system/test_processes.py",
