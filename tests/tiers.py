@@ -1,7 +1,8 @@
 """What `make test` leaves to `make test-all`.
 
-`make test` is everything on SQLite, a core on PostgreSQL, and one browser, in five minutes. `make test-all`
-has all of it. Nothing lands without both; a test is here since its fault is rare, not since it matters less.
+`make test` is every rule once, on SQLite or in a core on PostgreSQL, and one browser, in five minutes.
+`make test-all` has all of it. Nothing lands without both; a test is here since its fault is rare, not since
+it matters less.
 
 An entry is a folder, a file or a test below `tests/`. Where a few values of a parameter are enough for
 `make test`, `thorough` gives the mark to the others.
@@ -106,8 +107,6 @@ BROWSER_CORE: Final = (
 # whole run sends (`tests/support/statements.py`): the cheapest that do, and the rooms about the database
 # itself. The other tests of both databases run on SQLite in `make test`.
 POSTGRES_CORE: Final = (
-    "jobs/commands/test_forget.py::test_another_shop_keeps_its_rows",
-    "jobs/commands/test_scheduled_backups.py::test_no_backup_for_two_days",
     "jobs/facts/test_kept_facts_stored.py",
     "jobs/facts/test_read_raw.py",
     "jobs/importing/test_chosen_rejects.py::test_chosen_by_kind_file_shop_and_number",
@@ -116,7 +115,6 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_imports.py::test_a_purge_forgets_old_imports",
     "jobs/importing/test_imports.py::test_a_shop_stays_and_keeps_the_currency_of_its_money",
     "jobs/importing/test_imports.py::test_accounts_and_rates",
-    "jobs/importing/test_imports.py::test_orders_that_another_import_repeated_stay",
     "jobs/importing/test_imports.py::test_the_list",
     "jobs/importing/test_inserting.py",
     "jobs/importing/test_reject_retries.py::test_a_shop_is_known_once_it_is_imported",
@@ -124,19 +122,11 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_undo_forms.py::test_forms_are_those_of_the_imports_that_stand",
     "jobs/importing/test_undo_rows.py::test_an_undone_version_passes_to_an_import_that_said_the_same",
     "jobs/importing/test_undo_rows.py::test_restated_spend_adds_versions_of_what_changed",
-    "jobs/importing/test_undo_rows.py::test_rows_are_those_of_the_imports_that_stand",
     "jobs/importing/test_undo_rows.py::test_what_is_fetched_again_each_day_adds_no_versions",
     "jobs/pipeline/test_deleted_shops.py::test_a_verify_finds_no_difference_in_a_shop_that_is_deleted",
-    "jobs/pipeline/test_failed_batches.py::test_the_first_wait_is_five_minutes_and_each_further_one_twice_as_long",
     "jobs/pipeline/test_forget_asked.py::test_a_member_touches_rejects_of_the_own_shop_alone",
-    "jobs/pipeline/test_joined_batches.py",
-    "jobs/pipeline/test_pending_batches.py::test_an_import_says_for_whom_it_waits",
-    "jobs/pipeline/test_raw_days.py::test_a_late_event_merges_with_what_was_kept",
     "jobs/pulls/test_pulls.py::test_a_pull_runs_by_its_job_s_name_and_once_at_a_time",
-    "jobs/scheduler/test_conditions.py::test_a_batch_that_is_set_aside_does_not_wait",
     "jobs/scheduler/test_conditions.py::test_a_pull_that_fails",
-    "jobs/scheduler/test_conditions.py::test_every_door_says_what_needs_an_operator",
-    "jobs/scheduler/test_landing_conditions.py::test_landed_files_that_another_host_sees",
     "warehouse/backups/test_refusals.py::test_refused_without_force_where_there_is_data",
     "warehouse/connections",
     "warehouse/daily",
@@ -146,14 +136,12 @@ POSTGRES_CORE: Final = (
     "warehouse/tenants/test_export.py::test_a_file_that_is_there_stays",
     "warehouse/tenants/test_export.py::test_of_two_versions_of_one_instant_only_the_standing_one_is_exported",
     "web/api/test_ad_spend.py::test_inverse_and_crossed_rates",
-    "web/api/test_all_steps.py",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
     "web/auth/test_most_keys.py::test_a_rotation_needs_room_for_the_old_key_while_that_works",
     "web/auth/test_sessions.py",
     "web/auth/test_sign_in_limits.py::test_a_known_browser_has_a_count_of_its_own",
     "web/cli/test_shops.py",
-    "web/dashboard/test_data_persons.py::test_a_person_is_forgotten_by_the_next_refresh",
     "web/dashboard/test_data_persons.py::test_rows_under_other_identifiers_of_the_person_are_counted",
     "web/dashboard/test_data_rejects.py::test_a_retry_and_its_outcome",
     "web/dashboard/test_data_rejects.py::test_only_members_who_manage_connections_see_it",
@@ -170,15 +158,28 @@ POSTGRES_CORE: Final = (
 POSTGRES_ALONE: Final = (
     "contract/test_equal_age.py::test_a_world_at_any_age",
     "contract/test_life.py::test_a_world_keeps_its_answers",
+    "jobs/commands/test_forget.py::test_another_shop_keeps_its_rows",
     "jobs/commands/test_forget.py::test_imports_of_kept_orders_can_be_undone",
+    "jobs/commands/test_scheduled_backups.py::test_no_backup_for_two_days",
     "jobs/importing/test_imports.py::test_events_that_another_import_repeated_stay",
+    "jobs/importing/test_imports.py::test_orders_that_another_import_repeated_stay",
+    "jobs/importing/test_undo_rows.py::test_rows_are_those_of_the_imports_that_stand",
     "jobs/pipeline/test_comparison.py::test_a_backfill_mends_what_followed_from_the_rows_of_its_days",
     "jobs/pipeline/test_comparison.py::test_all_sees_what_a_sample_found_and_alone_clears_what_it_found",
+    "jobs/pipeline/test_failed_batches.py::test_the_first_wait_is_five_minutes_and_each_further_one_twice_as_long",
+    "jobs/pipeline/test_joined_batches.py",
+    "jobs/pipeline/test_pending_batches.py::test_an_import_says_for_whom_it_waits",
+    "jobs/pipeline/test_raw_days.py::test_a_late_event_merges_with_what_was_kept",
     "jobs/pipeline/test_raw_days.py::test_what_computes_again_says_which_events_are_gone",
     "jobs/pipeline/test_raw_days.py::test_what_decides_last_is_looked_for_in_few_kept_facts",
+    "jobs/scheduler/test_conditions.py::test_a_batch_that_is_set_aside_does_not_wait",
+    "jobs/scheduler/test_conditions.py::test_every_door_says_what_needs_an_operator",
+    "jobs/scheduler/test_landing_conditions.py::test_landed_files_that_another_host_sees",
     "warehouse/editions/test_editions.py::test_no_transaction_of_a_drop_deletes_more_than_the_bound",
     "warehouse/migrations/test_data.py",
     "warehouse/tenants/test_deletion.py::test_a_deletion_that_was_killed_again_and_again_goes_on_in_the_night",
+    "web/api/test_all_steps.py",
+    "web/dashboard/test_data_persons.py::test_a_person_is_forgotten_by_the_next_refresh",
     "web/pages/test_seen_forms.py",
 )
 

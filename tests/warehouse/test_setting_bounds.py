@@ -170,11 +170,10 @@ PROGRAMS: Final = {
 }
 
 
-@pytest.mark.parametrize("process", PROGRAMS)
-def test_a_process_checks_every_setting_that_its_program_reads(process: str) -> None:
-    begin, others = PROGRAMS[process]
+def test_a_process_checks_every_setting_that_its_program_reads() -> None:
     unchecked = {
-        f"{setting.name} in {module}"
+        f"{setting.name} in {module}, by {process}"
+        for process, (begin, others) in PROGRAMS.items()
         for module in _modules(begin, others)
         for setting in _read_in(module)
         if not uses(process, setting)
