@@ -13,8 +13,10 @@ from jobs.scheduler.schedule import cron, schedule
 from tests.support.commands import children
 from tests.support.import_files import as_ndjson, order
 from tests.support.job_commands import SHOP, Commands
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.shop_builder import writing
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.connections.arrow import open_arrow
+from warehouse.connections.engine import open_engine
 from warehouse.operations import job_runs
 from warehouse.operations.process_id import display_name
 from warehouse.setting_values import SettingError
@@ -56,7 +58,10 @@ def test_the_current_job_stops_with_the_scheduler(commands: Commands) -> None:
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM edition_batch")
     (child,) = children(scheduler.pid)
-    scheduler.terminate()
+    # Nobody else writes meanwhile, so that batches are left when the job hears of it.
+    with writing(open_engine(commands.url)):
+        scheduler.terminate()
+        wait_until(lambda: scheduler.errors.count("SIGTERM received") == 2)
     output = scheduler.finish()
     assert not child.is_running()
     assert "stopped by SIGTERM" in output
