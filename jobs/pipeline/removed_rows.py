@@ -16,8 +16,8 @@ from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.editions.pending_batches import sql_list
 
 # A portion has so many times fewer raw rows than a group of batches: all that is left of its sessions and
-# orders is read and derived by the transaction that deletes them, which keeps others from writing. What a
-# purge keeps of a portion is one cell.
+# orders is read and derived by the transaction that deletes them, which keeps others from writing. A purge
+# keeps one cell of a portion.
 _PORTION_FRACTION: Final = 4
 
 _EVENT: Final = ("shop_key", "event_id")
