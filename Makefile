@@ -86,7 +86,8 @@ test: $(READY_TO_CHECK) ## run the tests that say most, in five minutes
 .PHONY: test-all
 test-all: test test-rest ## run all tests, on both databases: before anything lands
 
-# All tests that `make test` leaves out, and whether it left out what it must not.
+# All tests that `make test` leaves out, those of random examples once more with all of these, and whether it
+# left out what it must not.
 .PHONY: test-rest
 test-rest: $(READY_TO_CHECK)
 	@rm -rf var/statements/rest

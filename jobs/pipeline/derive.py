@@ -81,7 +81,7 @@ def read(
     parts, events = [], []
     with (
         closing(read_raw.events_of_touched(connection, by_shop, applying)) as read_parts,
-        # The next part is read while one is being folded: a first rollup takes a twentieth less time.
+        # The next part is read while one is being folded.
         closing(background_iter(read_parts)) as raw_parts,
     ):
         for raw in raw_parts:
