@@ -10,28 +10,30 @@ import psycopg
 from sqlalchemy import make_url
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.01
+# Longer than the server lists a connection that its client has closed, and maybe followed by the next one.
+_CLOSING_SECONDS: Final = 0.1
 # A heartbeat opens its connection after two.
 _SETTLE_SECONDS: Final = 4
-_COUNT: Final = """
-SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+_PIDS: Final = """
+SELECT pid FROM pg_stat_activity WHERE datname = current_database()
 AND backend_type = 'client backend' AND application_name <> 'counter'
 """
 
 
 class Counter:
-    """`most`: the most connections at any look."""
+    """`most`: the most connections at any look that were there a moment later too."""
 
     def __init__(self, connection: "psycopg.Connection[Any]") -> None:
         self._connection = connection
         self._over = Event()
         self._thread = Thread(target=self._look, daemon=True)
-        self.now = self.most = 0
+        self.most = 0
 
     def wait_for(self, count: int) -> None:
-        """Wait until there are so many, and then for as long as any more would take to come."""
+        """Wait until there were so many, and then for as long as any more would take to come."""
         deadline = time.monotonic() + 60
-        while self.now < count:
-            assert time.monotonic() < deadline, (self.now, self.most)
+        while self.most < count:
+            assert time.monotonic() < deadline, self.most
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         time.sleep(_SETTLE_SECONDS)
 
@@ -44,9 +46,13 @@ class Counter:
 
     def _look(self) -> None:
         while not self._over.wait(_SECONDS_BETWEEN_LOOKS):
-            row = self._connection.execute(_COUNT).fetchone()
-            self.now = row[0] if row else 0
-            self.most = max(self.most, self.now)
+            pids = self._pids()
+            if len(pids) > self.most:
+                time.sleep(_CLOSING_SECONDS)
+                self.most = max(self.most, len(pids & self._pids()))
+
+    def _pids(self) -> set[int]:
+        return {pid for (pid,) in self._connection.execute(_PIDS)}
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from web.app import close_app, create_app
 PER_API_PROCESS: Final = 34
 # A run has its own, and its heartbeat's; a third is that of the child for a batch that may end its process.
 PER_RUN: Final = 2
-# A scheduler beside it gives its signs of life.
+# A scheduler beside it gives its signs of life, and looks for dropped files.
 PER_JOB: Final = PER_RUN + 1
 # More than the two processes take in at once.
 CLIENTS: Final = 64
@@ -70,10 +70,11 @@ def test_jobs_of_a_scheduler_keep_to_their_share(postgres_commands: Commands) ->
     with counted(postgres_commands.url) as counter:
         with locked(postgres_commands.url, "edition_batch"):
             scheduler = postgres_commands.start("scheduler")
-            counter.wait_for(PER_JOB)
+            counter.wait_for(PER_RUN)
             scheduler.terminate()
         scheduler.finish()
-    assert counter.most == PER_JOB
+    # The scheduler's own lasts a moment at a time.
+    assert PER_RUN <= counter.most <= PER_JOB
 
 
 def test_processes_keep_to_their_share(postgres_commands: Commands) -> None:
