@@ -18,9 +18,9 @@ from jobs.importing.kinds.append_only import FORGOTTEN
 from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind, Written
 from jobs.importing.shops import ImportedShops, keep_shops, load_shops
 from jobs.importing.values.columns import ChunkColumns
-from jobs.run.background_iter import background_iter
 from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.connections.background_iter import background_iter
 from warehouse.domain.email_hash import EmailHasher
 from warehouse.operations import imports
 from warehouse.operations.hash_secret import email_hasher

@@ -14,7 +14,7 @@ from jobs.importing.kinds.base import Counts, Kind, Written
 from jobs.importing.reject_text import kept_text
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
-from jobs.run.background_iter import background_iter
+from warehouse.connections.background_iter import background_iter
 from warehouse.domain.email_hash import EmailHasher
 
 _MAX_ROWS: Final = 5

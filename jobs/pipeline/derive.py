@@ -34,7 +34,6 @@ from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
 from jobs.facts.rollup_units import NO_EVENTS, UnitFacts
 from jobs.rollups import ROLLUPS, difference
-from jobs.run.background_iter import background_iter
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
@@ -79,11 +78,7 @@ def read(
     """
     orders = read_raw.orders_of_touched(connection, by_shop, applying)
     parts, events = [], []
-    with (
-        closing(read_raw.events_of_touched(connection, by_shop, applying)) as read_parts,
-        # The next part is read while one is being folded.
-        closing(background_iter(read_parts)) as raw_parts,
-    ):
+    with closing(read_raw.events_of_touched(connection, by_shop, applying)) as raw_parts:
         for raw in raw_parts:
             parts.append(fold(raw, orders))
             events.append(raw.events.loc[raw.events["batch"].isin(applying), list(NO_EVENTS)])

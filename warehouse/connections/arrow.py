@@ -10,7 +10,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from itertools import islice
 from typing import Any, Final, Self
@@ -21,6 +21,7 @@ from sqlalchemy import Table
 
 from warehouse.connections.backend import Backend
 from warehouse.connections.backends import backend_of
+from warehouse.connections.background_iter import background_iter
 from warehouse.connections.errors import Unavailable
 from warehouse.connections.postgresql import PostgresBackend
 from warehouse.connections.sqlite import SqliteBackend
@@ -140,8 +141,16 @@ class ArrowConnection(ABC):
         return _in_types_of(table, self.table(sql, *values))
 
     def parts_of(self, table: Table, sql: str, most: int) -> Generator[pa.Table]:
-        """The same in parts of about `most` rows, at least one. No other part is in memory meanwhile, and the
-        connection does nothing else until the last is taken, or the generator is closed."""
+        """The same in parts of about `most` rows, at least one. While one is used, the next is read, and no
+        other is in memory. The connection does nothing else until the last is taken, or the generator is
+        closed."""
+        with (
+            closing(self._read_parts(table, sql, most)) as read,
+            closing(background_iter(read)) as parts,
+        ):
+            yield from parts
+
+    def _read_parts(self, table: Table, sql: str, most: int) -> Generator[pa.Table]:
         with self._connection.cursor() as cursor:
             self._execute(cursor, sql, ())
             self._in_transaction = True
