@@ -21,10 +21,9 @@ from werkzeug.test import TestResponse
 
 from tests.support.oracle.records import Row
 from tests.support.oracle.row_limit import LIMITS, RowLimits
+from warehouse.tables.base import metadata
 
 SCOPES = "analytics:read,customers:read,discounts:read,forms:write"
-KEEP = ("alembic_version",)
-"""Tables that the migrations, and not the imports, have filled."""
 
 
 class Product:
@@ -38,6 +37,7 @@ class Product:
         self.now = now
         self._client: Any = None
         self._keys: dict[str, str] = {}
+        self._batches = 0
 
     def load(self, kind: str, records: list[Row], rejected: int = 0) -> dict[str, int]:
         """Import records as one NDJSON file, of which so many are rejected; the counts that the
@@ -137,22 +137,27 @@ class Product:
     def empty(self) -> None:
         """Take everything out of the warehouse again."""
         engine = sa.create_engine(self.url)
-        metadata = sa.MetaData()
         with engine.begin() as connection:
-            metadata.reflect(connection)
             for table in reversed(metadata.sorted_tables):
-                if table.name not in KEEP:
-                    connection.execute(table.delete())
+                connection.execute(table.delete())
         engine.dispose()
         self.close()
-        self._client, self._keys = None, {}
+        self._client, self._keys, self._batches = None, {}, 0
 
     def in_portions(self) -> None:
-        """Have what was imported by now taken in by one process in many portions, as if it were as many
-        rows as that takes."""
+        """Have what was imported since the last call taken in by one process in many portions, as if it were
+        as many rows as that takes; and what came before in one."""
         engine = sa.create_engine(self.url)
         with engine.begin() as connection:
-            connection.execute(sa.text("UPDATE import_batch SET rows = 200000"))
+            connection.execute(
+                sa.text(
+                    "UPDATE import_batch SET rows = CASE WHEN batch_id > :before THEN 200000 ELSE 1 END"
+                ),
+                {"before": self._batches},
+            )
+            self._batches = (
+                connection.scalar(sa.text("SELECT MAX(batch_id) FROM import_batch")) or 0
+            )
         engine.dispose()
 
     def close(self) -> None:

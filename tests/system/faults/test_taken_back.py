@@ -35,15 +35,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
             yield Databases(server, folder, None)
 
 
-def run(url: str, folder: Path, *words: str, fault: Fault | None = None) -> Outcome:
-    return start(url, list(words), folder, fault or Fault()).wait()
-
-
-def done(url: str, folder: Path, *words: str) -> int:
-    """A command that nothing disturbs; how often it turned to the database."""
-    outcome = run(url, folder, *words)
+def done(url: str, folder: Path, *words: str, fault: Fault | None = None) -> None:
+    """A command that nothing disturbs. With a fault of no kind, its portions are small."""
+    outcome = start(url, list(words), folder, fault).wait()
     assert outcome.status == 0, outcome.printed
-    return outcome.calls
 
 
 class Killer:
@@ -56,7 +51,7 @@ class Killer:
     def take(self, kind: str, rows: list[Row]) -> None:
         file = self.folder / f"{kind}.ndjson"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        done(self.url, self.folder, "import", kind, str(file))
+        done(self.url, self.folder, "import", kind, str(file), fault=Fault())
 
     def hit(self, *words: str) -> None:
         """Start a command until it ends or was killed often enough. Facts and rows agree each time."""
@@ -74,7 +69,7 @@ class Killer:
         fault = Fault(
             "kill", self.rng.randrange(1, CALLS), self.rng.choice((0, self.rng.random() / 20))
         )
-        outcome = run(self.url, self.folder, *words, fault=fault)
+        outcome = start(self.url, list(words), self.folder, fault).wait()
         assert outcome.status in (0, -9), outcome.printed
         return outcome
 
