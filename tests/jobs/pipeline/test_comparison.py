@@ -164,7 +164,7 @@ def another(column: sa.Column[Any]) -> str:
 
 def test_all_finds_each_column_that_is_wrong(commands: Commands) -> None:
     take(commands, SHOP["shop_id"])
-    unseen = []
+    unseen: list[str] = []
     with running(commands) as run:
         connection, (edition,) = run.connection, current(run)
 
