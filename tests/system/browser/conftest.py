@@ -30,7 +30,8 @@ from warehouse.migrations.migrate import migrate
 from warehouse.tables import secret
 from warehouse.tables.base import metadata
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The first is Chromium without windows: it takes two thirds of the processor time.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
