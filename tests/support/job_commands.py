@@ -1,6 +1,7 @@
 """`python -m jobs` on one warehouse, with a landing folder of its own."""
 
 import json
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from jobs.cli import main
+from jobs.pipeline import apply_batch
 from tests.support.commands import Command, ForkedProcess, children, set_values, start
 from tests.support.import_files import Row, order, written
 from tests.support.waiting import wait_until
@@ -18,8 +20,18 @@ from tests.support.warehouse import Warehouse
 SHOP: Row = {"shop_id": "a.example", "currency": "EUR"}
 # A scheduler looks for new pulls each ten seconds.
 _LOOKS_SOON: Final = partial(set_values, {"jobs.commands.scheduler._LOOK_SECONDS": 1})
-# Enough that a rollup still works on them when a test has seen the first one done.
 BACKLOG_BATCHES = 15
+
+
+def slow_batches() -> None:
+    """Called in a process that begins: batches are left when a test has seen the first one done."""
+    applied = apply_batch.apply
+
+    def slowly(*args: Any) -> None:
+        applied(*args)
+        time.sleep(0.5)
+
+    apply_batch.apply = slowly  # type: ignore[assignment]
 
 
 class Commands(Warehouse):

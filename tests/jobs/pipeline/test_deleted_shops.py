@@ -16,7 +16,7 @@ from jobs.pipeline import comparison
 from jobs.pipeline.comparison import Differences
 from tests.support.commands import run_web
 from tests.support.import_files import event, order, written
-from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands
+from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands, slow_batches
 from tests.support.shop_builder import writing
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.engine import open_engine
@@ -39,7 +39,7 @@ def delete(commands: Commands, shop_id: str = "a.example") -> None:
 def test_a_rollup_leaves_a_shop_that_is_deleted(commands: Commands) -> None:
     commands.make_backlog()
     commands.one_batch_at_a_time()
-    running = commands.start("rollup")
+    running = commands.start("rollup", before=slow_batches)
     commands.wait_until("SELECT COUNT(*) FROM edition_batch")
     # Here, since a process would begin when all batches are applied.
     engine = open_engine(commands.url)

@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from tests.support.import_files import event, order
-from tests.support.job_commands import SHOP, Commands
+from tests.support.job_commands import SHOP, Commands, slow_batches
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import job_runs
 
@@ -61,7 +61,7 @@ def test_a_defect_is_one_line_that_says_where(
 def test_a_run_whose_process_died_shows_as_died(commands: Commands) -> None:
     commands.make_backlog()
     commands.one_batch_at_a_time()
-    running = commands.start("rollup")
+    running = commands.start("rollup", before=slow_batches)
     commands.wait_until("SELECT COUNT(*) FROM edition_batch")
     running.send(signal.SIGSTOP)  # so that it cannot end before status looks at it
     states = []

@@ -8,7 +8,7 @@ import pytest
 from jobs.run import signals
 from tests.support.commands import Command
 from tests.support.import_files import as_ndjson, event, order
-from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands
+from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands, slow_batches
 from warehouse.connections.arrow import open_arrow
 
 
@@ -29,7 +29,7 @@ def test_ctrl_c_stops_a_rollup_after_its_batch(sqlite_commands: Commands) -> Non
 def stops_after_its_batch(commands: Commands, number: int) -> None:
     commands.make_backlog()
     commands.one_batch_at_a_time()
-    running = commands.start("rollup")
+    running = commands.start("rollup", before=slow_batches)
     commands.wait_until("SELECT COUNT(*) FROM edition_batch")
     errors = stop(running, number)
     assert f"stopped by {signal.Signals(number).name}" in errors
@@ -90,7 +90,7 @@ def test_sigterm_stops_a_rebuild_after_its_batch(commands: Commands) -> None:
     commands.make_backlog()
     commands("rollup")
     commands.one_batch_at_a_time()
-    running = commands.start("rebuild")
+    running = commands.start("rebuild", before=slow_batches)
     commands.wait_until("SELECT COUNT(*) FROM edition_batch WHERE edition = 2")
     stop(running)
     assert commands.rows("SELECT edition FROM shop") == [1]
