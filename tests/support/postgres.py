@@ -129,6 +129,7 @@ def new_database(server: URL, template: str = "template0") -> Iterator[str]:
     """The SQLAlchemy URL of a new database, a copy of another (or empty), which is dropped at the
     end, whoever still uses it."""
     name = f"test_{uuid.uuid4().hex}"
+    # To copy the files takes a fifth of the time that a page after the other takes through the log.
     administer(server, f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
     try:
         yield server.set(database=name).render_as_string(hide_password=False)
