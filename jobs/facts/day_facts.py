@@ -27,7 +27,7 @@ from warehouse.editions.editions import Edition
 from warehouse.editions.pending_batches import has_applied
 
 _SESSION: Final = ["edition", "session"]
-# Raw events that are in memory together with their texts.
+# Raw events that are in memory together with their texts; two such parts are.
 _READ_AT_ONCE: Final = 500_000
 # Events whose facts are in memory together.
 _EVENTS_AT_ONCE: Final = 1_000_000

@@ -30,7 +30,7 @@ from warehouse.migrations.migrate import migrate
 from warehouse.tables import secret
 from warehouse.tables.base import metadata
 
-# The first is Chromium without windows: it takes two thirds of the processor time.
+# The first is Chromium without windows: it takes three quarters of the processor time.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
     "--no-sandbox",
