@@ -24,6 +24,7 @@ REFUND = {"refund_id": "r", "created_at": "2026-01-04", "amount_cents": 100}
 versions = st.fixed_dictionaries(
     {"total_cents": st.sampled_from([1000, 2000])},
     optional={
+        "exported_at": st.just("2026-01-03T00:00:00Z"),
         "email": st.sampled_from(EMAILS),
         "customer_id": st.sampled_from(["c1", "c2"]),
         "refunds": st.just([REFUND]),

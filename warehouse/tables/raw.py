@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import Table, UniqueConstraint
 
+from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import UTM_FIELDS
 from warehouse.tables.base import binary, index, integer, key, metadata, small_integer, text
 
@@ -49,7 +50,8 @@ raw_order: Final = Table(
     integer("shop_key"),
     text("order_id"),
     # The version with the greatest (updated_at, precedence, content) counts, in any order of arrival:
-    # `jobs/importing/kinds/order_versions.py`.
+    # `jobs/importing/kinds/order_versions.py`. `exported_at` is the same as `updated_at` where that is the time
+    # of the file, and else NEVER.
     integer("updated_at"),
     text("precedence"),
     text("content"),
@@ -69,6 +71,7 @@ raw_order: Final = Table(
     small_integer("test"),
     small_integer("cancelled"),
     *(text(name) for name in UTM_FIELDS),
+    integer("exported_at", NEVER),
     index("batch_id"),
     UniqueConstraint("shop_key", "order_id", "updated_at", "content"),
 )

@@ -164,10 +164,11 @@ _ORDER_TEXTS: Final = (
 
 def _orders(stored: Row) -> Iterator[Row]:
     created_at = _instant(stored["created_at"])
+    version = "updated_at" if stored["exported_at"] == NEVER else "exported_at"
     yield _named(stored, _ORDER_TEXTS) | {
         "email_sha256": keyed_mark(stored["email_sha256"]),
         "created_at": created_at,
-        "updated_at": _instant(stored["updated_at"]),
+        version: _instant(stored["updated_at"]),
         "total_cents": stored["gross"],
         "discount_cents": stored["discounted"],
         "discount_codes": [

@@ -15,6 +15,9 @@ The version with the greatest (updated_at, precedence, content) stands. `precede
   would.
 - Where even that byte is equal, or not known, `content` decides. It is another one in each warehouse.
 
+An export states no version: `updated_at` is the time of its file then, and left out of both hashes. So the same
+order of a later file is a version of its own, since another file may have come between, with the same content.
+
 Both hash the fields of `_STATED` under their names, without those that are missing, in the form in which they
 are stored; neither the format of a file nor the order of its columns matters. THE LIST AND THE FORMS ARE
 FROZEN. A field that is read one day must be left out here while it is missing: otherwise each order of a file
@@ -30,6 +33,7 @@ import orjson
 import pyarrow as pa
 
 from warehouse.domain.email_hash import KEYED_MARK, EmailHasher
+from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import UTM_FIELDS
 from warehouse.operations.forgotten import EMAIL, Identifier
 
@@ -59,13 +63,18 @@ def with_identity(rows: pa.Table, emails: pa.Array) -> pa.Table:
     """Rows of raw_order with the columns `precedence` and `content`. `emails`: see `read_emails`."""
     stated = [rows[column].to_pylist() for column in _STATED]
     keyed, plain = rows["email_sha256"].to_pylist(), emails.to_pylist()
+    exported = rows["exported_at"].to_pylist()
     precedences, contents = [], []
-    for values, hashed, email in zip(zip(*stated, strict=True), keyed, plain, strict=True):
+    for values, hashed, email, at in zip(
+        zip(*stated, strict=True), keyed, plain, exported, strict=True
+    ):
         fields = {
             name: value
             for name, value in zip(_STATED.values(), values, strict=True)
             if value not in _MISSING
         }
+        if at != NEVER:
+            del fields["updated_at"]
         written = orjson.dumps(fields).decode()
         precedences.append(_digest(_MARK.sub("", written))[:32] + _first_byte(email))
         contents.append(_digest(written + hashed))

@@ -44,7 +44,12 @@ class OrdersKind(Kind):
         Field("order_id", SENT_ID, "unique in the shop", required=True),
         SHOP_ID,
         Field("created_at", INSTANT, "when it was placed", required=True),
-        Field("updated_at", INSTANT, "the version with the latest stands; default: created_at"),
+        Field("updated_at", INSTANT, "the version with the latest stands"),
+        Field(
+            "exported_at",
+            INSTANT,
+            "when the file was written; in place of updated_at; default: created_at",
+        ),
         Field("currency", CURRENCY, "the shop's; default: the shop's"),
         Field(
             "total_cents", WHOLE, "gross, in minor units; refunds do not change it", required=True
@@ -70,7 +75,11 @@ class OrdersKind(Kind):
         read = columns.read_all(own)
         _check_currency(columns, read.pop("currency"), shop, shops)
         created = read["created_at"].to_numpy()
+        exported = read.pop("exported_at").to_numpy()
         updated = read["updated_at"].to_numpy()
+        # It says nothing of an order that states its version.
+        exported = np.where(updated == NEVER, exported, NEVER)
+        updated = np.where(updated == NEVER, exported, updated)
         gross = read.pop("total_cents").to_numpy()
         cancelled = read.pop("cancelled_at").to_numpy() != NEVER
         discount = read.pop("discount_cents")
@@ -81,6 +90,7 @@ class OrdersKind(Kind):
                 "shop_key": shop,
                 **read,
                 "updated_at": np.where(updated == NEVER, created, updated),
+                "exported_at": exported,
                 "gross": gross,
                 "refunded": np.where(cancelled, gross, refunded),
                 "discounted": discount,
@@ -139,7 +149,8 @@ def _versions_before(
 
 def _count_versions(rows: pa.Table, standing: dict[tuple[int, str], Version]) -> Written:
     """Count the rows one after the other, so that any portions give the same counts. `standing`: the
-    versions before them; an order that is not in it has no new version."""
+    versions before them; an order that is not in it has no new version. A later export that says what the
+    standing one says counts as duplicate."""
     written = Written()
     columns = (rows[name].to_pylist() for name in (*_ORDER, *_VERSION))
     for shop, order_id, updated_at, precedence, content in zip(*columns, strict=True):
@@ -147,11 +158,13 @@ def _count_versions(rows: pa.Table, standing: dict[tuple[int, str], Version]) ->
         before = standing.get((shop, order_id), _NO_NEW_VERSION)
         if before is None:
             written.new += 1
-        elif version > before:
-            written.replaced += 1
-        else:
+        elif version <= before:
             written.duplicate += 1
             continue
+        elif content == before[-1]:
+            written.duplicate += 1
+        else:
+            written.replaced += 1
         standing[shop, order_id] = version
     return written
 

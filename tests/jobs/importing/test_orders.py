@@ -8,6 +8,7 @@ import pytest
 from tests.support.hashing import keyed
 from tests.support.import_files import order
 from tests.support.warehouse import Warehouse
+from warehouse.domain.time import NEVER
 
 FULL = order(
     created_at="2026-01-02T03:04:05",
@@ -26,6 +27,7 @@ FULL = order(
 STORED = {
     "order_id": "o1",
     "updated_at": 1767398400000000,
+    "exported_at": NEVER,
     "created_at": 1767323045000000,
     "gross": 5000,
     "refunded": 1200,
@@ -195,3 +197,51 @@ def test_without_updated_at_it_is_created_at(sqlite_warehouse: Warehouse) -> Non
     sqlite_warehouse.take("orders", [order(updated_at="")])
     (row,) = sqlite_warehouse.records("SELECT created_at = updated_at AS same FROM raw_order")
     assert row["same"] == 1
+
+
+FILE, LATER_FILE, LAST_FILE = (f"2026-03-0{day}T00:00:00Z" for day in (1, 2, 3))
+
+
+def standing(warehouse: Warehouse) -> Any:
+    """The gross of the version that stands."""
+    stands = "ORDER BY updated_at DESC, precedence DESC, content DESC LIMIT 1"
+    (row,) = warehouse.records(f"SELECT gross FROM raw_order {stands}")
+    return row["gross"]
+
+
+@pytest.mark.parametrize("name", ["in.ndjson", "in.csv", "in.parquet"])
+def test_without_updated_at_the_time_of_the_file_decides(warehouse: Warehouse, name: str) -> None:
+    rows = [order(exported_at=at, total_cents=cents) for at, cents in ((LATER_FILE, 2), (FILE, 1))]
+    for row in (*rows, order(total_cents=3)):
+        warehouse.take("orders", [row], name)
+    assert standing(warehouse) == 2
+    assert warehouse.take("orders", [order(updated_at=LAST_FILE, total_cents=4)])["replaced"] == 1
+    times = warehouse.records("SELECT updated_at, exported_at FROM raw_order ORDER BY gross")
+    assert [row["exported_at"] == row["updated_at"] for row in times] == [True, True, False, False]
+
+
+def test_beside_updated_at_the_time_of_the_file_says_nothing(sqlite_warehouse: Warehouse) -> None:
+    stated = order(updated_at=LATER_FILE, total_cents=2)
+    sqlite_warehouse.take("orders", [stated])
+    assert sqlite_warehouse.take("orders", [stated | {"exported_at": LAST_FILE}])["duplicate"] == 1
+    sqlite_warehouse.take("orders", [order(updated_at=FILE, exported_at=LAST_FILE, total_cents=1)])
+    assert standing(sqlite_warehouse) == 2
+    assert len(sqlite_warehouse.rows("SELECT * FROM raw_order")) == 2
+
+
+def test_the_same_export_at_a_later_time_is_a_duplicate_and_can_be_the_last_word(
+    warehouse: Warehouse,
+) -> None:
+    """A copy of a file says nothing new. It still stands over what was exported between the two."""
+
+    def counted(at: str, cents: int) -> list[str]:
+        counts = warehouse.take("orders", [order(exported_at=at, total_cents=cents)])
+        return [name for name in ("new", "replaced", "duplicate") if counts[name]]
+
+    assert [counted(FILE, 1), counted(FILE, 1), counted(LAST_FILE, 1)] == [
+        ["new"],
+        ["duplicate"],
+        ["duplicate"],
+    ]
+    assert counted(LATER_FILE, 2) == ["duplicate"]
+    assert standing(warehouse) == 1

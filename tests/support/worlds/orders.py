@@ -53,7 +53,11 @@ def order_versions(rng: Random, cast: Cast, number: int, events: list[Row]) -> l
     for version in range(rng.choice((1, 1, 1, 2, 2, 3))):
         row = {**base, "created_at": written(rng, created), "test": rng.choice((False, None, ""))}
         if version:
-            row["updated_at"] = written(rng, created + timedelta(minutes=version))
+            # Of every third order the files alone have times; beside `updated_at` they say nothing.
+            stamp = "exported_at" if number % 3 == 2 else "updated_at"
+            row[stamp] = written(rng, created + timedelta(minutes=version))
+            if number % 3 == 1:
+                row["exported_at"] = cast.now.isoformat()
             row.update(changes(rng, created, cast.now))
         if chance(rng, 0.6):
             row["discount_codes"] = codes(rng, follows)

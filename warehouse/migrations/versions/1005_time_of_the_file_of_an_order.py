@@ -1,0 +1,16 @@
+"""time of the file of an order"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "1005"
+down_revision = "1002"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    never = str(2**62)
+    op.add_column(
+        "raw_order", sa.Column("exported_at", sa.BigInteger(), nullable=False, server_default=never)
+    )
