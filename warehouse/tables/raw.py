@@ -50,8 +50,8 @@ raw_order: Final = Table(
     integer("shop_key"),
     text("order_id"),
     # The version with the greatest (updated_at, precedence, content) counts, in any order of arrival:
-    # `jobs/importing/kinds/order_versions.py`. `exported_at` is the same as `updated_at` where that is the time
-    # of the file, and else NEVER.
+    # `jobs/importing/kinds/order_versions.py`. Where that is the time of the file, `exported_at` is the same,
+    # and else NEVER.
     integer("updated_at"),
     text("precedence"),
     text("content"),

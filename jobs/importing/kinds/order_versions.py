@@ -15,8 +15,8 @@ The version with the greatest (updated_at, precedence, content) stands. `precede
   would.
 - Where even that byte is equal, or not known, `content` decides. It is another one in each warehouse.
 
-An export states no version: `updated_at` is the time of its file then, and left out of both hashes. So the same
-order of a later file is a version of its own, since another file may have come between, with the same content.
+An export states no version: `updated_at` is then the time of its file, and in neither hash. So the same order
+in a later file is a version of its own, since another file may have come between, and has the same content.
 
 Both hash the fields of `_STATED` under their names, without those that are missing, in the form in which they
 are stored; neither the format of a file nor the order of its columns matters. THE LIST AND THE FORMS ARE

@@ -1,17 +1,21 @@
 """Shopify's two exports of the same orders, row by row."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from jobs.importing.values.times import any_instant
 from tests.support.hashing import keyed, marked
 from tests.support.import_files import SAMPLES, written
 from tests.support.warehouse import Warehouse
 
 SHOP = "a.example"
-# 2026-03-02T09:15:00Z and other instants of the samples, in microseconds.
-ORDERED = 1772442900_000_000
+# 2026-03-02T09:14:58Z and other instants of the samples, in microseconds. The samples' orders were created two
+# seconds after they were placed, and so their versions are a microsecond later.
+PLACED = 1772442898_000_000
+CREATED = 1772442900_000_000
 SECONDS = 1_000_000
 
 
@@ -19,8 +23,8 @@ def row(order_id: str, **more: Any) -> dict[str, Any]:
     """A row of raw_order, of which all that is not given is what most orders have."""
     plain = {
         "order_id": order_id,
-        "updated_at": ORDERED + 3 * SECONDS,
-        "created_at": ORDERED,
+        "updated_at": CREATED + 3 * SECONDS + 1,
+        "created_at": PLACED,
         "gross": 7990,
         "refunded": 0,
         "refunds": "[]",
@@ -40,7 +44,7 @@ def row(order_id: str, **more: Any) -> dict[str, Any]:
 
 ADA = row(
     "5001",
-    updated_at=1773039600 * SECONDS,
+    updated_at=1773039600 * SECONDS + 1,
     refunded=3800,
     refunds='[["509562969",1772956800000000,3750],["509562970",1773039600000000,50]]',
     discounted=1289,
@@ -56,7 +60,7 @@ ADA = row(
 )
 GRACE = row(
     "5002",
-    updated_at=1772524800 * SECONDS,
+    updated_at=1772524800 * SECONDS + 1,
     refunded=7990,
     cancelled=1,
     email_sha256=keyed("grace@mail.example"),
@@ -161,7 +165,13 @@ def test_every_shape_of_a_file(
 def test_amounts_have_the_decimals_of_their_currency(
     sqlite_warehouse: Warehouse, orders: list[dict[str, Any]]
 ) -> None:
-    yen = orders[1] | {"currency": "JPY", "total_price_set": None, "total_discounts_set": None}
+    sums = (
+        "total_price_set",
+        "total_discounts_set",
+        "current_total_price",
+        "current_total_price_set",
+    )
+    yen = orders[1] | {"currency": "JPY"} | dict.fromkeys(sums)
     amounts = [("1200", "0"), ("1200.0", "0.5"), (1200.5, 0.4)]
     rows = [
         yen | {"id": number, "total_price": total, "total_discounts": discount}
@@ -197,7 +207,8 @@ def test_a_refund_of_nothing_needs_no_rate(
     kim = orders[3]
     refund = kim["refunds"][0]
     nothing = [refund["transactions"][0] | {"amount": amount} for amount in ("0.00", 0)]
-    rows = [kim | {"total_price_set": None, "refunds": [refund | {"transactions": nothing}]}]
+    totals = dict.fromkeys(("total_price_set", "current_total_price", "current_total_price_set"))
+    rows = [kim | totals | {"refunds": [refund | {"transactions": nothing}]}]
     file = written(sqlite_warehouse.folder / "in.ndjson", rows)
     counts = sqlite_warehouse.take_file("orders", file, shop=SHOP)
     assert (counts["new"], counts["rejected"], counts["rounded"]) == (1, 0, 0)
@@ -356,3 +367,203 @@ def test_nothing_personal_is_kept_of_a_reject(warehouse: Warehouse) -> None:
     for personal in ("mail.example", "Ada", "James", "7946", "203.0.113.7", "imasecretipod"):
         assert personal not in kept
     assert [text.count(marked("far@mail.example")) for text in texts] == [1, 0, 1, 0, 0]
+
+
+EDITED = {
+    "id": 9101,
+    "created_at": "2026-03-02T10:15:00+01:00",
+    "updated_at": "2026-03-05T12:00:00+01:00",
+    "currency": "EUR",
+    "total_price": "100.00",
+    "current_total_price": "60.00",
+}
+
+
+def refund(number: int, day: int, *amounts: str, status: str = "success") -> dict[str, Any]:
+    paid = [{"kind": "refund", "status": status, "amount": amount} for amount in amounts]
+    at = f"2026-03-{day:02}T12:00:00+01:00"
+    return {"id": number, "created_at": at, "transactions": paid}
+
+
+def in_graphql(order: dict[str, Any]) -> dict[str, Any]:
+    """An order of REST as the GraphQL API gives it: in UTC, with the sums of refunds."""
+
+    def at(written: str) -> str:
+        return any_time(written).astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+    def money(amount: str) -> dict[str, Any]:
+        return {"shopMoney": {"amount": str(float(amount)), "currencyCode": order["currency"]}}
+
+    said = {
+        "id": f"gid://shopify/Order/{order['id']}",
+        "createdAt": at(order["created_at"]),
+        "updatedAt": at(order["updated_at"]),
+        "totalPriceSet": money(order["total_price"]),
+        "refunds": [
+            {
+                "id": f"gid://shopify/Refund/{one['id']}",
+                "createdAt": at(one["created_at"]),
+                "totalRefundedSet": money(
+                    str(
+                        sum(
+                            float(t["amount"])
+                            for t in one["transactions"]
+                            if t["status"] == "success"
+                        )
+                    )
+                ),
+            }
+            for one in order.get("refunds", [])
+        ],
+    }
+    if "processed_at" in order:
+        said["processedAt"] = at(order["processed_at"])
+    if "current_total_price" in order:
+        said["currentTotalPriceSet"] = money(order["current_total_price"])
+    return said
+
+
+any_time = datetime.fromisoformat
+DAY_5 = 1772708400 * SECONDS  # 2026-03-05T11:00:00Z
+DAY_3 = DAY_5 - 2 * 86400 * SECONDS
+
+
+@pytest.mark.parametrize(
+    ("changes", "refunded", "refunds"),
+    [
+        # A line was removed before it was paid, with and without a record of it.
+        ({"refunds": [refund(77, 3)]}, 4000, [["77", DAY_3, 0], ["removed", DAY_3, 4000]]),
+        ({}, 4000, [["removed", DAY_5, 4000]]),
+        # Two edits; and a refund whose payment failed.
+        (
+            {"refunds": [refund(78, 5), refund(77, 3, "5.00", status="failure")]},
+            4000,
+            [["77", DAY_3, 0], ["78", DAY_5, 0], ["removed", DAY_5, 4000]],
+        ),
+        # An exchange of 100 in an order of 250.
+        (
+            {"total_price": "350.00", "current_total_price": "250.00", "refunds": [refund(77, 3)]},
+            10000,
+            [["77", DAY_3, 0], ["removed", DAY_3, 10000]],
+        ),
+        # What was removed was partly paid back; wholly; and more was, out of goodwill.
+        (
+            {"refunds": [refund(1, 3, "30.00")]},
+            4000,
+            [["1", DAY_3, 3000], ["removed", DAY_5, 1000]],
+        ),
+        ({"refunds": [refund(1, 3, "30.00", "10.00")]}, 4000, [["1", DAY_3, 4000]]),
+        ({"refunds": [refund(1, 3, "55.00")]}, 5500, [["1", DAY_3, 5500]]),
+        # A line was added; all was removed; nothing was.
+        ({"current_total_price": "130.00"}, 0, []),
+        ({"current_total_price": "0.00"}, 10000, [["removed", DAY_5, 10000]]),
+        ({"current_total_price": "100.00"}, 0, []),
+    ],
+)
+def test_what_an_edit_removes_is_refunded(
+    warehouse: Warehouse, changes: dict[str, Any], refunded: int, refunds: list[Any]
+) -> None:
+    """The same in every API: one order, one version, one refund of an id."""
+    order = EDITED | changes
+    files = {
+        "rest.json": {"orders": [order]},
+        "webhook.ndjson": order,
+        "bulk.jsonl": in_graphql(order),
+        "query.json": {"data": {"orders": {"edges": [{"node": in_graphql(order)}]}}},
+    }
+    counted = []
+    for name, content in files.items():
+        file = written(warehouse.folder / name, json.dumps(content).encode())
+        counts = warehouse.take_file("orders", file, shop=SHOP)
+        counted.append((counts["new"], counts["duplicate"]))
+    assert counted == [(1, 0), (0, 1), (0, 1), (0, 1)]
+    (row,) = stored(warehouse)
+    assert (row["gross"], row["refunded"]) == (
+        int(order["total_price"].removesuffix(".00")) * 100,
+        refunded,
+    )
+    assert json.loads(row["refunds"]) == sorted(refunds, key=lambda refund: (refund[1], refund[0]))
+
+
+def test_a_later_version_has_its_own_removals(sqlite_warehouse: Warehouse) -> None:
+    """What was removed is refunded later, and then something is added."""
+    versions = [
+        EDITED,
+        EDITED | {"updated_at": "2026-03-06T12:00:00Z", "refunds": [refund(1, 5, "40.00")]},
+        EDITED | {"updated_at": "2026-03-07T12:00:00Z", "current_total_price": "80.00"},
+    ]
+    for version in versions:
+        file = written(sqlite_warehouse.folder / "in.ndjson", [version])
+        sqlite_warehouse.take_file("orders", file, shop=SHOP)
+    found = sqlite_warehouse.records("SELECT refunds, refunded FROM raw_order ORDER BY updated_at")
+    assert [row["refunded"] for row in found] == [4000, 4000, 2000]
+    assert [json.loads(row["refunds"])[0][0] for row in found] == ["removed", "1", "removed"]
+
+
+@pytest.mark.parametrize(
+    ("processed", "placed"),
+    [
+        ("2026-02-03T10:00:00Z", "2026-02-03T10:00:00Z"),
+        # Of an order that is to be processed, and where there is no such time.
+        ("0000-00-00 00:00:00", EDITED["created_at"]),
+        ("2100-01-01", EDITED["created_at"]),
+        ("1970-01-01", EDITED["created_at"]),
+        ("", EDITED["created_at"]),
+        (None, EDITED["created_at"]),
+    ],
+)
+def test_an_order_was_placed_when_it_was_processed(
+    sqlite_warehouse: Warehouse, processed: str | None, placed: str
+) -> None:
+    rows = [EDITED | {"processed_at": processed}]
+    file = written(sqlite_warehouse.folder / "in.ndjson", rows)
+    assert sqlite_warehouse.take_file("orders", file, shop=SHOP)["new"] == 1
+    assert stored(sqlite_warehouse)[0]["created_at"] == any_instant(placed)
+
+
+# Of an order without `updated_at`, too: its version is when it was created here.
+@pytest.mark.parametrize("left_out", [(), ("updated_at",)])
+@pytest.mark.parametrize("graphql", [False, True])
+def test_what_an_old_release_read_gives_way_to_the_same_file(
+    warehouse: Warehouse, left_out: tuple[str, ...], graphql: bool
+) -> None:
+    """Up to 0.1 an order was read as one without these members. It stands in neither order of arrival."""
+    orders = [
+        {name: value for name, value in one.items() if name not in left_out}
+        for number in range(20)
+        for one in [EDITED | {"id": number, "processed_at": f"2026-02-{number + 1:02}T10:00:00Z"}]
+    ]
+    unread = {"processed_at", "current_total_price"}
+    as_once = [{name: value for name, value in one.items() if name not in unread} for one in orders]
+    if graphql and not left_out:
+        orders, as_once = [list(map(in_graphql, some)) for some in (orders, as_once)]
+
+    def figures() -> list[tuple[int, ...]]:
+        standing = "NOT EXISTS (SELECT 1 FROM raw_order n WHERE n.shop_key = r.shop_key "
+        standing += "AND n.order_id = r.order_id AND (n.updated_at, n.precedence, n.content) "
+        standing += "> (r.updated_at, r.precedence, r.content))"
+        found = warehouse.records(
+            f"SELECT created_at, gross, refunded FROM raw_order r WHERE {standing} ORDER BY created_at"
+        )
+        return [tuple(row.values()) for row in found]
+
+    files = [
+        written(warehouse.folder / name, some)
+        for name, some in (("once.jsonl", as_once), ("now.jsonl", orders))
+    ]
+    for file in (*files, files[0]):
+        warehouse.take_file("orders", file, shop=SHOP)
+    assert [refunded for _, _, refunded in figures()] == [4000] * 20
+    assert figures()[0][0] == any_instant("2026-02-01T10:00:00Z")
+    assert figures()[-1][0] == any_instant("2026-02-20T10:00:00Z")
+    assert warehouse.take_file("orders", files[1], shop=SHOP)["duplicate"] == 20
+
+
+def test_an_old_file_that_is_read_as_before_has_no_new_versions(
+    sqlite_warehouse: Warehouse,
+) -> None:
+    order = EDITED | {"current_total_price": None}
+    same = {"processed_at": "2026-03-02T09:15:00Z", "current_total_price": "100.00"}
+    for row, is_new in ((order, 1), (order | same, 0)):
+        file = written(sqlite_warehouse.folder / "in.ndjson", [row])
+        assert sqlite_warehouse.take_file("orders", file, shop=SHOP)["new"] == is_new

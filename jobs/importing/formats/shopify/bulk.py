@@ -36,6 +36,7 @@ class ShopifyBulk(ShopifyOrders):
     list_members = ("data", "order", "orders", "edges", "node", "nodes")
     says: ClassVar = {
         "total_price": "totalPriceSet",
+        "current_total_price": "currentTotalPriceSet",
         "total_discounts": "totalDiscountsSet",
         "total_refunded_set": "totalRefundedSet",
         "refunds.transactions.amount": "amountSet",
@@ -44,6 +45,7 @@ class ShopifyBulk(ShopifyOrders):
     refund_total = "total_refunded_set"
     source_fields: ClassVar = (
         SourceField("id", "order_id"),
+        SourceField("processedAt", "created_at"),
         SourceField("createdAt", "created_at"),
         SourceField("updatedAt", "updated_at"),
         SourceField("totalPriceSet.shopMoney.currencyCode", "currency"),
@@ -65,6 +67,7 @@ class ShopifyBulk(ShopifyOrders):
         SourceField("refunds[].transactions[].kind", "refunds"),
         SourceField("refunds[].transactions[].status", "refunds"),
         SourceField("refunds[].transactions[].amountSet.shopMoney.amount", "refunds"),
+        SourceField("currentTotalPriceSet.shopMoney.amount", "refunds"),
         SourceField("returns[].id", "refunds"),
         SourceField("cancelledAt", "cancelled_at"),
         SourceField("test", "test"),

@@ -11,11 +11,15 @@ from urllib.parse import parse_qsl, urlsplit
 from jobs.importing.formats.base import ROUNDED, Format, Record, Row, Target
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.numbers import decimal
+from jobs.importing.values.times import any_instant, recent_instant
+from warehouse.domain.time import from_micros
 from warehouse.domain.vocabulary import UTM_FIELDS
 
 # Attributes of an order in which a shop's theme can leave the visitor's id. The checkout does not show
 # those with an underscore in front.
 VISITOR_ATTRIBUTES: Final = ("visitor_id", "_visitor_id")
+# The id of the refund that stands for lines which were removed without one.
+REMOVED: Final = "removed"
 _CAPITAL: Final = re.compile(r"[A-Z]")
 _UTM: Final = ("source", "medium", "campaign", "term", "content")
 
@@ -56,12 +60,28 @@ class ShopifyOrders(Format):
                 for amount, t in paid
             )
 
+        gross, left = total("total_price"), total("current_total_price")
+        refunds = [
+            {
+                "refund_id": last_part(refund.get("id")),
+                "created_at": first(
+                    {"refund": refund} | record, "refund.created_at", "updated_at", "created_at"
+                ),
+                "amount_cents": refunded(refund),
+            }
+            for refund in objects(record.get("refunds"))
+        ]
+        removed = _removed(gross, left, refunds)
+        if removed:
+            refunds.append(_removal(record, refunds, removed))
+        placed = _placed(record)
+        is_read_otherwise = removed or placed != record.get("created_at")
         return {
             "order_id": last_part(record.get("id")),
-            "created_at": record.get("created_at"),
-            "updated_at": record.get("updated_at"),
+            "created_at": placed,
+            "updated_at": _later(record) if is_read_otherwise else record.get("updated_at"),
             "currency": currency,
-            "total_cents": total("total_price"),
+            "total_cents": gross,
             "discount_cents": total("total_discounts"),
             "customer_id": last_part(at(record, "customer.id")),
             "email": first(
@@ -73,20 +93,57 @@ class ShopifyOrders(Format):
             ),
             "visitor_id": _visitor(record),
             "discount_codes": _codes(record, money),
-            "refunds": [
-                {
-                    "refund_id": last_part(refund.get("id")),
-                    "created_at": first(
-                        {"refund": refund} | record, "refund.created_at", "updated_at", "created_at"
-                    ),
-                    "amount_cents": refunded(refund),
-                }
-                for refund in objects(record.get("refunds"))
-            ],
+            "refunds": refunds,
             "cancelled_at": record.get("cancelled_at"),
             "test": record.get("test"),
             **_utm(record),
         }
+
+
+def _placed(order: Record) -> Any:
+    """When an order was placed, as it is written. One that was brought over from another system was created at
+    Shopify later."""
+    created, processed = order.get("created_at"), order.get("processed_at")
+    if processed in (None, "", created):
+        return created
+    try:
+        is_same = created and any_instant(created) == recent_instant(processed)
+    except InvalidValue:  # of an optional field: it does not cost the order
+        return created
+    return created if is_same else processed
+
+
+def _removed(gross: int | None, left: int | None, refunds: list[Row]) -> int:
+    """What an order has lost beyond its refunds: lines that were removed before they were paid, or
+    exchanged."""
+    if gross is None or left is None:
+        return 0
+    paid = {str(refund["refund_id"]): max(0, refund["amount_cents"] or 0) for refund in refunds}
+    return max(0, gross - left - sum(paid.values()))
+
+
+def _removal(order: Record, refunds: list[Row], amount: int) -> Row:
+    """What was removed, as a refund. The last record of a refund without money dates it."""
+    unpaid = (refund["created_at"] for refund in refunds if not refund["amount_cents"])
+    dated = max((at for at in unpaid if _instant(at)), key=_instant, default=None)
+    at = dated or first(order, "updated_at", "created_at")
+    return {"refund_id": REMOVED, "created_at": at, "amount_cents": amount}
+
+
+def _later(order: Record) -> Any:
+    """The version of an order that releases up to 0.1 read otherwise, later by a microsecond: what they have
+    stored of the same version must not stand over it. Shopify's versions are seconds apart."""
+    stated = first(order, "updated_at", "created_at")
+    at = _instant(stated)
+    return from_micros(at + 1).isoformat() if at else stated
+
+
+def _instant(written: Any) -> int:
+    """A time as an instant, 0 for what is none."""
+    try:
+        return any_instant(written)
+    except InvalidValue:
+        return 0
 
 
 def _visitor(order: Record) -> Any:

@@ -12,6 +12,7 @@ class Shopify(ShopifyOrders):
     list_members: ClassVar = ("orders", "order")
     source_fields: ClassVar = (
         SourceField("id", "order_id"),
+        SourceField("processed_at", "created_at"),
         SourceField("created_at", "created_at"),
         SourceField("updated_at", "updated_at"),
         SourceField("total_price_set.shop_money.currency_code", "currency"),
@@ -35,6 +36,8 @@ class Shopify(ShopifyOrders):
         SourceField("refunds[].transactions[].status", "refunds"),
         SourceField("refunds[].transactions[].amount", "refunds"),
         SourceField("refunds[].transactions[].currency", "refunds"),
+        SourceField("current_total_price_set.shop_money.amount", "refunds"),
+        SourceField("current_total_price", "refunds"),
         SourceField("total_price_set.presentment_money.amount", "refunds"),
         SourceField("total_price_set.presentment_money.currency_code", "refunds"),
         SourceField("cancelled_at", "cancelled_at"),
