@@ -17,6 +17,7 @@ from jobs.commands.options import (
     DayParam,
     JsonObject,
     NamesIn,
+    TimeParam,
     cron_or_off,
     executor_option,
     scheduled_as_option,
@@ -102,6 +103,12 @@ def main(ctx: click.Context) -> None:
     "--dates",
     type=DATE_ORDERS,
     help="The order of day, month and year in CSV; needed only if the dates do not show it.",
+)
+@click.option(
+    "--exported-at",
+    type=TimeParam(),
+    metavar="TIME",
+    help="When an export of orders without versions was made; needed only if the file's own time is another.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the first rows and rejects; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")

@@ -44,6 +44,21 @@ class DayParam(click.ParamType[int]):
             self.fail(f"{value!r} is not a day (YYYY-MM-DD)")
 
 
+class TimeParam(click.ParamType[int]):
+    """An ISO 8601 time from 2000 on, at most a day ahead, as an instant."""
+
+    name = "time"
+
+    def convert(self, value: str | int, param: object, ctx: object) -> int:
+        # Imported here: few commands are given a time.
+        from jobs.importing.values.times import recent_instant
+
+        try:
+            return value if isinstance(value, int) else recent_instant(value)
+        except ValueError as cause:
+            self.fail(str(cause))
+
+
 class JsonObject(click.ParamType[dict[str, Any]]):
     """A file with a JSON object in it; `-` is standard input."""
 

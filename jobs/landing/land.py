@@ -88,7 +88,8 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
     # Bytes that are not UTF-8 stay visible; no database would take them.
     name = str(file).encode(errors="surrogateescape").decode(errors="backslashreplace")
     kind = KINDS[place.kind]
-    options = ImportOptions(FORMATS.get(place.format), place.shop_id or None)
+    came_at = held.landed.landed_at
+    options = ImportOptions(FORMATS.get(place.format), place.shop_id or None, came_at=came_at)
     began, counts, error = now_micros(), Counts(), ""
     rows = run.record.rows
 

@@ -43,13 +43,13 @@ class Warehouse:
         return self.take_file(kind, written(self.folder / name, rows))
 
     def take_file(
-        self, kind: str, path: Path, shop: str | None = None, named: str = "", dates: str = ""
+        self, kind: str, path: Path, shop: str | None = None, named: str = "", **options: Any
     ) -> dict[str, int]:
-        """Import a file: of this shop, in this format, with dates in this order, where they are said."""
+        """Import a file: of this shop, in this format, with these options, where they are said."""
         counts = Counts()
-        options = ImportOptions(FORMATS.get(named), shop, dates)
+        said = ImportOptions(FORMATS.get(named), shop, **options)
         with open_arrow(self.url) as bulk:
-            import_file(bulk, KINDS[kind], path, lambda _: None, counts, options=options)
+            import_file(bulk, KINDS[kind], path, lambda _: None, counts, options=said)
         return counts.report()
 
     def reasons(self) -> list[tuple[int, str]]:

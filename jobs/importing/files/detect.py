@@ -2,7 +2,7 @@
 
 import csv as csv_module
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,11 +21,13 @@ from jobs.importing.files.chunk import (
 )
 from jobs.importing.files.json import DECODE, json_values
 from jobs.importing.formats import FORMATS, mapping
-from jobs.importing.formats.base import Format, Record, Sample, Target
+from jobs.importing.formats.base import EXPORTED_AT, Format, Record, Records, Sample, Target
 from jobs.importing.formats.projection import encode
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
-from jobs.importing.values.errors import quoted
+from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.times import recent_instant
+from warehouse.domain.time import from_micros
 
 _SAMPLE_BYTES: Final = 64 << 10
 _SAMPLE_RECORDS: Final = 20
@@ -68,11 +70,15 @@ class ShopNotNamed(NoSuchShop):
 @dataclass(frozen=True)
 class ImportOptions:
     """The options of an import besides the kind of file: its format, if it is another system's, the shop
-    it belongs to, and the order of a date's parts in a CSV file (see `values/notation`)."""
+    it belongs to, and the order of a date's parts in a CSV file (see `values/notation`). `exported_at`: the
+    instant at which an export without versions was made. `came_at`: when the file came, where that counts as
+    its time."""
 
     format: Format | None = None
     shop_id: str | None = None
     dates: str = ""
+    exported_at: int | None = None
+    came_at: int | None = None
 
 
 NO_OPTIONS: Final = ImportOptions()
@@ -107,6 +113,7 @@ def chunks_of(
     if format is None:
         advice = "" if is_own(sample) else _advice(kind)
         reader = _reader_of(path, _content_of(sample) + advice)
+        _refuse_exported_at(path, options, "rows of this program name it in exported_at")
         if options.shop_id is not None:
             raise UnreadableFile(
                 f"{path}: --shop is for exports of other systems; rows of this program name their "
@@ -121,7 +128,41 @@ def chunks_of(
         )
         return reader(path, wanted)
     target = target_of(path, format, options.shop_id, shops)
-    return mapping.chunks(format, kind, target, format.records(path, options.dates))
+    records = format.records(path, options.dates)
+    if format.dated_by_file:
+        records = _dated(records, _time_of(path, options))
+    else:
+        _refuse_exported_at(path, options, f"those of {format.name} have versions of their own")
+    return mapping.chunks(format, kind, target, records)
+
+
+def _refuse_exported_at(path: Path, options: ImportOptions, because: str) -> None:
+    if options.exported_at is not None:
+        names = [format.name for format in FORMATS.values() if format.dated_by_file]
+        raise UnreadableFile(f"{path}: --exported-at is for files of {_one_of(names)}; {because}")
+
+
+def _time_of(path: Path, options: ImportOptions) -> str:
+    """When a file was exported. Raises UnreadableFile where its time cannot be that."""
+    if options.exported_at is not None:
+        return from_micros(options.exported_at).isoformat()
+    came_at = options.came_at
+    at = from_micros(path.stat().st_mtime_ns // 1000 if came_at is None else came_at).isoformat()
+    try:
+        recent_instant(at)
+    except InvalidValue as cause:
+        raise UnreadableFile(
+            f"{path}: the time of the file tells which of two exports is the later one, and {cause}: "
+            "say when it was exported with --exported-at"
+        ) from None
+    return at
+
+
+def _dated(parts: Iterable[Records], at: str) -> Iterator[Records]:
+    for part in parts:
+        for _, record in part.numbered:
+            record[EXPORTED_AT] = at
+        yield part
 
 
 def _advice(kind: Kind) -> str:

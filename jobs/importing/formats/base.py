@@ -21,6 +21,9 @@ Record = dict[str, Any]
 ROUNDED: Final = "rounded"
 SKIPPED: Final = "skipped"
 
+# The member of each record of a format that is `dated_by_file`: the time of its file.
+EXPORTED_AT: Final = "exported_at"
+
 
 class SourceField(NamedTuple):
     """A place in a source record (`refunds[].created_at`) and the field of ours that it fills."""
@@ -83,7 +86,8 @@ class Format(ABC):
     `source_fields`: every place of a record that `row` looks at; a reject keeps nothing else, and a
     place with "email" in its name as a hash. `list_members`: the members in which a JSON object that
     is no record holds records. `counts`: what its summary has besides the usual five counts.
-    `needs_shop`: whether its records belong to a shop, which they do not name.
+    `needs_shop`: whether its records belong to a shop, which they do not name. `dated_by_file`: whether the
+    time of its file tells versions apart; each record has it as EXPORTED_AT, and so has a kept reject.
     """
 
     name: ClassVar[str]
@@ -92,6 +96,7 @@ class Format(ABC):
     list_members: ClassVar[tuple[str, ...]] = ()
     counts: ClassVar[tuple[str, ...]] = ()
     needs_shop: ClassVar[bool] = True
+    dated_by_file: ClassVar[bool] = False
 
     @cached_property
     def places(self) -> Places:

@@ -12,8 +12,8 @@ from tests.support.import_files import SAMPLES, written
 from tests.support.warehouse import Warehouse
 
 SHOP = "a.example"
-# 2026-03-02T09:14:58Z and other instants of the samples, in microseconds. The samples' orders were created two
-# seconds after they were placed, and so their versions are a microsecond later.
+# 2026-03-02T09:14:58Z and other instants of the samples, in microseconds. Their orders were created two
+# seconds after they were placed, and so the versions are a microsecond later.
 PLACED = 1772442898_000_000
 CREATED = 1772442900_000_000
 SECONDS = 1_000_000
@@ -369,7 +369,7 @@ def test_nothing_personal_is_kept_of_a_reject(warehouse: Warehouse) -> None:
     assert [text.count(marked("far@mail.example")) for text in texts] == [1, 0, 1, 0, 0]
 
 
-EDITED = {
+EDITED: dict[str, Any] = {
     "id": 9101,
     "created_at": "2026-03-02T10:15:00+01:00",
     "updated_at": "2026-03-05T12:00:00+01:00",

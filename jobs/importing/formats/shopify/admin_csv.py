@@ -1,13 +1,14 @@
 """Shopify's orders as the admin exports them: a table with several lines an order. See `admin_csv.md`."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from jobs.importing.files import csv
 from jobs.importing.files.chunk import WantedColumns
 from jobs.importing.formats.base import (
+    EXPORTED_AT,
     ROUNDED,
     Format,
     Record,
@@ -33,8 +34,6 @@ _NOTATIONS: Final = dict.fromkeys(_DATED, TIME) | dict.fromkeys(
 )
 # The export has one sum, and no refunds.
 _REFUND_ID: Final = "refunded"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MOST_LATER: Final = 10**9
 
 
 class ShopifyCsv(Format):
@@ -43,17 +42,19 @@ class ShopifyCsv(Format):
     name = "shopify-csv"
     kind = "orders"
     counts: ClassVar = (ROUNDED,)
+    dated_by_file = True
     source_fields: ClassVar = (
         SourceField("Id", "order_id"),
         SourceField("Created at", "created_at"),
-        SourceField("Paid at", "updated_at"),
-        SourceField("Fulfilled at", "updated_at"),
+        SourceField(EXPORTED_AT, "exported_at"),
         SourceField("Cancelled at", "cancelled_at"),
         SourceField("Currency", "currency"),
         SourceField("Total", "total_cents"),
         SourceField("Discount Amount", "discount_cents"),
         SourceField("Discount Code", "discount_codes"),
         SourceField("Refunded Amount", "refunds"),
+        SourceField("Paid at", "refunds"),
+        SourceField("Fulfilled at", "refunds"),
         SourceField("Email", "email"),
         SourceField(_NOTES, "visitor_id"),
     )
@@ -85,20 +86,19 @@ class ShopifyCsv(Format):
     def row(self, record: Record, target: Target) -> Row:
         currency = record.get("Currency")
         refunded = target.minor("Refunded Amount", record.get("Refunded Amount"), currency)
-        last, at = _last_date(record)
-        refund = {"refund_id": _REFUND_ID, "created_at": last, "amount_cents": refunded}
+        refund = {"refund_id": _REFUND_ID, "amount_cents": refunded}
         codes = str(record.get("Discount Code") or "").split(",")
         return {
             "order_id": _order_id(record.get("Id")),
             "created_at": record.get("Created at"),
-            "updated_at": at and _later(at, refunded or 0),
+            "exported_at": record.get(EXPORTED_AT),
             "currency": currency,
             "total_cents": target.minor("Total", record.get("Total"), currency),
             "discount_cents": target.minor(
                 "Discount Amount", record.get("Discount Amount"), currency
             ),
             "discount_codes": [{"code": code.strip()} for code in codes if code.strip()],
-            "refunds": [refund] if refunded else [],
+            "refunds": [refund | {"created_at": _last_date(record)}] if refunded else [],
             "cancelled_at": record.get("Cancelled at"),
             "email": record.get("Email"),
             "visitor_id": record.get(_NOTES),
@@ -125,21 +125,10 @@ def _order_id(written: Any) -> Any:
     )
 
 
-def _last_date(record: Record) -> tuple[Any, int]:
-    """The last of an order's dates, as it is written and as an instant; (None, 0) without any. Raises
-    InvalidValue."""
-    instants = []
-    for name in _DATED:
-        if (written := record.get(name)) is not None:
-            try:
-                instants.append((recent_instant(written), written))
-            except InvalidValue as cause:
-                raise InvalidValue(f"{name}: {cause}") from None
-    at, written = max(instants, key=lambda pair: pair[0], default=(0, None))
-    return written, at
-
-
-def _later(at: int, refunded: int) -> str:
-    """An instant, later by a microsecond for each minor unit that was refunded: no date of the export tells
-    the version after a refund from the one before it."""
-    return (_EPOCH + timedelta(microseconds=at + min(refunded, _MOST_LATER))).isoformat()
+def _last_date(record: Record) -> Any:
+    """The last of an order's dates that can be read, as it is written; None without any."""
+    instants = {}
+    for written in map(record.get, _DATED):
+        with suppress(InvalidValue):
+            instants[recent_instant(written)] = written
+    return instants[max(instants)] if instants else None

@@ -101,8 +101,8 @@ class ShopifyOrders(Format):
 
 
 def _placed(order: Record) -> Any:
-    """When an order was placed, as it is written. One that was brought over from another system was created at
-    Shopify later."""
+    """When an order was placed, as it is written. One that was brought over from another system was created
+    later."""
     created, processed = order.get("created_at"), order.get("processed_at")
     if processed in (None, "", created):
         return created
