@@ -26,6 +26,7 @@ THOROUGH: Final = (
     "contract/test_ties.py::test_two_warehouses_answer_the_same",
     "contract/test_undo.py",
     "jobs/facts/test_rows_read.py",
+    "jobs/importing/test_orders_in_any_file.py::test_the_same_orders_by_several_ways_are_the_same_orders",
     "warehouse/tenants/test_export.py::test_answers_are_the_same_elsewhere",
     "web/dashboard/test_ads.py::test_a_random_shop",
     "web/dashboard/test_losses.py::test_a_shop_in_which_nothing_changes_is_left_alone_in_19_of_20_weeks",

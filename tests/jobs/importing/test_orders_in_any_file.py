@@ -28,7 +28,7 @@ from tests.support.strategies import seeds
 from tests.support.warehouse import Warehouse
 
 FILES: Final = settings(
-    examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 SHOP: Final = "a.example"
 NOW: Final = datetime(2026, 10, 20, tzinfo=UTC)
