@@ -129,23 +129,31 @@ def _import(
             # Before anything is written: a second file that cannot be read stops the first.
             recognised[path] = chunks_of(path, kind, options, shops)
     size = sum(path.stat().st_size for path in names)
+    together: list[int] = []
     with bar(kind.name, "B", size) as shown:
         before = 0
-        for path, name in names.items():
-            advance = partial(_advance, run, counts, shown, before)
-            phase("import")
-            import_file(
-                run.connection,
-                kind,
-                path,
-                advance,
-                counts,
-                options=options,
-                name=name,
-                run_id=run.record.run_id,
-                chunks=recognised[path],
-            )
-            before += path.stat().st_size
+        try:
+            for path, name in names.items():
+                advance = partial(_advance, run, counts, shown, before)
+                phase("import")
+                import_file(
+                    run.connection,
+                    kind,
+                    path,
+                    advance,
+                    counts,
+                    options=options,
+                    name=name,
+                    run_id=run.record.run_id,
+                    chunks=recognised[path],
+                    together=together,
+                )
+                before += path.stat().st_size
+        finally:
+            # Also of those before a file that cannot be read: they are imported.
+            if together:
+                run.connection.rollback()
+                counts.add_more(kind.finish(run.connection, together))
 
 
 def _advance(run: JobRun, counts: Counts, shown: Bar, before: int, read: int) -> None:

@@ -55,10 +55,12 @@ def import_file(
     name: str = "",
     run_id: int = 0,
     chunks: Iterator[Chunk] | None = None,
+    together: list[int] | None = None,
 ) -> None:
     """Import one file and add to the counts. Calls `progress` with the bytes read so far. The import and
     its rejects are listed under `name`, or else under the path. `run_id`: the run that imports it. `chunks`:
-    those of the file, where it was recognised before.
+    those of the file, where it was recognised before. `together`: the imports that say something together
+    with this one, to which it is added; the caller ends them (`Kind.finish`).
 
     Raises UnreadableFile if the file does not exist or cannot be read at all, OverCeiling if it takes
     too much, and ShopDeleted if a shop of its rows was deleted meanwhile; rows of chunks that were
@@ -77,6 +79,7 @@ def import_file(
                 counts,
                 run_id=run_id,
                 shops=shops,
+                together=together,
             )
     except OverCeiling:
         connection.rollback()
@@ -93,8 +96,10 @@ def import_chunks(
     *,
     run_id: int = 0,
     shops: ImportedShops | None = None,
+    together: list[int] | None = None,
 ) -> None:
-    """Import chunks of a file of this name and add to the counts. `shops`: those that rows can belong to."""
+    """Import chunks of a file of this name and add to the counts. `shops`: those that rows can belong to.
+    `together`: see `import_file`."""
     connection.tune_for_import()
     shops, hasher = shops or load_shops(connection), email_hasher(connection)
     own = imports.begin(connection, kind.name, file, run_id, now_micros())
@@ -109,6 +114,10 @@ def import_chunks(
                 check_time()
                 tried = counts.read - read
                 rows_tried(tried, tried - (counts.rejected - rejected))
+        if together is None:
+            counts.add_more(kind.finish(connection, [own.import_id]))
+        else:
+            together.append(own.import_id)
         state = imports.DONE
     finally:
         # A killed import has no end, and neither has one that lost its connection.

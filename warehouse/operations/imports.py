@@ -152,6 +152,17 @@ def list_imports(
     return [imported_file(row, now) for row in rows]
 
 
+def with_stamp(connection: ArrowConnection, kind: str, stamp: str) -> list[int]:
+    """The imports of a kind that are done and stand, of files with such a part of a pull's name. Commits."""
+    rows = connection.table(
+        f"SELECT import_id FROM import_file WHERE kind = $1 AND state = '{DONE}' AND file LIKE $2",
+        kind,
+        f"%~{stamp}%",
+    )
+    connection.commit()
+    return [int(number) for number in rows.column(0).to_pylist()]
+
+
 def find(connection: ArrowConnection, import_id: int, now: int) -> ImportedFile | None:
     """An import, None if it is not known. Commits."""
     rows = connection.table(f"{LISTED} WHERE f.import_id = $1", import_id).to_pylist()

@@ -1,7 +1,7 @@
 """A kind of file: its fields, and how its rows are checked and written."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ClassVar, Final
@@ -97,6 +97,10 @@ class Kind(ABC):
         imports into one SQLite file wait for each other instead of failing; `connection.stage`
         followed by `connection.commit` may come before.
         """
+
+    def finish(self, connection: ArrowConnection, imports: Sequence[int]) -> dict[str, int]:
+        """End what these imports said together; further counts. Commits."""
+        return {}
 
     def refuse_stored(
         self, _connection: ArrowConnection, _columns: ChunkColumns, _rows: pa.Table
