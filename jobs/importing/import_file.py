@@ -15,7 +15,7 @@ from jobs.importing.files.chunk import Chunk, UnreadableFile
 from jobs.importing.files.detect import NO_OPTIONS, ImportOptions, chunks_of
 from jobs.importing.kept_rejects import KeptRejects, Rejects, Tried
 from jobs.importing.kinds.append_only import FORGOTTEN
-from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind, Written
+from jobs.importing.kinds.base import INCOMPLETE, NOT_KEPT, Counts, Kind, Written
 from jobs.importing.shops import ImportedShops, keep_shops, load_shops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.clock import now_micros
@@ -30,7 +30,8 @@ CheckedChunk = tuple[ChunkColumns, pa.Table]
 
 
 class RejectSink(Protocol):
-    """Where the refused rows of chunks go: those of a file are kept, those of a retry get new reasons."""
+    """Where the refused rows of chunks go, and those without a field: of a file they are kept, of a retry
+    they get new reasons."""
 
     file: str
     import_id: int
@@ -158,25 +159,29 @@ def write_chunk(
     Raises ShopDeleted and ImportUndone."""
     chunk, not_kept = columns.chunk, sink.not_kept
     has_begun = kind.refuse_stored(connection, columns, rows)
-    refused = columns.refused_rows()
+    refused, passed_over = columns.refused_rows(), columns.passed_over()
+    incomplete = len(columns.incomplete())
     written, rejects, shops = Written(), Rejects(), set[int]()
     rejected, read = refused + len(chunk.broken), len(chunk) + len(chunk.broken)
-    if refused:
-        rows = rows.filter(pa.array(columns.accepted()))
-    if rejected:
+    if refused or passed_over:
+        rows = rows.filter(pa.array(columns.to_write()))
+    if rejected or incomplete:
         rejects = sink.stage(columns)
         if not has_begun:
             connection.commit()  # the transaction must begin with a write (see `Kind.write`)
     if rows.num_rows:
         written = kind.write(connection, rows, sink.import_id)
         shops = keep_shops(connection, rows)
-    sink.write(chunk, Tried(read, rejected, written, shops))
+    written.duplicate += passed_over
+    sink.write(chunk, Tried(read, rejected, incomplete, written, shops))
     connection.commit()
     if chunk.format:
         counts.add_more(chunk.counted, written.more)
     elif FORGOTTEN in written.more:
         counts.add_more({FORGOTTEN: written.more[FORGOTTEN]})
     counts.add_hashed(columns.hashed_addresses())
+    if incomplete:
+        counts.add_more({INCOMPLETE: incomplete})
     if sink.not_kept > not_kept:
         counts.add_more({NOT_KEPT: sink.not_kept - not_kept})
     counts.add(written, read, rejected)

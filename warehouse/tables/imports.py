@@ -108,8 +108,8 @@ VERSIONS: Final = {
 }
 """For each table of which the last import stands, what each import wrote."""
 
-# The campaign-days that an import stated whole: what was said of them before the import with the number `since`,
-# with which the statement began, stands no more. 0 until the last part of the statement is there.
+# The campaign-days that an import stated whole: what was said of them before the import with the number
+# `since`, with which the statement began, stands no more. 0 until the last part of the statement is there.
 ad_spend_stated: Final = Table(
     "ad_spend_stated",
     metadata,

@@ -18,7 +18,7 @@ import msgspec
 from crawleruseragents import is_crawler
 
 from warehouse.domain.addresses import has_at, masked
-from warehouse.domain.email_hash import hashed_email, plain_mark
+from warehouse.domain.email_hash import hashed_email, names_address, plain_mark
 from warehouse.domain.form_ids import form_id_of
 from warehouse.domain.text_rules import is_no_id
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, from_micros, to_micros
@@ -220,7 +220,7 @@ def _hidden(_address: str) -> str:
 
 
 def _email_hash(address: Any) -> str:
-    return hashed_email(address) if isinstance(address, str) else ""
+    return hashed_email(address) if isinstance(address, str) and names_address(address) else ""
 
 
 def _answer(row: Row) -> Any:

@@ -84,11 +84,14 @@ class AdSpendKind(ReplaceLast):
     fields: ClassVar = (
         SHOP_ID,
         Field("provider", PROVIDER, "meta, google, tiktok, ...", required=True),
-        Field("account_id", ID, "the account, if there are several"),
+        Field("account_id", ID, "the account, if there are several", decides=True),
         Field("campaign_id", ID, "the platform's id", required=True),
         _DATE,
         Field(
-            "segment", ID, "any finer key (ad set, ad, device); rows of different segments add up"
+            "segment",
+            ID,
+            "any finer key (ad set, ad, device); rows of different segments add up",
+            decides=True,
         ),
         Field("campaign_name", NAME, "the platform's name", required=True),
         Field("currency", CURRENCY, "of `spend`", required=True),
@@ -141,7 +144,7 @@ class AdSpendKind(ReplaceLast):
         return replace_last.write(connection, upsert, rows, import_id, notes_all=True)
 
     def finish(self, connection: ArrowConnection, imports: Sequence[int]) -> dict[str, int]:
-        """Withdraw what was said before of the campaign-days that these imports stated, and none of them said;
+        """Withdraw what was said before of the campaign-days that these imports stated, and not said again;
         the further counts. Commits."""
         connection.lock_table(ad_spend.name)
         listed = sql_list(imports)

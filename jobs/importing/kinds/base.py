@@ -15,6 +15,8 @@ from warehouse.connections.arrow import ArrowConnection
 
 # Rejects that are kept for messages and reports.
 MAX_REJECTS: Final = 20
+# The further count of the accepted rows without a field that could not be used.
+INCOMPLETE: Final = "incomplete"
 # The further count of the rejects that are not kept (see `kept_rejects`).
 NOT_KEPT: Final = "not_kept"
 # The further count of the ids, answers and campaign parameters that were e-mail addresses.

@@ -242,8 +242,8 @@ def settle(
 ) -> tuple[int, int, int]:
     """Have the last version of each staged key stand; how many rows are new, are replaced, and go.
 
-    `may_go`: whether a row of which no version stands is deleted. `may_stand`: an SQL condition that a version `v`
-    can stand in place of the stored row `s`.
+    `may_go`: whether a row of which no version stands is deleted. `may_stand`: an SQL condition that a
+    version `v` can stand in place of the stored row `s`.
     """
     connection.lock_rows("shop", "shop_key", upsert.touched)
     table, key = upsert.table.name, names(upsert.key)
@@ -279,8 +279,8 @@ def take_back(
     may_stand: str = "true",
     others: pa.Table | None = None,
 ) -> TakenBack:
-    """Have those versions stand that would if an import had never come. `others`: further keys of which others
-    may stand then. Else the parameters are those of `settle`. The caller commits."""
+    """Have those versions stand that would if an import had never come. `others`: further keys of which other
+    versions may stand then. Else the parameters are those of `settle`. The caller commits."""
     connection.lock_table(upsert.table.name)
     version, note = tables.VERSIONS[upsert.table], f",{import_id},"
     own = connection.rows_of(

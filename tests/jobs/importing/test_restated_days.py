@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from jobs.importing.files.detect import ImportOptions
+from jobs.importing.files.detect import NO_OPTIONS, ImportOptions
 from jobs.importing.formats import FORMATS
 from jobs.importing.import_file import import_file
 from jobs.importing.kinds import KINDS
@@ -39,8 +39,12 @@ class File:
         if not self.is_report:
             own = [
                 spend(
-                    **dict(provider="meta", campaign_id=id or name, campaign_name=name),
-                    **dict(date=day, segment=ad and f"ad={ad}", spend=cost, currency="EUR"),
+                    campaign_id=id or name,
+                    campaign_name=name,
+                    date=day,
+                    segment=ad and f"ad={ad}",
+                    spend=cost,
+                    currency="EUR",
                 )
                 for id, name, day, ad, cost in self.rows
             ]
@@ -87,9 +91,13 @@ def import_together(warehouse: Warehouse, statement: Statement, first: int) -> C
         for number, one in enumerate(statement.files):
             path = one.write(warehouse.folder, first + number)
             import_file(
-                *(connection, KINDS["ad-spend"], path, lambda _: None, counts),
+                connection,
+                KINDS["ad-spend"],
+                path,
+                lambda _: None,
+                counts,
+                options=OPTIONS if one.is_report else NO_OPTIONS,
                 together=statement.imports,
-                **({"options": OPTIONS} if one.is_report else {}),
             )
         counts.add_more(KINDS["ad-spend"].finish(connection, statement.imports))
     return counts

@@ -2,8 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from jobs.importing.values.errors import InvalidValue, quoted
 
 # Fields of ad spend that a table must fill.
 _REQUIRED: Final = {field.name for field in AdSpendKind.fields if field.required} - {"shop_id"}
+_CLAIMS: Final = ("reported_conversions", "reported_value")
 # A place that fills both has the name of a campaign, which stands for its id where there is no other.
 _NAME_AND_ID: Final = {"campaign_name", "campaign_id"}
 # With the provider, the fields by which rows of one shop replace each other.
@@ -186,7 +187,9 @@ class AdReport(Format):
         for place, field, read in self._fills:
             value = at(record, place)
             if value is not None and value != "" and row.get(field) is None:
-                row[field] = _read(place, read, value) if read else value
+                row[field] = value
+                if read:
+                    row[field] = _used(target, field, partial(_read, place, read, value))
                 if field == "campaign_id" and place in self._name_places:
                     row[NO_IDS] = True
         if self.table.page and not (row.get("date") and row.get("campaign_name")):
@@ -387,6 +390,11 @@ class _RowsBefore:
                 "one would replace the other; export without what splits them (columns that are "
                 f"not read: {self._report.unread(header)}), or with the ids of campaigns"
             )
+
+
+def _used(target: Target, field: str, read: Callable[[], Any]) -> Any:
+    """The value of a field; of a claim of the platform, which is in no figure, None if it cannot be used."""
+    return target.if_usable(field, read) if field in _CLAIMS else read()
 
 
 def _fields_of(fill: str | list[str] | Fill) -> list[str]:

@@ -84,8 +84,12 @@ class ShopifyCsv(Format):
 
     def row(self, record: Record, target: Target) -> Row:
         currency = record.get("Currency")
-        refunded = target.minor("Refunded Amount", record.get("Refunded Amount"), currency)
-        last, at = _last_date(record)
+
+        def money(column: str) -> int | None:
+            return target.minor(column, record.get(column), currency)
+
+        refunded = target.if_usable("refunds", lambda: money("Refunded Amount"))
+        last, at = _last_date(record, target)
         refund = {"refund_id": _REFUND_ID, "created_at": last, "amount_cents": refunded}
         codes = str(record.get("Discount Code") or "").split(",")
         return {
@@ -93,10 +97,8 @@ class ShopifyCsv(Format):
             "created_at": record.get("Created at"),
             "updated_at": at and _later(at, refunded or 0),
             "currency": currency,
-            "total_cents": target.minor("Total", record.get("Total"), currency),
-            "discount_cents": target.minor(
-                "Discount Amount", record.get("Discount Amount"), currency
-            ),
+            "total_cents": money("Total"),
+            "discount_cents": target.if_usable("discount_cents", lambda: money("Discount Amount")),
             "discount_codes": [{"code": code.strip()} for code in codes if code.strip()],
             "refunds": [refund] if refunded else [],
             "cancelled_at": record.get("Cancelled at"),
@@ -125,16 +127,19 @@ def _order_id(written: Any) -> Any:
     )
 
 
-def _last_date(record: Record) -> tuple[Any, int]:
+def _last_date(record: Record, target: Target) -> tuple[Any, int]:
     """The last of an order's dates, as it is written and as an instant; (None, 0) without any. Raises
-    InvalidValue."""
+    InvalidValue for the one that an order must have."""
     instants = []
     for name in _DATED:
         if (written := record.get(name)) is not None:
             try:
                 instants.append((recent_instant(written), written))
             except InvalidValue as cause:
-                raise InvalidValue(f"{name}: {cause}") from None
+                if name in _REQUIRED:
+                    raise InvalidValue(f"{name}: {cause}") from None
+                field = dict(ShopifyCsv.source_fields)[name]
+                target.left_out.append((field, f"{name}: {cause}"))
     at, written = max(instants, key=lambda pair: pair[0], default=(0, None))
     return written, at
 

@@ -4,7 +4,7 @@ in camelCase (`in_snake_case`), and some of its own."""
 import re
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, ClassVar, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -56,13 +56,22 @@ class ShopifyOrders(Format):
                 for amount, t in paid
             )
 
+        def refund_row(refund: Record) -> Row:
+            return {
+                "refund_id": last_part(refund.get("id")),
+                "created_at": first(
+                    {"refund": refund} | record, "refund.created_at", "updated_at", "created_at"
+                ),
+                "amount_cents": refunded(refund),
+            }
+
         return {
             "order_id": last_part(record.get("id")),
             "created_at": record.get("created_at"),
             "updated_at": record.get("updated_at"),
             "currency": currency,
             "total_cents": total("total_price"),
-            "discount_cents": total("total_discounts"),
+            "discount_cents": target.if_usable("discount_cents", lambda: total("total_discounts")),
             "customer_id": last_part(at(record, "customer.id")),
             "email": first(
                 record,
@@ -72,16 +81,11 @@ class ShopifyOrders(Format):
                 "customer.default_email_address.email_address",
             ),
             "visitor_id": _visitor(record),
-            "discount_codes": _codes(record, money),
+            "discount_codes": _codes(record, money, target),
             "refunds": [
-                {
-                    "refund_id": last_part(refund.get("id")),
-                    "created_at": first(
-                        {"refund": refund} | record, "refund.created_at", "updated_at", "created_at"
-                    ),
-                    "amount_cents": refunded(refund),
-                }
-                for refund in objects(record.get("refunds"))
+                row
+                for refund in _members(record, "refunds", target)
+                if (row := target.if_usable("refunds", partial(refund_row, refund)))
             ],
             "cancelled_at": record.get("cancelled_at"),
             "test": record.get("test"),
@@ -96,16 +100,21 @@ def _visitor(order: Record) -> Any:
     return next((value for value in values if value not in (None, "")), None)
 
 
-def _codes(order: Record, money: Any) -> list[Row]:
+def _codes(order: Record, money: Any, target: Target) -> list[Row]:
     """The codes with their amounts, as REST states them; then those that are only named, each with what it
     took off the order's lines, if the export has that."""
+
+    def amount_of(name: str, amount: Any) -> int | None:
+        units: int | None = target.if_usable("discount_codes", lambda: money(name, amount))
+        return units
+
     stated = order.get("discount_codes")
     rows = [
         {
             "code": item.get("code"),
-            "amount_cents": money("discount_codes.amount", item.get("amount")),
+            "amount_cents": amount_of("discount_codes.amount", item.get("amount")),
         }
-        for item in objects(stated)
+        for item in _members(order, "discount_codes", target)
     ]
     by_code = {str(row["code"]).upper(): row for row in rows}
 
@@ -124,13 +133,21 @@ def _codes(order: Record, money: Any) -> list[Row]:
     for line in objects(order.get("line_items")):
         for allocation in objects(line.get("discount_allocations")):
             code = at(allocation, "discount_application.code")
-            amount = money(
+            amount = amount_of(
                 "allocated_amount_set", at(allocation, "allocated_amount_set.shop_money.amount")
             )
             if code and amount is not None:
                 row = named(code)
                 row["amount_cents"] = (row.get("amount_cents") or 0) + amount
     return rows
+
+
+def _members(order: Record, name: str, target: Target) -> list[Record]:
+    """The objects in a list of the order. Anything else than a list is left out."""
+    value = order.get(name)
+    if value not in (None, "") and not isinstance(value, list):
+        target.left_out.append((name, f"{quoted(value)} is not a list"))
+    return objects(value)
 
 
 def _has_paid(transaction: Record) -> bool:
