@@ -35,7 +35,7 @@ SECTIONS: Final = {
         *("scheduler", "start"),
     ),
     "Now and then": (
-        *("forget", "backfill", "rebuild", "verify", "run", "landing", "dropped"),
+        *("forget", "reconcile", "backfill", "rebuild", "verify", "run", "landing", "dropped"),
         *("purge", "backup", "restore", "demo"),
     ),
 }
@@ -313,6 +313,26 @@ def scheduler() -> None:
     from jobs.commands.scheduler import scheduler_command
 
     scheduler_command()
+
+
+@main.command()
+@click.option("--shop", required=True, metavar="ID", help="The shop.")
+@click.option("--month", required=True, metavar="YYYY-MM", help="The month of the report.")
+@click.option("--orders", required=True, type=int, help="The orders of the report.")
+@click.option("--gross", required=True, metavar="AMOUNT", help="Its sales, such as 1234.50.")
+@click.option("--refunded", required=True, metavar="AMOUNT", help="Its refunds, such as 20.00.")
+@click.option("--net", metavar="AMOUNT", help="Its net, if it has one.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, in minor units.")
+def reconcile(**options: Any) -> None:
+    """Compare a month with the shop's own report, and name the cause of each difference.
+
+    The figures are those of the report, in major units of the shop's currency. Causes are test orders,
+    cancelled orders, refunds on their own day, another time zone, edited orders, another currency, rejected
+    orders, and orders that are not here at all. The rest is unexplained.
+    """
+    from jobs.commands.reconcile import reconcile_command
+
+    reconcile_command(**options)
 
 
 @main.command()

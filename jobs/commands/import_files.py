@@ -16,7 +16,7 @@ from jobs.importing.formats import FORMATS
 from jobs.importing.formats.base import SKIPPED
 from jobs.importing.import_file import import_file
 from jobs.importing.kinds import KINDS
-from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind
+from jobs.importing.kinds.base import INCOMPLETE, NOT_KEPT, Counts, Kind
 from jobs.importing.preview import preview_files
 from jobs.importing.rejects import purge_rejects
 from jobs.importing.shops import load_shops
@@ -63,11 +63,7 @@ def import_command(
             except UnreadableFile as error:
                 _fail(error, names)
             known = schedulers.list_schedulers(run.connection)
-    if counts.rejected:
-        _print_rejects(counts.rejects[:_PRINTED_REASONS])
-        kept = counts.rejected - (not_kept := counts.more.get(NOT_KEPT, 0))
-        which = f"{kept} kept; list these" if not_kept else "list them all"
-        click.echo(f"{counts.rejected} rejected; {which} with: python -m jobs rejects")
+    _tell_rejects(counts)
     if counts.more.get(SKIPPED) and not counts.read:
         click.echo(
             f"nothing imported: all {counts.more[SKIPPED]} records are about something else than {kind}; "
@@ -76,6 +72,17 @@ def import_command(
     if kind in _ROLLED_UP and counts.new and not schedulers.alive(known, now_micros()):
         click.echo("not in the figures yet, and no scheduler runs: `make rollup` computes them")
     print_counts(counts.report(), as_json)
+
+
+def _tell_rejects(counts: Counts) -> None:
+    incomplete, not_kept = (counts.more.get(name, 0) for name in (INCOMPLETE, NOT_KEPT))
+    what = [f"{counts.rejected} rejected"] if counts.rejected else []
+    what += [f"{incomplete} taken without a field that cannot be used"] if incomplete else []
+    if what:
+        _print_rejects(counts.rejects[:_PRINTED_REASONS])
+        kept = counts.rejected + incomplete - not_kept
+        which = f"{kept} kept; list these" if not_kept else "list them all"
+        click.echo(f"{', '.join(what)}; {which} with: python -m jobs rejects")
 
 
 def _fail(error: UnreadableFile, names: dict[Path, str]) -> NoReturn:
@@ -131,23 +138,31 @@ def _import(
             # Before anything is written: a second file that cannot be read stops the first.
             recognised[path] = chunks_of(path, kind, options, shops)
     size = sum(path.stat().st_size for path in names)
+    together: list[int] = []
     with bar(kind.name, "B", size) as shown:
         before = 0
-        for path, name in names.items():
-            advance = partial(_advance, run, counts, shown, before)
-            phase("import")
-            import_file(
-                run.connection,
-                kind,
-                path,
-                advance,
-                counts,
-                options=options,
-                name=name,
-                run_id=run.record.run_id,
-                chunks=recognised[path],
-            )
-            before += path.stat().st_size
+        try:
+            for path, name in names.items():
+                advance = partial(_advance, run, counts, shown, before)
+                phase("import")
+                import_file(
+                    run.connection,
+                    kind,
+                    path,
+                    advance,
+                    counts,
+                    options=options,
+                    name=name,
+                    run_id=run.record.run_id,
+                    chunks=recognised[path],
+                    together=together,
+                )
+                before += path.stat().st_size
+        finally:
+            # Also of those before a file that cannot be read: they are imported.
+            if together:
+                run.connection.rollback()
+                counts.add_more(kind.finish(run.connection, together))
 
 
 def _advance(run: JobRun, counts: Counts, shown: Bar, before: int, read: int) -> None:

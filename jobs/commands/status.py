@@ -14,6 +14,7 @@ from jobs.run.errors import FAILED
 from jobs.run.job_run import open_warehouse
 from jobs.scheduler.status import of_shop, status
 from warehouse import settings
+from warehouse.operations.reject_reasons import KEPT_WITHOUT
 from warehouse.operations.shop_pulls import JOB
 
 Row = dict[str, Any]
@@ -52,7 +53,9 @@ def _lines(report: Row) -> Iterator[str]:
 
 def _of_everything(report: Row) -> Iterator[str]:
     """The part of the report that concerns no single shop."""
-    yield f"rejects: {sum(reject['rows'] for reject in report['rejects']) or 'none'}"
+    kept = sum(one["rows"] for one in report["rejects"] if one["reason"].startswith(KEPT_WITHOUT))
+    without = f", and {kept} taken without a field" if kept else ""
+    yield f"rejects: {sum(one['rows'] for one in report['rejects']) - kept or 'none'}{without}"
     yield from _first(
         (f"  {reject['rows']} {reject['kind']} {reject['reason']}" for reject in report["rejects"]),
         "  reasons",

@@ -15,7 +15,7 @@ from jobs.importing.files.chunk import Chunk, UnreadableFile
 from jobs.importing.files.detect import NO_OPTIONS, ImportOptions, chunks_of
 from jobs.importing.kept_rejects import KeptRejects, Rejects, Tried
 from jobs.importing.kinds.append_only import FORGOTTEN
-from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind, Written
+from jobs.importing.kinds.base import INCOMPLETE, NOT_KEPT, Counts, Kind, Written
 from jobs.importing.shops import ImportedShops, keep_shops, load_shops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.run.clock import now_micros
@@ -30,7 +30,8 @@ CheckedChunk = tuple[ChunkColumns, pa.Table]
 
 
 class RejectSink(Protocol):
-    """Where the refused rows of chunks go: those of a file are kept, those of a retry get new reasons."""
+    """Where the refused rows of chunks go, and those without a field: of a file they are kept, of a retry
+    they get new reasons."""
 
     file: str
     import_id: int
@@ -55,10 +56,12 @@ def import_file(
     name: str = "",
     run_id: int = 0,
     chunks: Iterator[Chunk] | None = None,
+    together: list[int] | None = None,
 ) -> None:
     """Import one file and add to the counts. Calls `progress` with the bytes read so far. The import and
     its rejects are listed under `name`, or else under the path. `run_id`: the run that imports it. `chunks`:
-    those of the file, where it was recognised before.
+    those of the file, where it was recognised before. `together`: the imports that say something together
+    with this one, to which it is added; the caller ends them (`Kind.finish`).
 
     Raises UnreadableFile if the file does not exist or cannot be read at all, OverCeiling if it takes
     too much, and ShopDeleted if a shop of its rows was deleted meanwhile; rows of chunks that were
@@ -77,6 +80,7 @@ def import_file(
                 counts,
                 run_id=run_id,
                 shops=shops,
+                together=together,
             )
     except OverCeiling:
         connection.rollback()
@@ -93,8 +97,10 @@ def import_chunks(
     *,
     run_id: int = 0,
     shops: ImportedShops | None = None,
+    together: list[int] | None = None,
 ) -> None:
-    """Import chunks of a file of this name and add to the counts. `shops`: those that rows can belong to."""
+    """Import chunks of a file of this name and add to the counts. `shops`: those that rows can belong to.
+    `together`: see `import_file`."""
     connection.tune_for_import()
     shops, hasher = shops or load_shops(connection), email_hasher(connection)
     own = imports.begin(connection, kind.name, file, run_id, now_micros())
@@ -109,6 +115,10 @@ def import_chunks(
                 check_time()
                 tried = counts.read - read
                 rows_tried(tried, tried - (counts.rejected - rejected))
+        if together is None:
+            counts.add_more(kind.finish(connection, [own.import_id]))
+        else:
+            together.append(own.import_id)
         state = imports.DONE
     finally:
         # A killed import has no end, and neither has one that lost its connection.
@@ -149,25 +159,29 @@ def write_chunk(
     Raises ShopDeleted and ImportUndone."""
     chunk, not_kept = columns.chunk, sink.not_kept
     has_begun = kind.refuse_stored(connection, columns, rows)
-    refused = columns.refused_rows()
+    refused, passed_over = columns.refused_rows(), columns.passed_over()
+    incomplete = len(columns.incomplete())
     written, rejects, shops = Written(), Rejects(), set[int]()
     rejected, read = refused + len(chunk.broken), len(chunk) + len(chunk.broken)
-    if refused:
-        rows = rows.filter(pa.array(columns.accepted()))
-    if rejected:
+    if refused or passed_over:
+        rows = rows.filter(pa.array(columns.to_write()))
+    if rejected or incomplete:
         rejects = sink.stage(columns)
         if not has_begun:
             connection.commit()  # the transaction must begin with a write (see `Kind.write`)
     if rows.num_rows:
         written = kind.write(connection, rows, sink.import_id)
         shops = keep_shops(connection, rows)
-    sink.write(chunk, Tried(read, rejected, written, shops))
+    written.duplicate += passed_over
+    sink.write(chunk, Tried(read, rejected, incomplete, written, shops))
     connection.commit()
     if chunk.format:
         counts.add_more(chunk.counted, written.more)
     elif FORGOTTEN in written.more:
         counts.add_more({FORGOTTEN: written.more[FORGOTTEN]})
     counts.add_hashed(columns.hashed_addresses())
+    if incomplete:
+        counts.add_more({INCOMPLETE: incomplete})
     if sink.not_kept > not_kept:
         counts.add_more({NOT_KEPT: sink.not_kept - not_kept})
     counts.add(written, read, rejected)

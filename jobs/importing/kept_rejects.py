@@ -49,10 +49,12 @@ def certain_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: i
 
 
 class Tried(NamedTuple):
-    """The rows of a chunk, counted. `shops`: the keys of those whose rows were written."""
+    """The rows of a chunk, counted. `incomplete`: those that were taken without a field. `shops`: the keys of
+    those whose rows were written."""
 
     read: int
     rejected: int
+    incomplete: int
     written: Written
     shops: set[int]
 
@@ -85,7 +87,8 @@ class KeptRejects:
         forgotten. Returns their lines, reasons and texts."""
         persons = forgotten.remembered_by_shop(self._connection)
         kept: dict[int, tuple[int, str, str, int]] = {}
-        for line, reason, row, text in _in_order(columns):
+        found = _in_order(columns)
+        for line, reason, row, text in found:
             shop_key = certain_shop(self._shops, self._kind, columns, row)
             if not self._make_room(shop_key, kept):
                 continue
@@ -104,8 +107,7 @@ class KeptRejects:
         rows = list(kept.values())
         rejects = [(line, reason, text) for line, reason, text, _ in rows]
         self._own.shops.update(shop_key for *_, shop_key in rows if shop_key)
-        rejected = columns.refused_rows() + len(columns.chunk.broken)
-        self.not_kept += rejected - len(rejects) + len(self._gone)
+        self.not_kept += len(found) - len(rejects) + len(self._gone)
         if self.not_kept:
             number = f"not kept: {self.not_kept} more rejects of this file"
             shop_key = self._shops.find(columns.chunk.shop_id)
@@ -131,7 +133,7 @@ class KeptRejects:
     def write(self, chunk: Chunk, tried: Tried) -> None:
         """Write what is staged: the rejects, and how many are not kept; and the counts of the import. The
         caller commits. Raises ImportUndone."""
-        if tried.rejected:
+        if tried.rejected or tried.incomplete:
             self._write_staged(chunk)
         written, own = tried.written, self._own
         own.shops |= tried.shops
@@ -141,6 +143,7 @@ class KeptRejects:
             duplicate=written.duplicate,
             replaced=written.replaced,
             rejected=tried.rejected,
+            incomplete=tried.incomplete,
         )
         imports.advance(self._connection, own)
 
@@ -174,9 +177,11 @@ class KeptRejects:
 
 
 def _in_order(columns: ChunkColumns) -> list[tuple[int, str, int | None, str]]:
-    """Line, reason and row of a chunk's rejects; for a line that could not be decoded, None and its text."""
+    """Line, reason and row of a chunk's rejects, and of the rows that are taken without a field; for a line
+    that could not be decoded, None and its text."""
     chunk = columns.chunk
     rejects: list[tuple[int, str, int | None, str]]
-    rejects = [(int(chunk.lines[row]), why, row, "") for row, why in columns.refused()]
+    found = (*columns.refused(), *columns.incomplete())
+    rejects = [(int(chunk.lines[row]), why, row, "") for row, why in found]
     rejects += [(line.line, line.reason, None, line.text) for line in chunk.broken]
     return sorted(rejects, key=itemgetter(0))

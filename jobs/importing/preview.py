@@ -10,7 +10,7 @@ from typing import Final
 from jobs.importing.ceilings import check_time, file_ceilings
 from jobs.importing.files.detect import ImportOptions, chunks_of
 from jobs.importing.import_file import checked, readable
-from jobs.importing.kinds.base import Counts, Kind, Written
+from jobs.importing.kinds.base import INCOMPLETE, Counts, Kind, Written
 from jobs.importing.reject_text import kept_text
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
@@ -63,6 +63,9 @@ def _add(preview: Preview, kind: Kind, file: str, columns: ChunkColumns) -> None
     counts.add(Written(), len(chunk) + len(chunk.broken), len(rejects))
     counts.add_more(chunk.counted)
     counts.add_hashed(columns.hashed_addresses())
+    if incomplete := columns.incomplete():
+        counts.add_more({INCOMPLETE: len(incomplete)})
+    rejects += [(int(chunk.lines[row]), reason) for row, reason in incomplete]
     counts.add_rejects(file, sorted(rejects))
 
 

@@ -28,7 +28,7 @@ from warehouse.connections.errors import is_outage
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import imports, reject_retries
 from warehouse.operations.hash_secret import email_hasher
-from warehouse.operations.reject_reasons import without_values
+from warehouse.operations.reject_reasons import KEPT_WITHOUT, without_values
 
 # Rejects that are listed or retried at once, and the characters of their texts.
 _ROWS: Final = 5_000
@@ -146,8 +146,8 @@ def retry_rejects(connection: ArrowConnection, some: RejectFilter = EVERY_REJECT
     """Import the kept text of rejects again; the counts.
 
     A row that is accepted now (or is a duplicate) is removed from the rejects in the transaction that
-    writes it. A row that is refused again stays with its new reason; a text that is no row (the
-    unreadable part of a file) stays as it is.
+    writes it. A row that is refused again, or lacks a field still, stays with its new reason; a text that is
+    no row (the unreadable part of a file) stays as it is.
     """
     counts = Counts()
     asked = reject_retries.waiting(connection)
@@ -215,8 +215,12 @@ def _retry(
     chunk = _chunk(kind, group, tried, shops)
     columns = ChunkColumns(chunk, email_hasher(connection))
     sink = _TriedRejects(connection, kind, shops, tried)
+    rows = kind.check(columns, shops)
+    columns.pass_over(sink.unchanged(columns))
     try:
-        write_chunk(connection, kind, sink, columns, kind.check(columns, shops), counts)
+        write_chunk(connection, kind, sink, columns, rows, counts)
+        if imports.is_done(connection, sink.import_id):
+            kind.finish(connection, [sink.import_id])
     except (imports.ImportUndone, ShopDeleted):
         # Meanwhile: its rejects went with the import, or are of no shop now.
         connection.rollback()
@@ -241,10 +245,19 @@ class _TriedRejects:
         self.import_id = tried[0].import_id
         self._refused: list[tuple[int, str, int]] = []
 
+    def unchanged(self, columns: ChunkColumns) -> list[int]:
+        """The rows that lack the same as when they were taken."""
+        return [
+            row
+            for row, reason in columns.incomplete()
+            if self._reasons[int(columns.chunk.lines[row])] == reason
+        ]
+
     def stage(self, columns: ChunkColumns) -> Rejects:
         """Stage the new reasons, and the shops whose the rows are: a shop may be known by now."""
         chunk = columns.chunk
-        refused = [(int(chunk.lines[row]), reason, row) for row, reason in columns.refused()]
+        found = (*columns.refused(), *columns.incomplete())
+        refused = [(int(chunk.lines[row]), reason, row) for row, reason in found]
         unread = [(line.line, line.reason, None) for line in chunk.broken if chunk.format]
         self._refused = [
             (number, reason, certain_shop(self._shops, self._kind, columns, row))
@@ -261,10 +274,13 @@ class _TriedRejects:
     def write(self, chunk: Chunk, tried: Tried) -> None:
         """Remove the rows that are accepted, and write the reasons of the others. Raises ImportUndone."""
         connection = self._connection
-        if accepted := tried.read - tried.rejected:
-            imports.add_retried(connection, self.import_id, accepted)
-            refused = [number for number, *_ in self._refused]
-            ids = pa.array(np.setdiff1d(chunk.lines, refused))
+        if tried.read - tried.rejected:
+            were_taken = sum(reason.startswith(KEPT_WITHOUT) for reason in self._reasons.values())
+            accepted = len(self._reasons) - were_taken - tried.rejected
+            incomplete = tried.incomplete - were_taken
+            imports.add_retried(connection, self.import_id, accepted, incomplete)
+            left = [number for number, *_ in self._refused]
+            ids = pa.array(np.setdiff1d(chunk.lines, left))
             staged = connection.stage("staged_done", pa.table({"reject_id": ids}))
             reject_retries.count_accepted(connection, staged)
             connection.execute(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from jobs.importing.kinds import KINDS, forms, replace_last, seen_forms
+from jobs.importing.kinds import KINDS, seen_forms
 from jobs.importing.kinds.replace_last import ReplaceLast, TakenBack, same_key
 from jobs.pipeline.removal import RawRows, remove_rows
 from jobs.pipeline.removed_rows import portion_rows
@@ -195,11 +195,10 @@ def purge_imports(connection: ArrowConnection, now: int, days: int) -> None:
         )
     connection.commit()
     seen_forms.forget(connection, expired)
-    for table, version in tables.VERSIONS.items():
-        connection.lock_table(table.name)
-        replace_last.forget(connection, version, expired)
-        connection.commit()
-    forms.forget(connection, expired)
+    for kind in KINDS.values():
+        if isinstance(kind, ReplaceLast):
+            kind.forget(connection, expired)
+            connection.commit()
     connection.execute(
         f"DELETE FROM import_file WHERE import_id IN ({expired}) AND (state <> '{UNDONE}' OR NOT EXISTS "
         "(SELECT 1 FROM import_batch b WHERE b.import_id = import_file.import_id AND b.rows > 0))"

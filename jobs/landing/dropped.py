@@ -80,11 +80,12 @@ _SUM_DIGITS: Final = 100
 @dataclass
 class Found:
     """The content of a file. `first` and `last`: days of its rows; `sums`: amounts by currency, as text in
-    major units, or numbers of rows by name; `reasons`: rejected rows by reason, with the first line of
-    each."""
+    major units, or numbers of rows by name; `incomplete`: rows that would be taken without a field;
+    `reasons`: these and rejected rows by reason, with the first line of each."""
 
     rows: int = 0
     rejected: int = 0
+    incomplete: int = 0
     first: int | None = None
     last: int | None = None
     minor: int = 0
@@ -130,6 +131,7 @@ def look_at(
         "place": place,
         "rows": found.rows,
         "rejected": found.rejected,
+        "incomplete": found.incomplete,
         "first": None if found.first is None else day_date(found.first).isoformat(),
         "last": None if found.last is None else day_date(found.last).isoformat(),
         "minor": found.minor if kind.name == "orders" else None,
@@ -254,7 +256,8 @@ def _add_rejects(found: Found, columns: ChunkColumns) -> None:
         if _UNREADABLE_REST in broken.reason:
             raise UnreadableFile(f"from line {broken.line} on it cannot be read: {broken.reason}")
         refused.append((broken.line, broken.reason))
-    for line, reason in sorted(refused):
+    incomplete = [(int(chunk.lines[row]), reason) for row, reason in columns.incomplete()]
+    for line, reason in sorted((*refused, *incomplete)):
         if reason.startswith("shop_id: ") and "missing" not in reason:
             raise UnreadableFile(
                 f"line {line} is of another shop than this one; nothing of the file is imported"
@@ -262,6 +265,7 @@ def _add_rejects(found: Found, columns: ChunkColumns) -> None:
         count = found.reasons.setdefault(without_values(reason), [0, line])
         count[0] += 1
     found.rejected += len(refused)
+    found.incomplete += len(incomplete)
 
 
 def _add_rows(found: Found, kind: Kind, rows: pa.Table, timezone: str) -> None:

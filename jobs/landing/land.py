@@ -27,9 +27,9 @@ from jobs.run.errors import blamed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.connections.errors import is_outage
-from warehouse.domain.landing_names import DONE, FAILED, is_dropped
+from warehouse.domain.landing_names import DONE, FAILED, is_dropped, pulled_stamp
 from warehouse.domain.time import iso_millis
-from warehouse.operations import dropped_files, job_runs
+from warehouse.operations import dropped_files, imports, job_runs
 
 # Outcomes of a file besides DONE and FAILED.
 LEFT: Final = "left"
@@ -91,6 +91,9 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
     came_at = held.landed.landed_at
     options = ImportOptions(FORMATS.get(place.format), place.shop_id or None, came_at=came_at)
     began, counts, error = now_micros(), Counts(), ""
+    # The files of one pull say together what it fetched.
+    pulled_at = pulled_stamp(file.name)
+    together = imports.with_stamp(run.connection, kind.name, pulled_at) if pulled_at else []
     rows = run.record.rows
 
     def written(_position: int) -> None:
@@ -111,7 +114,9 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
             options=options,
             name=name,
             run_id=run.record.run_id,
+            together=together,
         )
+        counts.add_more(kind.finish(run.connection, together))
     except ShopDeleted:
         raise
     except UnreadableFile as reason:

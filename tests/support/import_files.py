@@ -11,6 +11,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from jobs.importing.kinds import KINDS
+from warehouse.operations.reject_reasons import KEPT_WITHOUT
+
 Row = dict[str, Any]
 
 FORM = "0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70"
@@ -130,3 +133,13 @@ SAMPLES: Final = Path(__file__).parent / "samples"
 OF_FORMAT: Final[dict[str, list[str]]] = defaultdict(list)
 for _sample in sorted(SAMPLES.iterdir(), key=lambda path: -path.stat().st_size):
     OF_FORMAT[_sample.name.partition(".")[0]].append(_sample.name)
+
+
+def told(kind: str, row: Row, reason: str) -> str:
+    """A reason for a row as its reject has it: a field that a row may have costs itself alone."""
+    name = reason.partition(":")[0]
+    field = next(field for field in KINDS[kind].fields if field.name == name)
+    type = str(row.get("type"))
+    needs = {"step_*": type.startswith("step_"), "answer": type == "answer"}
+    is_needed = field.required or field.decides or needs.get(field.required_for)
+    return reason if is_needed else f"{KEPT_WITHOUT}{reason}"

@@ -9,7 +9,7 @@ import re
 from hashlib import sha256
 from typing import Final
 
-from warehouse.domain.addresses import masked, sole_address
+from warehouse.domain.addresses import has_at, masked, sole_address
 
 # Before a hash that stands in the place of an address, in an id or another text: the plain one, which the
 # collector writes and an import replaces; and the keyed one, which is stored.
@@ -55,6 +55,11 @@ def plain_mark(address: str) -> str:
     """The plain hash of an address as it stands in the place of the address; "" for a blank one."""
     hashed = hashed_email(address)
     return hashed and f"{_PLAIN}{hashed}"
+
+
+def names_address(text: str) -> bool:
+    """Whether a text is an address as far as its @ shows, or the mark of one."""
+    return "@" in text or has_at(text) or _MARKED.fullmatch(text.strip()) is not None
 
 
 def keyed_of(text: str) -> str:

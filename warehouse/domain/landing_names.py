@@ -21,7 +21,7 @@ _DROPPED: Final = re.compile(rf"{DROPPED}[0-9a-f]{{16}}-.+", re.DOTALL)
 DROPPED_FOLDER: Final = ".dropped"
 """The folder of the files that nobody asked to import yet, with one for each shop. Its dot hides it from the
 import."""
-_PULLED: Final = re.compile(rf"{PULLED}.+~\d{{8}}T\d{{12}}Z.*", re.DOTALL)
+_PULLED: Final = re.compile(rf"{PULLED}.+~(\d{{8}}T\d{{12}}Z).*", re.DOTALL)
 _ASIDE: Final = re.compile(rf"\.{PULLED}.+\.part", re.DOTALL)
 _LONGEST_NAME: Final = 255
 
@@ -55,6 +55,12 @@ def is_aside(name: str) -> bool:
 def is_dropped(name: str) -> bool:
     """Whether a file was dropped on a page, or is the report of one that was."""
     return bool(_DROPPED.fullmatch(name))
+
+
+def pulled_stamp(name: str) -> str:
+    """The instant in the name of a pull's file, which all files of that pull have; "" for other files."""
+    match = _PULLED.fullmatch(name)
+    return match[1] if match else ""
 
 
 def is_service_file(name: str) -> bool:

@@ -31,7 +31,7 @@ _RUN: Final = "LEFT JOIN job_run r ON r.run_id = f.run_id"
 LISTED: Final = (
     "SELECT f.import_id, COALESCE(s.shop_id, '') AS shop_id, f.shop_key, f.kind, f.file, f.state, "
     "f.started_at, f.ended_at, f.rows_read, f.rows_new, f.rows_duplicate, f.rows_replaced, "
-    "f.rows_rejected, COALESCE(r.state, '') AS run_state, COALESCE(r.owner, '') AS owner, "
+    "f.rows_rejected, f.rows_incomplete, COALESCE(r.state, '') AS run_state, COALESCE(r.owner, '') AS owner, "
     "COALESCE(r.seen_at, 0) AS seen_at "
     f"FROM import_file f {_RUN} LEFT JOIN shop s ON s.shop_key = f.shop_key AND f.shop_key <> 0"
 )
@@ -40,7 +40,7 @@ LISTED: Final = (
 _RUN_COLUMNS: Final = {"ended_at": 0, "phases": "{}"}
 
 
-COUNTS: Final = ("read", "new", "duplicate", "replaced", "rejected")
+COUNTS: Final = ("read", "new", "duplicate", "replaced", "rejected", "incomplete")
 
 
 class EventsPurged(Exception):
@@ -73,6 +73,7 @@ class ImportedFile:
     duplicate: int
     replaced: int
     rejected: int
+    incomplete: int
 
 
 @dataclass
@@ -129,13 +130,16 @@ def end(connection: ArrowConnection, record: ImportRecord, state: str, now: int)
     connection.commit()
 
 
-def add_retried(connection: ArrowConnection, import_id: int, accepted: int) -> None:
-    """Count rows of an import as accepted by a retry of its rejects, in the transaction that writes them.
-    Raises ImportUndone."""
+def add_retried(
+    connection: ArrowConnection, import_id: int, accepted: int, incomplete: int
+) -> None:
+    """Count rows of an import as accepted by a retry of its rejects, in the transaction that writes them;
+    and how many more rows lack a field. Raises ImportUndone."""
     connection.execute(
-        "UPDATE import_file SET rows_new = rows_new + $1, rows_rejected = rows_rejected - $1 "
-        "WHERE import_id = $2",
+        "UPDATE import_file SET rows_new = rows_new + $1, rows_rejected = rows_rejected - $1, "
+        "rows_incomplete = rows_incomplete + $2 WHERE import_id = $3",
         accepted,
+        incomplete,
         import_id,
     )
     if connection.value(f"SELECT COUNT(*) FROM ({WITHDRAWN}) w WHERE import_id = $1", import_id):
@@ -150,6 +154,26 @@ def list_imports(
     rows = connection.table(f"{LISTED} {which} ORDER BY f.import_id DESC LIMIT {limit}").to_pylist()
     connection.commit()
     return [imported_file(row, now) for row in rows]
+
+
+def is_done(connection: ArrowConnection, import_id: int) -> bool:
+    """Whether an import came to the end of its file, and stands. Commits."""
+    done = connection.value(
+        f"SELECT 1 FROM import_file WHERE import_id = $1 AND state = '{DONE}'", import_id
+    )
+    connection.commit()
+    return bool(done)
+
+
+def with_stamp(connection: ArrowConnection, kind: str, stamp: str) -> list[int]:
+    """The imports of a kind that are done and stand, of files with such a part of a pull's name. Commits."""
+    rows = connection.table(
+        f"SELECT import_id FROM import_file WHERE kind = $1 AND state = '{DONE}' AND file LIKE $2",
+        kind,
+        f"%~{stamp}%",
+    )
+    connection.commit()
+    return [int(number) for number in rows.column(0).to_pylist()]
 
 
 def find(connection: ArrowConnection, import_id: int, now: int) -> ImportedFile | None:

@@ -22,6 +22,7 @@ from warehouse.tables.facts import (
 from warehouse.tables.imports import (
     REPEATED,
     VERSIONS,
+    ad_spend_stated,
     dropped_file,
     form_seen,
     form_version,

@@ -36,6 +36,8 @@ import_file: Final = Table(
     integer("rows_duplicate"),
     integer("rows_replaced"),
     integer("rows_rejected"),
+    # Of the accepted rows, those without a field that could not be used.
+    integer("rows_incomplete"),
     index("shop_key", "import_id"),
     index("started_at"),
 )
@@ -105,6 +107,23 @@ VERSIONS: Final = {
     )
 }
 """For each table of which the last import stands, what each import wrote."""
+
+# The campaign-days that an import stated whole: what was said of them before the import with the number
+# `since`, with which the statement began, stands no more. 0 until the last part of the statement is there.
+ad_spend_stated: Final = Table(
+    "ad_spend_stated",
+    metadata,
+    key("shop_key"),
+    text_key("provider"),
+    text_key("account_id"),
+    # "" for all campaigns of the account.
+    text_key("campaign_id"),
+    key("day"),
+    key("import_id"),
+    integer("since"),
+    index("import_id"),
+    sqlite_with_rowid=False,
+)
 
 # Instants that a row did not state are NEVER.
 form_version: Final = _versions(

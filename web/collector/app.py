@@ -26,6 +26,7 @@ from web.collector.calls import (
     MAX_EVENT_BYTES,
     REFUSED,
     TAKEN,
+    UNREADABLE,
     MalformedCalls,
     PostedCalls,
     read_batch,
@@ -160,9 +161,10 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
     except MalformedCalls as error:
         raise Refusal(400, "invalid_body", str(error)) from None
     # Until they are on disk.
-    g.outcomes = Counter({REFUSED: len(posted.calls)})
+    calls = len(posted.calls) + posted.dropped
+    g.outcomes = Counter({REFUSED: calls})
     now, limits, address = shared.clock(), shared.limits, request.remote_addr or ""
-    _check_wait(limits.count_calls(address, len(posted.calls), now), "This address", "events")
+    _check_wait(limits.count_calls(address, calls, now), "This address", "events")
     text = request.authorization.username if request.authorization else None
     text = text or posted.write_key
     key = shared.keys.find(text) if isinstance(text, str) else None
@@ -200,8 +202,12 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
                 _DISK_RETRY,
             ) from None
         shared.warehouse_writer.see(key.shop_key, reduced.sightings)
-    g.outcomes, g.bytes = reduced.outcomes, len(reduced.lines)
-    return _json(_SUCCESS)
+    g.outcomes, g.bytes = (
+        reduced.outcomes + Counter({UNREADABLE: posted.dropped}),
+        len(reduced.lines),
+    )
+    dropped = posted.dropped + reduced.outcomes[NO_ID]
+    return _json(orjson.dumps({"success": True, "dropped": dropped}) if dropped else _SUCCESS)
 
 
 def _check_address(shared: Collector) -> None:

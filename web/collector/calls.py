@@ -9,6 +9,7 @@ the shop sees it among its rejects.
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -18,7 +19,7 @@ import msgspec
 from crawleruseragents import is_crawler
 
 from warehouse.domain.addresses import has_at, masked
-from warehouse.domain.email_hash import hashed_email, plain_mark
+from warehouse.domain.email_hash import hashed_email, names_address, plain_mark
 from warehouse.domain.form_ids import form_id_of
 from warehouse.domain.text_rules import is_no_id
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, from_micros, to_micros
@@ -41,6 +42,7 @@ TAKEN: Final = "taken"
 OTHER: Final = "other"
 CRAWLER: Final = "crawler"
 REFUSED: Final = "refused"
+UNREADABLE: Final = "unreadable"
 
 # A client's clock that is off by less is believed: messages travel for a moment.
 _MAX_CLOCK_ERROR: Final = 60 * MICROS_PER_SECOND
@@ -67,12 +69,14 @@ class _Batch(msgspec.Struct):
 
 
 class PostedCalls(NamedTuple):
-    """The calls of one request. `write_key` is the one in the body, None without one."""
+    """The calls of one request. `write_key` is the one in the body, None without one. `dropped`: calls of a
+    batch that cannot be read."""
 
     calls: list[Call]
     write_key: Any
     sent_at: Any
     context: Call
+    dropped: int = 0
 
 
 class ReducedCalls(NamedTuple):
@@ -97,7 +101,7 @@ def read_call(body: bytes) -> PostedCalls:
 
 
 def read_batch(body: bytes) -> PostedCalls:
-    """The calls in the body of `/v1/batch`. Raises MalformedCalls."""
+    """The calls in the body of `/v1/batch`, without those that cannot be read. Raises MalformedCalls."""
     try:
         posted = _BATCH.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -108,9 +112,14 @@ def read_batch(body: bytes) -> PostedCalls:
         raise MalformedCalls(
             f"The batch has {len(posted.batch)} events; send at most {MAX_CALLS} in one."
         )
-    calls = [_decoded(bytes(call)) for call in posted.batch]
+    calls = []
+    for call in posted.batch:
+        # A library sends a batch that is refused again and again, or drops it whole.
+        with suppress(MalformedCalls):
+            calls.append(_decoded(bytes(call)))
     context = posted.context if isinstance(posted.context, dict) else {}
-    return PostedCalls(calls, posted.writeKey, posted.sentAt, context)
+    dropped = len(posted.batch) - len(calls)
+    return PostedCalls(calls, posted.writeKey, posted.sentAt, context, dropped)
 
 
 def _decoded(text: bytes) -> Call:
@@ -220,7 +229,7 @@ def _hidden(_address: str) -> str:
 
 
 def _email_hash(address: Any) -> str:
-    return hashed_email(address) if isinstance(address, str) else ""
+    return hashed_email(address) if isinstance(address, str) and names_address(address) else ""
 
 
 def _answer(row: Row) -> Any:

@@ -23,7 +23,7 @@ from warehouse.operations import (
     shop_pulls,
     shop_state,
 )
-from warehouse.operations.reject_reasons import without_values
+from warehouse.operations.reject_reasons import KEPT_WITHOUT, without_values
 from web.api.forms import all_forms_funnel
 from web.dashboard import drop, forget
 from web.dashboard.page import Page, View
@@ -55,7 +55,7 @@ _FILE_STATES: Final = {
     imports.UNDOING: "is being undone",
     imports.UNDONE: "undone",
 }
-_COUNTS: Final = ("new", "duplicate", "replaced", "rejected")
+_COUNTS: Final = ("new", "duplicate", "replaced", "rejected", "incomplete")
 _LAST_RUNS: Final = text(job_runs.LAST_OF_EACH)
 
 # The conditions that whoever runs the service sees to: where there is one, their part of the page is open.
@@ -87,6 +87,10 @@ _SHOWN_VALUES: Final = frozenset(
 _LONGEST: Final = 200
 # The advice about a reason that ends or begins so.
 _REMEDIES: Final = (
+    (
+        KEPT_WITHOUT,
+        "These rows count, without this field. Where it matters, correct it, and import the file again.",
+    ),
     (": missing", "Add this field to the rows, and import the file again."),
     (
         "not kept: ",
@@ -100,6 +104,7 @@ _REMEDY: Final = "Correct the rows in their file, and import the file again."
 def data(view: View) -> Page:
     connection, shop = view.member.connection, view.shop
     rejects = shop_inputs.rejects_by_reason(connection, shop.key)
+    kept = sum(one["rows"] for one in rejects if one["reason"].startswith(KEPT_WITHOUT))
     runs = _runs(view)
     return view.page(
         "data.html",
@@ -118,7 +123,8 @@ def data(view: View) -> Page:
             }
             for one in rejects
         ],
-        rejected=sum(one["rows"] for one in rejects),
+        rejected=sum(one["rows"] for one in rejects) - kept,
+        kept=kept,
         max_rejects=shop_inputs.MAX_REJECTS,
         drop=drop.read(view.member),
         retry=reject_retries.last(connection, shop.key),
@@ -233,7 +239,7 @@ def _example(kind: str, reject: Row[Any]) -> dict[str, str]:
         place = f"{_file_name(reject.file)}, record {reject.line}"
         return {"place": place, "reason": without_values(reject.reason)}
     keys = _keys(kind, reject.text)
-    field = reject.reason.partition(":")[0]
+    field = reject.reason.removeprefix(KEPT_WITHOUT).partition(":")[0]
     reason = reject.reason if field in _SHOWN_VALUES else without_values(reject.reason)
     return {"place": ", ".join((f"line {reject.line}", *keys)), "reason": _visible(reason)}
 

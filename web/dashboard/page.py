@@ -42,7 +42,7 @@ _ATTENTION: Final = {
     shop_state.DIFFERENCES: "Some figures differ from the imported rows.",
     shop_state.NO_REFRESH: "The figures are not refreshed any more.",
     shop_state.BACKLOG: "Imported rows have waited too long to be in the figures.",
-    shop_state.REJECTS: "Some rows could not be imported.",
+    shop_state.REJECTS: "Some rows could not be imported, or lack a field.",
     shop_state.PULLS: "Some data are not fetched any more.",
 }
 

@@ -19,6 +19,7 @@ from web.dashboard.forms import forms
 from web.dashboard.one_form import one_form
 from web.dashboard.overview import overview
 from web.dashboard.page import Page, View, open_view
+from web.dashboard.report import report
 from web.dashboard.revenue import revenue
 from web.dashboard.selection import Selection, address, carried, has_chosen_days
 from web.dashboard.shops import shops
@@ -124,6 +125,7 @@ _add("/customers", "customers", customers, default_range=old_enough)
 _add("/shops", "shops", shops)
 _add("/data", "data", data, at_primary=True, needs=_DATA)
 _add("/data/file", "file", drop.part, at_primary=True, needs=_DATA)
+_add("/data/report", "report", report, needs=_DATA)
 for path, form in (
     ("retry", retry),
     ("forget", forget),

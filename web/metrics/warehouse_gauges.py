@@ -14,6 +14,7 @@ from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.editions.pending_batches import WAITING_BY_SHOP
 from warehouse.operations.job_runs import DIED, RUNNING
 from warehouse.operations.process_id import LEASE_MICROS
+from warehouse.operations.reject_reasons import IS_KEPT
 from warehouse.tables import edition, job_run, reject, shop
 from web.db.database import Database
 from web.http.health import count_needs
@@ -24,7 +25,9 @@ _ROLLED_UP: Final = select(shop.c.shop_key, shop.c.shop_id, edition.c.rolled_up_
     shop, edition, edition.c.edition == shop.c.edition, isouter=True
 )
 _SET_ASIDE: Final = text(f"SELECT s.shop_id, COUNT(*) {FROM_SET_ASIDE} GROUP BY s.shop_id")
-_REJECTS: Final = select(reject.c.kind, func.count()).group_by(reject.c.kind)
+_REJECTS: Final = (
+    select(reject.c.kind, func.count()).where(text(f"NOT {IS_KEPT}")).group_by(reject.c.kind)
+)
 
 
 class WarehouseGauges(Collector):

@@ -61,7 +61,8 @@ class Chunk:
     `textual`: whether the file writes numbers, booleans and lists as text (CSV, Parquet).
     `broken`: the lines that could not be decoded. `position`: bytes of the file read so far.
     `format`, `shop_id`: for rows of another system's file, its format and the shop that was named.
-    `counted`: further counts of that format.
+    `counted`: further counts of that format. `left_out`: row, field and reason of what that format could not
+    use.
     """
 
     columns: dict[str, Values]
@@ -73,6 +74,7 @@ class Chunk:
     format: str = ""
     shop_id: str = ""
     counted: dict[str, int] = field(default_factory=dict)
+    left_out: list[tuple[int, str, str]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.lines)

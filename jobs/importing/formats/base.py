@@ -1,12 +1,12 @@
 """A format: how its files are recognised and read, and how one of its records becomes a row."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from jobs.importing.files.chunk import BrokenLine
 from jobs.importing.files.json import Places, json_records, places_of
@@ -16,6 +16,7 @@ from jobs.importing.values.money import minor_units
 
 Row = dict[str, Any]
 Record = dict[str, Any]
+Value = TypeVar("Value")
 
 # Further counts of some formats.
 ROUNDED: Final = "rounded"
@@ -55,11 +56,21 @@ class Records:
 @dataclass
 class Target:
     """The shop that a file's records belong to ("" for formats without a shop), and what is counted
-    while they are mapped."""
+    while they are mapped. `left_out`: field and reason of what cannot be used of the present record."""
 
     shop_id: str = ""
     currency: str = ""
     counted: dict[str, int] = field(default_factory=dict)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+
+    def if_usable(self, field: str, read: Callable[[], Value]) -> Value | None:
+        """The value of an optional field; None, and the field is left out, where `read` raises
+        InvalidValue."""
+        try:
+            return read()
+        except InvalidValue as cause:
+            self.left_out.append((field, str(cause)))
+            return None
 
     def count(self, what: str) -> None:
         self.counted[what] = self.counted.get(what, 0) + 1

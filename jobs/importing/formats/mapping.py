@@ -23,13 +23,16 @@ def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Ch
     rows: list[Row] = []
     numbers: list[int] = []
     sources: list[Record] = []
+    left_out: list[tuple[int, str, str]] = []
     for number, record in records.numbered:
+        target.left_out = []
         try:
             row = format.row(record, target)
         except InvalidValue as cause:
             broken.append(BrokenLine(number, str(cause), format.kept_text(record)))
             continue
         if row is not None:
+            left_out += [(len(rows), field, reason) for field, reason in target.left_out]
             rows.append(row)
             numbers.append(number)
             sources.append(record)
@@ -46,4 +49,5 @@ def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Ch
         format=format.name,
         shop_id=target.shop_id,
         counted=target.counted,
+        left_out=left_out,
     )

@@ -20,7 +20,7 @@ class AdAccountsKind(ReplaceLast):
     fields: ClassVar = (
         SHOP_ID,
         Field("provider", PROVIDER, "meta, google, tiktok, ...", required=True),
-        Field("account_id", ID, "the account, if there are several"),
+        Field("account_id", ID, "the account, if there are several", decides=True),
         Field("status", STATUS, "how the last pull ended", required=True),
         Field("synced_at", OLD_INSTANT, "when it ended", required=True),
         Field("message", NAME, "the error, for people"),

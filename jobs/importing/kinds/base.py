@@ -1,7 +1,7 @@
 """A kind of file: its fields, and how its rows are checked and written."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ClassVar, Final
@@ -15,6 +15,8 @@ from warehouse.connections.arrow import ArrowConnection
 
 # Rejects that are kept for messages and reports.
 MAX_REJECTS: Final = 20
+# The further count of the accepted rows without a field that could not be used.
+INCOMPLETE: Final = "incomplete"
 # The further count of the rejects that are not kept (see `kept_rejects`).
 NOT_KEPT: Final = "not_kept"
 # The further count of the ids, answers and campaign parameters that were e-mail addresses.
@@ -97,6 +99,10 @@ class Kind(ABC):
         imports into one SQLite file wait for each other instead of failing; `connection.stage`
         followed by `connection.commit` may come before.
         """
+
+    def finish(self, connection: ArrowConnection, imports: Sequence[int]) -> dict[str, int]:
+        """End what these imports said together; further counts. Commits."""
+        return {}
 
     def refuse_stored(
         self, _connection: ArrowConnection, _columns: ChunkColumns, _rows: pa.Table

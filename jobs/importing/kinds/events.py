@@ -107,15 +107,17 @@ class EventsKind(Kind):
 
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:
         """The columns of raw_event but batch_id, and those of `read_form_ids`."""
-        own = (field for field in self.fields if field.name not in _READ_TOGETHER)
+        own = [field for field in self.fields if field.name not in _READ_TOGETHER]
+        of_steps = [field for field in own if field.name in _OF_STEP]
         read = {"shop_key": columns.read(shops.key_field())} | read_form_ids(columns)
-        read |= columns.read_all(own)
+        read |= columns.read_all(field for field in own if field not in of_steps)
         read["device"] = read.pop("device_type")
         read["email_sha256"] = keyed_hashes(read_emails(columns), columns.hasher)
         types = read["type"].to_numpy()
         of_step = (types == STEP_VIEW) | (types == STEP_COMPLETE)
-        for name in ("step_id", "step_index"):
-            columns.refuse(of_step & columns.missing(name), f"{name}: missing")
+        for field in of_steps:
+            read[field.name] = columns.read(field, needed=of_step)
+            columns.refuse(of_step & columns.missing(field.name), f"{field.name}: missing")
         return pa.table(read | self._answer(columns, types == ANSWER))
 
     def _answer(self, columns: ChunkColumns, is_answer: Flags) -> dict[str, Any]:
@@ -123,7 +125,7 @@ class EventsKind(Kind):
         for name in _OF_ANSWER:
             columns.refuse(is_answer & columns.missing(name), f"{name}: missing")
         field_ids, field_types = (
-            columns.read(field, only=is_answer)
+            columns.read(field, only=is_answer, needed=is_answer)
             for field in self.fields
             if field.name in _OF_ANSWER[:2]
         )
@@ -166,6 +168,7 @@ class EventsKind(Kind):
         return row if is_kept or not answers.is_answer(value) else row | {"value": HIDDEN}
 
 
+_OF_STEP: Final = ("step_id", "step_index")
 _OF_ANSWER: Final = ("field_id", "field_type", "value")
 _READ_TOGETHER: Final = {
     *(SHOP_ID.name, FORM_ID.name, SOURCE.name, FORM_NAME.name),

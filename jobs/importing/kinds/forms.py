@@ -186,10 +186,13 @@ class FormsKind(ReplaceLast):
                 seen_forms.see_again(connection, shop_key)
         return TakenBack(gone, restored, rows.num_rows - gone - restored)
 
+    def forget(self, connection: ArrowConnection, expired: str) -> None:
+        connection.lock_table(_UPSERT.table.name)
+        _forget(connection, expired)
 
-def forget(connection: ArrowConnection, expired: str) -> None:
-    """Merge the versions of expired imports (a subquery) into version 0. The caller commits."""
-    connection.lock_table(_UPSERT.table.name)
+
+def _forget(connection: ArrowConnection, expired: str) -> None:
+    """Merge the versions of expired imports into version 0."""
     rows = connection.rows_of(
         form_version,
         f"SELECT DISTINCT shop_key, form_id FROM form_version WHERE import_id IN ({expired})",

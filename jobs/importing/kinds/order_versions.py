@@ -27,6 +27,7 @@ that was imported before would be a new version.
 import re
 from collections.abc import Callable, Iterable
 from hashlib import sha256
+from itertools import repeat
 from typing import Final
 
 import orjson
@@ -54,20 +55,25 @@ _STATED: Final = {
 }
 _BUYER: Final = ("customer_id", "email_sha256", "visitor_id")
 _MISSING: Final = ("", 0, "[]")
+# Before all hexadecimal digits.
+_INCOMPLETE: Final = "-"
 _MARK: Final = re.compile(KEYED_MARK)
 # Also within a word: `forgotten.carries` finds it there.
 _ANY_MARK: Final = "hmac:[0-9a-f]{64}"
 
 
-def with_identity(rows: pa.Table, emails: pa.Array) -> pa.Table:
-    """Rows of raw_order with the columns `precedence` and `content`. `emails`: see `read_emails`."""
+def with_identity(
+    rows: pa.Table, emails: pa.Array, incomplete: Iterable[bool] = repeat(False)
+) -> pa.Table:
+    """Rows of raw_order with the columns `precedence` and `content`. `emails`: see `read_emails`.
+    `incomplete`: whether a row is taken without a field that could not be used. It comes after all others of
+    its instant: what a retry of it can use stands in its place."""
     stated = [rows[column].to_pylist() for column in _STATED]
     keyed, plain = rows["email_sha256"].to_pylist(), emails.to_pylist()
     exported = rows["exported_at"].to_pylist()
     precedences, contents = [], []
-    for values, hashed, email, at in zip(
-        zip(*stated, strict=True), keyed, plain, exported, strict=True
-    ):
+    rows_of = zip(zip(*stated, strict=True), keyed, plain, exported, incomplete, strict=False)
+    for values, hashed, email, at, lacks in rows_of:
         fields = {
             name: value
             for name, value in zip(_STATED.values(), values, strict=True)
@@ -76,8 +82,9 @@ def with_identity(rows: pa.Table, emails: pa.Array) -> pa.Table:
         if at != NEVER:
             del fields["updated_at"]
         written = orjson.dumps(fields).decode()
-        precedences.append(_digest(_MARK.sub("", written))[:32] + _first_byte(email))
-        contents.append(_digest(written + hashed))
+        mark = _INCOMPLETE if lacks else ""
+        precedences.append(mark + _digest(_MARK.sub("", written))[:32] + _first_byte(email))
+        contents.append(_digest(mark + written + hashed))
     for name, column in (("precedence", precedences), ("content", contents)):
         rows = rows.append_column(name, pa.array(column, pa.string()))
     return rows

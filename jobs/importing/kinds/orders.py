@@ -26,14 +26,14 @@ CODES: Final = FieldType(
     "list of {code, amount_cents?, discount_id?}",
     discount_codes,
     "[]",
-    read_text=lambda value, hash_text: discount_codes(from_json(value), hash_text),
+    read_text=lambda value, **how: discount_codes(from_json(value), **how),
     has_ids_inside=True,
 )
 REFUNDS: Final = FieldType(
     "list of {refund_id, created_at, amount_cents}",
     refunds,
     "[]",
-    read_text=lambda value, hash_text: refunds(from_json(value), hash_text),
+    read_text=lambda value, **how: refunds(from_json(value), **how),
     has_ids_inside=True,
 )
 
@@ -50,7 +50,7 @@ class OrdersKind(Kind):
             INSTANT,
             "when the file was written; in place of updated_at; default: created_at",
         ),
-        Field("currency", CURRENCY, "the shop's; default: the shop's"),
+        Field("currency", CURRENCY, "the shop's; default: the shop's", decides=True),
         Field(
             "total_cents", WHOLE, "gross, in minor units; refunds do not change it", required=True
         ),
@@ -100,7 +100,7 @@ class OrdersKind(Kind):
         ).drop_columns(["discount_codes"])
         codes = _priced(read["discount_codes"], discount)
         rows = rows.append_column("codes", pa.array(codes, pa.string()))
-        rows = with_identity(rows, emails)
+        rows = with_identity(rows, emails, columns.is_incomplete())
         currencies = [shops.currencies.get(key) for key in shop.to_pylist()]
         return rows.append_column(_CURRENCY, pa.array(currencies, pa.string()))
 

@@ -3,6 +3,7 @@
 An import keeps what it says as versions, an undo deletes its versions, and both end in `settle`: of each key
 the version that was written last stands. Version 0 of a key is what stood before the imports that are known;
 a row that no known import has changed has none.
+A kind can say that what stands was taken back by a later statement (`Upsert.withdrawn`): then no row stands.
 
 An import that says what stands already is only noted in that version (`repeated_by`), which passes to it once
 the import that wrote it is undone: a pull that fetches the same history each day adds no rows.
@@ -62,13 +63,15 @@ class Upsert:
     """How rows of one table are replaced.
 
     `columns`: those of the rows, the first `keys` of them the key. `touched`: the shops whose answers
-    the staged rows change, as a condition on `shop`.
+    the staged rows change, as a condition on `shop`. `withdrawn`: an SQL condition that no version of the key
+    of a version `v` stands.
     """
 
     table: Table
     columns: tuple[str, ...]
     keys: int
     touched: str = f"shop_key IN (SELECT shop_key FROM {STAGED})"
+    withdrawn: str = "false"
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -96,7 +99,15 @@ class Upsert:
         """SQL for the versions of the staged keys that stand."""
         return (
             f"(SELECT v.* FROM {self.version} v JOIN {STAGED} k ON {same_key(self.key, 'k', 'v')} WHERE NOT "
-            f"EXISTS (SELECT 1 FROM {self.version} n WHERE {same_key(self.key, 'n', 'v')} AND {_LATER}))"
+            f"EXISTS (SELECT 1 FROM {self.version} n WHERE {same_key(self.key, 'n', 'v')} AND {_LATER}) "
+            f"AND NOT ({self.withdrawn}))"
+        )
+
+    def is_gone(self) -> str:
+        """The SQL condition that no version of a stored row's key stands."""
+        return (
+            f"NOT EXISTS (SELECT 1 FROM {self.version} v "
+            f"WHERE {same_key(self.key, 'v', self.table.name)} AND NOT ({self.withdrawn}))"
         )
 
 
@@ -119,15 +130,33 @@ class ReplaceLast(Kind):
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
         """Have the rows stand; of those that share a key, the last. The others count as duplicates."""
-        connection.lock_table(self.upsert.table.name)  # one at a time compares and writes
-        if not _keep(connection, self.upsert, rows, import_id):
-            return Written(duplicate=rows.num_rows)
-        new, replaced, _ = settle(connection, self.upsert, may_go=False)
-        return Written(new, rows.num_rows - new - replaced, replaced)
+        return write(connection, self.upsert, rows, import_id)
 
     def take_back(self, connection: ArrowConnection, import_id: int) -> TakenBack:
         """Have the rows stand that would if an import had never come. The caller commits."""
         return take_back(connection, self.upsert, import_id)
+
+    def forget(self, connection: ArrowConnection, expired: str) -> None:
+        """Have what expired imports (a subquery) said stand for good. The caller commits."""
+        connection.lock_table(self.upsert.table.name)
+        forget(connection, self.upsert, expired)
+
+
+def write(
+    connection: ArrowConnection,
+    upsert: Upsert,
+    rows: pa.Table,
+    import_id: int,
+    *,
+    notes_all: bool = False,
+) -> Written:
+    """As `ReplaceLast.write`. `notes_all`: whether it is kept of each row that the import said it, also where
+    no known import had said it before."""
+    connection.lock_table(upsert.table.name)  # one at a time compares and writes
+    if not _keep(connection, upsert, rows, import_id, notes_all=notes_all):
+        return Written(duplicate=rows.num_rows)
+    new, replaced, _ = settle(connection, upsert, may_go=False)
+    return Written(new, rows.num_rows - new - replaced, replaced)
 
 
 def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
@@ -136,13 +165,17 @@ def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
     return placed if len(places) == rows.num_rows else placed.take(np.sort(places.to_numpy()))
 
 
-def _keep(connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id: int) -> bool:
+def _keep(
+    connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id: int, *, notes_all: bool
+) -> bool:
     """Keep what the rows of an import say, as versions where it differs from what stands. Returns whether any
     does; those rows are staged then. The caller has locked the table."""
     version, table, key = upsert.version, upsert.table.name, upsert.key
     columns, values, note = names(upsert.columns), upsert.values, f",{import_id},"
     staged = last_of_each_key(rows, key)
     connection.stage(STAGED, staged)
+    if notes_all:
+        keep_stored(connection, upsert)
     is_last = f"NOT EXISTS (SELECT 1 FROM {version} n WHERE {same_key(key, 'n', 'v')} AND {_LATER})"
     # The version that stands may differ from the stored row: a shop keeps the currency of its money.
     same = connection.table(
@@ -152,7 +185,8 @@ def _keep(connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id
     )["place"]
     if len(same):
         connection.execute(
-            f"UPDATE {version} AS v SET repeated_by = v.repeated_by || '{note}' FROM {STAGED} k "
+            f"UPDATE {version} AS v SET repeated_by = CASE WHEN {last_note('v')} < {import_id} "
+            f"THEN v.repeated_by || '{note}' ELSE '{note}' || v.repeated_by END FROM {STAGED} k "
             f"WHERE {same_key(upsert.columns, 'v', 'k')} AND {is_last} "
             f"AND v.import_id <> {import_id} AND v.repeated_by NOT LIKE '%{note}%'"
         )
@@ -160,11 +194,7 @@ def _keep(connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id
             return False
         is_same = pc.is_in(staged["place"], same.combine_chunks().cast(pa.int64()))
         connection.stage(STAGED, staged.filter(pc.invert(is_same)))
-    connection.execute(
-        f"INSERT INTO {version} (import_id, written_at, {columns}) "
-        f"SELECT {NO_IMPORT}, 0, {names(upsert.columns, 't.')} {upsert.joined} "
-        f"AND NOT EXISTS (SELECT 1 FROM {version} v WHERE {same_key(key, 'v', 't')})"
-    )
+    keep_stored(connection, upsert)
     _forget_note(
         connection, version, note, f"AND ({names(key)}) IN (SELECT {names(key)} FROM {STAGED})"
     )
@@ -174,9 +204,30 @@ def _keep(connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id
         f"SELECT $1, $2, {columns} FROM {STAGED} WHERE true "
         f"ON CONFLICT ({names(key)}, import_id) DO UPDATE SET {changes}",
         import_id,
-        connection.now_micros(),
+        _written_at(connection, import_id),
     )
     return True
+
+
+def _written_at(connection: ArrowConnection, import_id: int) -> int:
+    """When an import writes: for a reject of one that has ended, its end. What came later stands."""
+    ended = connection.value("SELECT ended_at FROM import_file WHERE import_id = $1", import_id)
+    return ended or connection.now_micros()
+
+
+def keep_stored(connection: ArrowConnection, upsert: Upsert) -> None:
+    """Keep the stored rows of the staged keys as version 0, where they have none."""
+    connection.execute(
+        f"INSERT INTO {upsert.version} (import_id, written_at, {names(upsert.columns)}) "
+        f"SELECT {NO_IMPORT}, 0, {names(upsert.columns, 't.')} {upsert.joined} "
+        f"AND NOT EXISTS (SELECT 1 FROM {upsert.version} v WHERE {same_key(upsert.key, 'v', 't')})"
+    )
+
+
+def last_note(version: str) -> str:
+    """The last import that said what a version says, as SQL: that of `,7,,9,` is 9, that of none 0."""
+    notes = f"RTRIM({version}.repeated_by, ',')"
+    return f"CAST('0' || SUBSTR({notes}, LENGTH(RTRIM({notes}, '0123456789')) + 1) AS BIGINT)"
 
 
 def _forget_note(connection: ArrowConnection, version: str, note: str, which: str = "") -> None:
@@ -191,11 +242,11 @@ def settle(
 ) -> tuple[int, int, int]:
     """Have the last version of each staged key stand; how many rows are new, are replaced, and go.
 
-    `may_go`: whether a row without any version is deleted. `may_stand`: an SQL condition that a version `v`
-    can stand in place of the stored row `s`.
+    `may_go`: whether a row of which no version stands is deleted. `may_stand`: an SQL condition that a
+    version `v` can stand in place of the stored row `s`.
     """
     connection.lock_rows("shop", "shop_key", upsert.touched)
-    version, table, key = upsert.version, upsert.table.name, names(upsert.key)
+    table, key = upsert.table.name, names(upsert.key)
     is_stored = same_key(upsert.key, "s", "v")
     differs = differing(upsert, "s", "v")
     values = ", ".join(f'"{name}" = v."{name}"' for name in upsert.values)
@@ -211,8 +262,8 @@ def settle(
     gone = 0
     if may_go:
         gone = connection.changed(
-            f"DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {STAGED}) AND NOT EXISTS "
-            f"(SELECT 1 FROM {version} v WHERE {same_key(upsert.key, 'v', table)}) {_CHANGED}"
+            f"DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {STAGED}) "
+            f"AND {upsert.is_gone()} {_CHANGED}"
         )
     if new or replaced or gone:
         connection.execute(f"UPDATE shop SET {next_version(now_micros())} WHERE {upsert.touched}")
@@ -226,35 +277,40 @@ def take_back(
     *,
     may_go: bool = True,
     may_stand: str = "true",
+    others: pa.Table | None = None,
 ) -> TakenBack:
-    """Have those versions stand that would if an import had never come. The parameters are those of `settle`.
-    The caller commits."""
+    """Have those versions stand that would if an import had never come. `others`: further keys of which other
+    versions may stand then. Else the parameters are those of `settle`. The caller commits."""
     connection.lock_table(upsert.table.name)
     version, note = tables.VERSIONS[upsert.table], f",{import_id},"
     own = connection.rows_of(
         version, f"SELECT * FROM {version.name} WHERE import_id = $1", import_id
     )
-    repeated = connection.value(
-        f"SELECT COUNT(*) FROM {version.name} WHERE repeated_by LIKE '%{note}%'"
+    key = list(upsert.key)
+    repeated = connection.rows_of(
+        upsert.table,
+        f"SELECT {names(key)} FROM {version.name} WHERE repeated_by LIKE '%{note}%'",
     )
     _forget_note(connection, version.name, note)
-    if not own.num_rows:
-        return TakenBack(stay=int(repeated))
+    changed = [own.select(key), *([] if others is None else [repeated, others])]
+    keys = pa.concat_tables(changed).group_by(key).aggregate([])
+    if not keys.num_rows:
+        return TakenBack(stay=repeated.num_rows)
     connection.execute(f"DELETE FROM {version.name} WHERE import_id = $1", import_id)
     is_left = pc.not_equal(own["repeated_by"], "")
     passed_on = _passed_on(own.filter(is_left))
     if passed_on.num_rows:
         # An import that said so later in its file has an older version of its own: the later one stands.
-        key = tuple(key_names(version))
-        staged = connection.stage("staged_passed_on", passed_on.select(list(key)))
+        of_version = key_names(version)
+        staged = connection.stage("staged_passed_on", passed_on.select(list(of_version)))
         connection.execute(
             f"DELETE FROM {version.name} AS v WHERE EXISTS "
-            f"(SELECT 1 FROM {staged} s WHERE {same_key(key, 's', 'v')})"
+            f"(SELECT 1 FROM {staged} s WHERE {same_key(of_version, 's', 'v')})"
         )
         connection.append(version.name, passed_on)
-    connection.stage(STAGED, own.select(list(upsert.key)))
-    _, restored, gone = settle(connection, upsert, may_go=may_go, may_stand=may_stand)
-    return TakenBack(gone, restored, own.num_rows + int(repeated) - gone - restored)
+    connection.stage(STAGED, keys)
+    back, restored, gone = settle(connection, upsert, may_go=may_go, may_stand=may_stand)
+    return TakenBack(gone, back + restored, own.num_rows + repeated.num_rows - gone - restored)
 
 
 def _passed_on(rows: pa.Table) -> pa.Table:
@@ -269,9 +325,12 @@ def _passed_on(rows: pa.Table) -> pa.Table:
     return pa.table([changed.get(name, rows[name]) for name in rows.column_names], rows.schema)
 
 
-def forget(connection: ArrowConnection, version: Table, expired: str) -> None:
-    """Merge the versions of expired imports (a subquery) into version 0. The caller commits."""
-    key = tuple(name for name in key_names(version) if name != "import_id")
+def forget(
+    connection: ArrowConnection, upsert: Upsert, expired: str, needed: str = "false"
+) -> None:
+    """Merge the versions of expired imports (a subquery) into version 0. `needed`: an SQL condition that a
+    version 0 `v` is needed beside the stored row. The caller commits."""
+    version, key = tables.VERSIONS[upsert.table], upsert.key
     old = f"({{}}.import_id = {NO_IMPORT} OR {{}}.import_id IN ({expired}))"
     same = same_key(key, "n", "v")
     connection.execute(
@@ -279,11 +338,11 @@ def forget(connection: ArrowConnection, version: Table, expired: str) -> None:
         f"(SELECT 1 FROM {version.name} n WHERE {same} AND {old.format('n', 'n')} AND {_LATER})"
     )
     connection.execute(
-        f"UPDATE {version.name} SET import_id = {NO_IMPORT}, repeated_by = '' "
-        f"WHERE import_id IN ({expired})"
+        f"UPDATE {version.name} SET import_id = {NO_IMPORT} WHERE import_id IN ({expired})"
     )
     # The stored rows say the same, until an import writes it.
     connection.execute(
         f"DELETE FROM {version.name} AS v WHERE import_id = {NO_IMPORT} AND NOT EXISTS "
-        f"(SELECT 1 FROM {version.name} n WHERE {same} AND n.import_id <> {NO_IMPORT})"
+        f"(SELECT 1 FROM {version.name} n WHERE {same} AND n.import_id <> {NO_IMPORT}) "
+        f"AND NOT ({needed})"
     )

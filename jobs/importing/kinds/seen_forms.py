@@ -103,8 +103,13 @@ def read_form_ids(columns: ChunkColumns) -> dict[str, pa.Array]:
     if not has_source.any():
         return {FORM_ID.name: columns.read(FORM_ID)}
     any_id = replace(FORM_ID, required=False)
-    own = columns.read(any_id, only=~has_source).to_pylist()
-    foreign = columns.read(replace(any_id, type=_FOREIGN_ID), only=has_source).to_pylist()
+    own, foreign = (
+        columns.read(field, only=which, needed=which).to_pylist()
+        for field, which in (
+            (any_id, ~has_source),
+            (replace(any_id, type=_FOREIGN_ID), has_source),
+        )
+    )
     columns.refuse(columns.missing(FORM_ID.name), f"{FORM_ID.name}: missing")
     shops = columns.read(replace(SHOP_ID, type=_FOREIGN_ID)).to_pylist()
     our_id = cache(form_id_of)

@@ -39,7 +39,9 @@ class ShopsKind(ReplaceLast):
         Field("shop_id", ID, "a domain such as example.myshopify.com", required=True),
         Field("name", NAME, "for people"),
         Field("currency", CURRENCY, "of all its orders", required=True),
-        Field("timezone", replace(TIMEZONE, missing="UTC"), "of its days; default: UTC"),
+        Field(
+            "timezone", replace(TIMEZONE, missing="UTC"), "of its days; default: UTC", decides=True
+        ),
     )
     upsert = Upsert(
         shop,

@@ -1,4 +1,5 @@
-"""The rows of one chunk, read column by column, and the rows that are refused."""
+"""The rows of one chunk, read column by column: those that are refused, and those that are taken without a
+field that could not be used."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -13,6 +14,7 @@ from jobs.importing.files.chunk import Chunk, Values
 from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.fields import Field, FieldType, all_texts
 from warehouse.domain.email_hash import KEYED_MARK, EmailHasher, may_hold_address
+from warehouse.operations.reject_reasons import KEPT_WITHOUT
 
 Flags = npt.NDArray[np.bool_]
 
@@ -28,6 +30,11 @@ class ChunkColumns:
         # Why each row is refused: the place of its reason, 0 for a row that is accepted so far.
         self._refused = np.zeros(len(chunk), dtype=np.int64)
         self._reasons = [""]
+        # The rows without a field that they state: its name and why, by row.
+        self._left_out: dict[int, dict[str, str]] = {}
+        self._passed_over: set[int] = set()
+        for row, field, reason in chunk.left_out:
+            self.leave_out(row, field, reason)
 
     def refuse(self, rows: npt.ArrayLike, reason: str) -> None:
         """Refuse some rows, given as row numbers or as a flag for each row."""
@@ -37,6 +44,38 @@ class ChunkColumns:
         self._reasons.append(reason)
         accepted = rows[self._refused[rows] == 0]
         self._refused[accepted] = len(self._reasons) - 1
+
+    def leave_out(self, row: int, field: str, reason: str) -> None:
+        """Have a row be taken without a field. The first reason of several stands."""
+        self._left_out.setdefault(row, {}).setdefault(field, reason)
+
+    def incomplete(self) -> list[tuple[int, str]]:
+        """Row number and reason (`kept without email: not a text`) of each accepted row that is taken without
+        a field, in order."""
+        return [
+            (row, KEPT_WITHOUT + "; without ".join(map(": ".join, self._left_out[row].items())))
+            for row in sorted(self._left_out)
+            if not self._refused[row]
+        ]
+
+    def is_incomplete(self) -> Flags:
+        """Whether each row is taken without a field."""
+        flags = np.zeros(len(self.chunk), dtype=bool)
+        flags[list(self._left_out)] = True
+        return flags
+
+    def pass_over(self, rows: Iterable[int]) -> None:
+        """Have accepted rows not be written: they were before."""
+        self._passed_over.update(rows)
+
+    def passed_over(self) -> int:
+        return len(self._passed_over)
+
+    def to_write(self) -> Flags:
+        """Whether each row is to be written."""
+        flags = self.accepted()
+        flags[list(self._passed_over)] = False
+        return flags
 
     def accepted(self) -> Flags:
         """Whether each row is accepted so far."""
@@ -83,8 +122,11 @@ class ChunkColumns:
         """The column of each field, by name."""
         return {field.name: self.read(field) for field in fields}
 
-    def read(self, field: Field, only: Flags | None = None) -> pa.Array:
-        """The column of a field as it is stored, and refuse the rows whose cell is not accepted.
+    def read(
+        self, field: Field, only: Flags | None = None, needed: Flags | None = None
+    ) -> pa.Array:
+        """The column of a field as it is stored. A row whose cell cannot be used is refused where the field
+        must be usable (see `Field`), or in the rows `needed`; else it is taken without the field.
         `only`: cells of other rows count as missing."""
         values, type = self.cells(field.name), field.type
         if only is not None and not only.all():
@@ -95,7 +137,7 @@ class ChunkColumns:
         elif type.read_clean and (clean := type.read_clean(values)) is not None:
             column, absent = clean, _is_missing(clean)
         else:
-            column = self._read_each(field, values)
+            column = self._read_each(field, values, needed)
             absent = column.is_null()
         if field.required:
             self.refuse(_flags(absent), f"{field.name}: missing")
@@ -124,27 +166,39 @@ class ChunkColumns:
         self.count_hashes(column)
         return column
 
-    def _read_each(self, field: Field, values: Values) -> pa.Array:
+    def _read_each(self, field: Field, values: Values, needed: Flags | None) -> pa.Array:
         """The column of a field, each distinct cell read by itself; nulls for missing cells."""
         textual = self.chunk.textual and field.type.read_text is not None
         read = field.type.read_text if textual else field.type.read
         assert read
+        left_out: list[str] = []
         if field.type.has_ids_inside:
-            read = partial(read, hash_text=self.hasher.text)
+            read = partial(read, hash_text=self.hasher.text, leave_out=left_out.append)
         distinct, places = _distinct(values)
-        results = []
-        refused = np.zeros(len(distinct), dtype=np.int64)
+        results, reasons = [], [""]
+        # The place of the reason why a cell cannot be used, or not all of it.
+        unusable = np.zeros(len(distinct), dtype=np.int64)
         for number, cell in enumerate(distinct):
             result = None
             if cell is not None and cell != "":
                 try:
                     result = read(cell)
                 except InvalidValue as cause:
-                    refused[number] = len(self._reasons)
-                    self._reasons.append(f"{field.name}: {cause}")
+                    left_out.append(str(cause))
+            if left_out:
+                unusable[number] = len(reasons)
+                reasons.append(left_out[0])
+                left_out.clear()
             results.append(result)
-        if refused.any():
-            self._refused = np.where(self._refused == 0, refused[places], self._refused)
+        if len(reasons) > 1:
+            why = unusable[places]
+            must = field.required or field.decides
+            needed = np.full(len(why), must) if needed is None else needed
+            refused = (why > 0) & needed & (self._refused == 0)
+            self._refused[refused] = why[refused] + len(self._reasons) - 1
+            self._reasons += [f"{field.name}: {reason}" for reason in reasons[1:]]
+            for row in np.flatnonzero((why > 0) & ~needed).tolist():
+                self.leave_out(row, field.name, reasons[why[row]])
         return pa.array(results, field.type.arrow).take(pa.array(places))
 
 

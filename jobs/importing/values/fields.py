@@ -35,7 +35,8 @@ class FieldType:
     `read_clean`: a whole column, nulls for missing cells; None if any cell may need `read`.
     `notation`: NUMBER or TIME if its cells are such, which tables write in several ways; else "".
     `may_be_address`: whether a value that is an e-mail address is stored as its hash.
-    `has_ids_inside`: whether that goes for ids in a value; `read` is then told how (`hash_text`).
+    `has_ids_inside`: whether that goes for ids in a list; `read` is then told how (`hash_text`), and of each
+    element that it leaves out, why (`leave_out`).
     """
 
     name: str
@@ -52,13 +53,18 @@ class FieldType:
 @dataclass(frozen=True)
 class Field:
     """One field of a kind. `required`: every row must have it. `required_for`: the rows that must have
-    it otherwise."""
+    it otherwise. `decides`: which row it is, or how other fields are read, hangs on it.
+
+    A row is refused for a cell that cannot be used of a field that it must have, or that decides. Any other
+    cell that cannot be used is left out, and the row is taken without it.
+    """
 
     name: str
     type: FieldType
     meaning: str
     required: bool = False
     required_for: str = ""
+    decides: bool = False
 
 
 def all_texts(values: Values) -> pa.Array | None:

@@ -1,7 +1,7 @@
 """The lists that an order carries: refunds and discount codes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import orjson
@@ -22,16 +22,17 @@ _CODE: Final = (
     Field("discount_id", ID, "the discount that the code belongs to"),
 )
 
-# How an id is stored that may be an e-mail address.
+# How an id is stored that may be an e-mail address; and who is told why an element is left out.
 HashText = Callable[[str], str]
+LeaveOut = Callable[[str], object]
 
 
-def refunds(value: Any, hash_text: HashText) -> str:
+def refunds(value: Any, hash_text: HashText, leave_out: LeaveOut) -> str:
     """A list of refunds as JSON `[[refund_id, created_at, amount], ...]`, by time (microseconds), then by
-    id. A repeated id counts once: its latest amount, then its greatest. Raises InvalidValue."""
+    id. A repeated id counts once: its latest amount, then its greatest. Refunds that cannot be read are left
+    out. Raises InvalidValue."""
     latest: dict[str, tuple[int, int]] = {}
-    for item in _objects(value):
-        refund_id, created_at, amount = (_member(item, field, hash_text) for field in _REFUND)
+    for refund_id, created_at, amount in _members(value, _REFUND, hash_text, leave_out):
         entry = created_at, amount
         latest[refund_id] = max(entry, latest.get(refund_id, entry))
     items = sorted((created_at, name, amount) for name, (created_at, amount) in latest.items())
@@ -43,13 +44,13 @@ def refunded_cents(text: str) -> int:
     return min(sum(amount for _, _, amount in orjson.loads(text)), LIMIT - 1)
 
 
-def discount_codes(value: Any, hash_text: HashText) -> str:
+def discount_codes(value: Any, hash_text: HashText, leave_out: LeaveOut) -> str:
     """A list of discount codes as JSON `[[CODE, amount, discount_id], ...]` in the codes' order. A sole
-    code without an amount has null there: it takes the order's discount. Raises InvalidValue."""
+    code without an amount has null there: it takes the order's discount. Codes that cannot be read are left
+    out. Raises InvalidValue."""
     amounts: dict[str, list[int]] = {}
     ids: dict[str, str] = {}
-    for item in _objects(value):
-        code, amount, discount_id = (_member(item, field, hash_text) for field in _CODE)
+    for code, amount, discount_id in _members(value, _CODE, hash_text, leave_out):
         code = code.upper()
         stated = amounts.setdefault(code, [])
         if amount is not None:
@@ -73,20 +74,28 @@ def from_json(text: Any) -> Any:
         raise InvalidValue(f"{quoted(text)} is not JSON") from None
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
+def _members(
+    value: Any, fields: Sequence[Field], hash_text: HashText, leave_out: LeaveOut
+) -> Iterator[list[Any]]:
+    """The members of each object in a list. One that must be there and cannot be read costs its object, any
+    other only itself. Raises InvalidValue for what is no list."""
+    if value is not None and not isinstance(value, list):
         raise InvalidValue(f"{quoted(value)} is not a list of objects")
-    if not all(isinstance(item, dict) for item in value):
-        raise InvalidValue("the list has an element that is not an object")
-    return value
+    for item in value or ():
+        if not isinstance(item, dict):
+            leave_out("the list has an element that is not an object")
+            continue
+        try:
+            yield [_member(item, field, hash_text, leave_out) for field in fields]
+        except InvalidValue as cause:
+            leave_out(str(cause))
 
 
-def _member(item: dict[str, Any], field: Field, hash_text: HashText) -> Any:
-    """A member as its field reads it, None if it is missing. Raises InvalidValue with its name."""
+def _member(item: dict[str, Any], field: Field, hash_text: HashText, leave_out: LeaveOut) -> Any:
+    """A member as its field reads it, None if it is missing, or may be missing and cannot be read. Raises
+    InvalidValue with its name."""
     value = item.get(field.name)
-    if value is None or value == "":
+    if value is None or (isinstance(value, str) and not value.strip()):
         if field.required:
             raise InvalidValue(f"{field.name}: missing")
         return None
@@ -95,4 +104,8 @@ def _member(item: dict[str, Any], field: Field, hash_text: HashText) -> Any:
             value = hash_text(value)
         return field.type.read(value)
     except InvalidValue as cause:
-        raise InvalidValue(f"{field.name}: {cause}") from None
+        reason = f"{field.name}: {cause}"
+        if field.required:
+            raise InvalidValue(reason) from None
+        leave_out(reason)
+        return None

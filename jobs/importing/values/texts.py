@@ -10,7 +10,7 @@ import msgspec
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.numbers import is_number, number_text
 from warehouse.domain import text_rules
-from warehouse.domain.email_hash import hashed_email, is_sha256, keyed_of
+from warehouse.domain.email_hash import hashed_email, is_sha256, keyed_of, names_address
 from warehouse.domain.form_ids import is_uuid
 from warehouse.domain.json_values import texts_in
 from warehouse.domain.text_rules import HAS_NUL
@@ -118,6 +118,8 @@ def email(value: Any) -> str:
     if not isinstance(value, str) and not is_number(value):
         raise InvalidValue("not a text")  # no part of an address is quoted
     address = text(value, whole=True)
+    if address.strip() and not names_address(address):
+        raise InvalidValue("no address: it has no @")
     return address if keyed_of(address) else hashed_email(address)
 
 

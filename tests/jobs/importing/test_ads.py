@@ -123,9 +123,11 @@ def test_the_last_import_wins_of_what_a_platform_claims(warehouse: Warehouse) ->
     assert [row["reported_value"] for row in warehouse.records(SPEND)] == [""]
 
 
-def test_a_claim_that_is_no_number_is_rejected(sqlite_warehouse: Warehouse) -> None:
-    sqlite_warehouse.take("ad-spend", [spend(reported_conversions="many")])
-    assert sqlite_warehouse.reasons() == [(1, "reported_conversions: 'many' is not a number")]
+def test_a_claim_that_is_no_number_costs_itself_alone(sqlite_warehouse: Warehouse) -> None:
+    counts = sqlite_warehouse.take("ad-spend", [spend(reported_conversions="many")])
+    assert (counts["new"], counts["incomplete"]) == (1, 1)
+    reason = "kept without reported_conversions: 'many' is not a number"
+    assert sqlite_warehouse.reasons() == [(1, reason)]
 
 
 def test_a_file_that_restates_itself_changes_nothing_the_second_time(warehouse: Warehouse) -> None:

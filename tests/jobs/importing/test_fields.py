@@ -32,6 +32,7 @@ from jobs.importing.values.fields import (
 )
 from tests.support.hashing import HASHER
 from tests.support.warehouse import Warehouse
+from warehouse.operations.reject_reasons import KEPT_WITHOUT
 
 FAST = [ID, SENT_ID, NAME, SHORT_TEXT, INSTANT, WHOLE]
 moments = [datetime(year, 1, 2, tzinfo=UTC) for year in (2026, 1999, 2000, 2100, 2101)]
@@ -72,10 +73,10 @@ def read(field: Field, values: Values, *, textual: bool) -> tuple[list[Any], lis
         Chunk({field.name: values}, lines, lambda _: "", textual=textual), HASHER
     )
     column = columns.read(field).to_pylist()
-    good = columns.accepted().tolist()
-    return [
-        value if ok else None for value, ok in zip(column, good, strict=True)
-    ], columns.refused()
+    left_out = [(row, reason.removeprefix(KEPT_WITHOUT)) for row, reason in columns.incomplete()]
+    reasons = sorted((*columns.refused(), *left_out))
+    rows = {row for row, _ in reasons}
+    return [None if row in rows else value for row, value in enumerate(column)], reasons
 
 
 def one_by_one(type: FieldType, values: list[Any], *, textual: bool) -> list[Any]:

@@ -54,13 +54,13 @@ def test_a_row_with_a_huge_number_is_a_reject(sqlite_warehouse: Warehouse, numbe
     for kind, row in ROWS:
         lines = with_number(row, number) + b"\n" + json.dumps(GOOD[kind]).encode()
         counts = sqlite_warehouse.take(kind, lines)
-        assert counts["rejected"] == 1, (kind, row)
+        assert counts["rejected"] + counts.get("incomplete", 0) == 1, (kind, row)
         assert counts["read"] == 2, (kind, row)
     before = sqlite_warehouse.reasons()
     assert all("defect" not in reason for _, reason in before)
     with open_arrow(sqlite_warehouse.url) as connection:
         counted = retry_rejects(connection)
-    assert counted.rejected == len(before)
+    assert counted.rejected + counted.more.get("incomplete", 0) == len(before)
     assert sqlite_warehouse.reasons() == before
 
 
@@ -76,4 +76,4 @@ def test_a_file_of_another_system_too(
     path.write_text(document % tuple(with_number(one, number).decode() for one in calls))
     counts = sqlite_warehouse.take_file("events", path, "a.example", "segment")
     assert counts["new"] >= taken
-    assert counts["rejected"] == 1
+    assert counts["rejected"] + counts.get("incomplete", 0) == 1

@@ -58,7 +58,7 @@ def test_the_list(jobs: Commands) -> None:
     assert [line.split("  ")[0] for line in lines] == ["3", "2", "1"]
     assert lines[0].endswith(
         f"done  events  {jobs.folder}/a\\x1b[2J.ndjson  "
-        "read 2  new 1  duplicate 0  replaced 0  rejected 1"
+        "read 2  new 1  duplicate 0  replaced 0  rejected 1  incomplete 0"
     )
     found = last(jobs)
     times = [found.pop(name) for name in ("started_at", "ended_at")]
@@ -74,6 +74,7 @@ def test_the_list(jobs: Commands) -> None:
         "duplicate": 0,
         "replaced": 0,
         "rejected": 1,
+        "incomplete": 0,
     }
     assert jobs("imports", "list", "--limit", "2").splitlines() == lines[:2]
     # The orders are of two shops.

@@ -266,3 +266,10 @@ def test_the_time_of_a_landed_file_is_when_it_came(sqlite_commands: Commands) ->
         os.utime(landed, (at, at))
         commands("landing")
     assert commands.rows("SELECT gross FROM raw_order ORDER BY updated_at") == [7990, 6000]
+
+
+def test_a_date_that_cannot_be_read(sqlite_warehouse: Warehouse) -> None:
+    take(sqlite_warehouse, [lines()[0] | {"Cancelled at": "yesterday"}])
+    ((_, reason),) = sqlite_warehouse.reasons()
+    assert reason.startswith("kept without cancelled_at: ")
+    assert "'yesterday' is not an ISO 8601 time" in reason

@@ -38,10 +38,12 @@ def test_the_data_page_and_its_retry_by_keyboard(page: Page, service: Service) -
     rejected(service)
     with watched(page, service.base):
         sign_in(page, service, "ada@example.com")
-        page.get_by_role("link", name="Some rows could not be imported.").press("Enter")
+        page.get_by_role("link", name="Some rows could not be imported, or lack a field.").press(
+            "Enter"
+        )
         expect(page.get_by_role("heading", name="Rejected rows")).to_be_in_viewport()
         look_at(page, "Data", "set aside after 5 attempts")
-        page.get_by_role("link", name="Some rows could not be imported.").focus()
+        page.get_by_role("link", name="Some rows could not be imported, or lack a field.").focus()
         button = page.get_by_role("button", name="Import them again")
         for _ in range(40):
             page.keyboard.press("Tab")

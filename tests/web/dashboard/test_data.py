@@ -111,7 +111,7 @@ def test_last_imports_and_those_that_fail(two: TwoShops) -> None:
     listed = [
         [
             *(two.text(A, row.started_at), names[row.kind], "the file of both.ndjson"),
-            *(str(row.rows_new), "0", "0", "0", states.get(row.kind, "done")),
+            *(str(row.rows_new), "0", "0", "0", "0", states.get(row.kind, "done")),
         ]
         for row in files
     ]
@@ -233,7 +233,7 @@ def test_the_files_of_the_last_imports(two: TwoShops) -> None:
     waits = "waits for the next refresh"
     assert theirs == [
         ["Events", nothing("with rows of other shops"), "1", "", waits],
-        ["Orders", "the file of both.ndjson", "1", "1", "0", "1", waits],
+        ["Orders", "the file of both.ndjson", "1", "1", "0", "1", "0", waits],
     ]
     (last,) = two.rows("SELECT MAX(import_id) - 1 AS id FROM import_file")
     two.jobs("imports", "undo", str(last.id))

@@ -2,8 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,11 +24,14 @@ from jobs.importing.formats.base import (
     SourceField,
     Target,
 )
-from jobs.importing.kinds.ad_spend import AdSpendKind
+from jobs.importing.kinds.ad_spend import NO_IDS, AdSpendKind
 from jobs.importing.values.errors import InvalidValue, quoted
 
 # Fields of ad spend that a table must fill.
 _REQUIRED: Final = {field.name for field in AdSpendKind.fields if field.required} - {"shop_id"}
+_CLAIMS: Final = ("reported_conversions", "reported_value")
+# A place that fills both has the name of a campaign, which stands for its id where there is no other.
+_NAME_AND_ID: Final = {"campaign_name", "campaign_id"}
 # With the provider, the fields by which rows of one shop replace each other.
 _KEY: Final = ("account_id", "campaign_id", "date", "segment")
 _NO_VALUE: Final = (None, "")
@@ -138,6 +141,11 @@ class AdReport(Format):
         days = [(place, "date") for place in table.one_day if place not in table.fields]
         filled = [(place, field) for place, field, _ in self._fills] + days
         filled += [(place, "segment") for place in table.segment]
+        # Before the others, which say how the place is read.
+        self._name_places = [
+            place for place, fill in table.fields.items() if {*_fields_of(fill)} >= _NAME_AND_ID
+        ]
+        filled[:0] = [(place, NO_IDS) for place in self._name_places]
         self.source_fields = tuple(SourceField(place, field) for place, field in filled)
         columns = {place: place for place, _ in filled}
         translated = table.page.translated if table.page else {}
@@ -179,7 +187,11 @@ class AdReport(Format):
         for place, field, read in self._fills:
             value = at(record, place)
             if value is not None and value != "" and row.get(field) is None:
-                row[field] = _read(place, read, value) if read else value
+                row[field] = value
+                if read:
+                    row[field] = _used(target, field, partial(_read, place, read, value))
+                if field == "campaign_id" and place in self._name_places:
+                    row[NO_IDS] = True
         if self.table.page and not (row.get("date") and row.get("campaign_name")):
             target.count(SKIPPED)  # a total
             return None
@@ -378,6 +390,11 @@ class _RowsBefore:
                 "one would replace the other; export without what splits them (columns that are "
                 f"not read: {self._report.unread(header)}), or with the ids of campaigns"
             )
+
+
+def _used(target: Target, field: str, read: Callable[[], Any]) -> Any:
+    """The value of a field; of a claim of the platform, which is in no figure, None if it cannot be used."""
+    return target.if_usable(field, read) if field in _CLAIMS else read()
 
 
 def _fields_of(fill: str | list[str] | Fill) -> list[str]:

@@ -85,7 +85,11 @@ class ShopifyCsv(Format):
 
     def row(self, record: Record, target: Target) -> Row:
         currency = record.get("Currency")
-        refunded = target.minor("Refunded Amount", record.get("Refunded Amount"), currency)
+
+        def money(column: str) -> int | None:
+            return target.minor(column, record.get(column), currency)
+
+        refunded = target.if_usable("refunds", lambda: money("Refunded Amount"))
         refund = {"refund_id": _REFUND_ID, "amount_cents": refunded}
         codes = str(record.get("Discount Code") or "").split(",")
         return {
@@ -93,10 +97,8 @@ class ShopifyCsv(Format):
             "created_at": record.get("Created at"),
             "exported_at": record.get(EXPORTED_AT),
             "currency": currency,
-            "total_cents": target.minor("Total", record.get("Total"), currency),
-            "discount_cents": target.minor(
-                "Discount Amount", record.get("Discount Amount"), currency
-            ),
+            "total_cents": money("Total"),
+            "discount_cents": target.if_usable("discount_cents", lambda: money("Discount Amount")),
             "discount_codes": [{"code": code.strip()} for code in codes if code.strip()],
             "refunds": [refund | {"created_at": _last_date(record)}] if refunded else [],
             "cancelled_at": record.get("Cancelled at"),

@@ -3,7 +3,7 @@ in camelCase (`in_snake_case`), and some of its own."""
 
 import re
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, ClassVar, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -61,21 +61,28 @@ class ShopifyOrders(Format):
                 for amount, t in paid
             )
 
-        price, current = stated("total_price"), stated("current_total_price")
-        gross = money("total_price", price)
-        # Most orders have lost nothing: nearly half of the time goes into the reading of amounts.
-        left = gross if current == price else money("current_total_price", current)
-        refunds = [
-            {
+        def refund_row(refund: Record) -> Row:
+            return {
                 "refund_id": last_part(refund.get("id")),
                 "created_at": first(
                     {"refund": refund} | record, "refund.created_at", "updated_at", "created_at"
                 ),
                 "amount_cents": refunded(refund),
             }
-            for refund in objects(record.get("refunds"))
+
+        price, current = stated("total_price"), stated("current_total_price")
+        gross = money("total_price", price)
+
+        def current_total() -> int | None:
+            # Most orders have lost nothing: nearly half of the time goes into the reading of amounts.
+            return gross if current == price else money("current_total_price", current)
+
+        refunds = [
+            row
+            for refund in _members(record, "refunds", target)
+            if (row := target.if_usable("refunds", partial(refund_row, refund)))
         ]
-        removed = _removed(gross, left, refunds)
+        removed = _removed(gross, target.if_usable("refunds", current_total), refunds)
         if removed:
             refunds.append(_removal(record, refunds, removed))
         placed = _placed(record)
@@ -86,7 +93,9 @@ class ShopifyOrders(Format):
             "updated_at": _later(record) if is_read_otherwise else record.get("updated_at"),
             "currency": currency,
             "total_cents": gross,
-            "discount_cents": money("total_discounts", stated("total_discounts")),
+            "discount_cents": target.if_usable(
+                "discount_cents", lambda: money("total_discounts", stated("total_discounts"))
+            ),
             "customer_id": last_part(at(record, "customer.id")),
             "email": first(
                 record,
@@ -96,7 +105,7 @@ class ShopifyOrders(Format):
                 "customer.default_email_address.email_address",
             ),
             "visitor_id": _visitor(record),
-            "discount_codes": _codes(record, money),
+            "discount_codes": _codes(record, money, target),
             "refunds": refunds,
             "cancelled_at": record.get("cancelled_at"),
             "test": record.get("test"),
@@ -159,16 +168,21 @@ def _visitor(order: Record) -> Any:
     return next((value for value in values if value not in (None, "")), None)
 
 
-def _codes(order: Record, money: Any) -> list[Row]:
+def _codes(order: Record, money: Any, target: Target) -> list[Row]:
     """The codes with their amounts, as REST states them; then those that are only named, each with what it
     took off the order's lines, if the export has that."""
+
+    def amount_of(name: str, amount: Any) -> int | None:
+        units: int | None = target.if_usable("discount_codes", lambda: money(name, amount))
+        return units
+
     stated = order.get("discount_codes")
     rows = [
         {
             "code": item.get("code"),
-            "amount_cents": money("discount_codes.amount", item.get("amount")),
+            "amount_cents": amount_of("discount_codes.amount", item.get("amount")),
         }
-        for item in objects(stated)
+        for item in _members(order, "discount_codes", target)
     ]
     by_code = {str(row["code"]).upper(): row for row in rows}
 
@@ -187,13 +201,21 @@ def _codes(order: Record, money: Any) -> list[Row]:
     for line in objects(order.get("line_items")):
         for allocation in objects(line.get("discount_allocations")):
             code = at(allocation, "discount_application.code")
-            amount = money(
+            amount = amount_of(
                 "allocated_amount_set", at(allocation, "allocated_amount_set.shop_money.amount")
             )
             if code and amount is not None:
                 row = named(code)
                 row["amount_cents"] = (row.get("amount_cents") or 0) + amount
     return rows
+
+
+def _members(order: Record, name: str, target: Target) -> list[Record]:
+    """The objects in a list of the order. Anything else than a list is left out."""
+    value = order.get(name)
+    if value not in (None, "") and not isinstance(value, list):
+        target.left_out.append((name, f"{quoted(value)} is not a list"))
+    return objects(value)
 
 
 def _has_paid(transaction: Record) -> bool:
