@@ -45,6 +45,7 @@ _OF_THE_SCHEDULE: Final = ("scheduler", "status", "run")
 KINDS: Final = NamesIn("jobs.importing.kinds", "KINDS")
 FORMATS: Final = NamesIn("jobs.importing.formats", "FORMATS")
 DATE_ORDERS: Final = NamesIn("jobs.importing.values.notation", "DATE_ORDERS")
+DECIMALS: Final = NamesIn("jobs.importing.values.notation", "DECIMALS")
 SOURCES: Final = NamesIn("jobs.pulls.sources", "SOURCES")
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
@@ -102,6 +103,11 @@ def main(ctx: click.Context) -> None:
     "--dates",
     type=DATE_ORDERS,
     help="The order of day, month and year in CSV; needed only if the dates do not show it.",
+)
+@click.option(
+    "--decimal",
+    type=DECIMALS,
+    help="The decimal mark of numbers in a table; needed only if they do not show it.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the first rows and rejects; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")

@@ -43,10 +43,12 @@ def import_command(
     format_name: str | None,
     shop_id: str | None,
     dates: str | None,
+    decimal: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    options = ImportOptions(FORMATS[format_name] if format_name else None, shop_id, dates or "")
+    format = FORMATS[format_name] if format_name else None
+    options = ImportOptions(format, shop_id, dates or "", decimal or "")
     if options.format and options.format.kind != kind:
         raise click.UsageError(f"{format_name} is a format of {options.format.kind}, not of {kind}")
     with spooled(files) as names:

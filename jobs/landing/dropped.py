@@ -230,7 +230,7 @@ def _read(
 ) -> Found:
     found = Found()
     chunks = readable(path, chunks_of(path, kind, options, shops))
-    for columns, rows in checked(kind, chunks, shops, hasher):
+    for columns, rows in checked(kind, chunks, shops, hasher, str(path)):
         _add_rejects(found, columns)
         accepted = rows.filter(pa.array(columns.accepted()))
         found.rows += len(columns.chunk) + len(columns.chunk.broken)

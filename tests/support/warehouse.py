@@ -43,11 +43,18 @@ class Warehouse:
         return self.take_file(kind, written(self.folder / name, rows))
 
     def take_file(
-        self, kind: str, path: Path, shop: str | None = None, named: str = "", dates: str = ""
+        self,
+        kind: str,
+        path: Path,
+        shop: str | None = None,
+        named: str = "",
+        dates: str = "",
+        decimal: str = "",
     ) -> dict[str, int]:
-        """Import a file: of this shop, in this format, with dates in this order, where they are said."""
+        """Import a file: of this shop, in this format, with dates in this order and this decimal mark, where
+        they are said."""
         counts = Counts()
-        options = ImportOptions(FORMATS.get(named), shop, dates)
+        options = ImportOptions(FORMATS.get(named), shop, dates, decimal)
         with open_arrow(self.url) as bulk:
             import_file(bulk, KINDS[kind], path, lambda _: None, counts, options=options)
         return counts.report()

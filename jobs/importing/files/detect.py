@@ -1,6 +1,5 @@
 """Detection of a file: its format, by its name or by how it begins, and the chunks of rows that it holds."""
 
-import csv as csv_module
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,11 +20,12 @@ from jobs.importing.files.chunk import (
 )
 from jobs.importing.files.json import DECODE, json_values
 from jobs.importing.formats import FORMATS, mapping
-from jobs.importing.formats.base import Format, Record, Sample, Target
+from jobs.importing.formats.base import Format, Sample, Target
 from jobs.importing.formats.projection import encode
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.errors import quoted
+from jobs.importing.values.notation import Reading
 
 _SAMPLE_BYTES: Final = 64 << 10
 _SAMPLE_RECORDS: Final = 20
@@ -68,11 +68,16 @@ class ShopNotNamed(NoSuchShop):
 @dataclass(frozen=True)
 class ImportOptions:
     """The options of an import besides the kind of file: its format, if it is another system's, the shop
-    it belongs to, and the order of a date's parts in a CSV file (see `values/notation`)."""
+    it belongs to, and the order of a date's parts and the decimal mark of a table (see `values/notation`)."""
 
     format: Format | None = None
     shop_id: str | None = None
     dates: str = ""
+    decimal: str = ""
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.dates, self.decimal)
 
 
 NO_OPTIONS: Final = ImportOptions()
@@ -116,12 +121,13 @@ def chunks_of(
             kind.field_names(),
             required,
             kind.notation_of,
-            options.dates,
-            advice,
+            options.reading,
+            keeps_others=kind.keeps_others,
+            advice=advice,
         )
         return reader(path, wanted)
     target = target_of(path, format, options.shop_id, shops)
-    return mapping.chunks(format, kind, target, format.records(path, options.dates))
+    return mapping.chunks(format, kind, target, format.records(path, options.reading))
 
 
 def _advice(kind: Kind) -> str:
@@ -199,7 +205,7 @@ def format_of(path: Path, kind: Kind, named: Format | None, sample: Sample) -> F
     format.
     """
     own = is_own(sample)
-    format = None if own else next((f for f in FORMATS.values() if f.matches(sample)), None)
+    format = None if own else recognised(sample)
     expected = kind.name if named is None else named.name
     if format is not None and (format.kind != kind.name if named is None else format is not named):
         raise UnreadableFile(
@@ -245,12 +251,18 @@ def answered_error(sample: Sample) -> str:
     return quoted(error if isinstance(error, str) else encode(error), _QUOTED)
 
 
+def recognised(sample: Sample) -> Format | None:
+    """The format of which a file unmistakably is."""
+    formats = (one for one in FORMATS.values() if one.reads_tables or not sample.is_table)
+    return next((one for one in formats if one.matches(sample)), None)
+
+
 def is_own(sample: Sample) -> bool:
     """Whether a file has rows of this program: records of other systems have no `shop_id`, and call
     their rates otherwise."""
-    first = sample.records[0] if sample.records else {}
-    names = {name.strip().lower() for name in first}
-    return "shop_id" in names or {"base", "quote", "rate"} <= names
+    looked_at = sample.records if sample.is_table else sample.records[:1]
+    names = ({name.strip().lower() for name in record} for record in looked_at)
+    return any("shop_id" in some or {"base", "quote", "rate"} <= some for some in names)
 
 
 def sample_of(path: Path, list_members: Sequence[str]) -> Sample:
@@ -269,18 +281,6 @@ def sample_of(path: Path, list_members: Sequence[str]) -> Sample:
             if value.size > CHUNK_BYTES:
                 break
         return Sample(head, records, is_empty)
-    return Sample(head, _first_of_table(text[:_SAMPLE_BYTES]))
-
-
-def _first_of_table(text: bytes) -> list[Record]:
-    """The first record of a CSV file, as texts by the names of its header."""
-    if b"\0" in text:
-        return []
-    lines = text.decode("utf-8", "replace").splitlines(keepends=True)
-    separator = csv.separator_of(lines[0], ()) if lines else ","
-    try:
-        header, *first = islice(csv_module.reader(lines, delimiter=separator), 2)
-    except (csv_module.Error, ValueError):
-        return []
-    cells = first[0] if first else []
-    return [dict(zip(header, cells + [""] * len(header), strict=False))]
+    lines = csv.first_lines(head[:_SAMPLE_BYTES])
+    records = [{name: name for name in names} for _, _, names in csv.possible_headers(lines)]
+    return Sample(head, records, is_table=True, lines=lines)

@@ -7,7 +7,7 @@ import numpy as np
 from jobs.importing.files.chunk import BrokenLine, Chunk
 from jobs.importing.formats.base import Format, Record, Records, Row, Target
 from jobs.importing.kinds.base import Kind
-from jobs.importing.values.errors import InvalidValue
+from jobs.importing.values.errors import InvalidValue, LostDigits
 
 
 def chunks(format: Format, kind: Kind, target: Target, parts: Iterable[Records]) -> Iterator[Chunk]:
@@ -23,11 +23,14 @@ def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Ch
     rows: list[Row] = []
     numbers: list[int] = []
     sources: list[Record] = []
+    refusal = ""
     for number, record in records.numbered:
         try:
             row = format.row(record, target)
         except InvalidValue as cause:
             broken.append(BrokenLine(number, str(cause), format.kept_text(record)))
+            if isinstance(cause, LostDigits):
+                refusal = refusal or f"line {number}: {cause}"
             continue
         if row is not None:
             rows.append(row)
@@ -46,4 +49,7 @@ def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Ch
         format=format.name,
         shop_id=target.shop_id,
         counted=target.counted,
+        unread=lambda index: format.unread(sources[index]),
+        is_export=records.is_table,
+        refusal=refusal,
     )

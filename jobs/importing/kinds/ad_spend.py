@@ -5,7 +5,8 @@ from typing import ClassVar, Final
 
 import pyarrow as pa
 
-from jobs.importing.kinds.base import Written
+from jobs.importing.kinds.ad_spend_file import AdSpendFile
+from jobs.importing.kinds.base import RowsOfFile, Written
 from jobs.importing.kinds.replace_last import STAGED, ReplaceLast, Upsert
 from jobs.importing.shops import SHOP_ID
 from jobs.importing.values.fields import COUNT, CURRENCY, DAY, DECIMAL, ID, NAME, PROVIDER, Field
@@ -33,6 +34,7 @@ _MIXED_DAYS: Final = (
 
 class AdSpendKind(ReplaceLast):
     name = "ad-spend"
+    keeps_others = True
     fields: ClassVar = (
         SHOP_ID,
         Field("provider", PROVIDER, "meta, google, tiktok, ...", required=True),
@@ -59,6 +61,9 @@ class AdSpendKind(ReplaceLast):
         ("shop_key", *("day" if field is _DATE else field.name for field in fields[1:])),
         keys=6,
     )
+
+    def of_file(self) -> RowsOfFile:
+        return AdSpendFile()
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
         """As `ReplaceLast`; also counts the campaign days that now have rows of several levels."""

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.files.chunk import Chunk, Values
-from jobs.importing.values.errors import InvalidValue
-from jobs.importing.values.fields import Field, FieldType, all_texts
+from jobs.importing.values.errors import InvalidValue, LostDigits
+from jobs.importing.values.fields import Field, FieldType, all_texts, long_ids
 from warehouse.domain.email_hash import KEYED_MARK, EmailHasher, may_hold_address
 
 Flags = npt.NDArray[np.bool_]
@@ -28,6 +28,8 @@ class ChunkColumns:
         # Why each row is refused: the place of its reason, 0 for a row that is accepted so far.
         self._refused = np.zeros(len(chunk), dtype=np.int64)
         self._reasons = [""]
+        # Of each field of ids, what `fields.long_ids` says.
+        self.long_ids: dict[str, str] = {}
 
     def refuse(self, rows: npt.ArrayLike, reason: str) -> None:
         """Refuse some rows, given as row numbers or as a flag for each row."""
@@ -99,6 +101,8 @@ class ChunkColumns:
             absent = column.is_null()
         if field.required:
             self.refuse(_flags(absent), f"{field.name}: missing")
+        if type.is_id and column.type == pa.string() and (found := long_ids(column)) is not None:
+            self.long_ids[field.name] = found
         if type.missing not in ("", None) and column.type == pa.string():
             column = pc.if_else(_is_missing(column), type.missing, column)
         if column.type == pa.string():
@@ -142,6 +146,8 @@ class ChunkColumns:
                 except InvalidValue as cause:
                     refused[number] = len(self._reasons)
                     self._reasons.append(f"{field.name}: {cause}")
+                    if isinstance(cause, LostDigits):
+                        self.chunk.refusal = self.chunk.refusal or self._reasons[-1]
             results.append(result)
         if refused.any():
             self._refused = np.where(self._refused == 0, refused[places], self._refused)
