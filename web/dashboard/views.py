@@ -129,6 +129,7 @@ for path, form in (
     ("forget", forget),
     ("drop", drop.drop),
     ("take", drop.take),
+    ("answer", drop.answer),
     ("discard", drop.discard),
     ("undo", drop.undo),
 ):

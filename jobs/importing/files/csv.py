@@ -9,7 +9,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -32,6 +32,7 @@ from jobs.importing.values.notation import Dates, Numbers, Unclear, UnclearNumbe
 _SIGNS: Final = (",", ";", "\t")
 # Lines among which a header is that may have titles above it.
 _TITLES: Final = 20
+_CARRIAGE_RETURN: Final = "a carriage return in a cell without quotation marks"
 _AROUND: Final = " \t\r\n\ufeff"
 # The line by which a table tells a spreadsheet what separates its cells.
 _SEPARATOR: Final = re.compile(r'[\ufeff"\s]*sep=(.)"?[,;\s]*', re.IGNORECASE)
@@ -116,12 +117,13 @@ def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
 
 def _open(path: Path, wanted: WantedColumns) -> tuple["_Feed", Iterator[CsvRecord], list[str]]:
     """The lines of a file, its records behind the header, and the names in its header."""
-    feed = _Feed(lines_of(path))
+    feed = _Feed(lines_of(path), path)
     records = _records(feed, feed.skip_titles(wanted))
     first = next(records, None)
     wrong = first.wrong if first else feed.lost.reason if feed.lost else "it is empty"
     if first is None or wrong:
         raise UnreadableFile(f"{path}: no header in the first line ({wrong})")
+    feed.header = feed.handed_out[-1].rstrip("\r\n")
     return feed, records, column_names(path, first.cells, wanted)
 
 
@@ -227,8 +229,13 @@ def _chunk(part: TableRows, wanted: WantedColumns) -> Chunk:
 class _Feed:
     """Lines for the CSV reader. The lines of the current record can be taken back."""
 
-    def __init__(self, blocks: Iterator[Lines]) -> None:
-        self.lines = self._all(blocks)
+    def __init__(self, blocks: Iterator[Lines], path: Path | None = None) -> None:
+        self._path = path
+        # The lines of the first file alone, of several in an archive: its header is that of the others.
+        first = next(blocks, None)
+        self._head = len(first.lines) if first else 0
+        self.lines = self._all(chain([first], blocks) if first else blocks)
+        self.header = ""
         self._again: deque[str] = deque()
         # Bytes of the file, characters of it, number of the last line handed out.
         self.position = self.size = self.number = 0
@@ -247,13 +254,28 @@ class _Feed:
         self.breaks_on, self.breaks_because = 0, ""
 
     def _all(self, blocks: Iterator[Lines]) -> Iterator[str]:
+        part = 0
         for block in blocks:
             self.position = block.position
             self.broken += block.broken
             self.lost = block.lost
-            for line in block.lines:
-                self.size += len(line) + 1
-                yield self._decoded(line, block) + "\n"
+            lines = (self._decoded(line, block) + "\n" for line in block.lines)
+            if block.part != part:
+                part = block.part
+                self._skip_header(lines)
+            for line in lines:
+                self.size += len(line)
+                yield line
+
+    def _skip_header(self, lines: Iterator[str]) -> None:
+        """Go behind the header of another file of an archive."""
+        for line in islice(lines, _TITLES + 1):
+            self.number += 1
+            if line.rstrip("\r\n").removeprefix("\ufeff") == self.header.removeprefix("\ufeff"):
+                return
+        raise UnreadableFile(
+            f"{self._path}: the zip has tables with different columns; unpack it, and import each by itself"
+        )
 
     def _decoded(self, line: bytes, block: Lines) -> str:
         if line.isascii():
@@ -275,7 +297,7 @@ class _Feed:
     def skip_titles(self, wanted: WantedColumns) -> str:
         """Go on with the header, which is the line among the next with the most names of wanted columns.
         Returns its separator."""
-        lines = list(islice(self.lines, _TITLES + 1))
+        lines = list(islice(self.lines, min(self._head, _TITLES + 1)))
         # Of equals the first line, by the separator that gives the most cells.
         (*_, titles, sign) = max(
             (
@@ -338,11 +360,12 @@ def _records(feed: _Feed, separator: str) -> Iterator[CsvRecord]:
                 # The open record belongs to the unreadable part.
                 feed.lost = feed.lost._replace(line=line)
                 return
+            why = _CARRIAGE_RETURN if "new-line" in str(error) else str(error)
             # A stray quotation mark must not swallow the lines after it.
             reader = csv.reader(feed, strict=True, delimiter=separator)
             cells, wrong = (
-                feed.keep_first(str(error)).rstrip("\r\n").split(separator),
-                f"not CSV: {error}",
+                feed.keep_first(why).rstrip("\r\n").split(separator),
+                f"not CSV: {why}",
             )
         if len(cells) < 2 and not "".join(cells).strip():
             continue

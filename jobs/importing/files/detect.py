@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -19,7 +20,7 @@ from jobs.importing.files.chunk import (
     listed,
 )
 from jobs.importing.files.json import DECODE, json_values
-from jobs.importing.formats import FORMATS, mapping
+from jobs.importing.formats import FORMATS, mapping, unrecognised
 from jobs.importing.formats.base import Format, Sample, Target
 from jobs.importing.formats.projection import encode
 from jobs.importing.kinds.base import Kind
@@ -49,6 +50,7 @@ _READERS: Final[dict[str, Reader]] = {
     ".jsonl": ndjson.chunks,
     ".csv": csv.chunks,
     ".parquet": parquet.chunks,
+    ".xlsx": csv.chunks,
 }
 
 
@@ -92,11 +94,15 @@ def chunks_of(
     later also OSError.
     """
     sample = _sample(path)
+    if sample.head.startswith(_SPREADSHEET_MAGIC[0]) and is_workbook(path):
+        path = as_table(path, options.format)
+        sample = _sample(path)
     if error := answered_error(sample):
         raise UnreadableFile(f"{path}: the other system answered with an error: {error}")
     if sample.head.startswith(_SPREADSHEET_MAGIC):
         raise UnreadableFile(
-            f"{path}: its content is a spreadsheet or an archive; save a spreadsheet as CSV, or unpack it"
+            f"{path}: its content is a spreadsheet or an archive; save a spreadsheet as .xlsx or CSV, or "
+            "unpack it"
         )
     if page := _PAGE.match(sample.head):
         title = " ".join((page[1] or b"").decode("utf-8", "replace").split())
@@ -111,7 +117,9 @@ def chunks_of(
     format = format_of(path, kind, options.format, sample)
     if format is None:
         advice = "" if is_own(sample) else _advice(kind)
-        reader = _reader_of(path, _content_of(sample) + advice)
+        reader = _reader_of(path, sample, _content_of(sample) + advice)
+        if reader is csv.chunks and sample.is_table and sample.lines and not is_own(sample):
+            raise UnreadableFile(f"{path}: {unrecognised.sentence(sample, [kind])}{advice}")
         if options.shop_id is not None:
             raise UnreadableFile(
                 f"{path}: --shop is for exports of other systems; rows of this program name their "
@@ -158,16 +166,18 @@ def _one_of(names: list[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _reader_of(path: Path, advice: str) -> Reader:
-    """The reader for a file's extension. Raises UnreadableFile if there is none, or a `.gz` is no
-    gzip file."""
+def _reader_of(path: Path, sample: Sample, advice: str) -> Reader:
+    """The reader for a file's extension, or for what is in a `.zip`. Raises UnreadableFile if there is
+    none, or a `.gz` is no gzip file."""
     name = path.name.lower()
     plain = name.removesuffix(".gz")
+    if name.endswith(".zip"):
+        return csv.chunks if sample.is_table else ndjson.chunks
     reader = _READERS.get(Path(plain).suffix)
     if reader is None or (reader is parquet.chunks and plain != name):
         raise UnreadableFile(
             f"{path}: unknown extension; name it .ndjson or .jsonl (a row on each line), .csv (each also "
-            f"with .gz) or .parquet{advice}"
+            f"with .gz), .xlsx or .parquet{advice}"
         )
     if plain != name:
         with path.open("rb") as file:
@@ -219,6 +229,27 @@ def format_of(path: Path, kind: Kind, named: Format | None, sample: Sample) -> F
             f"and --shop (in the landing folder: {kind.name}/)"
         )
     return named or format
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file is a spreadsheet that is read (.xlsx). Raises OSError."""
+    # Loaded where it is needed: other files are read sooner without it.
+    from jobs.importing.files.spreadsheet import is_spreadsheet
+
+    return path.suffix.lower() != ".zip" and is_spreadsheet(path)
+
+
+def as_table(path: Path, named: Format | None = None) -> Path:
+    """A spreadsheet as a path at which there is a table (see `spreadsheet`)."""
+    from jobs.importing.files import spreadsheet
+
+    return spreadsheet.as_table(path, partial(is_known_table, named=named))
+
+
+def is_known_table(head: bytes, named: Format | None = None) -> bool:
+    """Whether a text is the beginning of a table of this program or of a format."""
+    sample = _of_table(head)
+    return named.matches(sample) if named else is_own(sample) or recognised(sample) is not None
 
 
 def _sample(path: Path) -> Sample:
@@ -281,6 +312,10 @@ def sample_of(path: Path, list_members: Sequence[str]) -> Sample:
             if value.size > CHUNK_BYTES:
                 break
         return Sample(head, records, is_empty)
+    return _of_table(head)
+
+
+def _of_table(head: bytes) -> Sample:
     lines = csv.first_lines(head[:_SAMPLE_BYTES])
     records = [{name: name for name in names} for _, _, names in csv.possible_headers(lines)]
     return Sample(head, records, is_table=True, lines=lines)

@@ -122,6 +122,18 @@ class Format(ABC):
         Raises InvalidValue with the name of the source's field.
         """
 
+    def knows(self, name: str) -> bool:
+        """Whether a column of this name is read."""
+        return name in self._sources
+
+    def lacks(self, _names: Sequence[str]) -> list[str]:
+        """What a table with these columns lacks to be of this format, as far as that is known."""
+        return []
+
+    @cached_property
+    def _sources(self) -> frozenset[str]:
+        return frozenset(place.source for place in self.source_fields)
+
     def unread(self, _record: Record) -> Record:
         """What of a record tells it from others, and `row` does not look at; here nothing."""
         return {}

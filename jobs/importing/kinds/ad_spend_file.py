@@ -58,15 +58,21 @@ class AdSpendFile(RowsOfFile):
     def left_out(self, columns: ChunkColumns, rows: pa.Table) -> Flags:
         """The lines of totals, which are named so, or have neither a name nor a day, and are the sum of the
         other rows of their day or of the file."""
-        candidates = _named_totals(columns, rows)
-        others = rows.filter(pa.array(columns.accepted() & ~candidates))
-        self._sums.append(_summed(others))
-        places = np.flatnonzero(candidates)
-        if len(places):
-            sums = list(_sums_of(self._sums))
-            for place in places.tolist():
-                candidates[place] = _is_sum(rows, place, sums)
-        return candidates
+        candidates, accepted = _named_totals(columns, rows), columns.accepted()
+        left_out = np.zeros(len(candidates), dtype=bool)
+        self._sums.append(_summed(rows.filter(pa.array(accepted & ~candidates))))
+        if candidates.any():
+            self._find_sums(rows, candidates, left_out)
+            # A campaign may be called so: then it is among those that are summed.
+            campaigns = accepted & candidates & ~left_out
+            self._sums.append(_summed(rows.filter(pa.array(campaigns))))
+            self._find_sums(rows, candidates & ~campaigns & ~left_out, left_out)
+        return left_out
+
+    def _find_sums(self, rows: pa.Table, candidates: Flags, left_out: Flags) -> None:
+        sums = list(_sums_of(self._sums))
+        for place in np.flatnonzero(candidates).tolist():
+            left_out[place] = _is_sum(rows, place, sums)
 
     def without(self, chunk: Chunk, left_out: Flags) -> Chunk:
         number = chunk.counted.get(TOTALS, 0) + int(left_out.sum())

@@ -10,6 +10,7 @@ import sys
 import unicodedata
 from collections.abc import Callable
 from datetime import date
+from decimal import Decimal
 from typing import Final, NamedTuple
 
 from jobs.importing.values.errors import quoted
@@ -113,7 +114,9 @@ class UnclearNumbers(Unclear):
 
     def __init__(self, cell: str, column: str) -> None:
         self.cell, self.column = cell, column
-        self.readings = {mark: str(as_number(cell, mark)) for mark in DECIMALS}
+        self.readings = {
+            mark: f"{Decimal(as_number(cell, mark) or 0).normalize():f}" for mark in DECIMALS
+        }
         super().__init__(
             f"{column}: {quoted(cell)} can be {self.readings[POINT]} or {self.readings[COMMA]}, and no other "
             "cell of the column shows which; say what the decimal mark is, with --decimal point or --decimal "

@@ -25,6 +25,7 @@ from jobs.importing.formats.base import (
     SourceField,
     Target,
 )
+from jobs.importing.formats.languages import in_language, language_of
 from jobs.importing.kinds.ad_spend import AdSpendKind
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.notation import AS_SHOWN, Reading
@@ -218,7 +219,8 @@ class AdReport(Format):
         if self.table.page and not (row.get("date") and row.get("campaign_name")):
             target.count(SKIPPED)  # a total
             return None
-        row["segment"] = segment_of(self._keys_of(record))
+        if not row.get("segment"):
+            row["segment"] = segment_of(self._keys_of(record))
         return row
 
     def _keys_of(self, record: Record) -> Iterable[tuple[str, Any]]:
@@ -333,6 +335,10 @@ class AdReport(Format):
     def _checked(self, path: Path, header: Sequence[str]) -> Record:
         """The currency, which a header itself states. Raises UnreadableFile if columns are missing."""
         page, filled, stated = self.table.page, self._filled(header), {}
+        if not filled >= _REQUIRED and (language := language_of(header)):
+            raise UnreadableFile(
+                f"{path}: it has the columns {', '.join(listed(header))}. {in_language(language)}"
+            )
         if page and "date" not in filled:
             raise UnreadableFile(f"{path}: no column says the day; {page.advice}")
         missing = _REQUIRED - filled - ({"currency"} if page else set())

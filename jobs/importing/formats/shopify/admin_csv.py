@@ -1,6 +1,6 @@
 """Shopify's orders as the admin exports them: a table with several lines an order. See `admin_csv.md`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -61,6 +61,9 @@ class ShopifyCsv(Format):
 
     def matches(self, sample: Sample) -> bool:
         return any({name.lower() for name in names} >= _SHOWN_BY for names in sample.records)
+
+    def lacks(self, names: Sequence[str]) -> list[str]:
+        return [name for name in _REQUIRED if name not in names]
 
     def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
         """The first line of each order. The lines of an order follow each other, with its name on each."""
