@@ -46,6 +46,7 @@ _OF_THE_SCHEDULE: Final = ("scheduler", "status", "run")
 KINDS: Final = NamesIn("jobs.importing.kinds", "KINDS")
 FORMATS: Final = NamesIn("jobs.importing.formats", "FORMATS")
 DATE_ORDERS: Final = NamesIn("jobs.importing.values.notation", "DATE_ORDERS")
+DECIMALS: Final = NamesIn("jobs.importing.values.notation", "DECIMALS")
 SOURCES: Final = NamesIn("jobs.pulls.sources", "SOURCES")
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
@@ -109,6 +110,11 @@ def main(ctx: click.Context) -> None:
     type=TimeParam(),
     metavar="TIME",
     help="When an export of orders without versions was made; needed only if the file's own time is another.",
+)
+@click.option(
+    "--decimal",
+    type=DECIMALS,
+    help="The decimal mark of numbers in a table; needed only if they do not show it.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the first rows and rejects; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")

@@ -43,12 +43,13 @@ def import_command(
     format_name: str | None,
     shop_id: str | None,
     dates: str | None,
+    decimal: str | None,
     exported_at: int | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     format = FORMATS[format_name] if format_name else None
-    options = ImportOptions(format, shop_id, dates or "", exported_at)
+    options = ImportOptions(format, shop_id, dates or "", decimal or "", exported_at)
     if options.format and options.format.kind != kind:
         raise click.UsageError(f"{format_name} is a format of {options.format.kind}, not of {kind}")
     with spooled(files) as names:

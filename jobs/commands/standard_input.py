@@ -11,6 +11,7 @@ from typing import Final
 import click
 
 from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
+from jobs.importing.files.detect import is_workbook
 
 STANDARD_INPUT: Final = Path("-")
 _ARCHIVES: Final = {b"\x1f\x8b": ".gz", b"PK\x03\x04": ".zip"}
@@ -40,6 +41,8 @@ def _named(folder: Path) -> Path:
         click.echo("standard input is empty: nothing was read")
     if magic == _PARQUET:
         return raw.rename(folder / "-.parquet")
+    if is_workbook(raw):
+        return raw.rename(folder / "-.xlsx")
     packed = next((end for start, end in _ARCHIVES.items() if magic.startswith(start)), "")
     archive = raw.rename(folder / f"-{packed}") if packed else raw
     try:

@@ -18,9 +18,12 @@ from jobs.importing.kinds.append_only import FORGOTTEN
 from jobs.importing.kinds.base import INCOMPLETE, NOT_KEPT, Counts, Kind, Written
 from jobs.importing.shops import ImportedShops, keep_shops, load_shops
 from jobs.importing.values.columns import ChunkColumns
+from jobs.importing.values.errors import quoted
+from jobs.importing.values.fields import KEPT_DIGITS
 from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.connections.background_iter import background_iter
+from warehouse.domain import landing_names
 from warehouse.domain.email_hash import EmailHasher
 from warehouse.operations import imports
 from warehouse.operations.hash_secret import email_hasher
@@ -107,7 +110,7 @@ def import_chunks(
     kept = KeptRejects(connection, kind, file, shops, own)
     state = imports.FAILED
     try:
-        with closing(background_iter(checked(kind, chunks, shops, hasher))) as ready:
+        with closing(background_iter(checked(kind, chunks, shops, hasher, file))) as ready:
             for columns, rows in ready:
                 read, rejected = counts.read, counts.rejected
                 write_chunk(connection, kind, kept, columns, rows, counts)
@@ -128,12 +131,46 @@ def import_chunks(
 
 
 def checked(
-    kind: Kind, chunks: Iterable[Chunk], shops: ImportedShops, hasher: EmailHasher
+    kind: Kind, chunks: Iterable[Chunk], shops: ImportedShops, hasher: EmailHasher, file: str
 ) -> Iterator[CheckedChunk]:
-    """(columns with the refused rows, all rows of the kind) for each chunk."""
+    """(columns with the refused rows, all rows of the kind) for each chunk. Raises UnreadableFile for a chunk
+    that shows that nothing of the file is to be taken; the others may be written then.
+
+    The collector's files hold rows of all shops: there a bad row costs itself alone."""
+    of_file, whole_ids = kind.of_file(), set[str]()
+    is_collected = landing_names.is_collected(Path(file).name)
     for chunk in chunks:
         columns = ChunkColumns(chunk, hasher)
-        yield columns, kind.check(columns, shops)
+        rows = kind.check(columns, shops)
+        left_out = of_file.left_out(columns, rows)
+        if left_out.any():
+            chunk = of_file.without(chunk, left_out)
+            columns = ChunkColumns(chunk, hasher)
+            rows = kind.check(columns, shops)
+        if not is_collected:
+            refusal = (
+                chunk.refusal
+                or _shortened_ids(columns, whole_ids)
+                or of_file.refusal(columns, rows)
+            )
+            if refusal:
+                raise UnreadableFile(f"{file}: {refusal}")
+        yield columns, rows
+
+
+def _shortened_ids(columns: ChunkColumns, whole_ids: set[str]) -> str:
+    """Why no id of a field is to be trusted, "" if all are. `whole_ids`: the fields of which an earlier chunk
+    had an id with other digits."""
+    for name, example in columns.long_ids.items():
+        if not example:
+            whole_ids.add(name)
+        elif name not in whole_ids:
+            return (
+                f"{name}: all of its long numbers, such as {quoted(example)}, end in zeros from digit "
+                f"{KEPT_DIGITS + 1} on: a spreadsheet has cut them; export the file again, and import it as "
+                "it was exported"
+            )
+    return ""
 
 
 def readable(path: Path, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -175,8 +212,9 @@ def write_chunk(
     written.duplicate += passed_over
     sink.write(chunk, Tried(read, rejected, incomplete, written, shops))
     connection.commit()
+    counts.add_more(chunk.counted)
     if chunk.format:
-        counts.add_more(chunk.counted, written.more)
+        counts.add_more(written.more)
     elif FORGOTTEN in written.more:
         counts.add_more({FORGOTTEN: written.more[FORGOTTEN]})
     counts.add_hashed(columns.hashed_addresses())

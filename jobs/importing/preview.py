@@ -47,7 +47,7 @@ def preview_files(
     for path, name in names.items():
         with file_ceilings(path):
             chunks = readable(path, chunks_of(path, kind, options, shops))
-            with closing(background_iter(checked(kind, chunks, shops, hasher))) as ready:
+            with closing(background_iter(checked(kind, chunks, shops, hasher, name))) as ready:
                 for columns, _ in ready:
                     _add(preview, kind, name, columns)
                     check_time()

@@ -19,9 +19,19 @@ import pyarrow.compute as pc
 
 from jobs.importing.ceilings import check_time, file_ceilings
 from jobs.importing.files.byte_blocks import DamagedArchive, blocks_of
-from jobs.importing.files.chunk import UnreadableFile, listed
-from jobs.importing.files.detect import ImportOptions, answered_error, chunks_of, is_own, sample_of
-from jobs.importing.formats import FORMATS
+from jobs.importing.files.chunk import UnreadableFile
+from jobs.importing.files.csv import UnclearTable
+from jobs.importing.files.detect import (
+    ImportOptions,
+    answered_error,
+    chunks_of,
+    is_known_table,
+    is_own,
+    recognised,
+    sample_of,
+)
+from jobs.importing.formats import FORMATS, unrecognised
+from jobs.importing.formats.ads.report import AdReport
 from jobs.importing.formats.base import Sample
 from jobs.importing.import_file import checked, readable
 from jobs.importing.kinds import KINDS
@@ -29,7 +39,7 @@ from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from warehouse.domain.email_hash import EmailHasher
-from warehouse.domain.landing_names import DROPPED_FOLDER, can_be_folder
+from warehouse.domain.landing_names import DROPPED_FOLDER, can_be_folder, decimal_of
 from warehouse.domain.time import day_date, local_day
 from warehouse.domain.vocabulary import EVENT_TYPES
 from warehouse.operations.reject_reasons import without_values
@@ -56,6 +66,7 @@ _TITLES: Final = {
     "google-ads": "Ad spend, as Google's API gives it",
     "google-ads-csv": "Ad spend, a table of Google Ads",
     "tiktok": "Ad spend of TikTok",
+    "tiktok-csv": "Ad spend, a table of TikTok Ads Manager",
     "spend-csv": "Ad spend, a table",
 }
 _OWN_TITLES: Final = {
@@ -65,11 +76,13 @@ _OWN_TITLES: Final = {
     "ad-spend": "Ad spend, in this service's own columns",
     "ad-accounts": "Ad accounts, in this service's own columns",
 }
+# Kinds whose rows are one shop's own.
+_OWN_KINDS: Final = [KINDS[name] for name in _OWN_TITLES]
 _TIMES: Final = {"events": "occurred_at", "orders": "created_at", "ad-spend": "day"}
 _MAX_REASONS: Final = 20
 # An archive that unpacks to less may be packed as well as it likes.
 _SMALL: Final = 64 << 20
-_GZIP: Final = ".gz"
+_PACKED: Final = (".gz", ".zip")
 _SPREADSHEET: Final = ".xlsx"
 # Exports are packed twentyfold, zeros a thousandfold.
 MAX_RATIO: Final = 100
@@ -91,6 +104,7 @@ class Found:
     minor: int = 0
     spend: dict[str, Decimal] = field(default_factory=dict)
     types: Counter[str] = field(default_factory=Counter)
+    platforms: set[str] = field(default_factory=set)
     reasons: dict[str, list[int]] = field(default_factory=dict)
 
 
@@ -112,8 +126,9 @@ def look_at(
     path: Path, shop_id: str, timezone: str, shops: ImportedShops, hasher: EmailHasher
 ) -> tuple[Path, dict[str, Any]]:
     """The file to import, and what it is: `title`, `place` (the folders below the landing folder), `kind`,
-    `rows`, `rejected`, `first`, `last`, `sums`, `reasons`. Raises UnreadableFile with a sentence for its
-    member."""
+    `rows`, `rejected`, `first`, `last`, `sums`, `reasons`; of ad spend `platforms`, and whether the program
+    `assumed` them. Where its member must say the decimal mark, `question` has a cell of the column, and what
+    it is with each mark. Raises UnreadableFile with a sentence for its member."""
     shop_key = shops.keys[shop_id]
     # Rows of other shops, and of none, are refused alike: nobody learns which shops there are.
     own = replace(shops, keys={shop_id: shop_key})
@@ -122,7 +137,12 @@ def look_at(
         _check_archive(path)
         sample = sample_of(path, [name for one in FORMATS.values() for name in one.list_members])
         kind, options = _recognised(path, sample, shop_id)
-        found = _read(path, kind, options, own, hasher, timezone)
+        question = None
+        try:
+            found = _read(path, kind, options, own, hasher, timezone)
+        except UnclearTable as error:
+            found, cause = Found(), error.cause
+            question = {"column": cause.column, "cell": cause.cell, **cause.readings}
     format_name = options.format.name if options.format else ""
     place = [kind.name, format_name, shop_id] if format_name else [kind.name]
     return path, {
@@ -137,6 +157,9 @@ def look_at(
         "minor": found.minor if kind.name == "orders" else None,
         "spend": {currency: f"{amount:f}" for currency, amount in sorted(found.spend.items())},
         "types": dict(found.types),
+        "platforms": sorted(found.platforms),
+        "assumed": isinstance(options.format, AdReport) and bool(options.format.table.provider),
+        "question": question,
         "reasons": [[reason, *of] for reason, of in list(found.reasons.items())[:_MAX_REASONS]],
     }
 
@@ -150,7 +173,7 @@ def _as_table(path: Path) -> Path:
     from jobs.importing.files.spreadsheet import to_csv
 
     try:
-        to_csv(path, part)
+        to_csv(path, part, is_known_table)
         part.rename(table)
     finally:
         part.unlink(missing_ok=True)
@@ -159,15 +182,17 @@ def _as_table(path: Path) -> Path:
 
 
 def _check_archive(path: Path) -> None:
-    """Raises UnreadableFile for a gzip file that is cut short, or that unpacks to far more than such files
+    """Raises UnreadableFile for a packed file that is cut short, or that unpacks to far more than such files
     do."""
-    if path.suffix.lower() != _GZIP:
+    if path.suffix.lower() not in _PACKED:
         return
-    unpacked = 0
+    unpacked, size = 0, path.stat().st_size
     try:
         for block, position in blocks_of(path):
             unpacked += len(block)
-            if unpacked > _SMALL and unpacked > MAX_RATIO * position:
+            # A zip is not read from its beginning.
+            packed = position if path.suffix.lower() == _PACKED[0] else size
+            if unpacked > _SMALL and unpacked > MAX_RATIO * packed:
                 raise UnreadableFile(
                     f"it unpacks to more than {MAX_RATIO} times its size, as no export does"
                 )
@@ -177,12 +202,13 @@ def _check_archive(path: Path) -> None:
 
 def _recognised(path: Path, sample: Sample, shop_id: str) -> tuple[Kind, ImportOptions]:
     """The kind of a file, and how it is imported. Raises UnreadableFile."""
-    names = {name.strip() for name in (sample.records[0] if sample.records else {})}
+    decimal = decimal_of(path.name)
+    tables = [{name.strip() for name in record} for record in sample.records] or [set()]
     for columns, words in _NEEDLESS.items():
-        if columns <= names:
+        if any(columns <= names for names in tables):
             raise UnreadableFile(f"it is {words}")
     if not is_own(sample):
-        format = next((one for one in FORMATS.values() if one.matches(sample)), None)
+        format = recognised(sample)
         if format is not None:
             _check_kind(format.kind)
             if not can_be_folder(shop_id):
@@ -190,20 +216,21 @@ def _recognised(path: Path, sample: Sample, shop_id: str) -> tuple[Kind, ImportO
                     f"the id {shop_id!r} of the shop cannot be the name of a folder; use "
                     "`python -m jobs import`"
                 )
-            return KINDS[format.kind], ImportOptions(format, shop_id)
-    own = {name.lower() for name in names} or set(_parquet_columns(path))
+            return KINDS[format.kind], ImportOptions(format, shop_id, decimal=decimal)
+    fields = {name for kind in KINDS.values() for name in kind.field_names()}
+    tables = [{name.lower() for name in names} for names in tables]
+    own = max(tables, key=lambda names: len(names & fields)) or set(_parquet_columns(path))
     best = max(KINDS.values(), key=lambda kind: len(own & set(kind.field_names())))
     required = {one.name for one in best.fields if one.required}
     if not required <= own:
         if error := answered_error(sample):
             raise UnreadableFile(f"the other system answered with an error: {error}")
-        has = f"; its columns are {', '.join(listed(sorted(names)))}" if names else ""
         raise UnreadableFile(
-            "it is none of the exports that this service reads, nor a table in its own columns"
-            f"{has}"
+            "it is none of the exports that this service reads, nor a table in its own columns: "
+            f"{unrecognised.sentence(sample, _OWN_KINDS)}"
         )
     _check_kind(best.name)
-    return best, ImportOptions()
+    return best, ImportOptions(decimal=decimal)
 
 
 def _check_kind(kind: str) -> None:
@@ -232,7 +259,7 @@ def _read(
 ) -> Found:
     found = Found()
     chunks = readable(path, chunks_of(path, kind, options, shops))
-    for columns, rows in checked(kind, chunks, shops, hasher):
+    for columns, rows in checked(kind, chunks, shops, hasher, str(path)):
         _add_rejects(found, columns)
         accepted = rows.filter(pa.array(columns.accepted()))
         found.rows += len(columns.chunk) + len(columns.chunk.broken)
@@ -284,6 +311,7 @@ def _add_rows(found: Found, kind: Kind, rows: pa.Table, timezone: str) -> None:
         for one in pc.value_counts(rows["type"]).to_pylist():
             found.types[EVENT_TYPES[one["values"]]] += one["counts"]
     elif kind.name == "ad-spend":
+        found.platforms |= set(rows["provider"].unique().to_pylist())
         with localcontext() as context:
             context.prec = _SUM_DIGITS
             for currency, spend in zip(

@@ -27,7 +27,7 @@ from jobs.run.errors import blamed
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse.connections.errors import is_outage
-from warehouse.domain.landing_names import DONE, FAILED, is_dropped, pulled_stamp
+from warehouse.domain.landing_names import DONE, FAILED, decimal_of, is_dropped, pulled_stamp
 from warehouse.domain.time import iso_millis
 from warehouse.operations import dropped_files, imports, job_runs
 
@@ -88,8 +88,12 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
     # Bytes that are not UTF-8 stay visible; no database would take them.
     name = str(file).encode(errors="surrogateescape").decode(errors="backslashreplace")
     kind = KINDS[place.kind]
-    came_at = held.landed.landed_at
-    options = ImportOptions(FORMATS.get(place.format), place.shop_id or None, came_at=came_at)
+    options = ImportOptions(
+        FORMATS.get(place.format),
+        place.shop_id or None,
+        decimal=decimal_of(file.name),
+        came_at=held.landed.landed_at,
+    )
     began, counts, error = now_micros(), Counts(), ""
     # The files of one pull say together what it fetched.
     pulled_at = pulled_stamp(file.name)

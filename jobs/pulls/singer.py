@@ -14,6 +14,8 @@ from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.limits import PullFailed
 
 _AD_SPEND: Final = "ad-spend"
+# The member of a row with what no field of it is.
+_OTHERS: Final = "others"
 
 
 class _Stream(msgspec.Struct, forbid_unknown_fields=True):
@@ -174,7 +176,12 @@ class _Landing:
 
     def _row(self, mapping: _Stream, record: Json) -> Json:
         fields = {ours: _at(record, place) for ours, place in mapping.fields.items()}
-        return {"shop_id": self._run.pull.shop_id, **mapping.values, **fields}
+        # What is not mapped tells rows apart that would replace each other.
+        others = {
+            name: value for name, value in record.items() if name not in mapping.fields.values()
+        }
+        row = {"shop_id": self._run.pull.shop_id, **mapping.values, **fields}
+        return {_OTHERS: others, **row} if mapping.kind == _AD_SPEND else row
 
     def state(self) -> Any:
         """The state that the tap is given next time."""
@@ -187,7 +194,11 @@ def _stream_of(state: Json) -> str:
 
 
 def _at(record: Any, place: str) -> Any:
-    """The value at a place of a record, such as `campaign.id`; None where it is missing."""
-    for name in place.split("."):
-        record = record.get(name) if isinstance(record, dict) else None
-    return record
+    """The value at a place of a record, such as `campaign.id`, which may be one name or a path; None where it
+    is missing."""
+    if not isinstance(record, dict):
+        return None
+    if place in record:
+        return record[place]
+    first, _, rest = place.partition(".")
+    return _at(record.get(first), rest) if rest else None

@@ -129,8 +129,33 @@ ROWS = {
             1,
         ),
     ],
+    "tiktok-csv.csv": [
+        (
+            *TIKTOK,
+            "1700000000000001",
+            "Spring",
+            DAY,
+            "adgroup=1700000000000021/ad=1700000000000022/age=18-24/gender=Female/placement=TikTok",
+            "EUR",
+            "1012.34",
+            1503,
+            37,
+        ),
+        (
+            *TIKTOK,
+            "1700000000000001",
+            "Spring",
+            DAY + 1,
+            "adgroup=Broad/ad=Video",
+            "EUR",
+            "12.5",
+            200,
+            2,
+        ),
+    ],
     "spend-csv.csv": [
         ("meta", "77", "c-1", "Spring", DAY, "", "USD", "12.34", 1503, 37),
+        ("microsoft", "", "b-1", "Brand", DAY, "room=2", "EUR", "1.5", 4, 1),
         (
             "pinterest",
             "",

@@ -18,6 +18,8 @@ PULLED: Final = "pulled-"
 # How those begin that members dropped on a page; then come some hexadecimal digits and a name.
 DROPPED: Final = "dropped-"
 _DROPPED: Final = re.compile(rf"{DROPPED}[0-9a-f]{{16}}-.+", re.DOTALL)
+# The decimal mark that a member said of a dropped table; names that people give files have no `~` there.
+_DECIMAL: Final = re.compile(rf"({DROPPED}[0-9a-f]{{16}}-)(?:~(point|comma)~)?(.+)", re.DOTALL)
 DROPPED_FOLDER: Final = ".dropped"
 """The folder of the files that nobody asked to import yet, with one for each shop. Its dot hides it from the
 import."""
@@ -61,6 +63,17 @@ def pulled_stamp(name: str) -> str:
     """The instant in the name of a pull's file, which all files of that pull have; "" for other files."""
     match = _PULLED.fullmatch(name)
     return match[1] if match else ""
+
+
+def with_decimal(name: str, decimal: str) -> str:
+    """The name of a dropped file of which the decimal mark is said."""
+    return _DECIMAL.sub(rf"\g<1>~{decimal}~\g<3>", name)
+
+
+def decimal_of(name: str) -> str:
+    """The decimal mark that is said of a dropped file of this name; "" for other files."""
+    match = _DECIMAL.fullmatch(name)
+    return (match[2] or "") if match else ""
 
 
 def is_service_file(name: str) -> bool:

@@ -1,8 +1,10 @@
 """Files that shops drop on their Data page: of each shop the last one, from the drop to the undoing of its
 import.
 
-    RECEIVED ──> SHOWN ──> LANDED ──> IMPORTED ──> UNDO_ASKED
+    RECEIVED <─> SHOWN ──> LANDED ──> IMPORTED ──> UNDO_ASKED
         └──────────┴─────────┴─────> REFUSED
+
+Its member may have to say first how it is to be read: it is looked at again then.
 
 A page receives the file, and puts it into the landing folder once its member asks for the import. A job
 looks at it in between, and begins the undo; the landing job imports it. All of them tell it here: nothing
@@ -53,6 +55,10 @@ _MOVE: Final = text(
     "UPDATE dropped_file SET state = :state, since = :now WHERE shop_key = :shop_key "
     "AND stored = :stored AND state = :before RETURNING shop_key"
 )
+_ANSWER: Final = text(
+    f"UPDATE dropped_file SET state = '{RECEIVED}', since = :now, stored = :answered, told = '{{}}', "
+    f"tries = 0 WHERE shop_key = :shop_key AND stored = :stored AND state = '{SHOWN}' RETURNING shop_key"
+)
 _SCHEDULER_SEEN: Final = text("SELECT COALESCE(MAX(seen_at), 0) FROM scheduler")
 # The newest import of a file, by its name: its folder is the scheduler's own.
 _IMPORT: Final = text(
@@ -96,6 +102,13 @@ def move(connection: Connection, file: DroppedFile, state: str, now: int) -> boo
     row = {"shop_key": file.shop_key, "stored": file.stored, "before": file.state}
     moved = connection.execute(_MOVE, row | {"state": state, "now": now})
     return moved.one_or_none() is not None
+
+
+def answer(connection: Connection, file: DroppedFile, stored: str, now: int) -> bool:
+    """Have a file looked at again under another name, which says how it is to be read. False if it is not as
+    it was found."""
+    row = {"shop_key": file.shop_key, "stored": file.stored, "answered": stored, "now": now}
+    return connection.execute(_ANSWER, row).one_or_none() is not None
 
 
 def discard(connection: Connection, shop_key: int) -> None:

@@ -12,6 +12,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.wrappers import Response
 
 from warehouse import settings
+from warehouse.domain import landing_names
 from warehouse.domain.landing_names import can_be_folder
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import dropped_files, imports
@@ -31,6 +32,7 @@ from web.pages.page_request import (
 
 _MB: Final = 10**6
 _LONGEST: Final = 200
+_DECIMALS: Final = ("point", "comma")
 _UNDOABLE: Final = (imports.DONE, imports.FAILED, imports.DIED)
 
 
@@ -131,7 +133,8 @@ def take() -> Any:
     with change() as member:
         shop_id = member.member.shop_id
         file = dropped_files.find(member.connection, member.member.shop_key)
-        if file is None or file.state != dropped_files.SHOWN or file.stored != _asked():
+        is_shown = file is not None and file.state == dropped_files.SHOWN
+        if file is None or not is_shown or file.stored != _asked() or file.told.get("question"):
             flash("There is another file by now.", "problem")
             return _back()
         # The file first: an import tells what has become of a file that is only shown.
@@ -147,6 +150,26 @@ def take() -> Any:
             flash("The file is no longer in the landing folder. Send it again.", "problem")
         elif dropped_files.move(member.connection, file, dropped_files.LANDED, member.now):
             member.record("file_imported", file.name)
+    return _back()
+
+
+def answer() -> Any:
+    """Have the file looked at again, with the decimal mark that its member has said."""
+    with change() as member:
+        shop_id = member.member.shop_id
+        file = dropped_files.find(member.connection, member.member.shop_key)
+        decimal = request.form.get("decimal", "")
+        if file is None or file.stored != _asked() or not file.told.get("question"):
+            flash("There is another file by now.", "problem")
+            return _back()
+        if decimal not in _DECIMALS:
+            raise Refusal(422, "invalid_form", "The decimal mark is `point` or `comma`.")
+        stored = landing_names.with_decimal(file.stored, decimal)
+        if drop_folder.rename(settings.IMPORT_DIR.get(), shop_id, file.stored, stored):
+            dropped_files.answer(member.connection, file, stored, member.now)
+        else:
+            dropped_files.discard(member.connection, file.shop_key)
+            flash("The file is no longer in the landing folder. Send it again.", "problem")
     return _back()
 
 

@@ -79,6 +79,16 @@ def remove(root: Path, shop_id: str, stored: str) -> None:
         os.unlink(stored, dir_fd=folder)
 
 
+def rename(root: Path, shop_id: str, stored: str, new: str) -> bool:
+    """Give a file that nobody asked to import another name. False where it is not there. Raises OSError."""
+    with _open(root, DROPPED_FOLDER, shop_id) as folder:
+        try:
+            os.rename(stored, new, src_dir_fd=folder, dst_dir_fd=folder)
+        except FileNotFoundError:
+            return _is_in(folder, new)  # a process that was killed has renamed it
+    return True
+
+
 def land(root: Path, shop_id: str, stored: str, place: list[str]) -> bool:
     """Move a file to where imports look. False where it is in neither folder. Raises OSError."""
     with _open(root, DROPPED_FOLDER, shop_id) as folder, _open(root, *place) as landing:

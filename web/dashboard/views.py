@@ -131,6 +131,7 @@ for path, form in (
     ("forget", forget),
     ("drop", drop.drop),
     ("take", drop.take),
+    ("answer", drop.answer),
     ("discard", drop.discard),
     ("undo", drop.undo),
 ):

@@ -2,6 +2,7 @@
 
 import codecs
 import gzip
+import re
 import struct
 import zipfile
 import zlib
@@ -32,6 +33,12 @@ _ZIP_ERRORS: Final = (
 
 # Bytes by which UTF-16 is told, an even number.
 _SNIFFED: Final = 64
+# Bytes in which the end of the first line is.
+_HEAD: Final = 64 << 10
+_QUOTED: Final = re.compile(rb'"[^"]*"')
+# Entries of an archive that nobody packed.
+_OF_A_MAC: Final = "__MACOSX"
+_OF_SYSTEMS: Final = ("thumbs.db", "desktop.ini")
 
 BOM: Final = b"\xef\xbb\xbf"
 # Values of JSON in one line, about: each takes up to a hundred times its bytes in memory.
@@ -48,7 +55,8 @@ class Lines(NamedTuple):
     """Consecutive lines without their line feeds; `first` is the number of the first.
 
     A line that is too long, or has too many values, is in `broken`, and empty in `lines`. `lost` is the
-    unreadable rest of a damaged archive.
+    unreadable rest of a damaged archive. `part`: the number, from 0, of the file of an archive in which they
+    are.
     """
 
     first: int
@@ -56,12 +64,17 @@ class Lines(NamedTuple):
     broken: list[BrokenLine]
     position: int
     lost: BrokenLine | None = None
+    part: int = 0
 
 
 def lines_of(path: Path) -> Iterator[Lines]:
     """All lines of a file, some megabytes at a time. Raises OSError."""
+    number = 1
     with path.open("rb") as file:
-        yield from _lines(file, _blocks(file, path))
+        for part, blocks in enumerate(_parts(file, path)):
+            for lines in _lines(file, blocks, number):
+                yield lines._replace(part=part)
+                number = lines.first + len(lines.lines)
 
 
 def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
@@ -69,22 +82,50 @@ def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
 
     Raises OSError, UnreadableFile if a `.zip` is no such archive, and DamagedArchive at the point from
     which an archive cannot be read."""
+    return chain.from_iterable(parts_of(path))
+
+
+def parts_of(path: Path) -> Iterator[Iterator[tuple[bytes, int]]]:
+    """The same for each file of an archive, one after the other."""
     with path.open("rb") as file:
-        for block in _blocks(file, path):
-            check_time()
-            lines_read(block.count(b"\n"))
-            yield block, file.tell()
+        for blocks in _parts(file, path):
+            yield _counted(file, blocks)
 
 
-def _blocks(file: BinaryIO, path: Path) -> Iterator[bytes]:
+def _counted(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[tuple[bytes, int]]:
+    for block in blocks:
+        check_time()
+        lines_read(block.count(b"\n"))
+        yield block, file.tell()
+
+
+def _parts(file: BinaryIO, path: Path) -> Iterator[Iterator[bytes]]:
+    """The blocks of each file of an archive; of another file its own."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
-        return _as_utf8(_unzipped(file, path))
-    return _as_utf8(_inflated(file) if suffix == ".gz" else _plain(file))
+        yield from _unzipped(file, path)
+    else:
+        yield _as_text(_inflated(file) if suffix == ".gz" else _plain(file))
+
+
+def _as_text(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The blocks of a text as UTF-8, with line feeds: UTF-16, with halves of surrogate pairs escaped, and the
+    line ends of old Macs, which their programs still write."""
+    texts = _as_utf8(blocks)
+    first = next(texts, b"")
+    has_returns = _ends_in_returns(first[:_HEAD])
+    for block in chain([first], texts):
+        yield block.replace(b"\r", b"\n") if has_returns else block
+
+
+def _ends_in_returns(head: bytes) -> bool:
+    """Whether the first line ends in a carriage return alone. Quotation marks hold lines of their own."""
+    plain = _QUOTED.sub(b"", head)
+    ended, line_feed = plain.find(b"\r"), plain.find(b"\n")
+    return ended >= 0 and line_feed != ended + 1 and not 0 <= line_feed < ended
 
 
 def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The blocks of a text; UTF-16 becomes UTF-8, with halves of surrogate pairs escaped."""
     first = next(blocks, b"")
     encoding = _utf16(first[:_SNIFFED])
     if not encoding:
@@ -114,27 +155,60 @@ def _plain(file: BinaryIO) -> Iterator[bytes]:
         yield block
 
 
-def _unzipped(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    """The blocks of the one file in a zip archive. Raises UnreadableFile, also if it is damaged."""
+def _unzipped(file: BinaryIO, path: Path) -> Iterator[Iterator[bytes]]:
+    """The blocks of the files in a zip archive, which are the parts of one export, in the order of their
+    names. Raises UnreadableFile, also if it is damaged."""
     try:
         archive = zipfile.ZipFile(file)
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-        if len(entries) != 1:
+        entries = sorted(filter(_is_visible, archive.infolist()), key=_natural)
+    except _ZIP_ERRORS as error:
+        raise _no_zip(path, error) from error
+    if not entries:
+        raise UnreadableFile(f"{path}: the zip has no file")
+    if any(entry.compress_type not in _ZIP_METHODS for entry in entries):
+        raise UnreadableFile(
+            f"{path}: the zip is compressed by another method than deflate; "
+            "unpack it, or pack it anew"
+        )
+    are_json = None
+    for entry in entries:
+        blocks = _as_text(_extracted(archive, entry, path))
+        first = next(blocks)
+        is_json = first.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
+        are_json = is_json if are_json is None else are_json
+        if first and is_json != are_json:
+            names = " and ".join(repr(one.filename[:_SNIFFED]) for one in (entries[0], entry))
             raise UnreadableFile(
-                f"{path}: the zip must contain exactly one file (found {len(entries)})"
+                f"{path}: the zip has files of several kinds, such as {names}; unpack it, and import each by "
+                "itself"
             )
-        if entries[0].compress_type not in _ZIP_METHODS:
-            raise UnreadableFile(
-                f"{path}: the zip is compressed by another method than deflate; "
-                "unpack it, or pack it anew"
-            )
-        with archive.open(entries[0]) as inner:
+        yield chain([first], blocks)
+
+
+def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> Iterator[bytes]:
+    try:
+        with archive.open(entry) as inner:
             while block := inner.read(CHUNK_BYTES // 4):
                 yield block
-    except UnreadableFile:
-        raise
     except _ZIP_ERRORS as error:
-        raise UnreadableFile(f"{path}: not readable as a zip archive ({error})") from error
+        raise _no_zip(path, error) from error
+
+
+def _no_zip(path: Path, error: Exception) -> UnreadableFile:
+    return UnreadableFile(f"{path}: not readable as a zip archive ({error})")
+
+
+def _is_visible(entry: zipfile.ZipInfo) -> bool:
+    """Whether an entry is a file that somebody packed, and not one that a Mac or Windows added."""
+    *folders, name = entry.filename.split("/")
+    is_hidden = name.startswith(".") or name.lower() in _OF_SYSTEMS or _OF_A_MAC in folders
+    return not entry.is_dir() and not is_hidden
+
+
+def _natural(entry: zipfile.ZipInfo) -> list[tuple[int, str]]:
+    """The name, by which part 10 comes after part 9."""
+    pieces = re.split(r"(\d{1,9})", entry.filename)
+    return [(int(piece) if piece.isdecimal() else -1, piece) for piece in pieces]
 
 
 def _inflated(file: BinaryIO) -> Iterator[bytes]:
@@ -149,8 +223,9 @@ def _inflated(file: BinaryIO) -> Iterator[bytes]:
         raise DamagedArchive(f"the archive is damaged ({error})") from error
 
 
-def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
-    number, parts, size, skipping, start = 1, [], 0, False, True
+def _lines(file: BinaryIO, blocks: Iterator[bytes], number: int) -> Iterator[Lines]:
+    parts: list[bytes] = []
+    size, skipping, start = 0, False, True
     broken: list[BrokenLine] = []
     lost = None
     try:

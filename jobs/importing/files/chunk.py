@@ -1,8 +1,8 @@
 """Files are read as chunks of rows, column by column."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from jobs.importing.values.notation import AS_SHOWN, Reading
 from warehouse.domain.addresses import has_at
 
 # A chunk is one transaction: at most this many rows, from about this many bytes of a file, so that
@@ -62,7 +63,9 @@ class Chunk:
     `broken`: the lines that could not be decoded. `position`: bytes of the file read so far.
     `format`, `shop_id`: for rows of another system's file, its format and the shop that was named.
     `counted`: further counts of that format. `left_out`: row, field and reason of what that format could not
-    use.
+    use. `unread(i)`: by their names, the values of row i in columns that no field is. `is_export`: the rows
+    are the lines of another system's table, none of which comes twice. `refusal`: why the file as a whole
+    cannot be taken, as far as its readers have seen.
     """
 
     columns: dict[str, Values]
@@ -75,23 +78,56 @@ class Chunk:
     shop_id: str = ""
     counted: dict[str, int] = field(default_factory=dict)
     left_out: list[tuple[int, str, str]] = field(default_factory=list)
+    unread: Callable[[int], dict[str, Any]] | None = None
+    is_export: bool = False
+    refusal: str = ""
 
     def __len__(self) -> int:
         return len(self.lines)
 
+    def without(self, left_out: npt.NDArray[np.bool_]) -> "Chunk":
+        """The chunk without some of its rows."""
+        rows = np.flatnonzero(~left_out)
+        unread, text = self.unread, self.text
+        return replace(
+            self,
+            columns={name: rows_of(values, rows) for name, values in self.columns.items()},
+            lines=self.lines[rows],
+            text=lambda i: text(int(rows[i])),
+            unread=(lambda i: unread(int(rows[i]))) if unread else None,
+        )
+
+
+def rows_of(values: Values, rows: npt.NDArray[np.int64]) -> Values:
+    if isinstance(values, list):
+        return [values[i] for i in rows]
+    return values.take(pa.array(rows))
+
 
 class WantedColumns(NamedTuple):
-    """The columns that a reader looks for. `required`: the file must have them. `notation_of`: NUMBER or TIME
-    for the name of a column of such cells, else "". `dates`: the order of a date's parts, if the file need
-    not show it (see `values/notation`). `advice`: words for the user of a file that lacks columns.
-    `is_header`: whether these cells are the header, which then may have titles above it."""
+    """The columns that a reader looks for.
+
+    `required`: the file must have them. `notation_of`: how the cells of a column may be written (see
+    `values/notation`), by its name. `reading`: how they are to be read, where they need not show it.
+    `are_alike`: whether all columns of numbers are written in one way, so that one shows it for all.
+    `keeps_others`: whether what is in other columns is wanted, too, to tell rows apart. `advice`: words for
+    the user of a file that lacks columns. `known`: whether a column of this name is one of a table, where
+    `names` do not have all its spellings."""
 
     names: Sequence[str]
     required: Sequence[str] = ()
     notation_of: Callable[[str], str] = lambda _name: ""
-    dates: str = ""
+    reading: Reading = AS_SHOWN
+    are_alike: bool = False
+    keeps_others: bool = False
     advice: str = ""
-    is_header: Callable[[Sequence[str]], bool] | None = None
+    known: Callable[[str], bool] | None = None
+
+    def count_known(self, given: Iterable[str]) -> int:
+        """How many of the names of columns are known."""
+        if self.known:
+            return sum(map(self.known, set(given)))
+        return len({name.lower() for name in self.names} & {name.lower() for name in given})
 
 
 def column_names(path: Path, given: Sequence[str], wanted: WantedColumns) -> list[str]:

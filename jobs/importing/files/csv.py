@@ -5,10 +5,11 @@ The file itself shows its separator, its encoding, and how it writes numbers and
 
 import csv
 import json
+import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -25,11 +26,16 @@ from jobs.importing.files.chunk import (
     WantedColumns,
     column_names,
 )
-from jobs.importing.values.notation import NUMBER, TIME, Notation, UnclearDates
+from jobs.importing.values import notation
+from jobs.importing.values.notation import Dates, Numbers, Unclear, UnclearNumbers
 
 _SIGNS: Final = (",", ";", "\t")
 # Lines among which a header is that may have titles above it.
-_TITLES: Final = 10
+_TITLES: Final = 20
+_CARRIAGE_RETURN: Final = "a carriage return in a cell without quotation marks"
+_AROUND: Final = " \t\r\n\ufeff"
+# The line by which a table tells a spreadsheet what separates its cells.
+_SEPARATOR: Final = re.compile(r'[\ufeff"\s]*sep=(.)"?[,;\s]*', re.IGNORECASE)
 # Rows that always show how numbers and dates are written.
 _LOOKED_AT: Final = 10_000
 
@@ -39,7 +45,13 @@ _TOO_LONG: Final = (
     f"the record is longer than {MAX_LINE_BYTES >> 20} MiB or {_MAX_RECORD_LINES} lines"
 )
 
-IsHeader = Callable[[Sequence[str]], bool]
+
+class UnclearTable(UnreadableFile):
+    """The cells of a table do not show what its numbers are. `cause` has the readings."""
+
+    def __init__(self, path: Path, cause: UnclearNumbers) -> None:
+        super().__init__(f"{path}: {cause}")
+        self.cause = cause
 
 
 class _Endless(Exception):
@@ -72,7 +84,7 @@ class TableRows(NamedTuple):
 
 def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
     """The file's records with all their columns; as `parts`."""
-    return map(_chunk, parts(path, wanted))
+    return (_chunk(part, wanted) for part in parts(path, wanted))
 
 
 def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
@@ -80,9 +92,8 @@ def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
     and UnreadableFile without a header that has the wanted columns, or if its dates can be read in several
     ways."""
     csv.field_size_limit(MAX_LINE_BYTES)
-    notation = _notation(path, wanted)
+    ways = _ways(path, wanted)
     feed, records, header = _open(path, wanted)
-    rewrite = _rewriting(header, wanted, notation)
     rows: list[list[str]] = []
     numbers: list[int] = []
     size = feed.size
@@ -96,95 +107,114 @@ def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
             rows.append(record.cells)
             numbers.append(record.line)
         if len(rows) + len(feed.broken) >= CHUNK_ROWS or feed.size - size > CHUNK_BYTES:
-            yield TableRows(header, rewrite(rows), numbers, feed.take_broken(), feed.position)
+            _rewrite(path, rows, ways)
+            yield TableRows(header, rows, numbers, feed.take_broken(), feed.position)
             rows, numbers, size = [], [], feed.size
     feed.broken += [feed.lost] if feed.lost else []
-    yield TableRows(header, rewrite(rows), numbers, feed.take_broken(), feed.position)
+    _rewrite(path, rows, ways)
+    yield TableRows(header, rows, numbers, feed.take_broken(), feed.position)
 
 
 def _open(path: Path, wanted: WantedColumns) -> tuple["_Feed", Iterator[CsvRecord], list[str]]:
     """The lines of a file, its records behind the header, and the names in its header."""
-    feed = _Feed(lines_of(path))
-    if wanted.is_header:
-        feed.skip_titles(wanted.is_header)
-    records = _records(feed, separator_of(feed.peek(), wanted.names))
+    feed = _Feed(lines_of(path), path)
+    records = _records(feed, feed.skip_titles(wanted))
     first = next(records, None)
     wrong = first.wrong if first else feed.lost.reason if feed.lost else "it is empty"
     if first is None or wrong:
         raise UnreadableFile(f"{path}: no header in the first line ({wrong})")
+    feed.header = feed.handed_out[-1].rstrip("\r\n")
     return feed, records, column_names(path, first.cells, wanted)
 
 
-def separator_of(line: str, names: Collection[str]) -> str:
-    """The sign that separates the cells of a header: the one that gives the most of these names, or else
-    the most cells."""
-    known = {name.lower() for name in names}
-    split = {
-        sign: [cell.strip('" \r\n\ufeff').lower() for cell in line.split(sign)] for sign in _SIGNS
-    }
-    return max(_SIGNS, key=lambda sign: (len(known & set(split[sign])), len(split[sign])))
+def first_lines(head: bytes) -> list[str]:
+    """The first lines of a text, which ends in the middle of a line or a letter; [] for what is no text."""
+    if b"\0" in head.partition(b"\n")[0]:
+        return []
+    some = head.splitlines(keepends=True)[: _TITLES + 1]
+    whole = Lines(1, some, [], 0)
+    return list(_Feed(iter([whole])).lines)
 
 
-def find_header(lines: Sequence[str], is_header: IsHeader) -> int | None:
-    """The place of the header among the first lines of a table; None if it is not there."""
-    for place, line in enumerate(lines[:_TITLES]):
-        for sign in _SIGNS:
-            with suppress(csv.Error, StopIteration):
-                if is_header(
-                    [cell.strip("\ufeff") for cell in next(csv.reader([line], delimiter=sign))]
-                ):
-                    return place
-    return None
+def possible_headers(lines: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
+    """(place, separator, names) of each of the first lines that can be the header of a table, by each
+    separator; of a table that states its separator, by that."""
+    stated = _SEPARATOR.fullmatch(lines[0]) if lines else None
+    quotes = 0
+    for place, line in enumerate(lines[: _TITLES + 1]):
+        # A line that begins within quotation marks is the rest of another.
+        if quotes % 2 == 0 and line.strip() and not (stated and place == 0):
+            for sign in (stated[1],) if stated else _SIGNS:
+                with suppress(csv.Error, StopIteration):
+                    names = next(csv.reader([line], delimiter=sign))
+                    yield place, sign, [name.strip(_AROUND) for name in names]
+        quotes += line.count('"')
 
 
-def _notation(path: Path, wanted: WantedColumns) -> Notation:
-    """How the file writes its numbers and dates: by its first rows, or by as many as it takes to be sure.
-    Raises UnreadableFile if its dates can be read in several ways."""
-    notation = Notation(wanted.dates)
+# The place of a column, with what writes its cells as the rest of the program reads them.
+_Ways = list[tuple[int, Callable[[list[str]], list[str]]]]
+
+
+def _ways(path: Path, wanted: WantedColumns) -> _Ways:
+    """How the file writes the cells of its columns: by its first rows, or by as many as it takes to be sure.
+    Raises UnreadableFile if they can be read in several ways."""
     _, records, header = _open(path, wanted)
-    numbers = [i for i, name in enumerate(header) if wanted.notation_of(name) == NUMBER]
-    times = [i for i, name in enumerate(header) if wanted.notation_of(name) == TIME]
-    if not numbers and not times:
-        return notation
+    shapes = [(place, name, wanted.notation_of(name)) for place, name in enumerate(header)]
+    decimal, dates = wanted.reading.decimal, Dates(wanted.reading.dates)
+    numbers = {
+        place: Numbers(decimal, name, whole=shape == notation.WHOLE)
+        for place, name, shape in shapes
+        if shape in (notation.NUMBER, notation.WHOLE)
+    }
+    if wanted.are_alike and numbers:
+        numbers = dict.fromkeys(numbers, next(iter(numbers.values())))
+    looks: list[tuple[int, Callable[[str], None]]] = [
+        (place, of_column.look_at) for place, of_column in numbers.items()
+    ]
+    looks += [(i, dates.look_at) for i, _, how in shapes if how in (notation.TIME, notation.DAY)]
+    if not looks:
+        return []
+    evidence: list[Dates | Numbers] = [dates, *numbers.values()]
     for row, record in enumerate(records):
-        if row >= _LOOKED_AT and not notation.is_open():
+        if row >= _LOOKED_AT and not any(each.is_open() for each in evidence):
             break
         if len(record.cells) == len(header) and not record.wrong:
-            for index in numbers:
-                notation.look_at_number(record.cells[index])
-            for index in times:
-                notation.look_at_date(record.cells[index])
+            for place, look in looks:
+                look(record.cells[place])
+    with _explained(path):
+        for each in evidence:
+            each.raise_if_unclear()
+    ways: _Ways = [(place, of_column.written) for place, of_column in numbers.items()]
+    ways += [(place, dates.times) for place, _, shape in shapes if shape == notation.TIME]
+    ways += [(place, dates.days) for place, _, shape in shapes if shape == notation.DAY]
+    return ways
+
+
+def _rewrite(path: Path, rows: list[list[str]], ways: _Ways) -> None:
+    """Write the numbers and dates of rows as the rest of the program reads them."""
+    for place, way in ways:
+        column = [row[place] for row in rows]
+        with _explained(path):
+            written = way(column)
+        if written is not column:
+            for row, cell in zip(rows, written, strict=True):
+                row[place] = cell
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
     try:
-        notation.raise_if_unclear()
-    except UnclearDates as error:
-        raise UnreadableFile(
-            f"{path}: {error}; say which with --dates dmy, mdy or ymd, or write 2026-01-31"
-        ) from None
-    return notation
+        yield
+    except UnclearNumbers as error:
+        raise UnclearTable(path, error) from None
+    except Unclear as error:
+        raise UnreadableFile(f"{path}: {error}") from None
 
 
-def _rewriting(
-    header: list[str], wanted: WantedColumns, notation: Notation
-) -> Callable[[list[list[str]]], list[list[str]]]:
-    """A function that writes the numbers and dates in some rows as the rest of the program reads them."""
-    ways = {NUMBER: notation.numbers, TIME: notation.dates}
-    shapes = [(place, ways.get(wanted.notation_of(name))) for place, name in enumerate(header)]
-
-    def rewrite(rows: list[list[str]]) -> list[list[str]]:
-        for place, way in shapes:
-            if way:
-                column = [row[place] for row in rows]
-                if (written := way(column)) is not column:
-                    for row, cell in zip(rows, written, strict=True):
-                        row[place] = cell
-        return rows
-
-    return rewrite
-
-
-def _chunk(part: TableRows) -> Chunk:
+def _chunk(part: TableRows, wanted: WantedColumns) -> Chunk:
     cells = zip(*part.rows, strict=True) if part.rows else ((),) * len(part.header)
     columns = {name: list(of_name) for name, of_name in zip(part.header, cells, strict=True)}
+    others = {name: cells for name, cells in columns.items() if name not in wanted.names}
     return Chunk(
         dict(columns),
         np.array(part.lines, dtype=np.int64),
@@ -192,14 +222,20 @@ def _chunk(part: TableRows) -> Chunk:
         textual=True,
         broken=part.broken,
         position=part.position,
+        unread=lambda i: {n: of_name[i] for n, of_name in others.items() if of_name[i]},
     )
 
 
 class _Feed:
     """Lines for the CSV reader. The lines of the current record can be taken back."""
 
-    def __init__(self, blocks: Iterator[Lines]) -> None:
-        self._lines = self._all(blocks)
+    def __init__(self, blocks: Iterator[Lines], path: Path | None = None) -> None:
+        self._path = path
+        # The lines of the first file alone, of several in an archive: its header is that of the others.
+        first = next(blocks, None)
+        self._head = len(first.lines) if first else 0
+        self.lines = self._all(chain([first], blocks) if first else blocks)
+        self.header = ""
         self._again: deque[str] = deque()
         # Bytes of the file, characters of it, number of the last line handed out.
         self.position = self.size = self.number = 0
@@ -218,13 +254,28 @@ class _Feed:
         self.breaks_on, self.breaks_because = 0, ""
 
     def _all(self, blocks: Iterator[Lines]) -> Iterator[str]:
+        part = 0
         for block in blocks:
             self.position = block.position
             self.broken += block.broken
             self.lost = block.lost
-            for line in block.lines:
-                self.size += len(line) + 1
-                yield self._decoded(line, block) + "\n"
+            lines = (self._decoded(line, block) + "\n" for line in block.lines)
+            if block.part != part:
+                part = block.part
+                self._skip_header(lines)
+            for line in lines:
+                self.size += len(line)
+                yield line
+
+    def _skip_header(self, lines: Iterator[str]) -> None:
+        """Go behind the header of another file of an archive."""
+        for line in islice(lines, _TITLES + 1):
+            self.number += 1
+            if line.rstrip("\r\n").removeprefix("\ufeff") == self.header.removeprefix("\ufeff"):
+                return
+        raise UnreadableFile(
+            f"{self._path}: the zip has tables with different columns; unpack it, and import each by itself"
+        )
 
     def _decoded(self, line: bytes, block: Lines) -> str:
         if line.isascii():
@@ -243,19 +294,21 @@ class _Feed:
         broken, self.broken = self.broken, []
         return broken
 
-    def skip_titles(self, is_header: IsHeader) -> None:
-        """Go on with the header, if it is among the next lines."""
-        lines = list(islice(self._lines, _TITLES))
-        titles = find_header(lines, is_header) or 0
+    def skip_titles(self, wanted: WantedColumns) -> str:
+        """Go on with the header, which is the line among the next with the most names of wanted columns.
+        Returns its separator."""
+        lines = list(islice(self.lines, min(self._head, _TITLES + 1)))
+        # Of equals the first line, by the separator that gives the most cells.
+        (*_, titles, sign) = max(
+            (
+                (wanted.count_known(names), -place, len(names), place, sign)
+                for place, sign, names in possible_headers(lines)
+            ),
+            default=(0, ","),
+        )
         self._again.extend(lines[titles:])
         self.number += titles
-
-    def peek(self) -> str:
-        """The next line, which stays the next; "" if there is none."""
-        line = self._again.popleft() if self._again else next(self._lines, "")
-        if line:
-            self._again.appendleft(line)
-        return line
+        return sign
 
     def __iter__(self) -> "_Feed":
         return self
@@ -266,7 +319,7 @@ class _Feed:
     def __next__(self) -> str:
         if self.handed_out:
             self._check_length()
-        line = self._again.popleft() if self._again else next(self._lines, None)
+        line = self._again.popleft() if self._again else next(self.lines, None)
         self.ended = line is None
         if line is None:
             raise StopIteration
@@ -307,11 +360,12 @@ def _records(feed: _Feed, separator: str) -> Iterator[CsvRecord]:
                 # The open record belongs to the unreadable part.
                 feed.lost = feed.lost._replace(line=line)
                 return
+            why = _CARRIAGE_RETURN if "new-line" in str(error) else str(error)
             # A stray quotation mark must not swallow the lines after it.
             reader = csv.reader(feed, strict=True, delimiter=separator)
             cells, wrong = (
-                feed.keep_first(str(error)).rstrip("\r\n").split(separator),
-                f"not CSV: {error}",
+                feed.keep_first(why).rstrip("\r\n").split(separator),
+                f"not CSV: {why}",
             )
         if len(cells) < 2 and not "".join(cells).strip():
             continue

@@ -1,9 +1,9 @@
 """Detection of a file: its format, by its name or by how it begins, and the chunks of rows that it holds."""
 
-import csv as csv_module
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -20,12 +20,13 @@ from jobs.importing.files.chunk import (
     listed,
 )
 from jobs.importing.files.json import DECODE, json_values
-from jobs.importing.formats import FORMATS, mapping
-from jobs.importing.formats.base import EXPORTED_AT, Format, Record, Records, Sample, Target
+from jobs.importing.formats import FORMATS, mapping, unrecognised
+from jobs.importing.formats.base import EXPORTED_AT, Format, Records, Sample, Target
 from jobs.importing.formats.projection import encode
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.notation import Reading
 from jobs.importing.values.times import recent_instant
 from warehouse.domain.time import from_micros
 
@@ -51,6 +52,7 @@ _READERS: Final[dict[str, Reader]] = {
     ".jsonl": ndjson.chunks,
     ".csv": csv.chunks,
     ".parquet": parquet.chunks,
+    ".xlsx": csv.chunks,
 }
 
 
@@ -70,15 +72,20 @@ class ShopNotNamed(NoSuchShop):
 @dataclass(frozen=True)
 class ImportOptions:
     """The options of an import besides the kind of file: its format, if it is another system's, the shop
-    it belongs to, and the order of a date's parts in a CSV file (see `values/notation`). `exported_at`: the
-    instant at which an export without versions was made. `came_at`: when the file came, where that counts as
-    its time."""
+    it belongs to, and the order of a date's parts and the decimal mark of a table (see `values/notation`).
+    `exported_at`: the instant at which an export without versions was made. `came_at`: when the file came,
+    where that counts as its time."""
 
     format: Format | None = None
     shop_id: str | None = None
     dates: str = ""
+    decimal: str = ""
     exported_at: int | None = None
     came_at: int | None = None
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.dates, self.decimal)
 
 
 NO_OPTIONS: Final = ImportOptions()
@@ -93,11 +100,15 @@ def chunks_of(
     later also OSError.
     """
     sample = _sample(path)
+    if sample.head.startswith(_SPREADSHEET_MAGIC[0]) and is_workbook(path):
+        path = as_table(path, options.format)
+        sample = _sample(path)
     if error := answered_error(sample):
         raise UnreadableFile(f"{path}: the other system answered with an error: {error}")
     if sample.head.startswith(_SPREADSHEET_MAGIC):
         raise UnreadableFile(
-            f"{path}: its content is a spreadsheet or an archive; save a spreadsheet as CSV, or unpack it"
+            f"{path}: its content is a spreadsheet or an archive; save a spreadsheet as .xlsx or CSV, or "
+            "unpack it"
         )
     if page := _PAGE.match(sample.head):
         title = " ".join((page[1] or b"").decode("utf-8", "replace").split())
@@ -112,7 +123,9 @@ def chunks_of(
     format = format_of(path, kind, options.format, sample)
     if format is None:
         advice = "" if is_own(sample) else _advice(kind)
-        reader = _reader_of(path, _content_of(sample) + advice)
+        reader = _reader_of(path, sample, _content_of(sample) + advice)
+        if reader is csv.chunks and sample.is_table and sample.lines and not is_own(sample):
+            raise UnreadableFile(f"{path}: {unrecognised.sentence(sample, [kind])}{advice}")
         _refuse_exported_at(path, options, "rows of this program name it in exported_at")
         if options.shop_id is not None:
             raise UnreadableFile(
@@ -123,12 +136,13 @@ def chunks_of(
             kind.field_names(),
             required,
             kind.notation_of,
-            options.dates,
-            advice,
+            options.reading,
+            keeps_others=kind.keeps_others,
+            advice=advice,
         )
         return reader(path, wanted)
     target = target_of(path, format, options.shop_id, shops)
-    records = format.records(path, options.dates)
+    records = format.records(path, options.reading)
     if format.dated_by_file:
         records = _dated(records, _time_of(path, options))
     else:
@@ -193,16 +207,18 @@ def _one_of(names: list[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _reader_of(path: Path, advice: str) -> Reader:
-    """The reader for a file's extension. Raises UnreadableFile if there is none, or a `.gz` is no
-    gzip file."""
+def _reader_of(path: Path, sample: Sample, advice: str) -> Reader:
+    """The reader for a file's extension, or for what is in a `.zip`. Raises UnreadableFile if there is
+    none, or a `.gz` is no gzip file."""
     name = path.name.lower()
     plain = name.removesuffix(".gz")
+    if name.endswith(".zip"):
+        return csv.chunks if sample.is_table else ndjson.chunks
     reader = _READERS.get(Path(plain).suffix)
     if reader is None or (reader is parquet.chunks and plain != name):
         raise UnreadableFile(
             f"{path}: unknown extension; name it .ndjson or .jsonl (a row on each line), .csv (each also "
-            f"with .gz) or .parquet{advice}"
+            f"with .gz), .xlsx or .parquet{advice}"
         )
     if plain != name:
         with path.open("rb") as file:
@@ -240,7 +256,7 @@ def format_of(path: Path, kind: Kind, named: Format | None, sample: Sample) -> F
     format.
     """
     own = is_own(sample)
-    format = None if own else next((f for f in FORMATS.values() if f.matches(sample)), None)
+    format = None if own else recognised(sample)
     expected = kind.name if named is None else named.name
     if format is not None and (format.kind != kind.name if named is None else format is not named):
         raise UnreadableFile(
@@ -254,6 +270,27 @@ def format_of(path: Path, kind: Kind, named: Format | None, sample: Sample) -> F
             f"and --shop (in the landing folder: {kind.name}/)"
         )
     return named or format
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file is a spreadsheet that is read (.xlsx). Raises OSError."""
+    # Loaded where it is needed: other files are read sooner without it.
+    from jobs.importing.files.spreadsheet import is_spreadsheet
+
+    return path.suffix.lower() != ".zip" and is_spreadsheet(path)
+
+
+def as_table(path: Path, named: Format | None = None) -> Path:
+    """A spreadsheet as a path at which there is a table (see `spreadsheet`)."""
+    from jobs.importing.files import spreadsheet
+
+    return spreadsheet.as_table(path, partial(is_known_table, named=named))
+
+
+def is_known_table(head: bytes, named: Format | None = None) -> bool:
+    """Whether a text is the beginning of a table of this program or of a format."""
+    sample = _of_table(head)
+    return named.matches(sample) if named else is_own(sample) or recognised(sample) is not None
 
 
 def _sample(path: Path) -> Sample:
@@ -286,12 +323,18 @@ def answered_error(sample: Sample) -> str:
     return quoted(error if isinstance(error, str) else encode(error), _QUOTED)
 
 
+def recognised(sample: Sample) -> Format | None:
+    """The format of which a file unmistakably is."""
+    formats = (one for one in FORMATS.values() if one.reads_tables or not sample.is_table)
+    return next((one for one in formats if one.matches(sample)), None)
+
+
 def is_own(sample: Sample) -> bool:
     """Whether a file has rows of this program: records of other systems have no `shop_id`, and call
     their rates otherwise."""
-    first = sample.records[0] if sample.records else {}
-    names = {name.strip().lower() for name in first}
-    return "shop_id" in names or {"base", "quote", "rate"} <= names
+    looked_at = sample.records if sample.is_table else sample.records[:1]
+    names = ({name.strip().lower() for name in record} for record in looked_at)
+    return any("shop_id" in some or {"base", "quote", "rate"} <= some for some in names)
 
 
 def sample_of(path: Path, list_members: Sequence[str]) -> Sample:
@@ -310,18 +353,10 @@ def sample_of(path: Path, list_members: Sequence[str]) -> Sample:
             if value.size > CHUNK_BYTES:
                 break
         return Sample(head, records, is_empty)
-    return Sample(head, _first_of_table(text[:_SAMPLE_BYTES]))
+    return _of_table(head)
 
 
-def _first_of_table(text: bytes) -> list[Record]:
-    """The first record of a CSV file, as texts by the names of its header."""
-    if b"\0" in text:
-        return []
-    lines = text.decode("utf-8", "replace").splitlines(keepends=True)
-    separator = csv.separator_of(lines[0], ()) if lines else ","
-    try:
-        header, *first = islice(csv_module.reader(lines, delimiter=separator), 2)
-    except (csv_module.Error, ValueError):
-        return []
-    cells = first[0] if first else []
-    return [dict(zip(header, cells + [""] * len(header), strict=False))]
+def _of_table(head: bytes) -> Sample:
+    lines = csv.first_lines(head[:_SAMPLE_BYTES])
+    records = [{name: name for name in names} for _, _, names in csv.possible_headers(lines)]
+    return Sample(head, records, is_table=True, lines=lines)

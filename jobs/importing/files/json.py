@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypedDict
 import ijson
 import msgspec
 
-from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of, lines_of
+from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of, lines_of, parts_of
 from jobs.importing.files.chunk import (
     CHUNK_BYTES,
     CHUNK_ROWS,
@@ -209,8 +209,8 @@ class _TooLong(ValueError):
 class _Bytes:
     """The unpacked bytes of a file, as a parser reads them. Raises _TooLong for a long record."""
 
-    def __init__(self, path: Path) -> None:
-        self._blocks = blocks_of(path)
+    def __init__(self, blocks: Iterator[tuple[bytes, int]]) -> None:
+        self._blocks = blocks
         self.position = self.size = self._record_from = 0
         self._digits = self._ready = b""
         while not self._ready and self._next():
@@ -246,16 +246,34 @@ class _Bytes:
 
 
 def _of_stream(path: Path, list_members: frozenset[str], places: Places) -> Iterator[JsonValue]:
-    number = position = size = 0
+    number = size = 0
+    for part in parts_of(path):
+        value = None
+        for value in _of_part(part, list_members, places, number, size):
+            yield value
+        if value is not None:
+            number, size = value.number, value.size
+
+
+def _of_part(
+    blocks: Iterator[tuple[bytes, int]],
+    list_members: frozenset[str],
+    places: Places,
+    number: int,
+    before: int,
+) -> Iterator[JsonValue]:
+    """The records of one document; `number` is that of the record before it, `before` the size of what comes
+    before."""
+    position, size = 0, before
     try:
-        source = _Bytes(path)
+        source = _Bytes(blocks)
         if not source.head:
             return
         place = _place(source.head, list_members)
         values = ijson.items(source, place, buf_size=_HEAD_BYTES, multiple_values=not place)
         for value in values:
             for record in _unfolded(value, list_members):
-                number, position, size = number + 1, source.position, source.size
+                number, position, size = number + 1, source.position, before + source.size
                 source.next_record()
                 taken = cut(record, places)
                 yield (

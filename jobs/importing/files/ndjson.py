@@ -14,6 +14,7 @@ from jobs.importing.files.chunk import (
     Chunk,
     WantedColumns,
 )
+from jobs.importing.files.json import DECODE
 from warehouse.domain.json_values import read_float
 
 
@@ -63,7 +64,15 @@ class _Reader:
             # Fields that nobody reads may hold bytes that are not UTF-8.
             lambda i: lines[i].strip().decode("utf-8", "replace"),
             broken=broken,
+            unread=lambda i: self._unread(lines[i]),
         )
+
+    def _unread(self, line: bytes) -> dict[str, Any]:
+        try:
+            row = DECODE(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return {}
+        return {name: value for name, value in row.items() if name not in self._fields}
 
     def _line_by_line(
         self, numbers: np.ndarray, lines: list[bytes], broken: list[BrokenLine]

@@ -5,7 +5,7 @@ once. So does the memory; a text is repeated only once it is checked and cut (`v
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +25,7 @@ from jobs.importing.files.chunk import (
     Values,
     WantedColumns,
     column_names,
+    rows_of,
 )
 
 # Texts that share their beginnings in the file cannot be read as dictionaries. A file that abuses that
@@ -51,7 +52,7 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
         with pq.ParquetFile(path) as file:
             metadata, given = file.metadata, file.schema_arrow.names
         names = dict(zip(given, column_names(path, given, wanted), strict=True))
-        columns = [name for name in given if names[name] in wanted.names]
+        columns = [name for name in given if wanted.keeps_others or names[name] in wanted.names]
         texts = _dictionary_columns(metadata, columns)
         file = pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False)
     except (pa.ArrowException, ValueError) as error:
@@ -76,7 +77,7 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
             for portion in _portions(batch):
                 lines = np.arange(done + 1, done + 1 + portion.num_rows, dtype=np.int64)
                 done += portion.num_rows
-                yield _chunk(portion, lines, size * done // max(total, 1))
+                yield _chunk(portion, lines, size * done // max(total, 1), wanted.names)
 
 
 def _dictionary_columns(metadata: Any, wanted: list[str]) -> list[str]:
@@ -122,7 +123,7 @@ def _sizes(column: pa.DictionaryArray) -> np.ndarray:
     return sizes[column.indices.fill_null(len(texts)).to_numpy()]
 
 
-def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int) -> Chunk:
+def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int, wanted: Sequence[str]) -> Chunk:
     bad: _BadRows = {}
     columns = {
         name: _values_of(name, column, bad)
@@ -131,7 +132,8 @@ def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int) -> Chunk:
     broken = [BrokenLine(int(lines[row]), bad[row]) for row in sorted(bad)]
     if bad:
         good = np.array([i for i in range(len(lines)) if i not in bad], dtype=np.int64)
-        columns, lines = {n: _rows_of(values, good) for n, values in columns.items()}, lines[good]
+        columns, lines = {n: rows_of(values, good) for n, values in columns.items()}, lines[good]
+    others = {name: columns.pop(name) for name in [*columns] if name not in wanted}
     return Chunk(
         columns,
         lines,
@@ -139,19 +141,12 @@ def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int) -> Chunk:
         textual=True,
         broken=broken,
         position=position,
+        unread=(lambda i: _present(others, i)) if others else None,
     )
 
 
-def _rows_of(values: Values, rows: np.ndarray) -> Values:
-    if isinstance(values, list):
-        return [values[i] for i in rows]
-    return values.take(pa.array(rows))
-
-
 def _text(columns: dict[str, Values], row: int) -> str:
-    cells = {name: values[row] for name, values in columns.items()}
-    plain = {name: c.as_py() if isinstance(c, pa.Scalar) else c for name, c in cells.items()}
-    present = {name: value for name, value in plain.items() if value is not None}
+    present = _present(columns, row)
     parts, size = [], 0
     # Not at once: a row of a few bytes may hold a list of a million long texts.
     for part in json.JSONEncoder(ensure_ascii=False, default=_written).iterencode(present):
@@ -160,6 +155,12 @@ def _text(columns: dict[str, Values], row: int) -> str:
         if size > MAX_KEPT_TEXT:
             break
     return "".join(parts)
+
+
+def _present(columns: dict[str, Values], row: int) -> dict[str, Any]:
+    cells = {name: values[row] for name, values in columns.items()}
+    plain = {name: c.as_py() if isinstance(c, pa.Scalar) else c for name, c in cells.items()}
+    return {name: value for name, value in plain.items() if value is not None}
 
 
 def _written(value: Any) -> str:

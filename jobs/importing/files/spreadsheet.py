@@ -1,4 +1,4 @@
-"""The first sheet of an Excel file (.xlsx) as CSV, row by row.
+"""The sheet of an Excel file (.xlsx) that has a table, as CSV, row by row.
 
 Such a file is a zip of XML, and comes from anyone: what it unpacks to is bounded before it is read, and
 `defusedxml`, which openpyxl takes where it is installed, reads no entities. A formula gives the value that
@@ -6,12 +6,17 @@ its program stored.
 """
 
 import csv
+import io
+import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import date, datetime, time
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PosixPath
+from tempfile import mkstemp
 from typing import Any, Final
+from weakref import finalize
 
 from defusedxml.common import DefusedXmlException
 from openpyxl import load_workbook
@@ -19,8 +24,11 @@ from openpyxl.xml import DEFUSEDXML
 
 from jobs.importing.ceilings import check_time
 from jobs.importing.files.chunk import MAX_COLUMNS, UnreadableFile
+from jobs.importing.values.errors import quoted
 
 assert DEFUSEDXML, "openpyxl reads entities without defusedxml"
+
+IsTable = Callable[[bytes], bool]
 
 _MAX_ENTRIES: Final = 1_000
 # More than a full sheet takes. The names of files say how much they unpack to, and no more is read.
@@ -32,16 +40,51 @@ _TEXTS: Final = "xl/sharedStrings.xml"
 _MAX_RATIO: Final = 100
 _SMALL: Final = 16 << 20
 _ROWS_A_LOOK: Final = 1_000
+_WORKBOOK: Final = "xl/workbook.xml"
+_MAX_SHEETS: Final = 100
+_MAX_NAMED: Final = 10
+# Rows by which a sheet is known, and characters of their cells.
+_ROWS_OF_HEAD: Final = 25
+_LONG: Final = 1_000
 # No sheet has more. A file may say so of a row of a few bytes, and the rows before it would be made up.
 _MAX_ROWS: Final = 1 << 20
 
 
-def to_csv(path: Path, target: Path) -> None:
-    """Write the first sheet of a spreadsheet as CSV. Raises UnreadableFile, and OSError of the target."""
+class SheetPath(PosixPath):
+    """The path of a spreadsheet: whoever opens it gets the CSV of its table, which goes with the path."""
+
+    table: str
+
+    def __fspath__(self) -> str:
+        return self.table
+
+
+def is_spreadsheet(path: Path) -> bool:
+    """Whether a file is one, whatever its name says. Raises OSError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _WORKBOOK in archive.namelist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return False
+
+
+def as_table(path: Path, is_table: IsTable) -> SheetPath:
+    """A spreadsheet as a path at which there is a table. Raises UnreadableFile, and OSError."""
+    sheet = SheetPath(path)
+    descriptor, sheet.table = mkstemp(suffix=".csv")
+    os.close(descriptor)
+    finalize(sheet, os.unlink, sheet.table)
+    to_csv(path, Path(sheet.table), is_table)
+    return sheet
+
+
+def to_csv(path: Path, target: Path, is_table: IsTable) -> None:
+    """Write the sheet of a spreadsheet that has a table as CSV. `is_table`: whether the text of some first
+    lines is the beginning of one. Raises UnreadableFile, and OSError of the target."""
     written = 0
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        for number, row in enumerate(_rows(path)):
+        for number, row in enumerate(_rows(path, is_table)):
             if number % _ROWS_A_LOOK == 0:
                 check_time()
             if number == _MAX_ROWS:
@@ -61,16 +104,18 @@ def to_csv(path: Path, target: Path) -> None:
                 writer.writerow(cells)
 
 
-def _rows(path: Path) -> Iterator[tuple[Any, ...]]:
-    """The rows of the first sheet. Raises UnreadableFile."""
+def _rows(path: Path, is_table: IsTable) -> Iterator[tuple[Any, ...]]:
+    """The rows of the sheet with a table. Raises UnreadableFile."""
     try:
         with zipfile.ZipFile(path) as archive:
             _check_size(path, archive)
-        with closing(load_workbook(path, read_only=True, data_only=True, keep_links=False)) as book:
-            sheet = book.worksheets[0]
-            # Anyone may state any size in the file.
-            sheet.reset_dimensions()
-            yield from sheet.iter_rows(values_only=True)
+        with (
+            # Not by its path: openpyxl would look at how its name ends.
+            path.open("rb") as file,
+            closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book,
+        ):
+            sheet = _sheet_of(path, book.worksheets, is_table)
+            yield from sheet.iter_rows(values_only=True) if sheet else ()
     except (GeneratorExit, UnreadableFile, MemoryError):
         raise
     except Exception as error:
@@ -83,6 +128,34 @@ def _rows(path: Path) -> Iterator[tuple[Any, ...]]:
         raise UnreadableFile(
             f"{path}: not readable as a spreadsheet, or cut short ({type(error).__name__}); export it again"
         ) from error
+
+
+def _sheet_of(path: Path, sheets: Sequence[Any], is_table: IsTable) -> Any:
+    """The sheet that has a table, or the only one that has anything; None if all are empty. Raises
+    UnreadableFile."""
+    filled, tables = [], []
+    for sheet in sheets[:_MAX_SHEETS]:
+        # Anyone may state any size in the file.
+        sheet.reset_dimensions()
+        head = [
+            [_text(cell)[:_LONG] for cell in row[:MAX_COLUMNS]]
+            for row in islice(sheet.iter_rows(values_only=True), _ROWS_OF_HEAD)
+        ]
+        lines = [cells for cells in head if any(cells)]
+        if lines:
+            filled.append(sheet)
+            text = io.StringIO()
+            csv.writer(text).writerows(lines)
+            if is_table(text.getvalue().encode()):
+                tables.append(sheet)
+    found = tables or filled
+    if len(found) > 1:
+        names = ", ".join(quoted(sheet.title) for sheet in found[:_MAX_NAMED])
+        raise UnreadableFile(
+            f"{path}: {'several sheets have a table' if tables else 'no sheet has a table that is known'} "
+            f"({names}); save the sheet that you mean as a file of its own"
+        )
+    return found[0] if found else None
 
 
 def _check_size(path: Path, archive: zipfile.ZipFile) -> None:
@@ -109,4 +182,6 @@ def _text(cell: Any) -> str:
         return cell.isoformat()
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
         return str(int(cell))
-    return str(cell)
+    text = str(cell)
+    # A fourth decimal shows that the point is no sign between thousands.
+    return f"{text}0" if isinstance(cell, float) and text[-4:-3] == "." else text

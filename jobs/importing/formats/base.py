@@ -1,7 +1,7 @@
 """A format: how its files are recognised and read, and how one of its records becomes a row."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -13,6 +13,7 @@ from jobs.importing.files.json import Places, json_records, places_of
 from jobs.importing.formats.projection import encode, projected
 from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.money import minor_units
+from jobs.importing.values.notation import AS_SHOWN, Reading
 
 Row = dict[str, Any]
 Record = dict[str, Any]
@@ -34,23 +35,27 @@ class SourceField(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The beginning of a file: its first bytes, unpacked, and the objects in them (of a CSV file the
-    first record, by the names of its header). `is_empty_page`: it is JSON without any row (`[]`,
-    `{"orders": []}`)."""
+    """The beginning of a file: its first bytes, unpacked, and the objects in them. Of a table, the names of
+    columns in each line that can be its header, by each separator: each name stands for its cell; and its
+    first `lines`. `is_empty_page`: it is JSON without any row (`[]`, `{"orders": []}`)."""
 
     head: bytes
     records: list[Record]
     is_empty_page: bool = False
+    is_table: bool = False
+    lines: Sequence[str] = ()
 
 
 @dataclass
 class Records:
     """Some records of one file as (number, record): the number of a line, or of the record in a JSON
-    list; lines that could not be decoded; bytes of the file read so far."""
+    list; lines that could not be decoded; bytes of the file read so far. `is_table`: they are lines of a
+    table."""
 
     numbered: list[tuple[int, Record]]
     broken: list[BrokenLine] = field(default_factory=list)
     position: int = 0
+    is_table: bool = False
 
 
 @dataclass
@@ -99,6 +104,7 @@ class Format(ABC):
     is no record holds records. `counts`: what its summary has besides the usual five counts.
     `needs_shop`: whether its records belong to a shop, which they do not name. `dated_by_file`: whether the
     time of its file tells versions apart; each record has it as EXPORTED_AT, and so has a kept reject.
+    `reads_tables`: whether its files can be tables.
     """
 
     name: ClassVar[str]
@@ -108,6 +114,7 @@ class Format(ABC):
     counts: ClassVar[tuple[str, ...]] = ()
     needs_shop: ClassVar[bool] = True
     dated_by_file: ClassVar[bool] = False
+    reads_tables: ClassVar[bool] = False
 
     @cached_property
     def places(self) -> Places:
@@ -117,9 +124,9 @@ class Format(ABC):
     def matches(self, sample: Sample) -> bool:
         """Whether a file that begins like this is unmistakably of this format."""
 
-    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
-        """The file's records, some thousands at a time; here those of a JSON file. `dates`: the order of
-        a date's parts, which a table may be told. Raises OSError and UnreadableFile."""
+    def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
+        """The file's records, some thousands at a time; here those of a JSON file. `reading`: how a table is
+        to be read. Raises OSError and UnreadableFile."""
         for part in json_records(path, self.list_members, self.places):
             yield Records(*part)
 
@@ -130,6 +137,22 @@ class Format(ABC):
 
         Raises InvalidValue with the name of the source's field.
         """
+
+    def knows(self, name: str) -> bool:
+        """Whether a column of this name is read."""
+        return name in self._sources
+
+    def lacks(self, _names: Sequence[str]) -> list[str]:
+        """What a table with these columns lacks to be of this format, as far as that is known."""
+        return []
+
+    @cached_property
+    def _sources(self) -> frozenset[str]:
+        return frozenset(place.source for place in self.source_fields)
+
+    def unread(self, _record: Record) -> Record:
+        """What of a record tells it from others, and `row` does not look at; here nothing."""
+        return {}
 
     def conceal(self, record: Record) -> Record:
         """A rejected record, of which only `source_fields` are left, without people's free answers."""

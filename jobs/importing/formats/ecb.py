@@ -1,7 +1,6 @@
 """The European Central Bank's reference rates, as it publishes them. See `ecb.md`."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Final
@@ -9,13 +8,11 @@ from typing import ClassVar, Final
 from jobs.importing.files import csv
 from jobs.importing.files.chunk import CHUNK_ROWS, WantedColumns
 from jobs.importing.formats.base import Format, Record, Records, Row, Sample, SourceField, Target
-from jobs.importing.values.notation import TIME
+from jobs.importing.values.notation import AS_SHOWN, DAY, NUMBER, Reading
 
 _DATE: Final = "date"
 _BASE: Final = "EUR"
 _NO_RATE: Final = ("", "N/A")
-# 21 November 2026: the file of the latest day writes its date like this.
-_IN_WORDS: Final = "%d %B %Y"
 
 
 class Ecb(Format):
@@ -24,19 +21,21 @@ class Ecb(Format):
     name = "ecb"
     kind = "exchange-rates"
     needs_shop = False
+    reads_tables = True
     source_fields: ClassVar = tuple(
         SourceField(name, name) for name in (_DATE, "base", "quote", "rate")
     )
 
     def matches(self, sample: Sample) -> bool:
-        first = sample.records[0] if sample.records else {}
-        name, *others = [name.strip() for name in first] or [""]
-        quotes = [other for other in others if other]
-        return name.lower() == _DATE and bool(quotes) and all(map(_is_currency_code, quotes))
+        return sample.is_table and any(_is_header(list(names)) for names in sample.records)
 
-    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+    def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
         wanted = WantedColumns(
-            (_DATE,), notation_of=lambda name: TIME if name == _DATE else "", dates=dates
+            (_DATE,),
+            notation_of=lambda name: DAY if name == _DATE else NUMBER,
+            reading=reading,
+            are_alike=True,
+            known=lambda name: name.lower() == _DATE or _is_currency_code(name),
         )
         for part in csv.parts(path, wanted):
             rates, broken = _rates(part), part.broken
@@ -53,18 +52,20 @@ def _is_currency_code(name: str) -> bool:
     return len(name) == 3 and name.isascii() and name.isalpha()
 
 
+def _is_header(names: list[str]) -> bool:
+    quotes = list(filter(None, names[1:]))
+    return (
+        names[:1] != []
+        and names[0].lower() == _DATE
+        and bool(quotes)
+        and all(map(_is_currency_code, quotes))
+    )
+
+
 def _rates(part: csv.TableRows) -> Iterator[tuple[int, Record]]:
     """(line, record) of each rate in a part of the table."""
     for line, cells in part.records():
-        day = _iso(cells.pop(_DATE))
+        day = cells.pop(_DATE)
         for quote, rate in cells.items():
             if quote and rate.strip() not in _NO_RATE:
                 yield line, {_DATE: day, "base": _BASE, "quote": quote, "rate": rate}
-
-
-def _iso(date: str) -> str:
-    """A date in words as ISO 8601 writes it; any other text unchanged."""
-    try:
-        return datetime.strptime(date.strip(), _IN_WORDS).replace(tzinfo=UTC).date().isoformat()
-    except ValueError:
-        return date

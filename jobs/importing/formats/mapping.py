@@ -7,7 +7,7 @@ import numpy as np
 from jobs.importing.files.chunk import BrokenLine, Chunk
 from jobs.importing.formats.base import Format, Record, Records, Row, Target
 from jobs.importing.kinds.base import Kind
-from jobs.importing.values.errors import InvalidValue
+from jobs.importing.values.errors import InvalidValue, LostDigits
 
 
 def chunks(format: Format, kind: Kind, target: Target, parts: Iterable[Records]) -> Iterator[Chunk]:
@@ -24,12 +24,15 @@ def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Ch
     numbers: list[int] = []
     sources: list[Record] = []
     left_out: list[tuple[int, str, str]] = []
+    refusal = ""
     for number, record in records.numbered:
         target.left_out = []
         try:
             row = format.row(record, target)
         except InvalidValue as cause:
             broken.append(BrokenLine(number, str(cause), format.kept_text(record)))
+            if isinstance(cause, LostDigits):
+                refusal = refusal or f"line {number}: {cause}"
             continue
         if row is not None:
             left_out += [(len(rows), field, reason) for field, reason in target.left_out]
@@ -50,4 +53,7 @@ def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Ch
         shop_id=target.shop_id,
         counted=target.counted,
         left_out=left_out,
+        unread=lambda index: format.unread(sources[index]),
+        is_export=records.is_table,
+        refusal=refusal,
     )

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.kinds import replace_last
-from jobs.importing.kinds.base import Written
+from jobs.importing.kinds.ad_spend_file import AdSpendFile
+from jobs.importing.kinds.base import RowsOfFile, Written
 from jobs.importing.kinds.replace_last import (
     STAGED,
     ReplaceLast,
@@ -81,6 +82,7 @@ _MIXED_DAYS: Final = (
 
 class AdSpendKind(ReplaceLast):
     name = "ad-spend"
+    keeps_others = True
     fields: ClassVar = (
         SHOP_ID,
         Field("provider", PROVIDER, "meta, google, tiktok, ...", required=True),
@@ -124,6 +126,9 @@ class AdSpendKind(ReplaceLast):
             return rows
         has_id = pa.array(columns.missing(NO_IDS))
         return rows.append_column(_STATED, pc.if_else(has_id, rows["campaign_id"], ""))
+
+    def of_file(self) -> RowsOfFile:
+        return AdSpendFile()
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
         """As `ReplaceLast`; and keep which campaign-days the rows state. They do so from `finish` on."""

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ClassVar, Final
 
+import numpy as np
 import pyarrow as pa
 
+from jobs.importing.files.chunk import Chunk
 from jobs.importing.shops import ImportedShops
-from jobs.importing.values.columns import ChunkColumns
+from jobs.importing.values.columns import ChunkColumns, Flags
 from jobs.importing.values.fields import Field
 from warehouse.connections.arrow import ArrowConnection
 
@@ -71,11 +73,29 @@ class Counts(Written):
         return {name: getattr(self, name) for name in names} | self.more
 
 
+class RowsOfFile:
+    """The rows of one file, as far as they are read: what only all of them tell; here nothing."""
+
+    def left_out(self, columns: ChunkColumns, _rows: pa.Table) -> Flags:
+        """Whether each row of a chunk is none, such as a line of totals."""
+        return np.zeros(len(columns.chunk), dtype=bool)
+
+    def without(self, chunk: Chunk, left_out: Flags) -> Chunk:
+        """The chunk without these rows, which it counts."""
+        return chunk.without(left_out)
+
+    def refusal(self, _columns: ChunkColumns, _rows: pa.Table) -> str:
+        """Why the file cannot be taken as a whole, by the rows up to those of a chunk; "" if it can."""
+        return ""
+
+
 class Kind(ABC):
-    """One kind of file; `warehouse/domain/example_rows.py` has an example row of it."""
+    """One kind of file; `warehouse/domain/example_rows.py` has an example row of it. `keeps_others`: whether
+    rows are told apart by columns that no field is."""
 
     name: ClassVar[str]
     fields: ClassVar[tuple[Field, ...]]
+    keeps_others: ClassVar[bool] = False
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
@@ -85,6 +105,10 @@ class Kind(ABC):
     def notation_of(cls, name: str) -> str:
         """The notation of the field of this name (see `FieldType.notation`); "" if there is none."""
         return next((field.type.notation for field in cls.fields if field.name == name), "")
+
+    def of_file(self) -> RowsOfFile:
+        """The rows of another file."""
+        return RowsOfFile()
 
     @abstractmethod
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:

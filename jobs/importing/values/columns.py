@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.files.chunk import Chunk, Values
-from jobs.importing.values.errors import InvalidValue
-from jobs.importing.values.fields import Field, FieldType, all_texts
+from jobs.importing.values.errors import InvalidValue, LostDigits
+from jobs.importing.values.fields import Field, FieldType, all_texts, long_ids
 from warehouse.domain.email_hash import KEYED_MARK, EmailHasher, may_hold_address
 from warehouse.operations.reject_reasons import KEPT_WITHOUT
 
@@ -35,6 +35,8 @@ class ChunkColumns:
         self._passed_over: set[int] = set()
         for row, field, reason in chunk.left_out:
             self.leave_out(row, field, reason)
+        # Of each field of ids, what `fields.long_ids` says.
+        self.long_ids: dict[str, str] = {}
 
     def refuse(self, rows: npt.ArrayLike, reason: str) -> None:
         """Refuse some rows, given as row numbers or as a flag for each row."""
@@ -141,6 +143,8 @@ class ChunkColumns:
             absent = column.is_null()
         if field.required:
             self.refuse(_flags(absent), f"{field.name}: missing")
+        if type.is_id and column.type == pa.string() and (found := long_ids(column)) is not None:
+            self.long_ids[field.name] = found
         if type.missing not in ("", None) and column.type == pa.string():
             column = pc.if_else(_is_missing(column), type.missing, column)
         if column.type == pa.string():
@@ -185,6 +189,8 @@ class ChunkColumns:
                     result = read(cell)
                 except InvalidValue as cause:
                     left_out.append(str(cause))
+                    if isinstance(cause, LostDigits):
+                        self.chunk.refusal = self.chunk.refusal or f"{field.name}: {cause}"
             if left_out:
                 unusable[number] = len(reasons)
                 reasons.append(left_out[0])

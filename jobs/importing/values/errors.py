@@ -16,6 +16,17 @@ class InvalidValue(ValueError):
     """A value that cannot be imported. The message is the reason, without the field's name."""
 
 
+class LostDigits(InvalidValue):
+    """An id of which a spreadsheet or a program has lost digits: others of its file may look alike, so that
+    none of them is to be trusted."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(
+            f"{quoted(value)} is no id any more: a spreadsheet, or a program that took it for a number with "
+            "decimals, has lost its last digits; export the file again, and import it as it was exported"
+        )
+
+
 def quoted(value: Any, most: int = _QUOTED) -> str:
     """A value as a reason shows it: on one line, at most so many characters, without e-mail addresses
     and their hashes. So a reject has the same reason when it is tried again."""

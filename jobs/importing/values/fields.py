@@ -8,21 +8,27 @@ from these declarations. A type reads one cell, and its rules are in `texts`, `n
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from string import digits
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.files.chunk import Values
-from jobs.importing.values import numbers, texts, times
-from jobs.importing.values.notation import NUMBER, TIME
+from jobs.importing.values import notation, numbers, texts, times
 from warehouse.domain import text_rules
 from warehouse.domain.time import EARLIEST, NEVER
 
 _TEXT: Final = pa.string()
 # A longer text is hardly a time, and is read by itself.
 _LONGEST_TIME: Final = 100
+# Digits that a spreadsheet keeps of a number; it writes zeros in the place of the others.
+KEPT_DIGITS: Final = 15
+# 1E+5: a shorter text has no bytes so far before its end.
+_SHORTEST_FLOAT: Final = 3
+_EXPONENTS: Final = np.frombuffer(b"eE+", np.uint8)
 
 
 @dataclass(frozen=True)
@@ -33,10 +39,11 @@ class FieldType:
     raises InvalidValue. `missing`: what is stored for a missing cell. `arrow`: the type of the column.
     `read_text`: in place of `read` for files that write numbers and lists as text (CSV, Parquet).
     `read_clean`: a whole column, nulls for missing cells; None if any cell may need `read`.
-    `notation`: NUMBER or TIME if its cells are such, which tables write in several ways; else "".
+    `notation`: of cells that tables write in several ways, a word of `values/notation`; else "".
     `may_be_address`: whether a value that is an e-mail address is stored as its hash.
     `has_ids_inside`: whether that goes for ids in a list; `read` is then told how (`hash_text`), and of each
     element that it leaves out, why (`leave_out`).
+    `is_id`: whether a spreadsheet may have taken its values for numbers.
     """
 
     name: str
@@ -48,6 +55,7 @@ class FieldType:
     notation: str = ""
     may_be_address: bool = False
     has_ids_inside: bool = False
+    is_id: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,8 +104,64 @@ def _clean_texts(values: Values, max_length: int) -> pa.Array | None:
 
 
 def _clean_ids(values: Values) -> pa.Array | None:
-    """The same, of ids that are none of the texts which broken scripts send in the place of one."""
+    """The same, of ids that programs did not take for numbers with decimals."""
     column = _clean_texts(values, text_rules.MAX_ID)
+    if column is None:
+        return None
+    suspects = column.filter(pa.array(_like_floats(column)))
+    is_float = pc.match_substring_regex(
+        suspects, f"^(?:{texts.AS_FLOAT.pattern})$", ignore_case=True
+    )
+    return None if pc.any(is_float).as_py() else column
+
+
+def _like_floats(column: pa.Array) -> npt.NDArray[np.bool_]:
+    """Whether each text may be a number with decimals of 0 or an exponent, by some of its letters: a pattern
+    takes ten times as long."""
+    starts, ends, data = _bytes_of(column)
+    flags = ends - starts >= _SHORTEST_FLOAT
+    flags[flags] &= data[starts[flags]] - np.uint8(ord("0")) < len(digits)
+    ends = ends[flags]
+    is_float = data[ends - 1] == ord("0")
+    for back in (2, 3, 4):
+        is_float |= np.isin(data[ends - back], _EXPONENTS)
+    flags[flags] &= is_float
+    return flags
+
+
+def long_ids(column: pa.Array) -> str | None:
+    """The first of the numbers of 16 digits and more in a column of ids if all of them end in zeros from the
+    16th digit on, as those do that a spreadsheet has stored; "" if one does not, None if there is none."""
+    starts, ends, data = _bytes_of(column)
+    flags = ends - starts > KEPT_DIGITS
+    flags[flags] &= data[starts[flags]] - np.uint8(ord("1")) < len(digits) - 1
+    if not flags.any():
+        return None
+    is_zero = flags.copy()
+    is_zero[flags] &= data[ends[flags] - 1] == ord("0")
+    if not is_zero.any():
+        return ""
+    numbers = column.filter(pa.array(flags))
+    numbers = numbers.filter(pc.match_substring_regex(numbers, "^[0-9]+$"))
+    rest = pc.utf8_slice_codeunits(numbers, KEPT_DIGITS)
+    if not len(numbers):
+        return None
+    is_lost = pc.all(pc.match_substring_regex(rest, "^0+$")).as_py()
+    return str(numbers[0].as_py()) if is_lost else ""
+
+
+def _bytes_of(column: pa.Array) -> tuple[npt.NDArray[Any], ...]:
+    """Where the bytes of each text begin and end, and the bytes of all."""
+    _, offsets, data = column.buffers()
+    if data is None or not len(column):
+        return tuple(np.zeros(size, np.int64) for size in (len(column), len(column), 0))
+    places = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
+    return places[:-1], places[1:], np.frombuffer(data, np.uint8)
+
+
+def _clean_sent_ids(values: Values) -> pa.Array | None:
+    """The same, of ids that are none of the texts which broken scripts send in the place of one."""
+    column = _clean_ids(values)
     if column is None:
         return None
     # Lengths first: hardly any id has to be lowered.
@@ -153,12 +217,13 @@ _INT64: Final = pa.int64()
 ID: Final = FieldType(
     "id, at most 255 characters",
     texts.identifier,
-    read_clean=partial(_clean_texts, max_length=text_rules.MAX_ID),
+    read_clean=_clean_ids,
     may_be_address=True,
+    is_id=True,
 )
-SENT_ID: Final = replace(ID, read=texts.sent_id, read_clean=_clean_ids)
+SENT_ID: Final = replace(ID, read=texts.sent_id, read_clean=_clean_sent_ids)
 """The id of an event, a form session, a visitor, a customer or an order."""
-CODE: Final = FieldType("id, compared in any case", texts.code, may_be_address=True)
+CODE: Final = FieldType("id, compared in any case", texts.code, may_be_address=True, is_id=True)
 PROVIDER: Final = FieldType("id, kept in lower case", texts.provider)
 NAME: Final = FieldType(
     "text, cut at 1,000 characters",
@@ -184,16 +249,16 @@ INSTANT: Final = FieldType(
     NEVER,
     _INT64,
     read_clean=_clean_instants,
-    notation=TIME,
+    notation=notation.TIME,
 )
 OLD_INSTANT: Final = FieldType(
     "ISO 8601 time from 1970 on, at most a day ahead; UTC without an offset",
     times.instant,
     None,
     _INT64,
-    notation=TIME,
+    notation=notation.TIME,
 )
-DAY: Final = FieldType("date (YYYY-MM-DD)", times.day, 0, _INT64, notation=TIME)
+DAY: Final = FieldType("date (YYYY-MM-DD)", times.day, 0, _INT64, notation=notation.DAY)
 WHOLE: Final = FieldType(
     "whole number from 0",
     numbers.json_whole_number,
@@ -201,10 +266,12 @@ WHOLE: Final = FieldType(
     _INT64,
     read_text=numbers.whole_number,
     read_clean=_clean_whole_numbers,
-    notation=NUMBER,
+    notation=notation.WHOLE,
 )
 # Platforms write their counts as text in JSON, too.
-COUNT: Final = FieldType("whole number from 0", numbers.whole_number, 0, _INT64, notation=NUMBER)
-DECIMAL: Final = FieldType("decimal number", numbers.decimal, notation=NUMBER)
-POSITIVE: Final = FieldType("decimal number above 0", numbers.positive, notation=NUMBER)
+COUNT: Final = FieldType(
+    "whole number from 0", numbers.whole_number, 0, _INT64, notation=notation.WHOLE
+)
+DECIMAL: Final = FieldType("decimal number", numbers.decimal, notation=notation.NUMBER)
+POSITIVE: Final = FieldType("decimal number above 0", numbers.positive, notation=notation.NUMBER)
 FLAG: Final = FieldType("true or false", texts.flag, 0, pa.int16())

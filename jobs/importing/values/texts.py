@@ -1,5 +1,6 @@
 """Texts: ids, names, words of a list, currencies, e-mail addresses, JSON objects."""
 
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from math import isnan
@@ -7,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from jobs.importing.values.errors import InvalidValue, quoted
-from jobs.importing.values.numbers import is_number, number_text
+from jobs.importing.values.errors import InvalidValue, LostDigits, quoted
+from jobs.importing.values.numbers import LIMIT, is_number, number_text
 from warehouse.domain import text_rules
 from warehouse.domain.email_hash import hashed_email, is_sha256, keyed_of, names_address
 from warehouse.domain.form_ids import is_uuid
@@ -17,6 +18,14 @@ from warehouse.domain.text_rules import HAS_NUL
 
 MAX_SHORT_TEXT: Final = 255
 
+
+# What a whole number of an id becomes in programs that take it for one with decimals: 1.2E+17, 123.0. Some
+# ids have an E among their digits, but neither a point nor a plus.
+AS_FLOAT: Final = re.compile(
+    r"[0-9]+[.,][0-9]+E[+]?[0-9]+|[0-9]+E[+][0-9]+|[0-9]+[.]0+|[0-9]+,0", re.I
+)
+# Whole numbers up to here are exact in binary floats.
+_EXACT: Final = 2**53
 
 Word = TypeVar("Word", str, int)
 
@@ -34,8 +43,26 @@ def text(value: Any, *, whole: bool = False) -> str:
 
 
 def identifier(value: Any) -> str:
-    """A text of at most 255 characters, or a whole number. Raises InvalidValue."""
+    """A text of at most 255 characters, or a whole number; `123.0` is 123. Raises InvalidValue; LostDigits
+    for a number of which digits may be lost."""
+    if isinstance(value, str):
+        if "0" <= value[:1] <= "9" and AS_FLOAT.fullmatch(value.strip()):
+            return _whole(value)
+    elif isinstance(value, float | Decimal) and _EXACT <= value < LIMIT and not _is_exact(value):
+        raise LostDigits(value)
     return _by_rule(text_rules.identifier, text(value, whole=True), value)
+
+
+def _is_exact(number: float | Decimal) -> bool:
+    """Whether a number has all its digits written out, as those of Parquet's decimals have."""
+    return isinstance(number, Decimal) and number.as_tuple().exponent == 0
+
+
+def _whole(written: str) -> str:
+    whole = re.split("[.,]", written.strip())[0]
+    if "e" in written.lower() or int(whole) >= _EXACT:
+        raise LostDigits(written)
+    return whole
 
 
 def sent_id(value: Any) -> str | None:

@@ -33,7 +33,13 @@ _MIDNIGHT: Final = re.compile(r"(?<=[T ])24(?=(:?00(:?00([.,]0+)?)?)?([Z +-]|$))
 _LEAP: Final = re.compile(r"(?<=[T ]\d\d:\d\d:)60|(?<=[T ]\d{4})60")
 # PostgreSQL's clients and Shopify write a space before the offset.
 _SPACE: Final = re.compile(r" (?=[Z+-])")
-_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+# A day, alone or as its midnight.
+_DAY: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)([T ]00:00(:00([.,]0+)?)?( ?(Z|[+-]\d\d:?\d\d))?)?",
+    re.ASCII | re.IGNORECASE,
+)
+# How spreadsheets store the days of 1990 to 2100.
+_SERIAL: Final = re.compile(r"[3-7]\d{4}(\.\d+)?", re.ASCII)
 
 
 def any_instant(value: Any) -> int:
@@ -112,14 +118,16 @@ def uniform_instants(texts: pa.Array) -> npt.NDArray[np.int64] | None:
 
 
 def day(value: Any) -> int:
-    """A date (`2025-01-31`) as a day. Raises InvalidValue."""
+    """A date (`2025-01-31`), alone or with a midnight, as a day. Raises InvalidValue."""
     if isinstance(value, datetime) and value.time() == time.min:
         return day_number(value.date())
     if isinstance(value, date) and not isinstance(value, datetime):
         return day_number(value)
+    written = value.strip() if isinstance(value, str) else ""
     try:
-        if isinstance(value, str) and _DAY.fullmatch(value.strip()):
-            return day_number(date.fromisoformat(value.strip()))
+        if match := _DAY.fullmatch(written):
+            return day_number(date.fromisoformat(match[1]))
     except ValueError:
         pass
-    raise InvalidValue(f"{quoted(value)} is not a date; write it as 2026-01-31")
+    serial = ", not as the number of a day" if _SERIAL.fullmatch(written) else ""
+    raise InvalidValue(f"{quoted(value)} is not a date; write it as 2026-01-31{serial}")

@@ -108,8 +108,8 @@ AD_SPEND: list[Case] = [
     (spend(date="2026-02-30"), "date: '2026-02-30' is not a date; write it as 2026-01-31"),
     (spend(date="20260102"), "date: '20260102' is not a date; write it as 2026-01-31"),
     (
-        spend(date="2026-01-02T00:00:00Z"),
-        "date: '2026-01-02T00:00:00Z' is not a date; write it as 2026-01-31",
+        spend(date="2026-01-02T13:00:00Z"),
+        "date: '2026-01-02T13:00:00Z' is not a date; write it as 2026-01-31",
     ),
     (spend(currency=None), "currency: missing"),
     (spend(currency="EU"), "currency: 'EU' is not a currency code of three letters"),

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.importing.files.chunk import UnreadableFile
-from jobs.importing.values.notation import Notation
-from jobs.importing.values.times import any_instant
+from jobs.importing.values.notation import Dates, Numbers, UnclearNumbers
+from jobs.importing.values.times import any_instant, day
 from tests.support.warehouse import Warehouse
 
 SPEND = "SELECT campaign_name, day, spend, impressions FROM ad_spend ORDER BY day, campaign_id"
@@ -95,13 +95,124 @@ def test_decimal_commas(
     assert tuple(row[2] for row in stored(sqlite_warehouse)) == read
 
 
-@pytest.mark.parametrize("spends", [("1,234", "2,500"), ("1,5", "1.5", "1,234")])
-def test_numbers_that_are_not_guessed(sqlite_warehouse: Warehouse, spends: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("spends", "words"),
+    [
+        (
+            ("1,234", "2,500"),
+            r"spend: '1,234' can be 1234 or 1\.234, .*--decimal point or --decimal comma",
+        ),
+        (("1.250", "12"), r"spend: '1\.250' can be 1\.25 or 1250, "),
+        (("1,5", "1.5", "1,234"), "spend: '1,5' and '1.5' have different decimal marks"),
+        (("1.234,5", "1,234.5"), "spend: .* have different decimal marks"),
+    ],
+)
+def test_numbers_that_are_not_guessed(
+    sqlite_warehouse: Warehouse, spends: tuple[str, ...], words: str
+) -> None:
     text = own(*(f"{number}|2026-01-31|{spend}|1" for number, spend in enumerate(spends)))
+    with pytest.raises(UnreadableFile, match=words):
+        sqlite_warehouse.take("ad-spend", text.encode(), "in.csv")
+    assert stored(sqlite_warehouse) == []
+
+
+@pytest.mark.parametrize(("decimal", "spend"), [("point", "1.25"), ("comma", "1250")])
+def test_the_decimal_mark_that_is_said(
+    sqlite_warehouse: Warehouse, tmp_path: Path, decimal: str, spend: str
+) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(own("1|2026-01-31|1.250|1"))
+    assert sqlite_warehouse.take_file("ad-spend", path, decimal=decimal)["new"] == 1
+    assert stored(sqlite_warehouse)[0][2] == spend
+
+
+def test_an_unclear_number_far_down(sqlite_warehouse: Warehouse) -> None:
+    rows = [f"{number}|2026-01-31|{number}|1" for number in range(12_000)]
+    with pytest.raises(UnreadableFile, match=r"'1\.250' can be"):
+        sqlite_warehouse.take("ad-spend", own(*rows, "last|2026-01-31|1.250|1").encode(), "in.csv")
+    assert stored(sqlite_warehouse) == []
+
+
+# As people of several countries write a number below 0, its thousands, its decimals and its currency.
+WRITTEN = [
+    "1 234,56", "1\u00a0234,56", "1\u202f234,56", "1'234.56", "1\u2019234.56", "1.234,56", "1,234.56",
+    "€1,234.56", "1.234,56 €", "EUR 1.234,56", "1,234.56 EUR", "US$ 1,234.56", "1234.56", "1234,56",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("below", ["", "-", "\u2212", "()"])
+def test_notations_of_numbers(written: str, below: str) -> None:
+    cell = f"({written})" if below == "()" else f"{below}{written}"
+    numbers = Numbers("", "spend")
+    numbers.look_at(cell)
+    numbers.raise_if_unclear()
+    assert numbers.written([cell]) == ["-1234.56" if below else "1234.56"]
+
+
+def test_more_notations_of_numbers() -> None:
+    for cell, read in (
+        ("1,23,456.78", "123456.78"), ("₹12,34,567.8", "1234567.8"), ("0.125", "0.125"), ("1,0", "1.0"),
+        ("12,345,678", "12345678"), ("1.2.3", "1.2.3"), ("-", "-"), ("1 23", "1 23"), ("(-1.5)", "(-1.5)"),
+        ("€1 €", "€1 €"), (f"{' ' * 50_000}1,5", f"{' ' * 50_000}1,5"[-3:].replace(",", ".")),
+    ):  # fmt: skip
+        numbers = Numbers("", "spend")
+        numbers.look_at(cell)
+        assert numbers.written([cell]) == [read]
+
+
+def test_whole_numbers_have_no_fraction() -> None:
+    numbers = Numbers("", "clicks", whole=True)
+    numbers.look_at("1.503")
+    assert numbers.written(["1.503", "12"]) == ["1503", "12"]
+    numbers = Numbers("", "clicks", whole=True)
+    numbers.look_at("12.000")
+    with pytest.raises(UnclearNumbers):
+        numbers.raise_if_unclear()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2026-10-01 00:00:00", "2026-10-01T00:00:00Z", "2026-10-01T00:00:00.000+02:00", "20261001",
+        "2026/10/01", "01.10.2026 00:00", "10/1/2026 12:00:00 AM", "01-Oct-26", "1 October 2026",
+        "Thu, Oct 1, 2026", "Thursday, October 1, 2026", "Do., 1. Okt. 2026", "1. Oktober 2026",
+        "2026-Oct-01",
+    ],
+)  # fmt: skip
+def test_notations_of_days(written: str) -> None:
+    dates = Dates()
+    for cell in (written, "13.10.2026" if "." in written[:3] else "10/13/2026"):
+        dates.look_at(cell)
+    dates.raise_if_unclear()
+    assert day(dates.days([written])[0]) == 20_727
+
+
+def test_every_month_in_english_and_german() -> None:
+    months = (
+        "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec",
+        "Januar|Februar|März|April|Mai|Juni|Juli",
+    )
+    names = [name for part in months for name in part.split("|")]
+    names += ["August", "September", "Oktober", "November", "Dezember"]
+    for number, name in enumerate(names):
+        dates = Dates()
+        dates.look_at(f"3. {name} 2026")
+        assert dates.days([f"3. {name} 2026"]) == [f"2026-{number % 12 + 1:02}-03"]
+
+
+def test_days_that_are_no_days(sqlite_warehouse: Warehouse) -> None:
+    """The reject quotes what is in the file, and says a form that is read."""
+    text = own(
+        "1|46296|1|1", "2|10/31/2026 13:05|1|1", "3|1 Octember 2026|1|1", "4|Oct 32, 2026|1|1"
+    )
     sqlite_warehouse.take("ad-spend", text.encode(), "in.csv")
-    reason = "spend: '1,234' is not a number; write a decimal point, not a comma"
-    assert reason in [reason for _, reason in sqlite_warehouse.reasons()]
-    assert "1234" not in {row[2] for row in stored(sqlite_warehouse)}
+    assert sqlite_warehouse.reasons() == [
+        (2, "date: '46296' is not a date; write it as 2026-01-31, not as the number of a day"),
+        (3, "date: '10/31/2026 13:05' is not a date; write it as 2026-01-31"),
+        (4, "date: '1 Octember 2026' is not a date; write it as 2026-01-31"),
+        (5, "date: 'Oct 32, 2026' is not a date; write it as 2026-01-31"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -211,16 +322,16 @@ def test_the_formats_that_are_tables(sqlite_warehouse: Warehouse, tmp_path: Path
     ],
 )
 def test_times_of_the_day(written: str, iso: str) -> None:
-    notation = Notation("dmy")
-    notation.look_at_date("1/1/2026")
-    assert notation.dates([written]) == [iso]
+    dates = Dates("dmy")
+    dates.look_at("1/1/2026")
+    assert dates.times([written]) == [iso]
 
 
 @given(st.dates(), st.sampled_from(["dmy", "mdy", "ymd"]), st.sampled_from("./-"))
-def test_every_date_in_every_order(day: Any, order: str, sign: str) -> None:
-    parts = {"d": f"{day.day:02}", "m": f"{day.month:02}", "y": f"{day.year:04}"}
+def test_every_date_in_every_order(date: Any, order: str, sign: str) -> None:
+    parts = {"d": f"{date.day:02}", "m": f"{date.month:02}", "y": f"{date.year:04}"}
     cell = sign.join(parts[name] for name in order)
-    notation = Notation(order)
-    notation.look_at_date(cell)
+    dates = Dates(order)
+    dates.look_at(cell)
     month_first_with_dots = order == "mdy" and sign == "."
-    assert month_first_with_dots or any_instant(notation.dates([cell])[0]) == any_instant(day)
+    assert month_first_with_dots or any_instant(dates.times([cell])[0]) == any_instant(date)

@@ -180,7 +180,7 @@ def test_standard_input_of_another_system(sqlite_commands: Commands) -> None:
     assert said.splitlines()[-1].startswith("Error: -: files of shopify do not name their shop")
     said = sqlite_commands("import", "orders", "-", "--shop", "a.example", status=3, stdin=content)
     assert "new 4" in said
-    assert "Error: -: columns missing" in sqlite_commands(
+    assert "Error: -: not recognised; it has the columns a, b. " in sqlite_commands(
         "import", "orders", "-", status=1, stdin=b"a,b\n"
     )
 

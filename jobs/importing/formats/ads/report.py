@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,8 +12,8 @@ import msgspec
 
 from jobs.importing.files import csv
 from jobs.importing.files.chunk import UnreadableFile, WantedColumns, listed
-from jobs.importing.files.json import begins_json, json_records
-from jobs.importing.formats.ads.readers import READERS
+from jobs.importing.files.json import Places, begins_json, json_records
+from jobs.importing.formats.ads.readers import READERS, provider
 from jobs.importing.formats.ads.segment import segment_of
 from jobs.importing.formats.base import (
     SKIPPED,
@@ -24,16 +25,17 @@ from jobs.importing.formats.base import (
     SourceField,
     Target,
 )
+from jobs.importing.formats.languages import in_language, language_of
 from jobs.importing.kinds.ad_spend import NO_IDS, AdSpendKind
 from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.notation import AS_SHOWN, Reading
+from warehouse.domain.vocabulary import PROVIDER_SOURCES
 
 # Fields of ad spend that a table must fill.
 _REQUIRED: Final = {field.name for field in AdSpendKind.fields if field.required} - {"shop_id"}
 _CLAIMS: Final = ("reported_conversions", "reported_value")
 # A place that fills both has the name of a campaign, which stands for its id where there is no other.
 _NAME_AND_ID: Final = {"campaign_name", "campaign_id"}
-# With the provider, the fields by which rows of one shop replace each other.
-_KEY: Final = ("account_id", "campaign_id", "date", "segment")
 _NO_VALUE: Final = (None, "")
 # "Amount spent (EUR)"
 _WITH_CURRENCY: Final = re.compile(r"(.*\S)\s*\(([A-Z]{3})\)")
@@ -44,6 +46,11 @@ _DEPTH: Final = 3
 # Columns of other tables can have names of any length; the whole of them is not remembered.
 _LONGEST_NAME: Final = 255
 _EVERY_MEMBER: Final = "*"
+# Columns that name the platform; the first say nothing else.
+_PLATFORM: Final = ("provider", "platform", "ad_platform", "advertising_platform")
+_PLATFORM_OR_MORE: Final = (*_PLATFORM, "source", "channel", "network")
+# The line of the days above an export: "1 October 2026 - 31 October 2026".
+_DAYS: Final = re.compile(r".*\d.*(\s[-–]\s|\bbis\b|\bto\b).*\d.*")
 
 
 class Fill(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,12 +60,19 @@ class Fill(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     read: str
 
 
-class PageExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PageExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table that a page of the platform exports, with titles above the header and totals among the rows.
-    `advice`: how to export a row for each day. `translated`: names of columns in other languages, with the
-    places that they are."""
+
+    Its columns alone do not tell it from the table that somebody keeps of all platforms. `only_here`: columns
+    that only this page writes; `hints`: those that tables of several platforms have, too, and that say enough
+    where no column names the platform. `title`: a pattern of the line above the header, before that with the
+    days, that says as much. `advice`: how to export a row for each day. `translated`: names of columns in
+    other languages, with the places that they are."""
 
     advice: str
+    only_here: list[str]
+    hints: list[str] = []
+    title: str = ""
     translated: dict[str, str] = {}
 
 
@@ -118,6 +132,7 @@ class AdReport(Format):
     """The reports that a table describes: rows of one day each."""
 
     kind = "ad-spend"
+    reads_tables = True
     name: str  # type: ignore[misc]
     list_members: tuple[str, ...]  # type: ignore[misc]
     counts: tuple[str, ...]  # type: ignore[misc]
@@ -149,23 +164,42 @@ class AdReport(Format):
         self.source_fields = tuple(SourceField(place, field) for place, field in filled)
         columns = {place: place for place, _ in filled}
         translated = table.page.translated if table.page else {}
+        self._read = set(columns)
         self._columns = {self._spelt(name): place for name, place in (columns | translated).items()}
+        # The names, in one spelling, of columns and members that say another platform in vain.
+        self._platforms = set(_PLATFORM_OR_MORE) if table.provider else set()
+        page = table.page
+        self._only_here = set(map(self._spelt, page.only_here)) if page else set()
+        self._hints = self._only_here | set(map(self._spelt, page.hints)) if page else set()
 
     def matches(self, sample: Sample) -> bool:
         table = self.table
         if table.page:
-            lines = sample.head[: 64 << 10].decode("utf-8", "replace").splitlines()
-            return csv.find_header(lines, self._is_header) is not None
+            return any(
+                self._is_header(names) and self._is_page(names, sample.lines[:place])
+                for place, _, names in csv.possible_headers(sample.lines)
+            )
         if table.shown_by:
             rows = (self._plain(record) for record in sample.records)
             return any(row.keys() >= set(table.shown_by) for row in rows)
-        is_table = sample.head.lstrip()[:1] not in (b"{", b"[")
-        return is_table and any(self._filled(record) >= _REQUIRED for record in sample.records)
+        return sample.is_table and any(
+            self._filled(record) >= _REQUIRED for record in sample.records
+        )
 
-    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
-        parts = self._of_table(path, dates)
+    def lacks(self, names: Sequence[str]) -> list[str]:
+        """The fields for which a table with these columns has none."""
+        missing = _REQUIRED - self._filled(names)
+        if self.table.page and any(map(_WITH_CURRENCY.fullmatch, names)):
+            missing -= {"currency"}
+        return [field.name for field in AdSpendKind.fields if field.name in missing]
+
+    def knows(self, name: str) -> bool:
+        return self._place(name) in self._read
+
+    def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
+        parts = self._of_table(path, reading)
         if self.table.lists is not None and begins_json(path):
-            parts = (Records(*part) for part in json_records(path, self.list_members, {}))
+            parts = self._of_json(path)
         stated = _StatedAccounts(self.table.account)
         for part in parts:
             rows = [
@@ -173,6 +207,8 @@ class AdReport(Format):
                 for line, record in part.numbered
                 if not self.table.no_row or self.table.no_row not in record
             ]
+            if self._platforms:
+                self._check_platforms(path, rows)
             part.numbered = list(stated.completed(rows)) if self.table.account else rows
             yield part
 
@@ -195,7 +231,8 @@ class AdReport(Format):
         if self.table.page and not (row.get("date") and row.get("campaign_name")):
             target.count(SKIPPED)  # a total
             return None
-        row["segment"] = segment_of(self._keys_of(record))
+        if not row.get("segment"):
+            row["segment"] = segment_of(self._keys_of(record))
         return row
 
     def _keys_of(self, record: Record) -> Iterable[tuple[str, Any]]:
@@ -239,16 +276,19 @@ class AdReport(Format):
             return record
         return {name: value for name, value in record.items() if value not in missing}
 
-    def _of_table(self, path: Path, dates: str) -> Iterator[Records]:
+    def _of_json(self, path: Path) -> Iterator[Records]:
+        for part in json_records(path, self.list_members, {}):
+            yield Records(*part)
+
+    def _of_table(self, path: Path, reading: Reading) -> Iterator[Records]:
         table = self.table
         fields = dict(self.source_fields)
         wanted = WantedColumns(
             self._names(),
             notation_of=lambda name: AdSpendKind.notation_of(fields.get(self._place(name), "")),
-            dates=dates,
-            is_header=self._is_like_header if table.page else None,
+            reading=reading,
+            known=self.knows,
         )
-        rows_before = _RowsBefore(self)
         for part in csv.parts(path, wanted):
             names = [self._place(name) for name in part.header]
             stated = self._checked(path, part.header)
@@ -261,12 +301,56 @@ class AdReport(Format):
                 numbered.append((line, record))
                 if table.page:
                     self._check_days(path, record)
-                    rows_before.check(path, line, record, cells, part.header)
-            yield Records(numbered, part.broken, part.position)
+            yield Records(numbered, part.broken, part.position, is_table=True)
+
+    def unread(self, record: Record) -> Record:
+        """What of a record no place of the table is, by the names of its members."""
+        left: Record = {}
+        _add_unread(record, self.places, "", left)
+        return left
+
+    def _check_platforms(self, path: Path, rows: Iterable[tuple[int, Record]]) -> None:
+        """Raise UnreadableFile if a column names another platform than that of the format."""
+        own = self.table.provider
+        for line, record in rows:
+            for name in record.keys() & self._named_platforms(record):
+                if not isinstance(value := record[name], str):
+                    continue
+                named = provider(value)
+                is_plain = _plain_name(name) in _PLATFORM and name not in self._read
+                if named != own and (is_plain or named in PROVIDER_SOURCES):
+                    raise UnreadableFile(
+                        f"{path}: line {line}: {name} is {quoted(value)}, but the file was taken for "
+                        f"{self.name}, a report of {own}; a table of several platforms needs columns for "
+                        f"{', '.join(_of_any_platform())}; else leave {name} out"
+                    )
+
+    def _named_platforms(self, record: Record) -> set[str]:
+        return {name for name in record if _plain_name(name) in self._platforms}
+
+    def _is_page(self, names: Sequence[str], titles: Sequence[str]) -> bool:
+        """Whether only a page of this platform has written a table with these columns below these lines."""
+        platforms = [name for name in names if _plain_name(name) in _PLATFORM]
+        if any(not self.knows(name) for name in platforms):
+            return False
+        marks = self._only_here if platforms else self._hints
+        spelt = {self._spelt(name) for name in names} | {self._place(name) for name in names}
+        if marks & (spelt | {self._spelt(name) for name in spelt}):
+            return True
+        pattern = self.table.page.title if self.table.page else ""
+        lines = [line.strip('"\ufeff,; \t\r\n') for line in titles]
+        return bool(pattern) and any(
+            re.fullmatch(pattern, title, re.IGNORECASE) and _DAYS.fullmatch(days)
+            for title, days in pairwise(lines)
+        )
 
     def _checked(self, path: Path, header: Sequence[str]) -> Record:
         """The currency, which a header itself states. Raises UnreadableFile if columns are missing."""
         page, filled, stated = self.table.page, self._filled(header), {}
+        if not filled >= _REQUIRED and (language := language_of(header)):
+            raise UnreadableFile(
+                f"{path}: it has the columns {', '.join(listed(header))}. {in_language(language)}"
+            )
         if page and "date" not in filled:
             raise UnreadableFile(f"{path}: no column says the day; {page.advice}")
         missing = _REQUIRED - filled - ({"currency"} if page else set())
@@ -298,12 +382,6 @@ class AdReport(Format):
                 f"{self.table.page.advice}"
             )
 
-    def unread(self, header: Sequence[str]) -> str:
-        """The columns that no place of the table is."""
-        places = dict(self.source_fields)
-        names = [name for name in header if self._place(name) not in places]
-        return ", ".join(listed(names)) or "none"
-
     def _filled(self, names: Iterable[str]) -> set[str]:
         """The fields that columns of these names fill."""
         places = {self._place(name) for name in names}
@@ -311,11 +389,6 @@ class AdReport(Format):
 
     def _is_header(self, names: Sequence[str]) -> bool:
         return {self._place(name) for name in names} >= set(self.table.shown_by)
-
-    def _is_like_header(self, names: Sequence[str]) -> bool:
-        """Whether a line is the header of a file whose format is known: it may lack columns."""
-        known = {self._place(name) for name in names}.intersection(self._columns.values())
-        return len(known) >= len(self.table.shown_by)
 
     def _names(self) -> Sequence[str]:
         """All names that a column may have, as far as they can be listed."""
@@ -334,7 +407,7 @@ class AdReport(Format):
     def _spelt(self, column: str) -> str:
         """The name of a column, the same for all its spellings."""
         if self.table.any_spelling:
-            return _BETWEEN_WORDS.sub("_", column.lower()).strip("_")
+            return _plain_name(column)
         if self.table.camel_case:
             return ".".join(_in_camel_case(column))
         if not self.table.page:
@@ -363,33 +436,21 @@ class _StatedAccounts:
                 yield line, stated | record
 
 
-class _RowsBefore:
-    """The rows of a page's export so far: the last of rows that no column of ours tells apart would replace
-    the others."""
+def _add_unread(value: Record, places: Places, above: str, left: Record) -> None:
+    for name, inner in value.items():
+        if name not in places:
+            left[f"{above}{name}"] = inner
+        elif (below := places[name]) and isinstance(inner, dict):
+            _add_unread(inner, below, f"{above}{name}.", left)
 
-    def __init__(self, report: AdReport) -> None:
-        self._report = report
-        # By key, the first line and the hash of its cells.
-        self._first: dict[tuple[Any, ...], tuple[int, int]] = {}
 
-    def check(
-        self, path: Path, line: int, record: Record, cells: Sequence[str], header: Sequence[str]
-    ) -> None:
-        """Raise UnreadableFile if the row would replace another one."""
-        try:
-            row = self._report.row(record, Target())
-        except InvalidValue:
-            return  # it is a reject
-        if row is None:
-            return
-        own = hash(tuple(cells))
-        first, others = self._first.setdefault(tuple(map(row.get, _KEY)), (line, own))
-        if own != others:
-            raise UnreadableFile(
-                f"{path}: lines {first} and {line} are of the same campaign, day and segment: "
-                "one would replace the other; export without what splits them (columns that are "
-                f"not read: {self._report.unread(header)}), or with the ids of campaigns"
-            )
+@lru_cache(maxsize=1 << 10)
+def _plain_name(name: str) -> str:
+    return _BETWEEN_WORDS.sub("_", name[:_LONGEST_NAME].lower()).strip("_")
+
+
+def _of_any_platform() -> list[str]:
+    return [field.name for field in AdSpendKind.fields if field.name in _REQUIRED]
 
 
 def _used(target: Target, field: str, read: Callable[[], Any]) -> Any:

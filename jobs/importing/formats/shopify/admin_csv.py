@@ -1,6 +1,6 @@
 """Shopify's orders as the admin exports them: a table with several lines an order. See `admin_csv.md`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -20,7 +20,7 @@ from jobs.importing.formats.base import (
 )
 from jobs.importing.formats.shopify.orders import VISITOR_ATTRIBUTES
 from jobs.importing.values.errors import InvalidValue, quoted
-from jobs.importing.values.notation import NUMBER, TIME
+from jobs.importing.values.notation import AS_SHOWN, NUMBER, TIME, Reading
 from jobs.importing.values.times import recent_instant
 
 _NAME: Final = "Name"
@@ -43,6 +43,7 @@ class ShopifyCsv(Format):
     kind = "orders"
     counts: ClassVar = (ROUNDED,)
     dated_by_file = True
+    reads_tables = True
     source_fields: ClassVar = (
         SourceField("Id", "order_id"),
         SourceField("Created at", "created_at"),
@@ -60,17 +61,19 @@ class ShopifyCsv(Format):
     )
 
     def matches(self, sample: Sample) -> bool:
-        first = sample.records[0] if sample.records else {}
-        return {name.strip().lower() for name in first} >= _SHOWN_BY
+        return any({name.lower() for name in names} >= _SHOWN_BY for names in sample.records)
 
-    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+    def lacks(self, names: Sequence[str]) -> list[str]:
+        return [name for name in _REQUIRED if name not in names]
+
+    def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
         """The first line of each order. The lines of an order follow each other, with its name on each."""
         names = (*dict(self.source_fields), _NAME)
         wanted = WantedColumns(
             names,
             _REQUIRED,
             notation_of=lambda name: _NOTATIONS.get(name, ""),
-            dates=dates,
+            reading=reading,
         )
         before = None
         for part in csv.parts(path, wanted):

@@ -12,6 +12,7 @@ from jobs.importing.formats.projection import kept_record
 from jobs.importing.formats.shopify.orders import ShopifyOrders, in_snake_case, objects
 from jobs.importing.formats.shopify.parent_child_join import Lines, ParentChildJoin
 from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.notation import AS_SHOWN, Reading
 
 _ALLOCATIONS: Final = "lineItems[].discountAllocations[]"
 _UTM: Final = ("source", "medium", "campaign", "term", "content")
@@ -86,7 +87,7 @@ class ShopifyBulk(ShopifyOrders):
             for name in ("id", _PARENT)
         )
 
-    def records(self, path: Path, dates: str = "") -> Iterator[Records]:
+    def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
         """The orders, each with its parts, wherever in the file they are; once all of it is read."""
         part = Records([])
         with ParentChildJoin() as join:
