@@ -6,10 +6,12 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
+from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.form_rules import LEFT_OUT, counted_as
 from warehouse.domain.time import NEVER
 from warehouse.editions.editions import next_version
 from warehouse.operations import form_rules
+from warehouse.settings import FORMS_PER_SHOP
 
 BY_MEMBER: Final = NEVER - 1
 """`named_at` of a form that a member named: after every name that an event gave, and before those of forms
@@ -37,6 +39,17 @@ _NAME_AS_TOLD: Final = text(
     "UPDATE form SET name = :name, named_at = :named_at "
     f"WHERE shop_key = :shop_key AND form_id = :form_id AND named_at = {BY_MEMBER}"
 )
+
+
+def full_shops(connection: ArrowConnection) -> list[int]:
+    """The shops that have no place left for forms that are only seen (`FORMS_PER_SHOP`). Commits."""
+    rows = connection.table(
+        f"SELECT DISTINCT shop_key FROM form WHERE first_event_at < {NEVER} "
+        "GROUP BY shop_key, on_own_page HAVING COUNT(*) >= $1 ORDER BY shop_key",
+        FORMS_PER_SHOP.get(),
+    )
+    connection.commit()
+    return list(rows["shop_key"].to_pylist())
 
 
 @dataclass(frozen=True)
