@@ -16,18 +16,10 @@ from warehouse.daily import writer
 from warehouse.domain.form_rules import parse
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import NEVER, local_day
-from warehouse.domain.vocabulary import visitor_kind
-from warehouse.operations.seen_forms import BY_MEMBER
+from warehouse.operations.seen_forms import BY_MEMBER, LAST_DAY, VISITORS
 
 QUIET_DAYS: Final = 7
 
-_LAST_DAY: Final = 1 << 31
-# Distinct visitors with a view, and with a submission: those without an active day before.
-_VISITORS: Final = (
-    f"SELECT form, kind, CAST(SUM(visitors) AS BIGINT) AS visitors FROM {SUMMARY['visitor'].table} "
-    f"WHERE edition = $1 AND previous = -1 AND kind IN ({visitor_kind(0, 0)}, {visitor_kind(0, 1)}) "
-    "GROUP BY form, kind"
-)
 _SUBMITTED: Final = (
     f"SELECT form, MAX(day) AS day FROM {SUMMARY['funnel'].table} "
     "WHERE edition = $1 AND submissions > 0 GROUP BY form"
@@ -98,9 +90,9 @@ def decide(connection: ArrowConnection, shop_key: int, places: int) -> Moves:
 
 def _visitors(connection: ArrowConnection, edition: int) -> dict[int, int]:
     """The distinct visitors of each form that has events in the figures, by the id of its text."""
-    days = pa.table({"edition": [edition], "first": [0], "last": [_LAST_DAY]})
+    days = pa.table({"edition": [edition], "first": [0], "last": [LAST_DAY]})
     rows = writer.rows_of_spans(connection, SUMMARY["all_forms"], days)
     found = dict.fromkeys(rows["form"].unique().to_pylist(), 0)
-    for row in connection.table(_VISITORS, edition).to_pylist():
+    for row in connection.table(VISITORS.format(edition)).to_pylist():
         found[row["form"]] = max(found.get(row["form"], 0), row["visitors"])
     return found
