@@ -145,8 +145,9 @@ def _raw(
 
 def _seen_forms(connection: Connection, archive: zipfile.ZipFile, shop_key: int) -> None:
     """Write what the collector saw of forms on pages, if it saw any."""
-    own = select(form_sighting.c["form_id", "name", "path", "seen_at"])
-    own = own.where(form_sighting.c.shop_key == shop_key).order_by(form_sighting.c.form_id)
+    seen = form_sighting.c
+    own = select(seen.form_id, seen.name, seen.path, seen.seen_at)
+    own = own.where(seen.shop_key == shop_key).order_by(seen.form_id)
     rows = connection.execute(own).mappings().all()
     if rows:
         with archive.open("seen-forms.ndjson.gz", "w") as member:

@@ -86,7 +86,8 @@ def listed() -> Response:
     response.set_etag(tag)
     if not request.if_none_match.contains(tag):
         response.set_data(render_template("seen_forms.html", **values, ago=ago_of(page)))
-    return response.make_conditional(request)
+    response.make_conditional(request)
+    return response
 
 
 def ago_of(page: MemberRequest) -> Callable[[int], str]:
@@ -124,7 +125,7 @@ def _events_by_day(page: MemberRequest, forms: Sequence[SeenForm]) -> dict[str, 
     )
     ids = {text_id(form.form_id): form.form_id for form in forms}
     found: dict[str, list[int]] = {form_id: [0] * _DAYS for form_id in ids.values()}
-    own = sums.at(np.isin(sums["form"], list(ids)))
+    own = sums.at(np.flatnonzero(np.isin(sums["form"], list(ids))))
     for row in own.rows():
         found[ids[row["form"]]][row["day"] - last + _DAYS - 1] = row["events"]
     return found
