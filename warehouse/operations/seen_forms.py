@@ -22,14 +22,19 @@ BY_MEMBER: Final = NEVER - 1
 """`named_at` of a form that a member named: after every name that an event gave, and before those of forms
 that are imported or created here."""
 
-# Forms of the shop's own pages first, then the one that was seen last.
+# Forms of the shop's own pages first, then the one that was seen last. Those that nobody saw of late come by
+# their creation, for which there is an index: a stranger may have named thousands.
+_UNSIGHTED: Final = f"""
+SELECT * FROM (SELECT form_id, {{own}}, 0, created_at FROM form f WHERE shop_key = :shop_key
+  AND first_event_at < {NEVER} AND on_own_page = {{own}} AND NOT EXISTS
+    (SELECT 1 FROM form_sighting g WHERE g.shop_key = :shop_key AND g.form_id = f.form_id)
+  ORDER BY created_at DESC, form_id DESC LIMIT :last) f{{own}}
+"""
 _LISTED: Final = f"""
 SELECT form_id FROM (
-  SELECT form_id, on_own_page, 0 AS seen_at, first_event_at AS since FROM form
-  WHERE shop_key = :shop_key AND first_event_at < {NEVER}
-  UNION ALL SELECT form_id, on_own_page, seen_at, 0 FROM form_sighting WHERE shop_key = :shop_key
-) u GROUP BY form_id ORDER BY MAX(on_own_page) DESC, MAX(seen_at) DESC, MAX(since) DESC, form_id
-LIMIT :count OFFSET :first
+  SELECT form_id, on_own_page AS own, seen_at, 0 AS since FROM form_sighting WHERE shop_key = :shop_key
+  UNION ALL {_UNSIGHTED.format(own=1)} UNION ALL {_UNSIGHTED.format(own=0)}
+) u ORDER BY own DESC, seen_at DESC, since DESC, form_id DESC LIMIT :count OFFSET :first
 """
 _ONE: Final = f"""
 SELECT form_id FROM form WHERE shop_key = :shop_key AND form_id = :form_id AND first_event_at < {NEVER}
@@ -130,7 +135,8 @@ def list_seen(
 ) -> list[SeenForm]:
     """So many forms of a shop that were seen, from the place `first` on: those of its own pages before
     others, then the last one first."""
-    return _read(connection, _LISTED, {"shop_key": shop_key, "first": first, "count": count})
+    place = {"first": first, "count": count, "last": first + count}
+    return _read(connection, _LISTED, {"shop_key": shop_key, **place})
 
 
 def find_seen(connection: Connection, shop_key: int, form_id: str) -> SeenForm | None:

@@ -148,10 +148,13 @@ def _seen_forms(connection: Connection, archive: zipfile.ZipFile, shop_key: int)
     seen = form_sighting.c
     own = select(seen.form_id, seen.name, seen.path, seen.seen_at)
     own = own.where(seen.shop_key == shop_key).order_by(seen.form_id)
-    rows = connection.execute(own).mappings().all()
+    rows: list[Row] = [
+        {"form_id": form_id, "name": name, "path": path, "seen_at": iso_millis(seen_at)}
+        for form_id, name, path, seen_at in connection.execute(own)
+    ]
     if rows:
         with archive.open("seen-forms.ndjson.gz", "w") as member:
-            _write(member, ({**row, "seen_at": iso_millis(row["seen_at"])} for row in rows))
+            _write(member, rows)
 
 
 def _as_counted(kind: str, rows: Iterable[Row], rules: Mapping[str, str]) -> Iterator[Row]:

@@ -311,10 +311,13 @@ def forget(connection: ArrowConnection, expired: str) -> None:
 def _make_known(connection: ArrowConnection, shop_key: int) -> None:
     """Store what the staged forms of a shop tell that is not stored; new forms while there are places, and
     then those to which others give way."""
-    places = (
-        f"{FORMS_PER_SHOP.get()} - (SELECT COUNT(*) FROM form f WHERE f.shop_key = $1 "
-        f"AND f.first_event_at < {NEVER} AND f.on_own_page = s.on_own_page)"
+    # Each is counted once: a subquery that names `s` would be for each row.
+    taken = " ".join(
+        f"WHEN {own} THEN (SELECT COUNT(*) FROM form WHERE shop_key = $1 "
+        f"AND first_event_at < {NEVER} AND on_own_page = {own})"
+        for own in (0, 1)
     )
+    places = f"{FORMS_PER_SHOP.get()} - CASE s.on_own_page {taken} END"
     news = (
         "FROM (SELECT s.*, f.form_id AS known, ROW_NUMBER() OVER "
         "(PARTITION BY f.form_id IS NULL, s.on_own_page ORDER BY s.seen_at, s.form_id) AS position "
