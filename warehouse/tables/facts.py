@@ -11,7 +11,6 @@ from warehouse.tables.base import (
     integer,
     key,
     metadata,
-    small_integer,
     text,
     text_key,
 )
@@ -98,7 +97,7 @@ fact_answer: Final = Table(
     key("field"),
     text("value"),
     # How many of its choices, the first ones, count in pairs (`jobs/facts/answers.py`).
-    small_integer("paired"),
+    integer("paired"),
     sqlite_with_rowid=False,
 )
 

@@ -12,16 +12,14 @@ depends_on = None
 def upgrade() -> None:
     # They have paths that may name persons. Forms that are in use are seen again within a minute.
     op.execute("DELETE FROM form_sighting")
-    for table, column in (
-        ("fact_answer", "paired"),
-        ("form_sighting", "on_own_page"),
-        ("form_seen", "on_own_page"),
-        ("form", "on_own_page"),
+    for table, column, type in (
+        ("fact_answer", "paired", sa.BigInteger()),
+        ("form_sighting", "on_own_page", sa.SmallInteger()),
+        ("form_seen", "on_own_page", sa.SmallInteger()),
+        ("form", "on_own_page", sa.SmallInteger()),
     ):
         with op.batch_alter_table(table, schema=None) as batch_op:
-            batch_op.add_column(
-                sa.Column(column, sa.SmallInteger(), server_default="0", nullable=False)
-            )
+            batch_op.add_column(sa.Column(column, type, server_default="0", nullable=False))
     connection = op.get_bind()
     if connection.dialect.name == "postgresql":
         # The collector's own role reads columns that it was granted one by one.
