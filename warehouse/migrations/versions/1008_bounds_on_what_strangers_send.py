@@ -13,6 +13,7 @@ def upgrade() -> None:
     # They have paths that may name persons. Forms that are in use are seen again within a minute.
     op.execute("DELETE FROM form_sighting")
     for table, column, type in (
+        ("import_batch", "weight", sa.BigInteger()),
         ("fact_answer", "paired", sa.BigInteger()),
         ("form_sighting", "on_own_page", sa.SmallInteger()),
         ("form_seen", "on_own_page", sa.SmallInteger()),
