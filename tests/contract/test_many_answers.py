@@ -106,6 +106,16 @@ def test_a_poisoned_session_costs_honest_ones_nothing(product: Product) -> None:
     assert product.verify_all()
 
 
+def test_a_batch_of_long_lists_weighs_more_than_its_rows(commands: Commands) -> None:
+    commands.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    choices = [*range(MOST_CHOICES)]
+    lists = [answered(f"s{n}", "1", "q", choices, "multi_choice") for n in range(50)]
+    commands.take("events", lists)
+    commands.take("events", [answered(f"t{n}", "1", "q", "one") for n in range(50)])
+    rows = commands.records("SELECT rows, weight FROM import_batch ORDER BY batch_id")
+    assert [(row["rows"], row["weight"]) for row in rows] == [(50, 50 * 25), (50, 50)]
+
+
 def test_what_is_rejected_says_why(commands: Commands) -> None:
     commands.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
     rows: list[dict[str, Any]] = [answered("s", "1", "q", [*range(101)], "multi_choice")]
