@@ -172,4 +172,4 @@ NARROW: Final = frozenset(
 )
 
 # The version of the logic behind all facts and summaries.
-LOGIC_VERSION: Final = 2
+LOGIC_VERSION: Final = 3

@@ -328,7 +328,8 @@ FORMS_PER_SHOP: Final = Setting(
     "10000",
     values.Number(1, 1_000_000),
     "the most forms of a shop that were created or imported; the API creates no further one (an import "
-    "does). Besides, the most forms that become known from tracking calls",
+    "does). Besides, the most forms that become known from tracking calls of pages that the write key "
+    "names, and as many from others",
     used_by=(API, JOBS),
 )
 FORM_BYTES_PER_SHOP: Final = Setting(

@@ -14,6 +14,7 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
 from warehouse.domain.vocabulary import IDEMPOTENCY_HOURS
 from warehouse.operations import dropped_files, job_runs
+from warehouse.operations.form_sightings import KEPT_DAYS
 from warehouse.tenants.deletion import finish_deletions
 
 
@@ -31,6 +32,7 @@ def purge_command(scheduled_as: str | None) -> None:
         events = purge_events(run, now_micros() - days * MICROS_PER_DAY) if days else 0
         join_batches(run)
         _purge_collectors(run.connection)
+        _purge_sightings(run.connection, now_micros() - KEPT_DAYS * MICROS_PER_DAY)
         now = now_micros()
         root = settings.IMPORT_DIR.get()
         files = purge_own(root, now / MICROS_PER_SECOND, settings.LANDED_DAYS.get())
@@ -49,6 +51,12 @@ def _purge_collectors(connection: ArrowConnection) -> None:
     connection.execute(
         f"DELETE FROM collector WHERE seen_at < (SELECT MAX(seen_at) FROM collector) - {MICROS_PER_DAY}"
     )
+    connection.commit()
+
+
+def _purge_sightings(connection: ArrowConnection, before: int) -> None:
+    """Commits."""
+    connection.execute("DELETE FROM form_sighting WHERE seen_at < $1", before)
     connection.commit()
 
 

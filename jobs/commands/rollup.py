@@ -4,6 +4,7 @@ from jobs.pipeline import plan
 from jobs.run.console import bar, report
 from jobs.run.job_run import JobRun
 from warehouse.operations import forgotten, imports, reject_retries
+from warehouse.operations.seen_forms import full_shops
 
 
 def rollup_command(
@@ -30,6 +31,10 @@ def rollup_command(
                 from jobs.pipeline.forgetting import forget_asked
 
                 forget_asked(run)
+            if full_shops(run.connection):
+                from jobs.importing.kinds.seen_forms import share_out_again
+
+                share_out_again(run.connection)
         # A scheduler's log tells what happened, not that nothing did.
         if run.record.rows or not scheduled_as:
             report(f"rolled up {run.record.rows} rows")

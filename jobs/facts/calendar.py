@@ -116,5 +116,6 @@ def chosen_values(answers: pd.DataFrame) -> pd.DataFrame:
             "field": answers["field"].to_numpy()[rows],
             "value": flat[starts[index[rows]] + position],
             "listed": listed[index[rows]],
+            "paired": (position > 0) & (position <= answers["paired"].to_numpy()[rows]),
         }
     )

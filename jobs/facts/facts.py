@@ -25,9 +25,9 @@ class Facts:
       session)
     - `steps`: edition, session, step, step_id (text), viewed_at, view_day, step_index,
       completed_at; one row per session and step; sessions of all of them are in `sessions`
-    - `answers`: edition, session, field, value, listed; one row per session, field and chosen value
-      (listed 1: the answer was a list), and one with value 0 per session and field answered with
-      whatever type; sessions of all of them are in `sessions`
+    - `answers`: edition, session, field, value, listed, paired; one row per session, field and chosen
+      value (listed 1: the answer was a list; paired 1: the value counts in pairs), and one with value 0
+      per session and field answered with whatever type; sessions of all of them are in `sessions`
     - `issues`: edition, session, discount; what a session was issued, a row per code, so a discount
       may repeat; sessions of all of them are in `sessions`
     - `orders`: edition, order, created_at, day, gross, refunded, type (vocabulary.ATTRIBUTION_TYPES),

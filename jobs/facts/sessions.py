@@ -21,7 +21,7 @@ from jobs.arrays.group_keys import (
     index_of_rows,
     sorted_unique,
 )
-from jobs.facts import fact_table_io
+from jobs.facts import answers, fact_table_io
 from jobs.facts.changes import SESSION, SESSION_DERIVED, Changes, Versions, by_id, put, without
 from jobs.facts.fact_table_io import is_staged, key_columns, load_orders, load_sessions, stage_ids
 from jobs.facts.partials import DecidedAnew, Partials, merge_step_names
@@ -53,11 +53,11 @@ def begin(connection: ArrowConnection, partials: Partials, anew: DecidedAnew) ->
     )
     sessions = Versions(by_id(stored, "session"), _from_events(partials, stored, numbers))
     keys = key_columns(stored, "session")
-    steps, answers, issues = (
+    steps, answered, issues = (
         Versions(fact_table_io.load(connection, table, keys), _children(sessions.new, rows))
         for table, rows in (
             (tables.fact_step, partials.steps),
-            (tables.fact_answer, partials.answers),
+            (tables.fact_answer, answers.that_count(partials.answers, partials.texts)),
             (tables.fact_code_issued, partials.issues),
         )
     )
@@ -73,7 +73,7 @@ def begin(connection: ArrowConnection, partials: Partials, anew: DecidedAnew) ->
         sessions=sessions,
         orders=Versions(orders, orders),
         steps=steps,
-        answers=answers,
+        answers=answered,
         issues=Versions(issues.old, issued),
         order_codes=Versions(
             fact_table_io.no_rows(codes, columns), partials.order_codes[list(columns)]

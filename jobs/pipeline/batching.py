@@ -52,4 +52,4 @@ def next_claims(
 
 
 def _rows(batches: list[Batch]) -> int:
-    return sum(batch["rows"] for batch in batches)
+    return sum(batch["weight"] for batch in batches)

@@ -17,10 +17,11 @@ A batch stages the keys of its rows; a backfill and a verify those of their days
 of the rows that they have deleted.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import pandas as pd
 import pyarrow as pa
@@ -33,7 +34,7 @@ from jobs.facts.kept_facts import with_kept
 from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
 from jobs.facts.rollup_units import NO_EVENTS, UnitFacts
-from jobs.rollups import ROLLUPS, difference
+from jobs.rollups import cross_field, differences
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
@@ -124,13 +125,13 @@ def derive(
     return changes
 
 
-def deltas_of(units: Mapping[str, UnitFacts]) -> list[tuple[Summary, pa.Table]]:
-    """By summary, the difference between the rollups of the old and the new version of the facts."""
-    deltas = []
-    for summary in SUMMARIES:
-        roll_up, facts = ROLLUPS[summary.name], units[summary.unit]
-        deltas.append((summary, difference(summary.name, roll_up(facts.new), roll_up(facts.old))))
-    return deltas
+def deltas_of(units: Mapping[str, UnitFacts]) -> Iterator[tuple[Summary, pa.Table]]:
+    """The difference between the rollups of the old and the new version of the facts, summary by summary; of
+    the last one, which may be large, in portions."""
+    for summary in sorted(SUMMARIES, key=lambda summary: summary.name == cross_field.__name__):
+        facts = units[summary.unit]
+        for delta in differences(summary.name, facts.new, facts.old):
+            yield summary, delta
 
 
 def write(
@@ -142,8 +143,11 @@ def write(
     """Write the facts that change, and add to the daily rows the difference between the rollups of both
     versions of their units. `empty`: editions that have no rows."""
     with ThreadPoolExecutor(1) as pool:
+        deltas = deltas_of(units)
         # Worked out while the database stores the facts.
-        deltas = pool.submit(deltas_of, units)
+        first = pool.submit(list, islice(deltas, len(SUMMARIES)))
         write_changes(connection, changes, empty)
-        for summary, delta in deltas.result():
+        for summary, delta in first.result():
             writer.add(connection, summary, delta, empty)
+        for summary, delta in deltas:
+            writer.add(connection, summary, delta)

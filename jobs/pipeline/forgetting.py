@@ -259,10 +259,24 @@ def _remove(
     counts["events"] += remove_kept_facts(run, shop_key, which, without_any)
     phase("rejects")
     counts["rejects"] = _remove_rejects(connection, reject_shops, hashes)
+    _remove_sightings(connection, shop_key, hashes)
     drop_unused_texts(run, shop_key)
     # An edition that nothing reads has the person, too.
     plan.clean(connection)
     return counts
+
+
+def _remove_sightings(connection: ArrowConnection, shop_key: int, hashes: set[str]) -> None:
+    """Delete the sightings of forms whose name or path names a person. Commits."""
+    hasher = email_hasher(connection)
+    for row in connection.table(
+        "SELECT form_id, name, path FROM form_sighting WHERE shop_key = $1", shop_key
+    ).to_pylist():
+        texts = (row["name"], row["path"], row["path"].strip("/"))
+        if forgotten.is_mentioned(hasher, hashes, *texts):
+            own = "shop_key = $1 AND form_id = $2"
+            connection.execute(f"DELETE FROM form_sighting WHERE {own}", shop_key, row["form_id"])
+    connection.commit()
 
 
 def _remove_rejects(connection: ArrowConnection, shops: tuple[int, ...], hashes: set[str]) -> int:

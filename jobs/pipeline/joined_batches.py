@@ -71,7 +71,8 @@ def _join_some(run: JobRun, held: Claim, shops: list[int]) -> bool:
                     )
                 connection.execute(
                     "UPDATE import_batch SET "
-                    f"(rows, purged) = (SELECT SUM(rows), SUM(purged) FROM import_batch b "
+                    "(rows, purged, weight) = "
+                    "(SELECT SUM(rows), SUM(purged), SUM(weight) FROM import_batch b "
                     f"WHERE b.batch_id IN ({sql_list(group)})) WHERE batch_id = {first}"
                 )
                 connection.execute(f"DELETE FROM import_batch WHERE batch_id IN ({others})")

@@ -14,7 +14,7 @@ from jobs.facts.changes import Changes
 from jobs.facts.day_facts import DaysByEdition
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline import batching, derive
-from jobs.rollups import ROLLUPS, difference
+from jobs.rollups import difference, roll_up
 from jobs.rollups.parts import DailyRows, part, total
 from jobs.run.clock import now_micros
 from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
@@ -153,9 +153,9 @@ def rows_of_days(
     ):
         for summary in SUMMARIES:
             if summary.unit == unit:
-                rows = ROLLUPS[summary.name](facts)
-                is_chosen = index_of_rows(chosen, [rows["edition"], rows["day"]]) >= 0
-                found[summary.name].append(take_rows(rows, is_chosen))
+                for (rows,) in roll_up(summary.name, facts):
+                    is_chosen = index_of_rows(chosen, [rows["edition"], rows["day"]]) >= 0
+                    found[summary.name].append(take_rows(rows, is_chosen))
     for summary in SUMMARIES:
         measures = {name: name for name in summary.measures}
         rows = total(summary.name, *(part(each, **measures) for each in found.pop(summary.name)))

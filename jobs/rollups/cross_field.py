@@ -1,6 +1,7 @@
 """Submissions by the values that they chose in two fields."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -14,13 +15,35 @@ from jobs.rollups.submissions import submissions
 from warehouse.catalogue import SUMMARY
 
 _COLUMNS: Final = SUMMARY["cross_field"].columns
+# Pairs that are counted at once: some 100 MB.
+_PAIRS_AT_ONCE: Final = 1_000_000
+
+
+def in_portions(*versions: Facts, pairs: int = _PAIRS_AT_ONCE) -> Iterator[tuple[Facts, ...]]:
+    """Versions of facts, some sessions after the others, with about so many pairs at once."""
+    chosen = [
+        int_column(facts.answers, "session")[int_column(facts.answers, "paired") != 0]
+        for facts in versions
+    ]
+    sessions, values = np.unique(np.concatenate(chosen), return_counts=True)
+    # A session has at most so many pairs.
+    portion = np.cumsum(values * values // 2) // pairs
+    if not len(portion) or portion[-1] == 0:
+        yield versions
+        return
+    for number in np.unique(portion):
+        own = sessions[portion == number]
+        yield tuple(
+            replace(facts, answers=facts.answers[facts.answers["session"].isin(own)])
+            for facts in versions
+        )
 
 
 def cross_field(facts: Facts) -> DailyRows:
     """Submissions that answered both fields with values that can be aggregated, by both values.
 
     On the submission's day. A pair of fields is counted once, as (smaller id, greater id). Where
-    several values were chosen, every combination counts.
+    several values were chosen, every combination counts of those that count in pairs (`facts/answers.py`).
 
     There are many more pairs than answers, so a pair is one integer: the group key of one answer's
     (edition, day, form, field, value), that of the other's (field, value), and in the last bit
@@ -48,8 +71,8 @@ def cross_field(facts: Facts) -> DailyRows:
 
 
 def _chosen(submitted: Mapping[str, Column], answers: pd.DataFrame) -> Columns:
-    """The chosen values of submissions, sorted by submission and field."""
-    answers = answers[answers["value"] != 0]
+    """The chosen values of submissions that count in pairs, sorted by submission and field."""
+    answers = answers[(answers["value"] != 0) & (answers["paired"] != 0)]
     index = index_of(submitted["session"], int_column(answers, "session"))
     order = np.lexsort((int_column(answers, "field"), index))
     order = order[index[order] >= 0]

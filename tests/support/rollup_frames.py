@@ -40,7 +40,7 @@ _STEP = {
     "step_index": 0,
     "completed_at": NEVER,
 }
-_ANSWER = {"edition": 1, "session": 1, "field": 1, "value": 0, "listed": 0}
+_ANSWER = {"edition": 1, "session": 1, "field": 1, "value": 0, "listed": 0, "paired": 1}
 _ISSUE = {"edition": 1, "session": 1, "discount": 1}
 _ORDER = {
     "edition": 1,

@@ -5,7 +5,8 @@ caller's transaction, the same one that stores the facts they were derived from:
 from facts when a process dies.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,9 @@ from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.daily import group_sum
 from warehouse.daily.packed_rows import pack, unpack
+
+# Stored bytes of packed rows that are in memory at once.
+_BYTES_AT_ONCE: Final = 16 << 20
 
 
 def add(
@@ -26,9 +30,35 @@ def add(
         return
     is_new = pc.is_in(delta["edition"], pa.array(empty, pa.int64()))
     new, others = delta.filter(is_new), delta.filter(pc.invert(is_new))
-    if others.num_rows:
-        others = _with_stored(connection, summary, others)
-    _append(connection, summary, pa.concat_tables([new, others]))
+    written = [new]
+    for portion in _portions(connection, summary, others):
+        written.append(_with_stored(connection, summary, portion))
+        if len(written) > 2:
+            _append(connection, summary, written.pop())
+    _append(connection, summary, pa.concat_tables(written))
+
+
+def _portions(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> Iterator[pa.Table]:
+    """The rows, those of some keys after the others where many lines are stored under them."""
+    key = list(summary.key)
+    if not summary.packed_dims or not delta.num_rows:
+        yield from [delta] if delta.num_rows else []
+        return
+    staged = connection.stage("staged_keys", delta.select(key).group_by(key).aggregate([]))
+    same = " AND ".join(f'd."{name}" = k."{name}"' for name in key)
+    stored = connection.table(
+        f"SELECT {names(summary.key, 'd.')}, LENGTH(d.packed_dims) AS size "
+        f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
+    )
+    portion = np.cumsum(stored["size"].to_numpy()) // _BYTES_AT_ONCE
+    if not stored.num_rows or portion[-1] == 0:
+        yield delta
+        return
+    numbered = stored.drop_columns("size").append_column("portion", pa.array(portion))
+    rows = delta.join(numbered, key, join_type="left outer", use_threads=False)
+    numbers = rows["portion"].fill_null(0)
+    for number in np.unique(numbers.to_numpy()):
+        yield rows.filter(pc.equal(numbers, int(number))).select(list(summary.columns))
 
 
 def _with_stored(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> pa.Table:

@@ -17,6 +17,8 @@ Row = dict[str, Any]
 
 # The source of events that come as such calls: the format in which files have them.
 SOURCE: Final = "segment"
+# The field of a row that the collector took from a page whose origin the write key names.
+ON_OWN_PAGE: Final = "on_own_page"
 
 # Names of events in lower case, without separators between words.
 EVENTS: Final = {

@@ -23,6 +23,14 @@ OTHER_DEVICE: Final = DEVICES.index("other")
 
 AGGREGATABLE_FIELD_TYPES: Final = ("choice", "multi_choice", "scale", "boolean")
 
+# Anyone can send answers to a shop, and a session's pairs of choices grow with their square. So the
+# choices of an answer and the questions of a session have a bound, and those that count in pairs a lower one.
+MOST_CHOICES: Final = 100
+MOST_QUESTIONS: Final = 199
+PAIRED_QUESTIONS: Final = 20
+PAIRED_CHOICES_OF_AN_ANSWER: Final = 20
+PAIRED_CHOICES: Final = 100
+
 # In the order of precedence, which is also the order of the answers (contract 3 and 4).
 ATTRIBUTION_TYPES: Final = ("discount_code", "customer", "visitor", "unattributed")
 BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED = range(4)

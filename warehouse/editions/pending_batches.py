@@ -26,20 +26,22 @@ class Backlog(NamedTuple):
 # The most batches that `pending` returns: of one edition, and of all.
 _MAX_PER_EDITION: Final = 500
 MAX_BATCHES: Final = 50_000
+# What a batch costs in memory, in rows.
+_WEIGHT: Final = "(CASE WHEN p.weight > p.rows THEN p.weight ELSE p.rows END)"
 # The turn of a batch among those of its edition: one turn is the batches that begin within 20,000 rows.
-_TURN: Final = "CAST(SUM(p.rows) OVER earlier - p.rows AS BIGINT) / 20000 AS turn"
+_TURN: Final = f"CAST(SUM({_WEIGHT}) OVER earlier - {_WEIGHT} AS BIGINT) / 20000 AS turn"
 # The rows of `edition_batch` from which editions are compacted.
 _MIN_COMPACTED: Final = 200
 
 _PENDING: Final = """
 FROM (
-  SELECT e.edition, e.rolled_up_at, b.shop_key, b.batch_id, b.rows, b.imported_at,
+  SELECT e.edition, e.rolled_up_at, b.shop_key, b.batch_id, b.rows, b.weight, b.imported_at,
     0 AS attempts, 0 AS failed_at, 0 AS retry_at
   FROM edition e JOIN import_batch b ON b.shop_key = e.shop_key AND b.batch_id > e.applied_through
   WHERE e.edition IN ({editions}) AND NOT EXISTS
     (SELECT 1 FROM edition_batch a WHERE a.edition = e.edition AND a.batch_id = b.batch_id)
   UNION ALL
-  SELECT e.edition, e.rolled_up_at, b.shop_key, b.batch_id, b.rows, b.imported_at,
+  SELECT e.edition, e.rolled_up_at, b.shop_key, b.batch_id, b.rows, b.weight, b.imported_at,
     f.attempts, f.failed_at, f.retry_at
   FROM edition_batch f JOIN edition e ON e.edition = f.edition
   JOIN import_batch b ON b.batch_id = f.batch_id
@@ -103,7 +105,8 @@ def pending(
     started_at: int,
     due: int | None = None,
 ) -> list[Batch]:
-    """The next batches to apply, some thousand at most: `edition, shop_key, batch_id, rows, attempts, turn`.
+    """The next batches to apply, some thousand at most: `edition, shop_key, batch_id, rows, weight, attempts,
+    turn`.
 
     Editions take turns of 20,000 rows, the one that was rolled up longest ago first. So the backlog
     of one shop never delays another, and each of many small shops is worked on once. Batches that
@@ -112,9 +115,9 @@ def pending(
     if not numbers:
         return []
     return connection.table(
-        "SELECT edition, shop_key, batch_id, rows, attempts, turn FROM (SELECT p.edition, p.shop_key, "
-        "p.batch_id, p.rows, p.attempts, p.rolled_up_at, ROW_NUMBER() OVER earlier AS position, "
-        f"{_TURN} {from_pending(sql_list(numbers))} WHERE {_IS_READY} "
+        "SELECT edition, shop_key, batch_id, rows, weight, attempts, turn FROM (SELECT p.edition, "
+        f"p.shop_key, p.batch_id, p.rows, {_WEIGHT} AS weight, p.attempts, p.rolled_up_at, "
+        f"ROW_NUMBER() OVER earlier AS position, {_TURN} {from_pending(sql_list(numbers))} WHERE {_IS_READY} "
         "WINDOW earlier AS (PARTITION BY p.edition ORDER BY p.batch_id)) q "
         f"WHERE position <= {_MAX_PER_EDITION} "
         f"ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {MAX_BATCHES}",
@@ -157,7 +160,7 @@ def applied_batches(connection: ArrowConnection, others: Mapping[int, int]) -> l
     """The batches that editions have applied, as if they were pending for others of their shops (`others`: by
     number)."""
     batches = connection.table(
-        "SELECT e.edition, p.shop_key, p.batch_id, p.rows, 0 AS attempts, "
+        f"SELECT e.edition, p.shop_key, p.batch_id, p.rows, {_WEIGHT} AS weight, 0 AS attempts, "
         f"{_TURN} FROM import_batch p JOIN edition e ON e.shop_key = p.shop_key "
         f"WHERE e.edition IN ({sql_list(others)}) AND {has_applied('e', 'p.batch_id')} "
         "WINDOW earlier AS (PARTITION BY e.edition ORDER BY p.batch_id) "

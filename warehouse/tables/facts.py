@@ -6,7 +6,14 @@ from sqlalchemy import Table
 
 from warehouse.catalogue import MILESTONES
 from warehouse.domain.time import NEVER
-from warehouse.tables.base import index, integer, key, metadata, text, text_key
+from warehouse.tables.base import (
+    index,
+    integer,
+    key,
+    metadata,
+    text,
+    text_key,
+)
 
 NO_MILESTONE: Final = " AND ".join(f"{one.instant} = {NEVER}" for one in MILESTONES)
 """The condition that a form session is in no `daily_funnel`: it has only answers and steps."""
@@ -89,6 +96,8 @@ fact_answer: Final = Table(
     key("session"),
     key("field"),
     text("value"),
+    # How many of its choices, the first ones, count in pairs (`jobs/facts/answers.py`).
+    integer("paired"),
     sqlite_with_rowid=False,
 )
 

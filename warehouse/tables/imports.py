@@ -12,7 +12,17 @@ from sqlalchemy import Column, Table
 
 from warehouse.domain.time import NEVER
 from warehouse.tables.ads import ad_account, ad_spend, exchange_rate
-from warehouse.tables.base import index, integer, is_text, key, metadata, serial_key, text, text_key
+from warehouse.tables.base import (
+    index,
+    integer,
+    is_text,
+    key,
+    metadata,
+    serial_key,
+    small_integer,
+    text,
+    text_key,
+)
 from warehouse.tables.raw import raw_event, raw_order
 from warehouse.tables.shops import form, shop
 
@@ -146,5 +156,7 @@ form_seen: Final = Table(
     # When its name came, 0 where none did; and when the import first named the form.
     integer("named_at"),
     integer("seen_at"),
+    # As in `form`.
+    small_integer("on_own_page"),
     index("import_id"),
 )

@@ -22,6 +22,8 @@ import_batch: Final = Table(
     integer("shop_key"),
     text("kind"),
     integer("rows"),
+    # What they cost in memory, in rows, if that is more: lists count for more than a row.
+    integer("weight"),
     # The events of it that RAW_DAYS removed.
     integer("purged"),
     integer("imported_at"),

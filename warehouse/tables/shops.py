@@ -67,6 +67,8 @@ form: Final = Table(
     integer("first_event_at", NEVER),
     # When the name came with an event, 0 where none did. NEVER: the form was created or imported here.
     integer("named_at", NEVER),
+    # 1: the collector took an event of it from a page whose origin the write key names.
+    small_integer("on_own_page"),
     index("shop_key", "created_at", "form_id"),
 )
 
@@ -138,9 +140,11 @@ form_sighting: Final = Table(
     key("shop_key"),
     text_key("form_id"),
     text("name"),
-    # The path of the page on which it was seen, "" where the call does not say.
+    # The first part of the path of the page on which it was seen, "" where the call does not say.
     text("path"),
     integer("seen_at"),
+    # As in `form`.
+    small_integer("on_own_page"),
 )
 
 # Imports drop the rows of these persons. Only this keyed hash of a person is kept.

@@ -23,7 +23,7 @@ from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
 from warehouse.domain.form_rules import LEFT_OUT, counted_as, parse
 from warehouse.domain.time import iso_millis
-from warehouse.tables import edition, kept_facts, shop
+from warehouse.tables import edition, form_sighting, kept_facts, shop
 from warehouse.tenants.daily_figures import write_figures
 from warehouse.tenants.deletion import UnknownShop
 from warehouse.tenants.raw_rows import Row, kinds_of_rows
@@ -50,6 +50,9 @@ An e-mail address is not in the rows. `email_sha256` has the keyed hash that sta
 installation (`hmac:...`); it is no hash that ad platforms know. An installation with the same HASH_SECRET
 knows the person again in rows that are imported later with the address itself; for another one these are of
 another person.
+
+seen-forms.ndjson.gz, where there is one, has the forms that the collector saw on pages in the last days; an
+import does not need it.
 
 daily/ has the daily figures, for a spreadsheet or a notebook; an import does not need them. Money is in
 minor units of {currency}, `duration` in microseconds; `previous` is the visitor's last active day before
@@ -102,6 +105,7 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
         with whole_or_nothing(file) as partial, zipfile.ZipFile(partial, "w") as archive:
             rules = parse(row["form_rules"])
             rows = _raw(connection, archive, row["shop_key"], shop_id, rules)
+            _seen_forms(connection, archive, row["shop_key"])
             purged_until = _purged_until(connection, row["shop_key"])
             readme = _README.format(
                 shop_id=shop_id,
@@ -137,6 +141,20 @@ def _raw(
             with archive.open(f"{kind}/{kind}.ndjson.gz", "w", force_zip64=True) as member:
                 counts[kind] = _write(member, chain([first], rows))
     return counts
+
+
+def _seen_forms(connection: Connection, archive: zipfile.ZipFile, shop_key: int) -> None:
+    """Write what the collector saw of forms on pages, if it saw any."""
+    seen = form_sighting.c
+    own = select(seen.form_id, seen.name, seen.path, seen.seen_at)
+    own = own.where(seen.shop_key == shop_key).order_by(seen.form_id)
+    rows: list[Row] = [
+        {"form_id": form_id, "name": name, "path": path, "seen_at": iso_millis(seen_at)}
+        for form_id, name, path, seen_at in connection.execute(own)
+    ]
+    if rows:
+        with archive.open("seen-forms.ndjson.gz", "w") as member:
+            _write(member, rows)
 
 
 def _as_counted(kind: str, rows: Iterable[Row], rules: Mapping[str, str]) -> Iterator[Row]:

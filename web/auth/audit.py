@@ -42,6 +42,7 @@ ACTIONS: Final = {
     "form_merged": "Merged a form into another one",
     "form_left_out": "Left a form out",
     "form_counted_again": "Had a form counted again",
+    "forms_forgotten": "Forgot forms with few visitors",
     "pull_set_up": "Set up a pull",
     "shop_deleted": "Deleted a shop",
     "rejects_retried": "Asked to import rejected rows again",

@@ -111,7 +111,7 @@ READ_BY_COLLECTOR: Final = {
     shop: ("shop_key", "shop_id"),
     uncollected: ("shop_key", "reason", "day", "calls"),
     collector: ("host", "seen_at"),
-    form_sighting: ("shop_key", "form_id", "name", "path", "seen_at"),
+    form_sighting: ("shop_key", "form_id", "name", "path", "seen_at", "on_own_page"),
 }
 WRITTEN_BY_COLLECTOR: Final = (uncollected, collector, form_sighting)
 

@@ -184,7 +184,7 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
         )
     # A library for servers names the visitor's user agent in the call, if it knows it.
     agent = request.headers.get("User-Agent", "") if origin else ""
-    reduced = reduce_calls(posted, key, agent, now)
+    reduced = reduce_calls(posted, key, agent, now, on_own_page=key.names(origin or ""))
     shared.warehouse_writer.add(key.shop_key, NO_ID, reduced.outcomes[NO_ID])
     if reduced.lines:
         kept = reduced.outcomes[TAKEN]

@@ -4,7 +4,7 @@ An e-mail address becomes its SHA-256, a user agent the type of a device, and a 
 there was one: none of them reaches the disk. (The import stores the hash under the warehouse's secret, which
 this process does not know.) A row without an id of its visitor or form session is dropped: broken scripts
 send one text as the id of all visitors. Everything else that the import might refuse is passed on, so that
-the shop sees it among its rejects.
+the shop sees it among its rejects; of an answer with too many choices, as much as shows that.
 """
 
 from collections import Counter
@@ -23,8 +23,16 @@ from warehouse.domain.email_hash import hashed_email, names_address, plain_mark
 from warehouse.domain.form_ids import form_id_of
 from warehouse.domain.text_rules import is_no_id
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, from_micros, to_micros
-from warehouse.domain.tracking_calls import SOURCE, Call, Row, event_type, member, row_of
-from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
+from warehouse.domain.tracking_calls import (
+    ON_OWN_PAGE,
+    SOURCE,
+    Call,
+    Row,
+    event_type,
+    member,
+    row_of,
+)
+from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES, MOST_CHOICES
 from warehouse.operations.form_sightings import Sighting
 from warehouse.operations.uncollected import NO_ID
 from web.collector.known_keys import KnownKey
@@ -49,6 +57,8 @@ _MAX_CLOCK_ERROR: Final = 60 * MICROS_PER_SECOND
 # Strangers have the keys of pages. They must not write a shop's history.
 _MAX_AGE_ON_PAGES: Final = 7 * MICROS_PER_DAY
 _NAMES: Final = ("form_name", "step_name")
+# Choices of an answer that are passed on. Some may be one text: 1, "1" and 1.0.
+_PASSED_CHOICES: Final = 4 * MOST_CHOICES
 _NEEDED_IDS: Final = ("visitor_id", "form_session_id")
 # Characters of a user agent that are looked at: each costs hundreds of patterns.
 _MAX_AGENT: Final = 256
@@ -134,9 +144,12 @@ def _decoded(text: bytes) -> Call:
         raise MalformedCalls("An event is not a JSON object in UTF-8; send one.") from None
 
 
-def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int) -> ReducedCalls:
+def reduce_calls(
+    posted: PostedCalls, key: KnownKey, header_agent: str, now: int, *, on_own_page: bool = False
+) -> ReducedCalls:
     """The calls about forms as rows of the key's shop. `header_agent` is the user agent of the request's
-    browser, which counts for calls that name none; `now` the present instant."""
+    browser, which counts for calls that name none; `now` the present instant; `on_own_page`: the key names
+    the origin of the page."""
     outcomes: Counter[str] = Counter()
     lines: list[bytes] = []
     forms: set[int] = set()
@@ -161,6 +174,8 @@ def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int
             row["event_id"] = str(uuid4())
         row["occurred_at"] = _time(call, call.get("sentAt") or posted.sent_at, key, now)
         row["shop_id"] = key.shop_id
+        if on_own_page:
+            row[ON_OWN_PAGE] = True
         lines.append(_LINE.encode(row) + b"\n")
         forms.add(hash((key.shop_id, row.get("form_id"))))
         form_id = row.get("form_id")
@@ -168,7 +183,7 @@ def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int
             own_id = form_id_of(key.shop_id, SOURCE, form_id)
             page = member(context, "page")
             name, path = _short(row.get("form_name")), _short(page.get("path"))
-            sightings[own_id] = Sighting(name, path, now)
+            sightings[own_id] = Sighting(name, _first_part(path), now, on_own_page)
     return ReducedCalls(b"".join(lines), forms, outcomes, sightings)
 
 
@@ -179,6 +194,11 @@ def _short(value: Any) -> str:
         if isinstance(value, str)
         else ""
     )
+
+
+def _first_part(path: str) -> str:
+    """`/account` of `/account/ada/orders`: what follows may name a person."""
+    return "/".join(path.split("/")[:2])
 
 
 _crawlers: dict[str, bool] = {}
@@ -237,7 +257,12 @@ def _answer(row: Row) -> Any:
     value = row["value"]
     if row.get("field_type") not in AGGREGATABLE_FIELD_TYPES:
         return True if value not in ("", []) else None
-    return [_plain(item) for item in value] if isinstance(value, list) else _plain(value)
+    if not isinstance(value, list):
+        return _plain(value)
+    choices = [_plain(item) for item in value]
+    if len(choices) <= _PASSED_CHOICES:
+        return choices
+    return list({(type(item), item): item for item in choices}.values())[:_PASSED_CHOICES]
 
 
 def _time(call: Call, sent_at: Any, key: KnownKey, now: int) -> str:

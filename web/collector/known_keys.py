@@ -24,7 +24,11 @@ class KnownKey(NamedTuple):
     origins: frozenset[str]
 
     def allows(self, origin: str) -> bool:
-        return ANY_ORIGIN in self.origins or origin.lower() in self.origins
+        return ANY_ORIGIN in self.origins or self.names(origin)
+
+    def names(self, origin: str) -> bool:
+        """Whether the key names this origin itself."""
+        return origin.lower() in self.origins - {ANY_ORIGIN}
 
 
 class KnownKeys:

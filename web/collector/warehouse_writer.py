@@ -63,8 +63,9 @@ class WarehouseWriter:
                 if len(self._sighted) >= _MOST_SIGHTINGS:
                     self._sighted.clear()
                 self._sighted[key] = sighting.seen_at
-                if len(self._sightings) < _MOST_SIGHTINGS:
-                    self._sightings[key] = sighting
+                if len(self._sightings) >= _MOST_SIGHTINGS:
+                    del self._sightings[next(iter(self._sightings))]
+                self._sightings[key] = sighting
 
     def close(self) -> None:
         self._ends.set()

@@ -2,12 +2,14 @@
 script asks for again, and what a member makes of one of them: another name, left out, merged into another
 form, and all of that undone."""
 
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
-from flask import flash, redirect, render_template, url_for
+import numpy as np
+from flask import Response, flash, redirect, render_template, request, url_for
 from flask_wtf import FlaskForm
-from wtforms import SelectField
-from wtforms.validators import InputRequired
+from wtforms import IntegerField, SelectField
+from wtforms.validators import InputRequired, NumberRange
 
 from warehouse.daily.reader import read
 from warehouse.domain import text_rules
@@ -19,6 +21,7 @@ from warehouse.settings import REFRESH_MINUTES
 from web.auth.permissions import EDIT_FORMS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
 from web.http.errors import not_found
+from web.http.etags import digest
 from web.pages.forms import RuleField
 from web.pages.page_request import (
     FORM,
@@ -36,6 +39,25 @@ _edits: Final = needs(EDIT_FORMS, "change how forms are counted")
 
 # Days of the line of a form's events.
 _DAYS: Final = 28
+# Forms of a page of the list, and of the list of forms to merge one into.
+_PAGE: Final = 50
+_CHOICES: Final = 500
+# The digits of a number of a page.
+_DIGITS: Final = 9
+# "Fewer visitors than" is this, until somebody changes it; and at most that.
+_FEW: Final = 2
+_MOST_FEW: Final = 1_000_000
+# The token of a button expires after an hour.
+_BUTTONS_WORK: Final = 900 * MICROS_PER_SECOND
+
+
+class ListPage(NamedTuple):
+    """A page of the list: its number of `pages`, the forms before it, and `all` of them."""
+
+    number: int
+    pages: int
+    before: int
+    all: int
 
 
 class RenameForm(FlaskForm):
@@ -46,45 +68,66 @@ class MergeForm(FlaskForm):
     into = SelectField("Counts as", validators=[InputRequired("Choose a form.")])
 
 
-class PressedForm(FlaskForm):
-    """A button."""
+class FewForm(FlaskForm):
+    visitors = IntegerField(
+        "Fewer visitors than", validators=[InputRequired(), NumberRange(2, _MOST_FEW)]
+    )
 
 
 @blueprint.get("")
 @needs(MANAGE_CONNECTIONS, "set up a shop")
-def listed() -> str:
-    """The list alone, for the script of the page of Set up."""
-    return render_template("seen_forms.html", **list_values(member_request()))
+def listed() -> Response:
+    """The list alone, for the script of the page of Set up; a 304 where it is the one that the script has."""
+    page = member_request()
+    values = list_values(page)
+    # The buttons of a list that stays the same are to work, too.
+    tag = digest(values, page.now // _BUTTONS_WORK, page.member.permissions)
+    response = Response()
+    response.set_etag(tag)
+    if not request.if_none_match.contains(tag):
+        response.set_data(render_template("seen_forms.html", **values, ago=ago_of(page)))
+    response.make_conditional(request)
+    return response
+
+
+def ago_of(page: MemberRequest) -> Callable[[int], str]:
+    """How the list says how long ago an instant was."""
+    return lambda instant: _ago(page.now - instant)
 
 
 def list_values(page: MemberRequest) -> dict[str, Any]:
-    """The values of the template of the list."""
-    forms = seen_forms.list_seen(page.connection, page.member.shop_key)
+    """What the list says, but for how long ago forms were seen; of its page that the address names."""
+    shop_key = page.member.shop_key
+    all = seen_forms.count_seen(page.connection, shop_key)
+    pages = max(1, -(-all // _PAGE))
+    text = request.args.get("page", "1")
+    number = min(max(int(text), 1), pages) if text.isdecimal() and len(text) < _DIGITS else 1
+    forms = seen_forms.list_seen(page.connection, shop_key, (number - 1) * _PAGE, _PAGE)
+    into = {form.counts_for for form in forms if form.rule is not None}
     return {
         "forms": forms,
-        "form_names": {form.form_id: form.name for form in forms},
-        "events_by_day": _events_by_day(page),
+        "form_names": seen_forms.names_of(page.connection, shop_key, into),
+        "events_by_day": _events_by_day(page, forms),
         "days": _DAYS,
-        "recomputing": recomputing.read(page.connection, page.member.shop_key),
+        "recomputing": recomputing.read(page.connection, shop_key),
         "refresh_minutes": REFRESH_MINUTES.get(),
-        "button": PressedForm(),
-        "ago": lambda instant: _ago(page.now - instant),
+        "list_page": ListPage(number, pages, (number - 1) * _PAGE, all),
+        "few": _FEW,
     }
 
 
-def _events_by_day(page: MemberRequest) -> dict[str, list[int]]:
-    """The events of the last days of each form that counts, by its id."""
+def _events_by_day(page: MemberRequest, forms: Sequence[SeenForm]) -> dict[str, list[int]]:
+    """The events of the last days of each of these forms that counts, by its id."""
     shop = find_shop(page.connection, page.member.shop_key)
     last = local_day(page.now, shop.timezone)
     sums = read(
         page.connection, "all_forms", shop.edition, last - _DAYS + 1, last, by=("form", "day")
-    ).columns
-    ids = {text_id(form.form_id): form.form_id for form in _forms(page)}
+    )
+    ids = {text_id(form.form_id): form.form_id for form in forms}
     found: dict[str, list[int]] = {form_id: [0] * _DAYS for form_id in ids.values()}
-    rows = zip(*(sums[name].tolist() for name in ("form", "day", "events")), strict=True)
-    for form, day, events in rows:
-        if form in ids:
-            found[ids[form]][day - last + _DAYS - 1] = events
+    own = sums.at(np.flatnonzero(np.isin(sums["form"], list(ids))))
+    for row in own.rows():
+        found[ids[row["form"]]][row["day"] - last + _DAYS - 1] = row["events"]
     return found
 
 
@@ -97,16 +140,36 @@ def _ago(micros: int) -> str:
     return f"{seconds} s ago"
 
 
-def _forms(page: MemberRequest) -> list[SeenForm]:
-    return seen_forms.list_seen(page.connection, page.member.shop_key)
-
-
 def _own(form_id: str) -> SeenForm:
     """A form that was seen in the member's shop. Raises the 404 for any other."""
-    for form in _forms(member_request()):
-        if form.form_id == form_id:
-            return form
-    raise not_found()
+    page = member_request()
+    form = seen_forms.find_seen(page.connection, page.member.shop_key, form_id)
+    if form is None:
+        raise not_found()
+    return form
+
+
+@blueprint.post("/forget-few")
+@_edits
+def forget_few() -> Any:
+    """Forget the forms with few visitors in the figures."""
+    form = FewForm()
+    if not form.validate_on_submit():
+        flash(f"Give a number of visitors from 2 to {_MOST_FEW}.", "problem")
+        return _to_list()
+    fewer = int(form.visitors.data)
+    with change() as page:
+        shop = find_shop(page.connection, page.member.shop_key)
+        visitors = seen_forms.visitors_by_form(page.connection, shop.edition)
+        count = seen_forms.forget_few(
+            page.connection, page.member.shop_key, visitors, fewer, page.now
+        )
+        page.record("forms_forgotten", f"{count} with fewer than {fewer} visitors")
+    flash(
+        f"Forms with fewer than {fewer} visitors: {count} are forgotten. Their events still count for the "
+        "shop. A form comes back with its next event."
+    )
+    return _to_list()
 
 
 @blueprint.route("/<form_id>/name", methods=FORM)
@@ -131,9 +194,9 @@ def rename(form_id: str) -> Any:
 @_edits
 def merge(form_id: str) -> Any:
     own = _own(form_id)
-    others = [
-        form for form in _forms(member_request()) if form.rule is None and form.form_id != form_id
-    ]
+    page = member_request()
+    listed = seen_forms.list_seen(page.connection, page.member.shop_key, count=_CHOICES)
+    others = [form for form in listed if form.rule is None and form.form_id != form_id]
     form = MergeForm()
     form.into.choices = [(other.form_id, _label(other)) for other in others]
     if not form.validate_on_submit():

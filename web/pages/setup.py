@@ -88,6 +88,7 @@ def show() -> Response:
         reload_seconds=_RELOAD_SECONDS if reloads else None,
         now=page.now,
         **seen_forms.list_values(page),
+        ago=seen_forms.ago_of(page),
     )
     # With the address: a browser does not load a page again whose address ends with a place on it.
     refresh = f"{_RELOAD_SECONDS}; url={url_for('setup.show')}"

@@ -32,6 +32,11 @@ FORGOTTEN: Final = "forgotten"
 _SAMPLE: Final = 64
 _RANDOM: Final = np.random.default_rng()
 
+# Between two entries of a list, in its column: choices of an answer, codes of an order.
+_BETWEEN_ENTRIES: Final = {"value": '","', "codes": "],["}
+# So many take as much memory as a row.
+_ENTRIES_OF_A_ROW: Final = 4
+
 # Shop, batch, rows.
 Batches = list[tuple[int, int, int]]
 
@@ -153,16 +158,27 @@ def _new_batches(connection: ArrowConnection, kind: str, rows: pa.Table, import_
     shops = rows["shop_key"].value_counts()
     counts = dict(zip(shops.field(0).to_pylist(), shops.field(1).to_pylist(), strict=True))
     connection.keep_shops(sql_list(counts))
-    listed = ", ".join(f"({shop}, {count})" for shop, count in counts.items())
+    weights = _weights(rows)
+    listed = ", ".join(f"({shop}, {count}, {weights[shop]})" for shop, count in counts.items())
     made = connection.table(
-        "INSERT INTO import_batch (shop_key, kind, rows, imported_at, import_id) "
-        f"SELECT column1, $1, column2, $2, $3 FROM (VALUES {listed}) s "
+        "INSERT INTO import_batch (shop_key, kind, rows, weight, imported_at, import_id) "
+        f"SELECT column1, $1, column2, column3, $2, $3 FROM (VALUES {listed}) s "
         "RETURNING shop_key, batch_id",
         kind,
         now_micros(),
         import_id,
     ).to_pylist()
     return [(row["shop_key"], row["batch_id"], counts[row["shop_key"]]) for row in made]
+
+
+def _weights(rows: pa.Table) -> dict[int, int]:
+    """What the rows of each shop cost a rollup in memory, in rows: each of some entries of a list is one."""
+    lists = next(name for name in _BETWEEN_ENTRIES if name in rows.column_names)
+    entries = pc.count_substring(rows[lists], _BETWEEN_ENTRIES[lists])
+    cost = pc.add(1, pc.divide(entries, _ENTRIES_OF_A_ROW))
+    sums = pa.table({"shop": rows["shop_key"], "cost": cost}).group_by("shop")
+    found = sums.aggregate([("cost", "sum")])
+    return dict(zip(found["shop"].to_pylist(), found["cost_sum"].to_pylist(), strict=True))
 
 
 def _with_batches(rows: pa.Table, batches: Batches) -> pa.Table:

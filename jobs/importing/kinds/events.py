@@ -12,6 +12,7 @@ from jobs.importing.kinds.base import Kind, Written
 from jobs.importing.kinds.seen_forms import (
     FORM_ID,
     FORM_NAME,
+    ON_OWN_PAGE,
     SOURCE,
     events_of,
     read_form_ids,
@@ -43,6 +44,7 @@ from warehouse.domain.vocabulary import (
     ANSWER,
     DEVICES,
     EVENT_TYPES,
+    MOST_QUESTIONS,
     OTHER_DEVICE,
     STEP_COMPLETE,
     STEP_VIEW,
@@ -81,6 +83,7 @@ class EventsKind(Kind):
         FORM_ID,
         SOURCE,
         FORM_NAME,
+        ON_OWN_PAGE,
         Field("form_session_id", SENT_ID, "one showing of the form to one visitor", required=True),
         Field("visitor_id", SENT_ID, "the browser or device", required=True),
         Field("type", TYPE, "what happened", required=True),
@@ -118,7 +121,9 @@ class EventsKind(Kind):
         for field in of_steps:
             read[field.name] = columns.read(field, needed=of_step)
             columns.refuse(of_step & columns.missing(field.name), f"{field.name}: missing")
-        return pa.table(read | self._answer(columns, types == ANSWER))
+        events = pa.table(read | self._answer(columns, types == ANSWER))
+        _refuse_many_questions(columns, events)
+        return events
 
     def _answer(self, columns: ChunkColumns, is_answer: Flags) -> dict[str, Any]:
         """Field, type and value of the answers; empty for all other events, of which nobody looks at them."""
@@ -168,10 +173,32 @@ class EventsKind(Kind):
         return row if is_kept or not answers.is_answer(value) else row | {"value": HIDDEN}
 
 
+def _refuse_many_questions(columns: ChunkColumns, events: pa.Table) -> None:
+    """Refuse the answers to questions beyond the first MOST_QUESTIONS of a form session in this chunk, by
+    code point. Figures have none of them, in whichever chunks they come (`jobs/facts/answers.py`)."""
+    is_answer = pc.not_equal(events["field_id"], "").combine_chunks()
+    rows = np.flatnonzero(is_answer.to_numpy(zero_copy_only=False) & columns.accepted())
+    answers = events.select([*_SESSION, "field_id"]).take(pa.array(rows))
+    counts = answers["form_session_id"].value_counts()
+    large = counts.filter(pc.greater(counts.field("counts"), MOST_QUESTIONS)).field("values")
+    if not len(large):
+        return
+    is_large = pc.is_in(answers["form_session_id"], large).to_numpy()
+    questions: dict[tuple[Any, ...], dict[str, list[int]]] = {}
+    for row, answer in zip(rows[is_large], answers.filter(is_large).to_pylist(), strict=True):
+        *session, question = answer.values()
+        questions.setdefault(tuple(session), {}).setdefault(question, []).append(row)
+    for of_session in questions.values():
+        for question in sorted(of_session)[MOST_QUESTIONS:]:
+            reason = f"beyond the first {MOST_QUESTIONS} questions of its form session"
+            columns.refuse(of_session[question], f"field_id: {reason}")
+
+
 _OF_STEP: Final = ("step_id", "step_index")
+_SESSION: Final = ("shop_key", "form_id", "form_session_id")
 _OF_ANSWER: Final = ("field_id", "field_type", "value")
 _READ_TOGETHER: Final = {
-    *(SHOP_ID.name, FORM_ID.name, SOURCE.name, FORM_NAME.name),
+    *(SHOP_ID.name, FORM_ID.name, SOURCE.name, FORM_NAME.name, ON_OWN_PAGE.name),
     *(*_OF_ANSWER, "email", "email_sha256"),
 }
 

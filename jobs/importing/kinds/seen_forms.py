@@ -5,9 +5,10 @@ A form stands under the id that `form_id_of` makes of its id there. Its name is 
 event, else its id; a row of kind `forms` with our id, and a form that was created here, stand above both.
 
 Anyone can send events to a shop, and state any time in them. So forms that are only seen do not count for the
-quota of the API (`web/api/form_quota.py`), and have a bound of their own: the first FORMS_PER_SHOP forms that
-come with such events become known, and stay so. They come in the order of their arrival, and so do their
-names: no stated time puts a stranger's form before others.
+quota of the API (`web/api/form_quota.py`), and have places of their own: FORMS_PER_SHOP for those that the
+collector took from pages of the shop, and as many for others. While there are places, forms become known in
+the order of their arrival; afterwards the places go to those that have visitors (`form_places.py`). Names
+come in the order of their arrival, too: no stated time puts a stranger's before others.
 """
 
 from dataclasses import replace
@@ -17,20 +18,22 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.importing.kinds import form_places
 from jobs.importing.kinds.append_only import Inserted
 from jobs.importing.kinds.base import Written
 from jobs.importing.shops import SHOP_ID
 from jobs.importing.values.columns import ChunkColumns
-from jobs.importing.values.fields import ID, INSTANT, NAME, UUID, Field
+from jobs.importing.values.fields import FLAG, ID, INSTANT, NAME, UUID, Field
 from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
+from warehouse.domain import tracking_calls
 from warehouse.domain.form_ids import form_id_of, is_uuid
 from warehouse.domain.time import EARLIEST, NEVER
 from warehouse.domain.tracking_calls import SOURCE as TRACKING_CALLS
 from warehouse.editions.editions import next_version
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations.imports import NO_IMPORT
-from warehouse.operations.seen_forms import BY_MEMBER
+from warehouse.operations.seen_forms import BY_MEMBER, full_shops
 from warehouse.settings import FORMS_PER_SHOP
 from warehouse.tables import form, form_seen
 
@@ -42,6 +45,9 @@ SOURCE: Final = Field(
     f"`{TRACKING_CALLS}`: of a tracking call; `form_id` is then the id that the call gives",
 )
 FORM_NAME: Final = Field("form_name", NAME, "the form's name there, with `source`")
+ON_OWN_PAGE: Final = Field(
+    tracking_calls.ON_OWN_PAGE, FLAG, "the write key names the origin of the page; with `source`"
+)
 FIRST_EVENT_AT: Final = Field(
     "first_event_at", INSTANT, "the row says what events told of the form: their first"
 )
@@ -55,14 +61,17 @@ SEEN_FIELDS: Final = (
 )
 # Besides the columns of events.
 _HAS_SOURCE: Final = "has_source"
-_MORE: Final = ("source", "source_id", "form_name", _HAS_SOURCE)
+_MORE: Final = ("source", "source_id", "form_name", ON_OWN_PAGE.name, _HAS_SOURCE)
 
 _COLUMNS: Final = (
     *("shop_key", "form_id", "name", "source", "source_id", "first_event_at", "named_at"),
+    ON_OWN_PAGE.name,
 )
 # When an import first named the form: besides the columns of `form`.
 _TOLD_COLUMNS: Final = (*_COLUMNS, "seen_at")
+_NOT_SEEN: Final = {"first_event_at": NEVER, "seen_at": NEVER, "on_own_page": 0}
 _STAGED: Final = "seen_form"
+_CHOSEN: Final = "chosen_form"
 # A name that only events have which were there before: each that comes is later.
 _REPEATED: Final = EARLIEST
 # No event replaces the name of a row of kind `forms`, or of a form that was created here.
@@ -72,14 +81,15 @@ _HAS_LATER_NAME: Final = (
 )
 _TELLS_MORE: Final = (
     "s.first_event_at < f.first_event_at OR s.source_id <> f.source_id OR "
-    + _HAS_LATER_NAME.format(new="s", old="f")
+    "s.on_own_page > f.on_own_page OR " + _HAS_LATER_NAME.format(new="s", old="f")
 )
 _LATER: Final = _HAS_LATER_NAME.format(new="excluded", old="form")
 _LATER_SEEN: Final = _HAS_LATER_NAME.format(new="excluded", old="form_seen")
 # The form that some rows of `form_seen` tell together.
 _TOLD: Final = (
-    "SELECT shop_key, form_id, name, source, source_id, first AS first_event_at, named_at, came AS seen_at "
-    "FROM (SELECT form_seen.*, MIN(first_event_at) OVER form AS first, MIN(seen_at) OVER form AS came, "
+    "SELECT shop_key, form_id, name, source, source_id, first AS first_event_at, named_at, "
+    "own AS on_own_page, came AS seen_at FROM (SELECT form_seen.*, MAX(on_own_page) OVER form AS own, "
+    "MIN(first_event_at) OVER form AS first, MIN(seen_at) OVER form AS came, "
     "ROW_NUMBER() OVER (PARTITION BY shop_key, form_id ORDER BY named_at DESC, name DESC, import_id) "
     "AS position FROM form_seen WHERE {} WINDOW form AS (PARTITION BY shop_key, form_id)) q "
     "WHERE position = 1"
@@ -123,6 +133,7 @@ def read_form_ids(columns: ChunkColumns) -> dict[str, pa.Array]:
         "source": pc.if_else(is_foreign, TRACKING_CALLS, ""),
         "source_id": pc.if_else(is_foreign, foreign, ""),
         FORM_NAME.name: columns.read(FORM_NAME, only=has_source),
+        ON_OWN_PAGE.name: columns.read(ON_OWN_PAGE, only=has_source),
         _HAS_SOURCE: pa.array(has_source),
     }
 
@@ -166,15 +177,19 @@ def _named_by(rows: pa.Table, are_new: pa.Array, now: int) -> pa.Table:
         "place", pa.array(range(len(rows)))
     )
     counted = placed.group_by(list(key)).aggregate(
-        [("occurred_at", "min"), ("occurred_at", "max"), ("place", "min")]
+        [
+            *(("occurred_at", "min"), ("occurred_at", "max"), ("place", "min")),
+            (ON_OWN_PAGE.name, "max"),
+        ]
     )
     forms: dict[tuple[int, str], dict[str, Any]] = {}
     last_names: dict[tuple[int, str], tuple[bool, int, str]] = {}
     for row in counted.to_pylist():
         own_key = row["shop_key"], row["form_id"]
-        seen = forms.setdefault(own_key, row | {"first_event_at": NEVER, "seen_at": NEVER})
+        seen = forms.setdefault(own_key, row | _NOT_SEEN)
         seen["first_event_at"] = min(seen["first_event_at"], row["occurred_at_min"])
         seen["seen_at"] = min(seen["seen_at"], now + row["place_min"])
+        seen["on_own_page"] = max(seen["on_own_page"], row["on_own_page_max"])
         if row["form_name"]:
             named = row["is_new"], row["occurred_at_max"], row["form_name"]
             last_names[own_key] = max(named, last_names.get(own_key, named))
@@ -196,7 +211,8 @@ def see(connection: ArrowConnection, forms: pa.Table, import_id: int) -> None:
         f"name = CASE WHEN {_LATER_SEEN} THEN excluded.name ELSE form_seen.name END, "
         f"named_at = CASE WHEN {_LATER_SEEN} THEN excluded.named_at ELSE form_seen.named_at END, "
         "first_event_at = CASE WHEN excluded.first_event_at < form_seen.first_event_at "
-        "THEN excluded.first_event_at ELSE form_seen.first_event_at END",
+        "THEN excluded.first_event_at ELSE form_seen.first_event_at END, on_own_page = "
+        "CASE WHEN excluded.on_own_page = 1 THEN 1 ELSE form_seen.on_own_page END",
         import_id,
     )
     # Hardly any shop has news: one look at all of them, in place of one at each.
@@ -298,21 +314,58 @@ def forget(connection: ArrowConnection, expired: str) -> None:
 
 
 def _make_known(connection: ArrowConnection, shop_key: int) -> None:
-    """Store what the staged forms of a shop tell that is not stored; new forms while there are places."""
-    places = (
-        f"{FORMS_PER_SHOP.get()} - "
-        f"(SELECT COUNT(*) FROM form WHERE shop_key = $1 AND first_event_at < {NEVER})"
+    """Store what the staged forms of a shop tell that is not stored; new forms while there are places, and
+    then those to which others give way."""
+    # Each is counted once: a subquery that names `s` would be for each row.
+    taken = " ".join(
+        f"WHEN {own} THEN (SELECT COUNT(*) FROM form WHERE shop_key = $1 "
+        f"AND first_event_at < {NEVER} AND on_own_page = {own})"
+        for own in (0, 1)
     )
+    places = f"{FORMS_PER_SHOP.get()} - CASE s.on_own_page {taken} END"
     news = (
         "FROM (SELECT s.*, f.form_id AS known, ROW_NUMBER() OVER "
-        "(PARTITION BY f.form_id IS NULL ORDER BY s.seen_at, s.form_id) AS position "
+        "(PARTITION BY f.form_id IS NULL, s.on_own_page ORDER BY s.seen_at, s.form_id) AS position "
         f"FROM {_STAGED} s LEFT JOIN form f ON f.shop_key = s.shop_key AND f.form_id = s.form_id "
         f"WHERE s.shop_key = $1 AND (f.form_id IS NULL OR {_TELLS_MORE})) s "
         f"WHERE known IS NOT NULL OR position <= {places}"
     )
-    if not connection.value(f"SELECT COUNT(*) {news}", shop_key):
-        return
+    if connection.value(f"SELECT COUNT(*) {news}", shop_key):
+        connection.lock_rows("shop", "shop_key", "shop_key = $1", shop_key)
+        _store(connection, shop_key, news)
+    is_known = "SELECT 1 FROM form f WHERE f.shop_key = s.shop_key AND f.form_id = s.form_id"
+    rest = f"SELECT 1 FROM {_STAGED} s WHERE s.shop_key = $1 AND NOT EXISTS ({is_known}) LIMIT 1"
+    if connection.value(rest, shop_key):
+        share_out(connection, shop_key)
+
+
+def share_out(connection: ArrowConnection, shop_key: int) -> None:
+    """Give the places of a shop to the forms that are to have them. The caller commits."""
     connection.lock_rows("shop", "shop_key", "shop_key = $1", shop_key)
+    moves = form_places.decide(connection, shop_key, FORMS_PER_SHOP.get())
+    if not moves.come:
+        return
+    gone = connection.stage(_CHOSEN, pa.table({"form_id": pa.array(moves.go, pa.string())}))
+    connection.execute(
+        f"DELETE FROM form WHERE shop_key = $1 AND form_id IN (SELECT form_id FROM {gone})",
+        shop_key,
+    )
+    come = connection.stage(_CHOSEN, pa.table({"form_id": pa.array(moves.come, pa.string())}))
+    own = f"shop_key = $1 AND form_id IN (SELECT form_id FROM {come})"
+    told = connection.rows_of(form_seen, _TOLD.format(own), shop_key)
+    staged = connection.stage(_CHOSEN, told)
+    _store(connection, shop_key, f"FROM {staged} s WHERE s.shop_key = $1")
+
+
+def share_out_again(connection: ArrowConnection) -> None:
+    """Give the places of each shop that has none left, as its figures are now. Commits."""
+    for shop_key in full_shops(connection):
+        share_out(connection, shop_key)
+        connection.commit()
+
+
+def _store(connection: ArrowConnection, shop_key: int, news: str) -> None:
+    """Store forms; `news`: FROM and WHERE of them (`s`, columns _COLUMNS)."""
     connection.execute(
         f"INSERT INTO form ({names(_COLUMNS)}, status, created_at, updated_at) "
         f"SELECT {names(_COLUMNS, 's.')}, 'published', s.first_event_at, s.first_event_at {news} "
@@ -322,6 +375,7 @@ def _make_known(connection: ArrowConnection, shop_key: int) -> None:
         f"named_at = CASE WHEN {_LATER} THEN excluded.named_at ELSE form.named_at END, "
         f"first_event_at = CASE WHEN {_EARLIER} THEN excluded.first_event_at "
         "ELSE form.first_event_at END, "
+        "on_own_page = CASE WHEN excluded.on_own_page = 1 THEN 1 ELSE form.on_own_page END, "
         f"created_at = CASE WHEN {_EARLIER} AND form.named_at < {NEVER} "
         "THEN excluded.first_event_at ELSE form.created_at END, "
         f"updated_at = CASE WHEN {_EARLIER} AND form.named_at < {NEVER} AND form.draft_schema = '' "
@@ -336,14 +390,18 @@ def _make_known(connection: ArrowConnection, shop_key: int) -> None:
 def see_told(connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
     """Store rows of kind `forms` with SEEN_FIELDS, the last of each form, and the drafts that people made of
     such forms. The caller holds the lock of the table and commits."""
-    before, now = _known(connection), connection.now_micros()
+    now = connection.now_micros()
     last = {(row["shop_key"], row["form_id"]): row for row in rows.to_pylist()}
-    told = [row | {"seen_at": now + place} for place, row in enumerate(last.values())]
-    see(connection, pa.Table.from_pylist(told, schema_of(form_seen, _TOLD_COLUMNS)), import_id)
+    told = [row | {"seen_at": now + n, "on_own_page": 0} for n, row in enumerate(last.values())]
+    forms = pa.Table.from_pylist(told, schema_of(form_seen, _TOLD_COLUMNS))
+    own = connection.stage(_CHOSEN, forms.select(["shop_key", "form_id"]))
+    known = f"SELECT COUNT(*) FROM {own} s JOIN form f USING (shop_key, form_id)"
+    before = connection.value(known)
+    see(connection, forms, import_id)
+    new = connection.value(known) - before
     for key, row in last.items():
         if row["has_draft"]:
             _draft(connection, key, row)
-    new = _known(connection) - before
     return Written(new, rows.num_rows - new)
 
 
@@ -362,7 +420,3 @@ def _draft(connection: ArrowConnection, key: tuple[int, str], row: dict[str, Any
         row["draft_schema"],
         row["first_event_at"] if row["updated_at"] is None else row["updated_at"],
     )
-
-
-def _known(connection: ArrowConnection) -> int:
-    return int(connection.value("SELECT COUNT(*) FROM form"))

@@ -10,7 +10,7 @@ from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.numbers import is_number, number_text
 from warehouse.domain.json_values import read_float
 from warehouse.domain.text_rules import HAS_NUL
-from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
+from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES, MOST_CHOICES
 
 MAX_ANSWER: Final = 1_000
 # Reasons never quote an answer: it may be free text.
@@ -49,11 +49,13 @@ def _is_present(value: Any) -> bool:
 
 def answer_json(value: Any, hash_text: HashText) -> str:
     """The value of an aggregatable answer as raw_event holds it: the JSON of a text, or of the
-    distinct texts of a list by code point. `hash_text` hashes a text that is an e-mail address. Raises
-    InvalidValue."""
+    distinct texts of a list by code point, at most MOST_CHOICES. `hash_text` hashes a text that is an e-mail
+    address. Raises InvalidValue."""
     if not isinstance(value, (list, tuple)):
         return orjson.dumps(hash_text(as_text(value))).decode()
     texts = {hash_text(as_text(item)) for item in value if _is_present(item)}
+    if len(texts) > MOST_CHOICES:
+        raise InvalidValue(f"{len(texts)} choices; an answer has at most {MOST_CHOICES}")
     return orjson.dumps(sorted(texts)).decode()
 
 

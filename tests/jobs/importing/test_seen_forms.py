@@ -57,6 +57,7 @@ def test_a_form_is_known_from_its_first_event(warehouse: Warehouse) -> None:
     named = {form_id for form_id, row in rows.items() if row.pop("named_at")}
     assert named == {ours("popup-1")}
     plain = {"shop_key": 1, "status": "published", "schema": "", "draft_schema": ""}
+    plain |= {"on_own_page": 0}
     assert rows == {
         form_id: {
             **plain,

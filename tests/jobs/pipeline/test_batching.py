@@ -10,7 +10,14 @@ from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 def batches(rows: list[int]) -> list[Batch]:
     """Batches of one edition, each a turn of its own."""
     return [
-        {"edition": 1, "shop_key": 1, "batch_id": number, "rows": count, "turn": number}
+        {
+            "edition": 1,
+            "shop_key": 1,
+            "batch_id": number,
+            "rows": 1,
+            "weight": count,
+            "turn": number,
+        }
         for number, count in enumerate(rows)
     ]
 

@@ -19,6 +19,17 @@ def values(session: Session, field: str) -> tuple[str, ...]:
     return answer.values or () if answer else ()
 
 
+def paired(session: Session) -> dict[str, tuple[str, ...]]:
+    """11: "of a session only the first 20 questions with such answers count, of an answer its first 20
+    values, and of all these the first 100: in the order of the field ids, then of the values, by code
+    point"."""
+    fields = [field for field in sorted(session.answers) if values(session, field)][:20]
+    choices = [(field, value) for field in fields for value in sorted(values(session, field))[:20]]
+    return {
+        field: tuple(value for other, value in choices[:100] if other == field) for field in fields
+    }
+
+
 @answers("/v1/forms/{id}/cross-field")
 def cross_field(state: State, question: Question) -> Any:
     """11: "for submissions in the range that answered both fields"; "Several choices: each
@@ -27,7 +38,8 @@ def cross_field(state: State, question: Question) -> Any:
     field_a, field_b = question.params["fieldA"], question.params["fieldB"]
     cells: Cells = {}
     for session in state.submitted(state.of_form(question.form_id), question):
-        for pair in product(values(session, field_a), values(session, field_b)):
+        choices = paired(session)
+        for pair in product(choices.get(field_a, ()), choices.get(field_b, ())):
             cells.setdefault(pair, []).append(session)
     of_a: dict[str, int] = {}
     of_b: dict[str, int] = {}

@@ -75,10 +75,15 @@ def session_of(events: list[Event]) -> Session:
         customer=customers[-1] if customers else None,
         email=emails[-1] if emails else None,
         steps=steps_of(events),
-        answers={e.field_id: e.answer for e in events if e.field_id and e.answer},
+        answers=first_questions({e.field_id: e.answer for e in events if e.field_id and e.answer}),
         codes=frozenset(e.code for e in events if e.code),
         discount_ids=frozenset(e.discount_id for e in events if e.discount_id and not e.code),
     )
+
+
+def first_questions(answers: dict[str, Answer]) -> dict[str, Answer]:
+    """Section 2: "of a form session the first 199 questions count, by code point of their ids"."""
+    return {field: answers[field] for field in sorted(answers)[:199]}
 
 
 def steps_of(events: list[Event]) -> dict[str, Step]:

@@ -88,7 +88,12 @@ def test_rows_of_empty_editions_and_of_others_are_added_together(warehouse_url: 
         assert rows.to_pylist() == [{"edition": 1, "orders": 5}, {"edition": 2, "orders": 1}]
 
 
-def test_packed_rows_are_added_to_and_summed_by_a_packed_dimension(warehouse_url: str) -> None:
+@pytest.mark.parametrize("at_once", [1 << 20, 1])
+def test_packed_rows_are_added_to_and_summed_by_a_packed_dimension(
+    warehouse_url: str, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """Also where the stored ones are read a key after the other."""
+    monkeypatch.setattr(writer, "_BYTES_AT_ONCE", at_once)
     # edition, day, utm, submissions
     add(warehouse_url, "utm_submission", (1, 7, 5, 10), (1, 7, 6, 1), (1, 8, 5, 2))
     add(warehouse_url, "utm_submission", (1, 7, 5, 1), (1, 7, 6, -1), (1, 9, 7, 4))

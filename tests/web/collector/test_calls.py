@@ -263,3 +263,27 @@ def test_members_of_unexpected_types(odd: Any) -> None:
     assert told["type"] == "view"
     inner = dict.fromkeys(("campaign", "traits", "device", "userAgent"), odd)
     reduced(call(dict.fromkeys(("email", "value", "field_type", "form_id"), odd), context=inner))
+
+
+def test_an_answer_with_too_many_choices_is_passed_on_in_part() -> None:
+    """As much as shows the import that they are too many; whatever has as many is passed on as it is."""
+
+    def value(choices: list[Any]) -> Any:
+        properties = {"field_id": "q", "field_type": "multi_choice", "value": choices}
+        return line(properties, event="Form Question Answered")["value"]
+
+    assert value([*range(100)] * 4) == [*range(100)] * 4
+    many = value([*map(str, range(3000))])
+    assert many == [*map(str, range(calls._PASSED_CHOICES))]
+    # A number, a text and a boolean are three choices, of which two are one text.
+    assert value([1, "1", True] * 200) == [1, "1", True]
+
+
+def test_a_row_says_that_the_key_names_its_page() -> None:
+    body = json.dumps({"batch": [call({"form_id": "f"}, context={"page": {"path": "/a/ada/b"}})]})
+    for own, said in ((True, {"on_own_page": True}), (False, {})):
+        found = reduce_calls(read_batch(body.encode()), OF_PAGES, "", NOW, on_own_page=own)
+        row = json.loads(found.lines)
+        assert {name: row[name] for name in row.keys() & {"on_own_page"}} == said
+        (sighting,) = found.sightings.values()
+        assert (sighting.path, sighting.on_own_page) == ("/a", own)

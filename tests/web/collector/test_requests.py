@@ -251,6 +251,14 @@ def test_origins(
     of_all = new_write_key(engine, shop.shop_id, "*")
     wait_until(lambda: shared.keys.find(of_all))
     assert sent(of_all, "https://evil.example") == (200, "https://evil.example")
+    # A key for all pages names none, and what comes without an origin may come from anywhere.
+    named = {of_all: False, write_key: True, of_servers: False}
+    for key, is_named in named.items():
+        known = shared.keys.find(key)
+        assert known
+        assert known.names(ORIGIN) == is_named
+        assert not known.names("")
+        assert not known.names("*")
 
 
 def test_a_browser_asks_before_it_sends(collector: FlaskClient) -> None:

@@ -68,12 +68,73 @@ def test_a_form_is_listed_before_its_first_import(
 def test_a_shop_has_a_bounded_number_of_sightings(
     browser: Browser, shop: ShopBuilder, engine: Engine, clock: Clock
 ) -> None:
-    for number in range(form_sightings.MOST_FORMS + 3):
-        see(engine, shop, f"form-{number:03}", Sighting("", "", clock.now))
-    see(engine, shop, "form-000", Sighting("Still told", "", clock.now))
+    """The one seen longest ago gives way. Those of the shop's own pages have places of their own."""
+    most, second = form_sightings.MOST_FORMS, MICROS_PER_SECOND
+    with writing(engine) as connection:
+        seen = {
+            (shop.key, f"form-{number:03}"): Sighting("", "", clock.now + number * second)
+            for number in range(most + 3)
+        }
+        own = {(shop.key, "own"): Sighting("Our own", "", clock.now - second, on_own_page=True)}
+        form_sightings.see(connection, seen | own)
+    see(engine, shop, "form-000", Sighting("Seen again", "", clock.now + 1000 * second))
     page = browser.signed_in().get("/setup/forms").get_data(as_text=True)
-    assert page.count("data-seen-form") == form_sightings.MOST_FORMS
-    assert "Still told" in page
+    assert page.count("data-seen-form") == 50
+    assert "Forms 1 to 50 of 201" in page
+    listed = re.findall(r'data-seen-form="([^"]*)"', page)
+    assert listed[:3] == ["own", "form-000", f"form-{most + 2:03}"]
+    last = browser.get("/setup/forms?page=5").get_data(as_text=True)
+    assert re.findall(r'data-seen-form="([^"]*)"', last) == ["form-004"]
+    for number in ("0", "-1", "6", "x", "9" * 400, "²"):
+        assert browser.get(f"/setup/forms?page={number}").status_code == 200
+
+
+def test_the_same_list_is_not_sent_again(
+    browser: Browser, shop: ShopBuilder, engine: Engine, clock: Clock
+) -> None:
+    form_id = form_id_of(shop.shop_id, "segment", "news")
+    see(engine, shop, form_id, Sighting("News", "/pages", clock.now))
+    tag = browser.signed_in().get("/setup/forms").headers["ETag"]
+    clock.now += 5 * MICROS_PER_SECOND
+    again = browser.get("/setup/forms", headers={"If-None-Match": tag})
+    assert (again.status_code, again.get_data()) == (304, b"")
+    see(engine, shop, form_id, Sighting("Newsletter", "/pages", clock.now))
+    changed = browser.get("/setup/forms", headers={"If-None-Match": tag})
+    assert changed.status_code == 200
+    assert "Newsletter" in changed.get_data(as_text=True)
+    # The token of its buttons is renewed before it expires.
+    tag = changed.headers["ETag"]
+    clock.now += 1800 * MICROS_PER_SECOND
+    assert browser.get("/setup/forms", headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_forms_with_few_visitors_are_forgotten(
+    browser: Browser, client: FlaskClient, ask: Any, shop: ShopBuilder, jobs: Jobs, engine: Engine
+) -> None:
+    names = ["real", *(f"junk{n}" for n in range(60)), "named", "out"]
+    rows = [call(number, name, name) for number, name in enumerate(names)]
+    rows += [call(100 + n, "real", f"s{n}") for n in range(2)]
+    jobs.load("events", *(row | {"shop_id": shop.shop_id} for row in rows))
+    ids = {name: form_id_of(shop.shop_id, "segment", name) for name in [*names, "new"]}
+    jobs.rollup()
+    browser.signed_in().post(f"/setup/forms/{ids['named']}/name", name="A name of ours")
+    browser.post(f"/setup/forms/{ids['out']}/leave-out", SETUP)
+    # Not in the figures yet: nobody knows who visits it.
+    jobs.load("events", call(200, "new", "new") | {"shop_id": shop.shop_id})
+    see(engine, shop, ids["junk0"], Sighting("Junk", "/", 1))
+    for wrong in ("", "1", "x", "2.5"):
+        browser.post("/setup/forms/forget-few", SETUP, visitors=wrong)
+        assert "Give a number of visitors" in browser.get(SETUP).get_data(as_text=True)
+    browser.post("/setup/forms/forget-few", SETUP, visitors="2")
+    assert "fewer than 2 visitors: 60 are forgotten" in browser.get(SETUP).get_data(as_text=True)
+    page = browser.get("/setup/forms").get_data(as_text=True)
+    listed = set(re.findall(r'data-seen-form="([^"]*)"', page))
+    assert listed == {ids[name] for name in ("real", "named", "out", "new")}
+    # What events say still counts, and the next one has the form back.
+    assert len(ask("/v1/forms/funnel", range="2026-03-31")) == len(names)
+    jobs.load("events", call(201, "junk7", "again") | {"shop_id": shop.shop_id})
+    jobs.rollup()
+    assert "2 in 28 days" in state_of(browser, ids["junk7"])
 
 
 def test_two_ids_of_a_form_are_merged_and_told_apart_again(

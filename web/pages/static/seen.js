@@ -17,12 +17,12 @@ function tellAgo() {
 async function look() {
   // Nobody looks, or somebody is about to press a button.
   if (document.hidden || list.contains(document.activeElement)) return;
-  const answer = await fetch(list.dataset.seenForms);
-  // A sign-in that ended, or a service that is down: the list stays.
+  const headers = look.tag ? { "If-None-Match": look.tag } : {};
+  const answer = await fetch(list.dataset.seenForms, { headers });
+  // The same list (304), a sign-in that ended, or a service that is down: the list stays.
   if (!answer.ok || answer.redirected) return;
   const text = await answer.text();
-  if (text === look.last) return;
-  look.last = text;
+  look.tag = answer.headers.get("ETag");
   list.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
   tellAgo();
 }
