@@ -54,11 +54,13 @@ def import_file(
     options: ImportOptions = NO_OPTIONS,
     name: str = "",
     run_id: int = 0,
+    only: str = "",
     chunks: Iterator[Chunk] | None = None,
 ) -> None:
     """Import one file and add to the counts. Calls `progress` with the bytes read so far. The import and
-    its rejects are listed under `name`, or else under the path. `run_id`: the run that imports it. `chunks`:
-    those of the file, where it was recognised before.
+    its rejects are listed under `name`, or else under the path. `run_id`: the run that imports it. `only`:
+    the shop of all its rows, where its folder says so; rows of others are refused. `chunks`: those of the
+    file, where it was recognised before.
 
     Raises UnreadableFile if the file does not exist or cannot be read at all, OverCeiling if it takes
     too much, and ShopDeleted if a shop of its rows was deleted meanwhile; rows of chunks that were
@@ -67,6 +69,10 @@ def import_file(
     try:
         with file_ceilings(path):
             shops = load_shops(connection)
+            if only:
+                shops = shops.narrowed(only)
+                if not shops.keys:
+                    raise UnreadableFile(f"{path}: no shop {only!r}; import it first (kind shops)")
             chunks = chunks or chunks_of(path, kind, options, shops)
             import_chunks(
                 connection,

@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any, Final
@@ -24,12 +24,13 @@ from jobs.importing.files.detect import ImportOptions, answered_error, chunks_of
 from jobs.importing.formats import FORMATS
 from jobs.importing.formats.base import Sample
 from jobs.importing.import_file import checked, readable
+from jobs.importing.kept_rejects import names_another_shop
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from warehouse.domain.email_hash import EmailHasher
-from warehouse.domain.landing_names import DROPPED_FOLDER, can_be_folder
+from warehouse.domain.landing_names import DROPPED_FOLDER, OWN, can_be_folder
 from warehouse.domain.time import day_date, local_day
 from warehouse.domain.vocabulary import EVENT_TYPES
 from warehouse.operations.reject_reasons import without_values
@@ -46,18 +47,6 @@ _NEEDLESS: Final = {
         "Shopify's list of customers. It is not needed: customers come with their orders. Export the orders"
     ),
 }
-_TITLES: Final = {
-    "shopify": "Shopify's orders, as its API gives them",
-    "shopify-bulk": "Shopify's orders, from a bulk operation",
-    "shopify-csv": "Shopify's export of orders",
-    "segment": "Tracking calls, as Segment has them",
-    "meta": "Ad spend, as Meta's API gives it",
-    "meta-csv": "Ad spend, a table of Meta's Ads Manager",
-    "google-ads": "Ad spend, as Google's API gives it",
-    "google-ads-csv": "Ad spend, a table of Google Ads",
-    "tiktok": "Ad spend of TikTok",
-    "spend-csv": "Ad spend, a table",
-}
 _OWN_TITLES: Final = {
     "forms": "Forms, in this service's own columns",
     "events": "Events, in this service's own columns",
@@ -73,7 +62,6 @@ _GZIP: Final = ".gz"
 _SPREADSHEET: Final = ".xlsx"
 # Exports are packed twentyfold, zeros a thousandfold.
 MAX_RATIO: Final = 100
-_UNREADABLE_REST: Final = "the rest"
 _SUM_DIGITS: Final = 100
 
 
@@ -113,21 +101,21 @@ def look_at(
     """The file to import, and what it is: `title`, `place` (the folders below the landing folder), `kind`,
     `rows`, `rejected`, `first`, `last`, `sums`, `reasons`. Raises UnreadableFile with a sentence for its
     member."""
-    shop_key = shops.keys[shop_id]
-    # Rows of other shops, and of none, are refused alike: nobody learns which shops there are.
-    own = replace(shops, keys={shop_id: shop_key})
+    if not can_be_folder(shop_id):
+        raise UnreadableFile(
+            f"the id {shop_id!r} of the shop cannot be the name of a folder; use `python -m jobs import`"
+        )
+    own = shops.narrowed(shop_id)
     with file_ceilings(path):
         path = _as_table(path)
         _check_archive(path)
         sample = sample_of(path, [name for one in FORMATS.values() for name in one.list_members])
         kind, options = _recognised(path, sample, shop_id)
         found = _read(path, kind, options, own, hasher, timezone)
-    format_name = options.format.name if options.format else ""
-    place = [kind.name, format_name, shop_id] if format_name else [kind.name]
     return path, {
-        "title": _TITLES.get(format_name, format_name) if format_name else _OWN_TITLES[kind.name],
+        "title": options.format.title if options.format else _OWN_TITLES[kind.name],
         "kind": kind.name,
-        "place": place,
+        "place": [kind.name, options.format.name if options.format else OWN, shop_id],
         "rows": found.rows,
         "rejected": found.rejected,
         "first": None if found.first is None else day_date(found.first).isoformat(),
@@ -183,11 +171,6 @@ def _recognised(path: Path, sample: Sample, shop_id: str) -> tuple[Kind, ImportO
         format = next((one for one in FORMATS.values() if one.matches(sample)), None)
         if format is not None:
             _check_kind(format.kind)
-            if not can_be_folder(shop_id):
-                raise UnreadableFile(
-                    f"the id {shop_id!r} of the shop cannot be the name of a folder; use "
-                    "`python -m jobs import`"
-                )
             return KINDS[format.kind], ImportOptions(format, shop_id)
     own = {name.lower() for name in names} or set(_parquet_columns(path))
     best = max(KINDS.values(), key=lambda kind: len(own & set(kind.field_names())))
@@ -231,7 +214,7 @@ def _read(
     found = Found()
     chunks = readable(path, chunks_of(path, kind, options, shops))
     for columns, rows in checked(kind, chunks, shops, hasher):
-        _add_rejects(found, columns)
+        _add_rejects(found, kind, columns, shops)
         accepted = rows.filter(pa.array(columns.accepted()))
         found.rows += len(columns.chunk) + len(columns.chunk.broken)
         if accepted.num_rows:
@@ -247,18 +230,19 @@ def _read(
     return found
 
 
-def _add_rejects(found: Found, columns: ChunkColumns) -> None:
+def _add_rejects(found: Found, kind: Kind, columns: ChunkColumns, shops: ImportedShops) -> None:
     chunk = columns.chunk
+    for row, _ in columns.refused():
+        if names_another_shop(shops, kind, columns, row):
+            raise UnreadableFile(
+                f"line {chunk.lines[row]} is of another shop than this one; nothing of the file is imported"
+            )
     refused = [(int(chunk.lines[row]), reason) for row, reason in columns.refused()]
     for broken in chunk.broken:
-        if _UNREADABLE_REST in broken.reason:
+        if broken.is_rest:
             raise UnreadableFile(f"from line {broken.line} on it cannot be read: {broken.reason}")
         refused.append((broken.line, broken.reason))
     for line, reason in sorted(refused):
-        if reason.startswith("shop_id: ") and "missing" not in reason:
-            raise UnreadableFile(
-                f"line {line} is of another shop than this one; nothing of the file is imported"
-            )
         count = found.reasons.setdefault(without_values(reason), [0, line])
         count[0] += 1
     found.rejected += len(refused)

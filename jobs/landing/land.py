@@ -40,6 +40,7 @@ MAX_TRIES: Final = 20
 _GIVEN_UP: Final = (
     f"{MAX_TRIES} processes ended while they imported this file; import it by hand to see why"
 )
+_OF_NO_SHOP: Final = "it was dropped on a page, and lies in no folder of its shop; drop it again"
 
 
 def land(run: JobRun, root: Path) -> Counter[str]:
@@ -88,7 +89,8 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
     # Bytes that are not UTF-8 stay visible; no database would take them.
     name = str(file).encode(errors="surrogateescape").decode(errors="backslashreplace")
     kind = KINDS[place.kind]
-    options = ImportOptions(FORMATS.get(place.format), place.shop_id or None)
+    format = FORMATS.get(place.format)
+    options = ImportOptions(format, place.shop_id if format and place.shop_id else None)
     began, counts, error = now_micros(), Counts(), ""
     rows = run.record.rows
 
@@ -101,6 +103,9 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
     try:
         if tries >= MAX_TRIES:
             raise UnreadableFile(_GIVEN_UP)
+        if is_dropped(file.name) and not place.shop_id:
+            # Its rows could be of any shop.
+            raise UnreadableFile(_OF_NO_SHOP)
         import_file(
             run.connection,
             kind,
@@ -110,6 +115,7 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
             options=options,
             name=name,
             run_id=run.record.run_id,
+            only=place.shop_id,
         )
     except ShopDeleted:
         raise

@@ -23,6 +23,7 @@ from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.editions.pending_batches import from_waiting
 from warehouse.operations import imports, job_runs
 from warehouse.operations.job_runs import DIED, DONE, FAILED
+from warehouse.operations.process_id import machine_of
 from warehouse.operations.schedulers import ALIVE_MICROS, BACKUP, REFRESH, Landing, landings
 from warehouse.operations.shop_pulls import ERROR
 from warehouse.operations.shop_state import BACKLOG, MISSED_REFRESHES, SET_ASIDE
@@ -61,6 +62,8 @@ _NO_ORDERS_MICROS: Final = 2 * MICROS_PER_DAY
 _CLOSED_MICROS: Final = 30 * MICROS_PER_DAY
 _NO_BACKUP_MICROS: Final = 2 * MICROS_PER_DAY
 _MAX_REJECTED_PERCENT: Final = 5
+# Enough that each host's last run is among them.
+_LANDING_RUNS: Final = 100
 _SCHEDULED_PULLS: Final = (
     "SELECT name, schedule, set_up_at, ran_at FROM pull WHERE schedule <> '' ORDER BY name"
 )
@@ -237,19 +240,23 @@ def _landing_waits(at: _At) -> Iterator[Finding]:
 
 
 def _landing_failed(at: _At) -> Iterator[Finding]:
-    """A run whose process was killed is tried again by itself, and is given up after some tries."""
-    last = at.query(
-        "SELECT error FROM job_run WHERE run_id = (SELECT MAX(run_id) FROM job_run "
-        f"WHERE job = 'landing') AND state = '{FAILED}'"
+    """A run whose process was killed is tried again by itself, and is given up after some tries. A host's
+    run tells of its own folder alone."""
+    runs = list(
+        at.query(
+            "SELECT owner, state, error FROM job_run WHERE job = 'landing' ORDER BY run_id DESC "
+            f"LIMIT {_LANDING_RUNS}"
+        )
     )
-    for run in last:
-        for landing in at.landing:
-            if landing.files:
-                message = (
-                    f"the last import of landed files failed: {run['error']}; {landing.files} wait in "
-                    f"{landing.folder}. `python -m jobs run landing` tries them again and says more"
-                )
-                yield Finding(LANDING_FAILED, "", message)
+    for landing in at.landing:
+        of_host = (run for run in runs if machine_of(run["owner"]) in landing.machines)
+        last = next(of_host, None)
+        if landing.files and last and last["state"] == FAILED:
+            message = (
+                f"the last import of landed files failed: {last['error']}; {landing.files} wait in "
+                f"{landing.folder}. `python -m jobs run landing` tries them again and says more"
+            )
+            yield Finding(LANDING_FAILED, "", message)
 
 
 def _of_hosts(condition: str) -> Callable[["_At"], Iterator[Finding]]:

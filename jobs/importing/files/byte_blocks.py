@@ -182,7 +182,8 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[Lines]:
         *ready, _ = b"".join(parts).split(b"\n")
         if skipping and ready:
             ready[0] = b""
-        lost = BrokenLine(number + len(ready), f"{error}: the rest is unreadable")
+        why = f"{error}: the rest is unreadable"
+        lost = BrokenLine(number + len(ready), why, is_rest=True)
     else:
         ready = b"".join(parts).split(b"\n")
         if skipping:

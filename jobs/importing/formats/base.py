@@ -80,13 +80,15 @@ class Target:
 class Format(ABC):
     """One format of one kind.
 
-    `source_fields`: every place of a record that `row` looks at; a reject keeps nothing else, and a
-    place with "email" in its name as a hash. `list_members`: the members in which a JSON object that
-    is no record holds records. `counts`: what its summary has besides the usual five counts.
-    `needs_shop`: whether its records belong to a shop, which they do not name.
+    `title`: what a file of it is called on the page Data. `source_fields`: every place of a record that
+    `row` looks at; a reject keeps nothing else, and a place with "email" in its name as a hash.
+    `list_members`: the members in which a JSON object that is no record holds records. `counts`: what its
+    summary has besides the usual five counts. `needs_shop`: whether its records belong to a shop, which
+    they do not name.
     """
 
     name: ClassVar[str]
+    title: ClassVar[str]
     kind: ClassVar[str]
     source_fields: ClassVar[tuple[SourceField, ...]]
     list_members: ClassVar[tuple[str, ...]] = ()

@@ -242,6 +242,12 @@ def test_a_zip_by_another_method_is_refused(sqlite_commands: Commands) -> None:
         ("2002:7f00:1::1", False),
         ("2002:c0a8:101::", False),
         ("2002:808:808::1", True),
+        # Local addresses of old networks, and groups of receivers.
+        ("fec0::1", False),
+        ("ff02::1", False),
+        ("ff0e::1", False),
+        ("224.0.0.1", False),
+        ("::ffff:239.1.1.1", False),
     ],
 )
 def test_an_address_counts_by_the_one_in_it(address: str, public: bool) -> None:

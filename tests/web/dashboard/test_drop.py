@@ -142,6 +142,39 @@ def test_a_hostile_file_is_refused_with_one_sentence(
     assert imported(two) == []
 
 
+def test_no_row_of_another_shop_is_imported(two: TwoShops, landing: Path) -> None:
+    """Whatever the other shop is called, and also where the file is another one by the time of the import."""
+    victim = "missing-link.example"
+    two.load("shops", [{"shop_id": victim, "currency": "EUR", "timezone": "UTC"}])
+    own, others = order(shop_id=A), order(shop_id=victim)
+    shown = dropped(two, "o.ndjson", as_ndjson([own, others]))
+    assert "line 2 is of another shop than this one" in shown
+    dropped(two, "o.ndjson", as_ndjson([own]))
+    (path,) = landing.rglob("dropped-*")
+    path.write_bytes(as_ndjson([own, others]))
+    press(two, "take")
+    two.jobs("landing")
+    (one,) = imported(two)
+    assert (one.rows_read, one.rows_rejected) == (2, 1)
+    two.jobs("rejects", "--retry")
+    of_shops = "SELECT s.shop_id FROM raw_order o JOIN shop s ON s.shop_key = o.shop_key"
+    assert [row.shop_id for row in two.rows(of_shops)] == [A]
+    assert two.rows("SELECT shop_id, shop_key, reason FROM reject") == [
+        (A, 0, f"shop_id: '{victim}' is not the shop of this file")
+    ]
+
+
+def test_a_dropped_file_outside_of_its_shop_s_folder(two: TwoShops, landing: Path) -> None:
+    """As a program before this one put it there."""
+    dropped(two, "o.ndjson", as_ndjson([order(shop_id=A)]))
+    (path,) = landing.rglob("dropped-*")
+    (landing / "orders").mkdir()
+    path.rename(landing / "orders" / path.name)
+    two.jobs("landing")
+    assert imported(two) == []
+    assert "lies in no folder of its shop; drop it again" in section(two)
+
+
 def test_cells_that_share_a_long_text(
     two: TwoShops, landing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

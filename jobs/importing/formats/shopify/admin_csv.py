@@ -41,6 +41,7 @@ class ShopifyCsv(Format):
     """Orders whose first line alone has their totals."""
 
     name = "shopify-csv"
+    title = "Shopify's export of orders"
     kind = "orders"
     counts: ClassVar = (ROUNDED,)
     source_fields: ClassVar = (
