@@ -29,6 +29,7 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
+from warehouse import settings
 from warehouse.domain.email_hash import EmailHasher
 from warehouse.domain.landing_names import DROPPED_FOLDER, OWN, can_be_folder
 from warehouse.domain.time import day_date, local_day
@@ -58,10 +59,13 @@ _TIMES: Final = {"events": "occurred_at", "orders": "created_at", "ad-spend": "d
 _MAX_REASONS: Final = 20
 # An archive that unpacks to less may be packed as well as it likes.
 _SMALL: Final = 64 << 20
-_GZIP: Final = ".gz"
+_ARCHIVES: Final = (".gz", ".zip")
+_PARQUET: Final = ".parquet"
 _SPREADSHEET: Final = ".xlsx"
 # Exports are packed twentyfold, zeros a thousandfold.
 MAX_RATIO: Final = 100
+# What a file unpacks to, for each byte that it may have.
+_UNPACKED: Final = 4
 _SUM_DIGITS: Final = 100
 
 
@@ -136,7 +140,7 @@ def _as_table(path: Path) -> Path:
     from jobs.importing.files.spreadsheet import to_csv
 
     try:
-        to_csv(path, part)
+        to_csv(path, part, _most_bytes())
         part.rename(table)
     finally:
         part.unlink(missing_ok=True)
@@ -145,9 +149,9 @@ def _as_table(path: Path) -> Path:
 
 
 def _check_archive(path: Path) -> None:
-    """Raises UnreadableFile for a gzip file that is cut short, or that unpacks to far more than such files
+    """Raises UnreadableFile for an archive that is cut short, or that unpacks to far more than such files
     do."""
-    if path.suffix.lower() != _GZIP:
+    if path.suffix.lower() not in _ARCHIVES:
         return
     unpacked = 0
     try:
@@ -157,8 +161,22 @@ def _check_archive(path: Path) -> None:
                 raise UnreadableFile(
                     f"it unpacks to more than {MAX_RATIO} times its size, as no export does"
                 )
+            _check_unpacked(unpacked)
     except DamagedArchive as error:
         raise UnreadableFile(f"{error}; export or upload it again") from None
+
+
+def _most_bytes() -> int:
+    """The bytes to which a file may unpack."""
+    return int(settings.UPLOAD_MB.get()) * _UNPACKED * 10**6
+
+
+def _check_unpacked(size: int) -> None:
+    if size > _most_bytes():
+        raise UnreadableFile(
+            f"it unpacks to more than {_most_bytes() // 10**6} MB, {_UNPACKED} times what a file may have "
+            "(UPLOAD_MB); split it"
+        )
 
 
 def _recognised(path: Path, sample: Sample, shop_id: str) -> tuple[Kind, ImportOptions]:
@@ -193,7 +211,7 @@ def _check_kind(kind: str) -> None:
 
 
 def _parquet_columns(path: Path) -> list[str]:
-    if path.suffix.lower() != ".parquet":
+    if path.suffix.lower() != _PARQUET:
         return []
     import pyarrow.parquet as pq
 
@@ -211,12 +229,21 @@ def _read(
     hasher: EmailHasher,
     timezone: str,
 ) -> Found:
-    found = Found()
+    found, unpacked, most_rows = Found(), 0, settings.ROWS_PER_SHOP_DAY.get()
     chunks = readable(path, chunks_of(path, kind, options, shops))
     for columns, rows in checked(kind, chunks, shops, hasher):
         _add_rejects(found, kind, columns, shops)
         accepted = rows.filter(pa.array(columns.accepted()))
         found.rows += len(columns.chunk) + len(columns.chunk.broken)
+        if found.rows > most_rows:
+            raise UnreadableFile(
+                f"it has more than {most_rows:,} rows, which is the most that a shop may import in a day "
+                "(ROWS_PER_SHOP_DAY); split it"
+            )
+        if path.suffix.lower() == _PARQUET:
+            # Its own statements of sizes are anyone's.
+            unpacked += rows.nbytes
+            _check_unpacked(unpacked)
         if accepted.num_rows:
             _add_rows(found, kind, accepted, timezone)
         check_time()

@@ -22,6 +22,7 @@ from warehouse.domain.time import (
 from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.editions.pending_batches import from_waiting
 from warehouse.operations import imports, job_runs
+from warehouse.operations.dropped_files import POSTPONED
 from warehouse.operations.job_runs import DIED, DONE, FAILED
 from warehouse.operations.process_id import machine_of
 from warehouse.operations.schedulers import ALIVE_MICROS, BACKUP, REFRESH, Landing, landings
@@ -43,6 +44,7 @@ NO_ORDERS: Final = "no-orders"
 MANY_REJECTS: Final = "many-rejects"
 UNKNOWN_FORMS: Final = "unknown-forms"
 COLLECT_LIMIT: Final = "collect-limit"
+ROWS_LIMIT: Final = "rows-limit"
 VERIFY_FAILED: Final = "verify-failed"
 NIGHTLY_FAILED: Final = "nightly-failed"
 PULL_FAILED: Final = "pull-failed"
@@ -424,6 +426,20 @@ def _collect_limit(at: _At) -> Iterator[Finding]:
         )
 
 
+def _rows_limit(at: _At) -> Iterator[Finding]:
+    rows = at.query(
+        "SELECT s.shop_id, d.name FROM dropped_file d JOIN shop s ON s.shop_key = d.shop_key "
+        f"WHERE d.state = '{POSTPONED}' ORDER BY s.shop_id"
+    )
+    for row in rows:
+        yield Finding(
+            ROWS_LIMIT,
+            row["shop_id"],
+            f"{row['shop_id']} dropped a file, {row['name']!a}, with which it would import more rows today "
+            "than ROWS_PER_SHOP_DAY. It is imported tomorrow. If it has so many rows, raise the setting",
+        )
+
+
 def _pull_failed(at: _At) -> Iterator[Finding]:
     pulls = at.query(
         "SELECT p.name, p.source, p.status, p.message, COALESCE(r.run_id, 0) AS run_id "
@@ -484,4 +500,5 @@ _CHECKS: Final[dict[str, Callable[[_At], Iterator[Finding]]]] = {
     MANY_REJECTS: _many_rejects,
     UNKNOWN_FORMS: _unknown_forms,
     COLLECT_LIMIT: _collect_limit,
+    ROWS_LIMIT: _rows_limit,
 }

@@ -36,9 +36,10 @@ _ROWS_A_LOOK: Final = 1_000
 _MAX_ROWS: Final = 1 << 20
 
 
-def to_csv(path: Path, target: Path) -> None:
-    """Write the first sheet of a spreadsheet as CSV. Raises UnreadableFile, and OSError of the target."""
-    written = 0
+def to_csv(path: Path, target: Path, most_bytes: int) -> None:
+    """Write the first sheet of a spreadsheet as CSV of so many bytes at most. Raises UnreadableFile, and
+    OSError of the target."""
+    written, most = 0, min(most_bytes, _MAX_BYTES)
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         for number, row in enumerate(_rows(path)):
@@ -53,9 +54,9 @@ def to_csv(path: Path, target: Path) -> None:
             if any(cells := [_text(cell) for cell in row]):
                 # Many cells may share one long text.
                 written += sum(map(len, cells))
-                if written > _MAX_BYTES:
+                if written > most:
                     raise UnreadableFile(
-                        f"{path}: the cells of the spreadsheet have more than {_MAX_BYTES >> 20} MiB of "
+                        f"{path}: the cells of the spreadsheet have more than {most >> 20} MiB of "
                         "text; export it as CSV"
                     )
                 writer.writerow(cells)
