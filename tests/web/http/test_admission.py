@@ -1,6 +1,5 @@
 """How many requests are in progress at once: of one shop, and in all."""
 
-import io
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
@@ -146,7 +145,7 @@ def test_sign_ins_and_writes_do_not_wait_for_each_other(
         refused(create(), 503, "unavailable")
 
 
-class LateBody(io.RawIOBase):
+class LateBody:
     """A body that comes when its client is told to send it."""
 
     def __init__(self) -> None:
