@@ -114,7 +114,8 @@ def answers_of(two: TwoShops) -> Iterator[tuple[str, str]]:
     key = re.search(r"frk_\w+", minted.output)
     assert key
     headers = {"Authorization": f"Bearer {key[0]}"}
-    forms = [row["id"] for row in client.get("/v1/forms", headers=headers).json["data"]]
+    listed = json.loads(client.get("/v1/forms", headers=headers).text)
+    forms = [row["id"] for row in listed["data"]]
     for endpoint in ENDPOINTS:
         if endpoint.method != "GET":
             continue
