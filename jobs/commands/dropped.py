@@ -32,14 +32,15 @@ _GRACE_SECONDS: Final = 3.0
 def dropped_command(scheduled_as: str | None) -> None:
     with JobRun("dropped", scheduled_as=scheduled_as, exclusive=True, grace=_GRACE_SECONDS) as run:
         while waiting := dropped_files.waiting(run.connection, now_micros()):
-            for file, shop_id in waiting:
-                run.raise_if_stopped()
-                if file.state == UNDO_ASKED:
-                    _undo(run, file)
-                elif file.state == POSTPONED:
-                    _land(run, file, shop_id)
-                else:
-                    _look(run, file, shop_id)
+            run.raise_if_stopped()
+            # Only one: a small file that comes meanwhile goes before the large ones.
+            file, shop_id = waiting[0]
+            if file.state == UNDO_ASKED:
+                _undo(run, file)
+            elif file.state == POSTPONED:
+                _land(run, file, shop_id)
+            else:
+                _look(run, file, shop_id)
 
 
 def _look(run: JobRun, file: DroppedFile, shop_id: str) -> None:
