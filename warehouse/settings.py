@@ -198,8 +198,16 @@ UPLOAD_MB: Final = Setting(
     "UPLOAD_MB",
     "256",
     values.Number(1, 10_000, "megabytes"),
-    "megabytes that a file may have which a member drops on the Data page",
-    used_by=(API,),
+    "megabytes that a file may have which a member drops on the Data page; it unpacks to four times as many",
+    used_by=(API, JOBS),
+)
+ROWS_PER_SHOP_DAY: Final = Setting(
+    "ROWS_PER_SHOP_DAY",
+    "20000000",
+    values.Number(1, 10**12),
+    "rows of files from the Data page that a shop may import in a day (UTC); a file beyond them waits for "
+    "the next day",
+    used_by=(API, JOBS),
 )
 HOST: Final = Setting(
     "HOST",

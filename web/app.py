@@ -129,18 +129,33 @@ def _begin() -> Response | None:
     if request.path not in health.PATHS:
         shared.admission.admit(current)
     if _needs_key(request.path):
-        try:
-            caller = authenticate(shared.database, current)
-        except Refusal:
-            shared.admission.forget(current.credential)
-            shared.rate_limits.count_failure(now)
-            raise
-        shared.admission.remember(current.credential, caller.shop.key)
-        shared.rate_limits.count_request(caller.shop.key, now)
-        used = caller.credential_id, caller.last_used_at
-        shared.background_writes.record_use(*used, now)
+        if request.method in ("GET", "HEAD"):
+            _find_caller(shared, current)
+        else:
+            # Nothing of the warehouse is held while a body comes, for as long as its client takes.
+            with shared.admission.reading(current):
+                _find_caller(shared, current)
+                _release(current)
+            if refused is None:
+                request.stream  # noqa: B018 (it is read, and kept)
+            shared.admission.admit_write(current)
+            authenticate(shared.database, current)
     require_host()
     return None
+
+
+def _find_caller(shared: Services, current: CurrentRequest) -> None:
+    """Authenticate the request at hand, and count it. Raises the 401 and the 429."""
+    try:
+        caller = authenticate(shared.database, current)
+    except Refusal:
+        shared.admission.forget(current.credential)
+        shared.rate_limits.count_failure(current.now)
+        raise
+    shared.admission.remember(current.credential, caller.shop.key)
+    shared.rate_limits.count_request(caller.shop.key, current.now)
+    used = caller.credential_id, caller.last_used_at
+    shared.background_writes.record_use(*used, current.now)
 
 
 def _needs_key(path: str) -> bool:
@@ -152,5 +167,10 @@ def _end(_error: BaseException | None) -> None:
     if current is None:
         return
     with current.slots:
-        if current.connection:
-            services().database.release(current.connection)
+        _release(current)
+
+
+def _release(current: CurrentRequest) -> None:
+    connection, current.connection = current.connection, None
+    if connection:
+        services().database.release(connection)

@@ -1,7 +1,7 @@
-"""`dropped`: look at the files that members dropped on their Data page, and begin the undos that they asked
-for."""
+"""`dropped`: look at the files that members dropped on their Data page, have those imported that waited for
+another day, and begin the undos that were asked for."""
 
-from typing import Any
+from typing import Any, Final
 
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.shops import load_shops
@@ -13,19 +13,34 @@ from jobs.run.job_run import JobRun
 from warehouse import settings
 from warehouse.connections.errors import is_outage
 from warehouse.operations import dropped_files, imports
-from warehouse.operations.dropped_files import MAX_TRIES, REFUSED, SHOWN, UNDO_ASKED, DroppedFile
+from warehouse.operations.dropped_files import (
+    LANDED,
+    MAX_TRIES,
+    POSTPONED,
+    REFUSED,
+    SHOWN,
+    UNDO_ASKED,
+    DroppedFile,
+)
 from warehouse.operations.hash_secret import email_hasher
+from warehouse.operations.landing_folders import land_dropped
+
+# A look writes nothing: after a signal nobody waits for the end of what it reads just now.
+_GRACE_SECONDS: Final = 3.0
 
 
 def dropped_command(scheduled_as: str | None) -> None:
-    with JobRun("dropped", scheduled_as=scheduled_as, exclusive=True) as run:
-        while waiting := dropped_files.waiting(run.connection):
-            for file, shop_id in waiting:
-                run.raise_if_stopped()
-                if file.state == UNDO_ASKED:
-                    _undo(run, file)
-                else:
-                    _look(run, file, shop_id)
+    with JobRun("dropped", scheduled_as=scheduled_as, exclusive=True, grace=_GRACE_SECONDS) as run:
+        while waiting := dropped_files.waiting(run.connection, now_micros()):
+            run.raise_if_stopped()
+            # Only one: a small file that comes meanwhile goes before the large ones.
+            file, shop_id = waiting[0]
+            if file.state == UNDO_ASKED:
+                _undo(run, file)
+            elif file.state == POSTPONED:
+                _land(run, file, shop_id)
+            else:
+                _look(run, file, shop_id)
 
 
 def _look(run: JobRun, file: DroppedFile, shop_id: str) -> None:
@@ -67,6 +82,14 @@ def _look(run: JobRun, file: DroppedFile, shop_id: str) -> None:
     if state == REFUSED:
         path.unlink(missing_ok=True)
         path.with_name(f"{path.name}.csv").unlink(missing_ok=True)
+
+
+def _land(run: JobRun, file: DroppedFile, shop_id: str) -> None:
+    """Have a file imported that waited for another day."""
+    state, told = LANDED, file.told
+    if not land_dropped(settings.IMPORT_DIR.get(), shop_id, file.stored, told["place"]):
+        state, told = REFUSED, {"reason": "it is no longer in the landing folder; drop it again"}
+    dropped_files.tell(run.connection, file, state, told, file.stored, now_micros())
 
 
 def _undo(run: JobRun, file: DroppedFile) -> None:

@@ -27,7 +27,11 @@ _DEATH: Final = {
 
 
 class NotPlain(Exception):
-    """A worker sent something else than plain data."""
+    """A worker sent something else than plain data, which has this name."""
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__(f"a worker sent {module}.{name}, which is no plain data")
+        self.name = name
 
 
 class _PlainData(pickle.Unpickler):
@@ -36,7 +40,7 @@ class _PlainData(pickle.Unpickler):
         is_error = isinstance(known, type) and issubclass(known, Exception)
         if known in _PLAIN or is_error or (module, name) in _DEATH:
             return super().find_class(module, name)
-        raise NotPlain(f"a worker sent {module}.{name}, which is no plain data")
+        raise NotPlain(module, name)
 
 
 def _loads(data: Any, *, buffers: Iterable[Any] = ()) -> Any:
@@ -45,7 +49,7 @@ def _loads(data: Any, *, buffers: Iterable[Any] = ()) -> Any:
     try:
         return _PlainData(io.BytesIO(data), buffers=buffers).load()
     except NotPlain as error:
-        return None if "unpickle_traceback" in str(error) else error
+        return None if error.name == "unpickle_traceback" else error
 
 
 class PlainClient(Client):

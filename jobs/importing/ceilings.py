@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ import adbc_driver_manager
 import pyarrow as pa
 
 from jobs.importing.files.chunk import UnreadableFile
+from jobs.run.signals import raise_if_stopped
 from warehouse.setting_values import Setting
 from warehouse.settings import IMPORT_MEMORY_MB, IMPORT_MINUTES
 
@@ -46,68 +48,102 @@ class _FruitlessError(Exception):
 MAX_FRUITLESS: Final = 1_000_000
 """The most lines without a row, and rows of which none is taken, in a row: the files of others wait."""
 
-_deadline: float | None = None
-_lines = _rows = 0
+
+class FileCeilings:
+    """The ceilings of the import of one file. It may be made in portions, with others between them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines = self._rows = 0
+        # The time and the memory that it may still take, and when the time ends; None between portions.
+        self._seconds = IMPORT_MINUTES.get() * _SECONDS
+        self._spare = IMPORT_MEMORY_MB.get() << 20
+        self._until: float | None = None
+
+    @contextmanager
+    def portion(self) -> Iterator[None]:
+        """During the block, which imports a part of the file, this process may take so much more memory,
+        `check_time` looks at the clock, and lines and rows are counted. Raises OverCeiling, and
+        UnreadableFile for a file of which nothing can be taken; the caller rolls back."""
+        self._until = time.monotonic() + self._seconds
+        token = _current.set(self)
+        try:
+            with _spare_memory(self._spare) as most:
+                yield
+                if most:
+                    self._spare = min(self._spare, max(most - _data_bytes(), 0))
+        except _LateError:
+            raise OverCeiling(self._path, IMPORT_MINUTES, "minutes") from None
+        except _FruitlessError:
+            raise UnreadableFile(
+                f"{self._path}: nothing could be taken from {MAX_FRUITLESS} lines in a row; what was "
+                "imported before them stays. Mend the file, and import it again"
+            ) from None
+        except MemoryError as error:
+            raise OverCeiling(self._path, IMPORT_MEMORY_MB, "MB of memory") from error
+        except adbc_driver_manager.Error as error:
+            # Without a state it is this machine's memory, not the server's.
+            if error.sqlstate or "out of memory" not in str(error):
+                raise
+            raise OverCeiling(self._path, IMPORT_MEMORY_MB, "MB of memory") from error
+        finally:
+            _current.reset(token)
+            self._seconds, self._until = self._until - time.monotonic(), None
+
+    def check_time(self) -> None:
+        if self._until is not None and time.monotonic() > self._until:
+            raise _LateError
+
+    def lines_read(self, count: int) -> None:
+        _check_fruits(self._lines)
+        self._lines += count
+
+    def row_found(self) -> None:
+        self._lines = 0
+
+    def rows_tried(self, count: int, taken: int) -> None:
+        self._rows = 0 if taken else self._rows + count
+        _check_fruits(self._rows)
+
+
+_current: ContextVar[FileCeilings | None] = ContextVar("ceilings", default=None)
 
 
 @contextmanager
 def file_ceilings(path: Path) -> Iterator[None]:
-    """During the block, which imports a file, this process may take so much more memory, `check_time` looks
-    at the clock, and lines and rows are counted. Raises OverCeiling, and UnreadableFile for a file of which
-    nothing can be taken; the caller rolls back."""
-    global _deadline, _lines, _rows
-    _lines = _rows = 0
-    _deadline = time.monotonic() + IMPORT_MINUTES.get() * _SECONDS
-    try:
-        with memory_ceiling(IMPORT_MEMORY_MB.get()):
-            yield
-    except _LateError:
-        raise OverCeiling(path, IMPORT_MINUTES, "minutes") from None
-    except _FruitlessError:
-        raise UnreadableFile(
-            f"{path}: nothing could be taken from {MAX_FRUITLESS} lines in a row; what was imported before "
-            "them stays. Mend the file, and import it again"
-        ) from None
-    except MemoryError as error:
-        raise OverCeiling(path, IMPORT_MEMORY_MB, "MB of memory") from error
-    except adbc_driver_manager.Error as error:
-        # Without a state it is this machine's memory, not the server's.
-        if error.sqlstate or "out of memory" not in str(error):
-            raise
-        raise OverCeiling(path, IMPORT_MEMORY_MB, "MB of memory") from error
-    finally:
-        _deadline = None
+    """A block that reads or imports a file in one portion; see `FileCeilings.portion`."""
+    with FileCeilings(path).portion():
+        yield
 
 
 def check_time() -> None:
     """To be called where nothing is half done, at least once for some megabytes of a file, unpacked. The
-    import ends here once it has taken too long."""
-    if _deadline is not None and time.monotonic() > _deadline:
-        raise _LateError
+    import ends here once it has taken too long, and after a signal."""
+    raise_if_stopped()
+    if ceilings := _current.get():
+        ceilings.check_time()
 
 
 def lines_read(count: int) -> None:
     """To be called by readers for lines that they read now, once the rows of those before are given on."""
-    global _lines
-    _check_fruits(_lines)
-    _lines += count
+    if ceilings := _current.get():
+        ceilings.lines_read(count)
 
 
 def row_found() -> None:
     """To be called where rows, or lines that are none, are given on."""
-    global _lines
-    _lines = 0
+    if ceilings := _current.get():
+        ceilings.row_found()
 
 
 def rows_tried(count: int, taken: int) -> None:
     """To be called for rows of which so many could be taken."""
-    global _rows
-    _rows = 0 if taken else _rows + count
-    _check_fruits(_rows)
+    if ceilings := _current.get():
+        ceilings.rows_tried(count, taken)
 
 
 def _check_fruits(count: int) -> None:
-    if _deadline is not None and count > MAX_FRUITLESS:
+    if count > MAX_FRUITLESS:
         raise _FruitlessError
 
 
@@ -115,11 +151,18 @@ def _check_fruits(count: int) -> None:
 def memory_ceiling(megabytes: int) -> Iterator[None]:
     """During the block an allocation fails that goes further beyond the memory of now. Only Linux has
     such a limit."""
-    if not _LINUX:
+    with _spare_memory(megabytes << 20):
         yield
+
+
+@contextmanager
+def _spare_memory(spare: int) -> Iterator[int]:
+    """The same in bytes; the most of all memory, 0 where the system has no such limit."""
+    if not _LINUX:
+        yield 0
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = _data_bytes() + (megabytes << 20)
+    most = _data_bytes() + spare
     for limit in (soft, hard):
         most = most if limit == resource.RLIM_INFINITY else min(most, limit)
     pool = pa.default_memory_pool()
@@ -127,7 +170,7 @@ def memory_ceiling(megabytes: int) -> Iterator[None]:
     pa.set_memory_pool(pa.system_memory_pool())
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     try:
-        yield
+        yield most
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
         pa.set_memory_pool(pool)

@@ -3,14 +3,14 @@
 Each chunk is one transaction, together with its rejects.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
-from jobs.importing.ceilings import OverCeiling, check_time, file_ceilings, row_found, rows_tried
+from jobs.importing.ceilings import FileCeilings, OverCeiling, check_time, row_found, rows_tried
 from jobs.importing.files.chunk import Chunk, UnreadableFile
 from jobs.importing.files.detect import NO_OPTIONS, ImportOptions, chunks_of
 from jobs.importing.kept_rejects import KeptRejects, Rejects, Tried
@@ -54,15 +54,32 @@ def import_file(
     path: Path,
     progress: Progress,
     counts: Counts,
+    **more: Any,
+) -> None:
+    """Import one file. Calls `progress` with the bytes read so far. The rest is as for `import_steps`."""
+    with closing(import_steps(connection, kind, path, counts, **more)) as steps:
+        for position in steps:
+            progress(position)
+
+
+def import_steps(
+    connection: ArrowConnection,
+    kind: Kind,
+    path: Path,
+    counts: Counts,
     *,
     options: ImportOptions = NO_OPTIONS,
     name: str = "",
     run_id: int = 0,
+    only: str = "",
     chunks: Iterator[Chunk] | None = None,
     together: list[int] | None = None,
-) -> None:
-    """Import one file and add to the counts. Calls `progress` with the bytes read so far. The import and
-    its rejects are listed under `name`, or else under the path. `run_id`: the run that imports it. `chunks`:
+) -> Generator[int, None, None]:
+    """Import one file and add to the counts; after each chunk, the bytes read so far. Between two chunks the
+    caller may import others, on the same connection.
+
+    The import and its rejects are listed under `name`, or else under the path. `run_id`: the run that imports
+    it. `only`: the shop of all its rows, where its folder says so; rows of others are refused. `chunks`:
     those of the file, where it was recognised before. `together`: the imports that say something together
     with this one, to which it is added; the caller ends them (`Kind.finish`).
 
@@ -70,24 +87,34 @@ def import_file(
     too much, and ShopDeleted if a shop of its rows was deleted meanwhile; rows of chunks that were
     written before an error stay.
     """
-    try:
-        with file_ceilings(path):
-            shops = load_shops(connection)
-            chunks = chunks or chunks_of(path, kind, options, shops)
-            import_chunks(
-                connection,
-                kind,
-                name or str(path),
-                readable(path, chunks),
-                progress,
-                counts,
-                run_id=run_id,
-                shops=shops,
-                together=together,
-            )
-    except OverCeiling:
-        connection.rollback()
-        raise
+
+    def begin() -> Generator[int, None, None]:
+        shops = load_shops(connection)
+        if only:
+            shops = shops.narrowed(only)
+            if not shops.keys:
+                raise UnreadableFile(f"{path}: no shop {only!r}; import it first (kind shops)")
+        found = readable(path, chunks or chunks_of(path, kind, options, shops))
+        file = name or str(path)
+        yield from import_chunks(
+            *(connection, kind, file, found, counts),
+            run_id=run_id,
+            shops=shops,
+            together=together,
+        )
+
+    ceilings = FileCeilings(path)
+    with closing(begin()) as steps:
+        while True:
+            try:
+                with ceilings.portion():
+                    position = next(steps, None)
+            except OverCeiling:
+                connection.rollback()
+                raise
+            if position is None:
+                return
+            yield position
 
 
 def import_chunks(
@@ -95,15 +122,14 @@ def import_chunks(
     kind: Kind,
     file: str,
     chunks: Iterable[Chunk],
-    progress: Progress,
     counts: Counts,
     *,
     run_id: int = 0,
     shops: ImportedShops | None = None,
     together: list[int] | None = None,
-) -> None:
-    """Import chunks of a file of this name and add to the counts. `shops`: those that rows can belong to.
-    `together`: see `import_file`."""
+) -> Generator[int, None, None]:
+    """Import chunks of a file of this name and add to the counts; after each, the bytes read so far. `shops`:
+    those that rows can belong to. `together`: see `import_steps`."""
     connection.tune_for_import()
     shops, hasher = shops or load_shops(connection), email_hasher(connection)
     own = imports.begin(connection, kind.name, file, run_id, now_micros())
@@ -114,10 +140,10 @@ def import_chunks(
             for columns, rows in ready:
                 read, rejected = counts.read, counts.rejected
                 write_chunk(connection, kind, kept, columns, rows, counts)
-                progress(columns.chunk.position)
+                tried, refused = counts.read - read, counts.rejected - rejected
+                yield columns.chunk.position
                 check_time()
-                tried = counts.read - read
-                rows_tried(tried, tried - (counts.rejected - rejected))
+                rows_tried(tried, tried - refused)
         if together is None:
             counts.add_more(kind.finish(connection, [own.import_id]))
         else:

@@ -44,8 +44,20 @@ def certain_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: i
         return shops.find(columns.chunk.shop_id)
     if row is None or SHOP_ID not in kind.fields:
         return 0
+    return shops.find(_named_shop(columns, row))
+
+
+def names_another_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: int) -> bool:
+    """Whether a row names a shop, and none of these."""
+    if columns.chunk.format or SHOP_ID not in kind.fields:
+        return False
+    named = _named_shop(columns, row)
+    return named is not None and named != "" and not shops.find(named)
+
+
+def _named_shop(columns: ChunkColumns, row: int) -> Any:
     cell = columns.cells(SHOP_ID.name)[row]
-    return shops.find(cell.as_py() if isinstance(cell, pa.Scalar) else cell)
+    return cell.as_py() if isinstance(cell, pa.Scalar) else cell
 
 
 class Tried(NamedTuple):
@@ -161,7 +173,8 @@ class KeptRejects:
             f"AND (s.text <> '{HIDDEN}' OR r.reason = s.reason)) ORDER BY s.line",
             self._kind.name,
             chunk.format,
-            chunk.shop_id,
+            # Also of rows that name their shop: when they are tried again, they must be of the same.
+            chunk.shop_id or self._shops.only,
             self.file,
             now_micros(),
             self.import_id,

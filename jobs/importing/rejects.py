@@ -211,7 +211,9 @@ def _retry_page(
 def _retry(
     connection: ArrowConnection, kind: Kind, group: Group, tried: list[Reject], counts: Counts
 ) -> None:
-    shops = load_shops(connection)
+    shops, (_, shop_id, *_) = load_shops(connection), group
+    if shop_id:
+        shops = shops.narrowed(shop_id)
     chunk = _chunk(kind, group, tried, shops)
     columns = ChunkColumns(chunk, email_hasher(connection))
     sink = _TriedRejects(connection, kind, shops, tried)

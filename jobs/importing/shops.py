@@ -17,10 +17,22 @@ SHOP_ID = Field("shop_id", ID, "the shop that the row belongs to; imported befor
 
 @dataclass(frozen=True)
 class ImportedShops:
-    """`keys`: shop id -> shop key. `currencies`: shop key -> ISO 4217."""
+    """`keys`: shop id -> shop key. `currencies`: shop key -> ISO 4217. `only`: the id of the one shop that
+    rows may belong to, where the file's folder names it."""
 
     keys: dict[str, int]
     currencies: dict[int, str]
+    only: str = ""
+
+    def narrowed(self, shop_id: str) -> "ImportedShops":
+        """This shop alone. Rows of other shops, and of none, are refused alike: nobody learns which shops
+        there are."""
+        key = self.keys.get(shop_id)
+        return ImportedShops(
+            {} if key is None else {shop_id: key},
+            {} if key is None else {key: self.currencies[key]},
+            shop_id,
+        )
 
     def key_field(self) -> Field:
         """`shop_id`, read as the key of the shop."""
@@ -37,6 +49,8 @@ class ImportedShops:
 
     def _key(self, value: object) -> int:
         key = self.keys.get(identifier(value))
+        if key is None and self.only:
+            raise InvalidValue(f"{quoted(value)} is not the shop of this file")
         if key is None:
             raise InvalidValue(
                 f"{quoted(value)} is not an imported shop; import it first (kind shops)"

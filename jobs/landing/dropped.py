@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any, Final
@@ -34,12 +34,14 @@ from jobs.importing.formats import FORMATS, unrecognised
 from jobs.importing.formats.ads.report import AdReport
 from jobs.importing.formats.base import Sample
 from jobs.importing.import_file import checked, readable
+from jobs.importing.kept_rejects import names_another_shop
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
+from warehouse import settings
 from warehouse.domain.email_hash import EmailHasher
-from warehouse.domain.landing_names import DROPPED_FOLDER, can_be_folder, decimal_of
+from warehouse.domain.landing_names import DROPPED_FOLDER, OWN, can_be_folder, decimal_of
 from warehouse.domain.time import day_date, local_day
 from warehouse.domain.vocabulary import EVENT_TYPES
 from warehouse.operations.reject_reasons import without_values
@@ -56,19 +58,6 @@ _NEEDLESS: Final = {
         "Shopify's list of customers. It is not needed: customers come with their orders. Export the orders"
     ),
 }
-_TITLES: Final = {
-    "shopify": "Shopify's orders, as its API gives them",
-    "shopify-bulk": "Shopify's orders, from a bulk operation",
-    "shopify-csv": "Shopify's export of orders",
-    "segment": "Tracking calls, as Segment has them",
-    "meta": "Ad spend, as Meta's API gives it",
-    "meta-csv": "Ad spend, a table of Meta's Ads Manager",
-    "google-ads": "Ad spend, as Google's API gives it",
-    "google-ads-csv": "Ad spend, a table of Google Ads",
-    "tiktok": "Ad spend of TikTok",
-    "tiktok-csv": "Ad spend, a table of TikTok Ads Manager",
-    "spend-csv": "Ad spend, a table",
-}
 _OWN_TITLES: Final = {
     "forms": "Forms, in this service's own columns",
     "events": "Events, in this service's own columns",
@@ -82,11 +71,13 @@ _TIMES: Final = {"events": "occurred_at", "orders": "created_at", "ad-spend": "d
 _MAX_REASONS: Final = 20
 # An archive that unpacks to less may be packed as well as it likes.
 _SMALL: Final = 64 << 20
-_PACKED: Final = (".gz", ".zip")
+_ARCHIVES: Final = (".gz", ".zip")
+_PARQUET: Final = ".parquet"
 _SPREADSHEET: Final = ".xlsx"
 # Exports are packed twentyfold, zeros a thousandfold.
 MAX_RATIO: Final = 100
-_UNREADABLE_REST: Final = "the rest"
+# What a file unpacks to, for each byte that it may have.
+_UNPACKED: Final = 4
 _SUM_DIGITS: Final = 100
 
 
@@ -129,9 +120,12 @@ def look_at(
     `rows`, `rejected`, `first`, `last`, `sums`, `reasons`; of ad spend `platforms`, and whether the program
     `assumed` them. Where its member must say the decimal mark, `question` has a cell of the column, and what
     it is with each mark. Raises UnreadableFile with a sentence for its member."""
-    shop_key = shops.keys[shop_id]
+    if not can_be_folder(shop_id):
+        raise UnreadableFile(
+            f"the id {shop_id!r} of the shop cannot be the name of a folder; use `python -m jobs import`"
+        )
     # Rows of other shops, and of none, are refused alike: nobody learns which shops there are.
-    own = replace(shops, keys={shop_id: shop_key})
+    own = shops.narrowed(shop_id)
     with file_ceilings(path):
         path = _as_table(path)
         _check_archive(path)
@@ -143,12 +137,10 @@ def look_at(
         except UnclearTable as error:
             found, cause = Found(), error.cause
             question = {"column": cause.column, "cell": cause.cell, **cause.readings}
-    format_name = options.format.name if options.format else ""
-    place = [kind.name, format_name, shop_id] if format_name else [kind.name]
     return path, {
-        "title": _TITLES.get(format_name, format_name) if format_name else _OWN_TITLES[kind.name],
+        "title": options.format.title if options.format else _OWN_TITLES[kind.name],
         "kind": kind.name,
-        "place": place,
+        "place": [kind.name, options.format.name if options.format else OWN, shop_id],
         "rows": found.rows,
         "rejected": found.rejected,
         "incomplete": found.incomplete,
@@ -173,7 +165,7 @@ def _as_table(path: Path) -> Path:
     from jobs.importing.files.spreadsheet import to_csv
 
     try:
-        to_csv(path, part, is_known_table)
+        to_csv(path, part, is_known_table, _most_bytes())
         part.rename(table)
     finally:
         part.unlink(missing_ok=True)
@@ -182,22 +174,36 @@ def _as_table(path: Path) -> Path:
 
 
 def _check_archive(path: Path) -> None:
-    """Raises UnreadableFile for a packed file that is cut short, or that unpacks to far more than such files
+    """Raises UnreadableFile for an archive that is cut short, or that unpacks to far more than such files
     do."""
-    if path.suffix.lower() not in _PACKED:
+    if path.suffix.lower() not in _ARCHIVES:
         return
     unpacked, size = 0, path.stat().st_size
     try:
         for block, position in blocks_of(path):
             unpacked += len(block)
             # A zip is not read from its beginning.
-            packed = position if path.suffix.lower() == _PACKED[0] else size
+            packed = position if path.suffix.lower() == _ARCHIVES[0] else size
             if unpacked > _SMALL and unpacked > MAX_RATIO * packed:
                 raise UnreadableFile(
                     f"it unpacks to more than {MAX_RATIO} times its size, as no export does"
                 )
+            _check_unpacked(unpacked)
     except DamagedArchive as error:
         raise UnreadableFile(f"{error}; export or upload it again") from None
+
+
+def _most_bytes() -> int:
+    """The bytes to which a file may unpack."""
+    return int(settings.UPLOAD_MB.get()) * _UNPACKED * 10**6
+
+
+def _check_unpacked(size: int) -> None:
+    if size > _most_bytes():
+        raise UnreadableFile(
+            f"it unpacks to more than {_most_bytes() // 10**6} MB, {_UNPACKED} times what a file may have "
+            "(UPLOAD_MB); split it"
+        )
 
 
 def _recognised(path: Path, sample: Sample, shop_id: str) -> tuple[Kind, ImportOptions]:
@@ -211,11 +217,6 @@ def _recognised(path: Path, sample: Sample, shop_id: str) -> tuple[Kind, ImportO
         format = recognised(sample)
         if format is not None:
             _check_kind(format.kind)
-            if not can_be_folder(shop_id):
-                raise UnreadableFile(
-                    f"the id {shop_id!r} of the shop cannot be the name of a folder; use "
-                    "`python -m jobs import`"
-                )
             return KINDS[format.kind], ImportOptions(format, shop_id, decimal=decimal)
     fields = {name for kind in KINDS.values() for name in kind.field_names()}
     tables = [{name.lower() for name in names} for names in tables]
@@ -239,7 +240,7 @@ def _check_kind(kind: str) -> None:
 
 
 def _parquet_columns(path: Path) -> list[str]:
-    if path.suffix.lower() != ".parquet":
+    if path.suffix.lower() != _PARQUET:
         return []
     import pyarrow.parquet as pq
 
@@ -257,12 +258,21 @@ def _read(
     hasher: EmailHasher,
     timezone: str,
 ) -> Found:
-    found = Found()
+    found, unpacked, most_rows = Found(), 0, settings.ROWS_PER_SHOP_DAY.get()
     chunks = readable(path, chunks_of(path, kind, options, shops))
     for columns, rows in checked(kind, chunks, shops, hasher, str(path)):
-        _add_rejects(found, columns)
+        _add_rejects(found, kind, columns, shops)
         accepted = rows.filter(pa.array(columns.accepted()))
         found.rows += len(columns.chunk) + len(columns.chunk.broken)
+        if found.rows > most_rows:
+            raise UnreadableFile(
+                f"it has more than {most_rows:,} rows, which is the most that a shop may import in a day "
+                "(ROWS_PER_SHOP_DAY); split it"
+            )
+        if path.suffix.lower() == _PARQUET:
+            # Its own statements of sizes are anyone's.
+            unpacked += rows.nbytes
+            _check_unpacked(unpacked)
         if accepted.num_rows:
             _add_rows(found, kind, accepted, timezone)
         check_time()
@@ -276,19 +286,20 @@ def _read(
     return found
 
 
-def _add_rejects(found: Found, columns: ChunkColumns) -> None:
+def _add_rejects(found: Found, kind: Kind, columns: ChunkColumns, shops: ImportedShops) -> None:
     chunk = columns.chunk
+    for row, _ in columns.refused():
+        if names_another_shop(shops, kind, columns, row):
+            raise UnreadableFile(
+                f"line {chunk.lines[row]} is of another shop than this one; nothing of the file is imported"
+            )
     refused = [(int(chunk.lines[row]), reason) for row, reason in columns.refused()]
     for broken in chunk.broken:
-        if _UNREADABLE_REST in broken.reason:
+        if broken.is_rest:
             raise UnreadableFile(f"from line {broken.line} on it cannot be read: {broken.reason}")
         refused.append((broken.line, broken.reason))
     incomplete = [(int(chunk.lines[row]), reason) for row, reason in columns.incomplete()]
     for line, reason in sorted((*refused, *incomplete)):
-        if reason.startswith("shop_id: ") and "missing" not in reason:
-            raise UnreadableFile(
-                f"line {line} is of another shop than this one; nothing of the file is imported"
-            )
         count = found.reasons.setdefault(without_values(reason), [0, line])
         count[0] += 1
     found.rejected += len(refused)

@@ -1,4 +1,5 @@
-"""The landing folder: KIND/, KIND/FORMAT/ and KIND/FORMAT/SHOP/, each with `done/` and `failed/`.
+"""The landing folder: KIND/, KIND/FORMAT/ and KIND/FORMAT/SHOP/, each with `done/` and `failed/`. Rows of
+this program that are of one shop alone lie in KIND/own/SHOP/.
 
 Accounts that the service does not trust may write there. So no link is followed: each folder is opened
 from the one above it, and only a plain file in a plain folder is a landed file. Anything else is left
@@ -18,7 +19,8 @@ from typing import Final
 
 from jobs.importing.formats import FORMATS
 from jobs.importing.kinds import KINDS
-from warehouse.domain.landing_names import DONE, FAILED, REPORT, is_aside, is_service_file
+from jobs.importing.shops import SHOP_ID
+from warehouse.domain.landing_names import DONE, FAILED, OWN, REPORT, is_aside, is_service_file
 from warehouse.operations.landing_folders import open_folder, open_inner
 
 _UNFINISHED: Final = (".part", ".tmp", ".crdownload")
@@ -57,6 +59,7 @@ _PLACES: Final = [
     for place in (
         LandingPlace(kind),
         *(LandingPlace(kind, format.name) for format in FORMATS.values() if format.kind == kind),
+        *([LandingPlace(kind, OWN)] if SHOP_ID in KINDS[kind].fields else []),
     )
 ]
 

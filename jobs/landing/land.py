@@ -1,4 +1,5 @@
-"""Imports the files in the landing folder, each until one import of it has ended.
+"""Imports the files in the landing folder, each until one import of it has ended, and a long one in portions:
+those of others are imported in between.
 
 A file is opened, imported where it lies, and moved to `done/` or `failed/` with a report. A process that
 dies leaves it where it was, and the next one imports it again: that changes nothing where it was imported
@@ -7,20 +8,23 @@ known: nobody but the service writes there.
 """
 
 import os
+import time
 from collections import Counter
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.files.detect import ImportOptions
 from jobs.importing.formats import FORMATS
-from jobs.importing.import_file import import_file
+from jobs.importing.import_file import import_steps
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
 from jobs.importing.shops import ShopDeleted
 from jobs.landing.folder import LandedFile, survey
 from jobs.landing.held_file import FileGone, FileLeftAlone, HeldFile, hold
-from jobs.landing.turns import complete_files
+from jobs.landing.turns import files_in_turns
 from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.errors import blamed
@@ -40,6 +44,14 @@ MAX_TRIES: Final = 20
 _GIVEN_UP: Final = (
     f"{MAX_TRIES} processes ended while they imported this file; import it by hand to see why"
 )
+_OF_NO_SHOP: Final = "it was dropped on a page, and lies in no folder of its shop; drop it again"
+
+
+# A file is imported for so long, to the end of a chunk, before it is the turn of others.
+_PORTION_SECONDS: Final = 5.0
+
+# What imports a file, a chunk at each step, and returns the outcome.
+_Landing = Generator[None, None, str]
 
 
 def land(run: JobRun, root: Path) -> Counter[str]:
@@ -47,21 +59,46 @@ def land(run: JobRun, root: Path) -> Counter[str]:
     are (LEFT), because they cannot be moved."""
     tries = job_runs.ended_at(run.connection, run.record)
     outcomes: Counter[str] = Counter()
-    for file in complete_files(root):
-        run.raise_if_stopped()
-        outcomes[_land(run, root, file, tries[file.claim])] += 1
+    begun: dict[LandedFile, _Landing] = {}
+    unfinished: dict[LandedFile, float] = {}
+    try:
+        for file in files_in_turns(root, unfinished):
+            run.raise_if_stopped()
+            job_runs.work_at(run.connection, run.record, file.claim)
+            landing = begun.setdefault(file, _land(run, root, file, tries[file.claim]))
+            unfinished.pop(file, None)
+            if outcome := _portion(landing):
+                outcomes[outcome] += 1
+                del begun[file]
+            else:
+                unfinished[file] = time.monotonic()
+    finally:
+        for landing in begun.values():
+            landing.close()
     job_runs.work_at(run.connection, run.record, "")
     for line in survey(root).left_alone:
         say(f"left alone: {line}")
     return outcomes
 
 
-def _land(run: JobRun, root: Path, file: LandedFile, tries: int) -> str:
+def _portion(landing: _Landing) -> str:
+    """Go on with a file for some seconds; its outcome, or "" where it has not come to its end."""
+    until = time.monotonic() + _PORTION_SECONDS
+    phase("import")
+    try:
+        while True:
+            next(landing)
+            if time.monotonic() >= until:
+                return ""
+    except StopIteration as end:
+        return str(end.value)
+
+
+def _land(run: JobRun, root: Path, file: LandedFile, tries: int) -> _Landing:
     """Import a file and move it; returns its outcome."""
     try:
         with hold(root, file) as held:
-            job_runs.work_at(run.connection, run.record, file.claim)
-            outcome, report = _imported(run, held, tries)
+            outcome, report = yield from _imported(run, held, tries)
             if is_dropped(file.path.name):
                 told = file.path.name, report["error"] or "", now_micros()
                 dropped_files.landed_was_imported(run.connection, *told)
@@ -82,15 +119,18 @@ def _land(run: JobRun, root: Path, file: LandedFile, tries: int) -> str:
     return outcome
 
 
-def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, Any]]:
+def _imported(
+    run: JobRun, held: HeldFile, tries: int
+) -> Generator[None, None, tuple[str, dict[str, Any]]]:
     """Import a file; returns the folder to which it belongs then, and its report."""
     file, place = held.path, held.landed.place
     # Bytes that are not UTF-8 stay visible; no database would take them.
     name = str(file).encode(errors="surrogateescape").decode(errors="backslashreplace")
     kind = KINDS[place.kind]
+    format = FORMATS.get(place.format)
     options = ImportOptions(
-        FORMATS.get(place.format),
-        place.shop_id or None,
+        format,
+        place.shop_id if format and place.shop_id else None,
         decimal=decimal_of(file.name),
         came_at=held.landed.landed_at,
     )
@@ -98,28 +138,32 @@ def _imported(run: JobRun, held: HeldFile, tries: int) -> tuple[str, dict[str, A
     # The files of one pull say together what it fetched.
     pulled_at = pulled_stamp(file.name)
     together = imports.with_stamp(run.connection, kind.name, pulled_at) if pulled_at else []
-    rows = run.record.rows
-
-    def written(_position: int) -> None:
-        run.record.batches += 1
-        run.record.rows = rows + counts.read
-        run.raise_if_stopped()
-
-    phase("import")
     try:
         if tries >= MAX_TRIES:
             raise UnreadableFile(_GIVEN_UP)
-        import_file(
-            run.connection,
-            kind,
-            file,
-            written,
-            counts,
-            options=options,
-            name=name,
-            run_id=run.record.run_id,
-            together=together,
-        )
+        if is_dropped(file.name) and not place.shop_id:
+            # Its rows could be of any shop.
+            raise UnreadableFile(_OF_NO_SHOP)
+        with closing(
+            import_steps(
+                run.connection,
+                kind,
+                file,
+                counts,
+                options=options,
+                name=name,
+                run_id=run.record.run_id,
+                only=place.shop_id,
+                together=together,
+            )
+        ) as steps:
+            before = 0
+            for _ in steps:
+                run.record.batches += 1
+                run.record.rows += counts.read - before
+                before = counts.read
+                run.raise_if_stopped()
+                yield
         counts.add_more(kind.finish(run.connection, together))
     except ShopDeleted:
         raise

@@ -4,23 +4,24 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from datetime import date, timedelta
 from tempfile import TemporaryFile
 from typing import IO, ClassVar, Final
 
 import msgspec
 
-from jobs.importing.ceilings import memory_ceiling
 from jobs.pulls import http, limits
 from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.limits import PullFailed
-from warehouse.settings import IMPORT_MEMORY_MB
 
 URL: Final = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist.zip"
 _NOT_MODIFIED: Final = 304
 _WHAT: Final = "the ECB's rates"
 _DAY: Final = re.compile(rb"\d{4}-\d\d-\d\d(?=,)")
+# The table has a line of 400 bytes for each day, and its zip a megabyte. A small zip may hold a line of
+# gigabytes, and a large one a list of files that fills the memory.
+_MAX_LINE_BYTES: Final = 64 << 10
+_MAX_ZIP_MB: Final = 16
 # These unpack as much at a time as is asked for.
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -57,9 +58,15 @@ class EcbSource(Source):
             http.refuse(answer, _WHAT)
             size = http.download(answer, _WHAT, fetched.write)
             fetched.seek(0)
-            with run.new_file("exchange-rates", "ecb", ".csv") as file, _bounded_memory():
+            is_zip = url.lower().endswith(".zip")
+            if is_zip and size > _MAX_ZIP_MB * limits.MEGABYTE:
+                raise PullFailed(
+                    f"{_WHAT}: the zip has {size // limits.MEGABYTE} MB, and at most {_MAX_ZIP_MB} are read. "
+                    "Look at what answers there"
+                )
+            with run.new_file("exchange-rates", "ecb", ".csv") as file:
                 since = _since(state.get("through"), run.pull.lookback_days)
-                table = _unpacked(fetched) if url.lower().endswith(".zip") else fetched
+                table = _unpacked(fetched) if is_zip else _lines(fetched)
                 days, newest = _keep_days(table, since, file)
         etag = answer.headers.get("ETag", "")
         through = max(newest, state.get("through", ""))
@@ -95,6 +102,16 @@ def _keep_days(table: Iterable[bytes], since: bytes, kept: IO[bytes]) -> tuple[i
     return days, newest.decode()
 
 
+def _lines(table: IO[bytes]) -> Iterator[bytes]:
+    while line := table.readline(_MAX_LINE_BYTES + 1):
+        if len(line) > _MAX_LINE_BYTES:
+            raise PullFailed(
+                f"{_WHAT}: a line is longer than {_MAX_LINE_BYTES >> 10} kB, as none of the table is. "
+                "Look at what answers there"
+            )
+        yield line
+
+
 def _unpacked(fetched: IO[bytes]) -> Iterator[bytes]:
     """The lines of the table in a zip. Raises PullFailed if it is not whole."""
     try:
@@ -103,19 +120,6 @@ def _unpacked(fetched: IO[bytes]) -> Iterator[bytes]:
             if member.compress_type not in _METHODS:
                 raise ValueError(member.compress_type)
             with archive.open(member) as table:
-                yield from table
+                yield from _lines(table)
     except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, RuntimeError):
         raise PullFailed(f"{_WHAT}: the file is no whole zip with one table in it") from None
-
-
-@contextmanager
-def _bounded_memory() -> Iterator[None]:
-    """A zip of a megabyte may hold a line of gigabytes."""
-    try:
-        with memory_ceiling(IMPORT_MEMORY_MB.get()):
-            yield
-    except MemoryError:
-        raise PullFailed(
-            f"{_WHAT}: reading the file takes more than {IMPORT_MEMORY_MB.get()} MB of memory "
-            "(IMPORT_MEMORY_MB), so nothing of it is taken. If you trust the source, raise the setting"
-        ) from None

@@ -5,7 +5,7 @@ import json
 import socket
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from ipaddress import IPv4Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final, Self
 from urllib.parse import urljoin, urlsplit
 from weakref import WeakSet
@@ -254,7 +254,9 @@ def is_public(peer: str) -> bool:
     for network, bits_behind in _HOLD_IPV4:
         if address in network:
             address = IPv4Address(int(address) >> bits_behind & _IPV4_MASK)
-    return address.is_global and address not in _LOCAL_NAT64
+    # Python takes groups of receivers for addresses of the internet, and old local addresses of IPv6.
+    is_local = isinstance(address, IPv6Address) and address.is_site_local
+    return address.is_global and not (is_local or address.is_multicast or address in _LOCAL_NAT64)
 
 
 def _is_loopback(host: str) -> bool:

@@ -37,7 +37,8 @@ class JobRun:
 
     A run that is `exclusive`, or is `scheduled_as` a job of the schedule (and recorded under that
     name), is the only one of its name. Raises AlreadyRunning if there is another, Stopped after a
-    signal. A run that `creates` none raises NoWarehouse where there is no warehouse.
+    signal, for which it has `grace` seconds. A run that `creates` none raises NoWarehouse where there is
+    no warehouse.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class JobRun:
         scheduled_as: str | None = None,
         exclusive: bool = False,
         creates: bool = True,
+        grace: float = signals.GRACE_SECONDS,
         connection: ArrowConnection | None = None,
     ) -> None:
         is_exclusive = exclusive or scheduled_as is not None
@@ -57,7 +59,7 @@ class JobRun:
         self.failures = Counter[int]()
         # Called with the raw rows of each batch that is done.
         self.on_rows: Callable[[int], object] = lambda _rows: None
-        self._creates = creates
+        self._creates, self._grace = creates, grace
         self._given = connection
         self._say_waiting = waiting_line()
 
@@ -65,7 +67,7 @@ class JobRun:
         self._url = settings.WAREHOUSE_URL.get()
         self.window_days: int = settings.ATTRIBUTION_WINDOW_DAYS.get()
         with ExitStack() as stack:
-            stack.enter_context(signals.graceful_stop(self._give_up))
+            stack.enter_context(signals.graceful_stop(self._give_up, self._grace))
             self.connection = self._given or stack.enter_context(
                 open_migrated(self._url, creates=self._creates)
             )

@@ -9,6 +9,7 @@ from threading import Event, Lock
 from typing import Final
 
 from jobs.landing import folder
+from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.errors import ALREADY_RUNNING
 from jobs.run.signals import GRACE_SECONDS
@@ -66,7 +67,7 @@ class ChildProcesses:
             suppress(Exception),
             open_arrow(self._url, wait_for_locks=False) as connection,
         ):
-            return dropped_files.are_waiting(connection)
+            return dropped_files.are_waiting(connection, now_micros())
         return False
 
     def _run(self, job: Job) -> bool:

@@ -22,13 +22,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import click
 
 from tests.support.commands import Command, run_web
-from tests.support.people import PASSWORD, SIGN_IN, add_member
+from tests.support.people import ACCOUNT, PASSWORD, SIGN_IN, add_member
 from tests.support.serving import DEFAULT_LIMITS, collected, served
 from tests.support.shop_builder import ShopBuilder
 from tests.system.attackers import (
@@ -38,6 +39,7 @@ from tests.system.attackers import (
     ask,
     endless_events,
     endless_sign_ins,
+    files_without_a_sign_in,
     full_batches,
     hard_passwords,
     hard_passwords_at_once,
@@ -92,6 +94,26 @@ def signs_in(target: Target, _number: int) -> int:
     return sign_in(target.port, "bea@example.com", PASSWORD, network)[0]
 
 
+@cache
+def _member(port: int) -> tuple[str, str]:
+    """The cookie of a member of the other tenant, and the token of their forms."""
+    _, cookie = sign_in(port, "bea@example.com", PASSWORD, "127.0.2.1")
+    _, page, _ = ask(port, "GET", ACCOUNT, Cookie=cookie)
+    found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', page)
+    assert found, page
+    return cookie, found[1]
+
+
+def drops_a_file(target: Target, number: int) -> int:
+    cookie, token = _member(target.port)
+    sent = (
+        f'--B\r\nContent-Disposition: form-data; name="csrf_token"\r\n\r\n{token}\r\n'
+        f'--B\r\nContent-Disposition: form-data; name="file"; filename="{number}.csv"\r\n\r\na\r\n--B--\r\n'
+    )
+    kind = "multipart/form-data; boundary=B"
+    return ask(target.port, "POST", "/data/drop", sent, Cookie=cookie, Content_Type=kind)[0]
+
+
 def asks_for_health(target: Target, _number: int) -> int:
     return ask(target.port, "GET", "/healthz")[0]
 
@@ -122,11 +144,12 @@ ATTACKS: Sequence[tuple[Attack, Probe, int]] = (
     (twelve_networks_with_nothing, sends_an_event, 200),
     (twelve_networks_with_events, sends_an_event, 200),
     (endless_sign_ins, signs_in, 302),
+    (files_without_a_sign_in, drops_a_file, 303),
     (many_languages, reads_figures, 200),
     (long_methods, asks_for_health, 200),
 )
-# Bodies that never end are refused after 15 s: until then two senders may have all turns.
-SETTLES_AFTER: Mapping[Attack, float] = {endless_events: 20, endless_sign_ins: 20}
+# Bodies that never end are refused after 15 s: until then two senders may have all turns of the collector.
+SETTLES_AFTER: Mapping[Attack, float] = {endless_events: 20}
 # An account has 100 attempts to sign in an hour, and four such times share them.
 MOST_TRIES: Mapping[Probe, int] = {signs_in: 20}
 
@@ -208,7 +231,11 @@ def attacked(folder: Path) -> Iterator[tuple[Target, Command]]:
     created = run_web(url, "write-keys", "create", "--shop", "bea.example", "--name", "site").output
     found = re.search(r"fwk_\w+", created)
     assert found, created
-    settings = {"FORMS_PER_SHOP": "1000000", "FORM_BYTES_PER_SHOP": "1000000000"}
+    settings = {
+        "FORMS_PER_SHOP": "1000000",
+        "FORM_BYTES_PER_SHOP": "1000000000",
+        "IMPORT_DIR": str(folder / "dropped"),
+    }
     with (
         served(url, settings) as (process, port),
         collected(url, folder / "landing", DEFAULT_LIMITS) as (_, collector),

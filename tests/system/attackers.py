@@ -197,8 +197,21 @@ def _view(number: int, **more: object) -> dict[str, object]:
 
 
 def endless_sign_ins(target: Target, stop: Event) -> None:
-    """Two addresses send one byte of each form, on 4 connections."""
-    _endless(target.port, SIGN_IN, FORM, 4, stop)
+    """Two addresses send one byte of each form, on 100 connections."""
+    _endless(target.port, SIGN_IN, FORM, 100, stop)
+
+
+def files_without_a_sign_in(target: Target, stop: Event) -> None:
+    """Two addresses drop files as nobody, on 24 connections."""
+    addresses = itertools.cycle((ATTACKER, SECOND_ATTACKER))
+    kind = "multipart/form-data; boundary=x"
+    _at_once(
+        24,
+        stop,
+        lambda: ask(
+            target.port, "POST", "/data/drop", "", address=next(addresses), Content_Type=kind
+        ),
+    )
 
 
 def _endless(port: int, path: str, kind: str, clients: int, stop: Event) -> None:

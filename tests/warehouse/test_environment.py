@@ -64,6 +64,7 @@ WRONG = {
         "must be a whole number of seconds from 1 to 3600, as in LANDING_POLL_SECONDS=10",
     ),
     "UPLOAD_MB": ("0", "must be a whole number of megabytes from 1 to 10000"),
+    "ROWS_PER_SHOP_DAY": ("0", "must be a whole number from 1 to 1000000000000"),
     "PULL_MAX_MB": ("2 GB", "must be a whole number of megabytes from 1 to 1000000"),
     "IMPORT_MEMORY_MB": ("1", "must be a whole number of megabytes from 256 to 1000000"),
     "IMPORT_MINUTES": (

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -11,10 +12,15 @@ _END: Final[Any] = object()
 
 def background_iter(items: Iterable[T]) -> Generator[T, None, None]:
     """The same items, each made in a second thread while the one before it is being used. An error
-    raised there is raised here. Closing the generator waits for the item that is being made."""
-    iterator = iter(items)
+    raised there is raised here. Closing the generator waits for the item that is being made. Context
+    variables are there as they are here at the begin."""
+    iterator, context = iter(items), copy_context()
+
+    def make() -> T:
+        return next(iterator, _END)
+
     with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(next, iterator, _END)
+        following = pool.submit(context.run, make)
         while (item := following.result()) is not _END:
-            following = pool.submit(next, iterator, _END)
+            following = pool.submit(context.run, make)
             yield item

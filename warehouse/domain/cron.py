@@ -11,12 +11,15 @@ _WEEKDAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 def cron(text: str) -> CronTrigger:
-    """A cron expression of five fields, in UTC. Raises ValueError."""
+    """A cron expression of five fields, in UTC. Raises ValueError: what a text must be, or is not."""
     fields = text.split()
     if len(fields) != 5:
         raise ValueError("must be a cron expression of five fields")
-    fields[4] = ",".join(_weekday_names(part) for part in fields[4].split(","))
-    return CronTrigger.from_crontab(" ".join(fields), timezone=UTC)
+    try:
+        fields[4] = ",".join(_weekday_names(part) for part in fields[4].split(","))
+        return CronTrigger.from_crontab(" ".join(fields), timezone=UTC)
+    except ValueError as error:
+        raise ValueError(f"is no cron expression ({error})") from None
 
 
 def _weekday_names(part: str) -> str:

@@ -8,6 +8,8 @@ from typing import Final
 # Beside the files, for those that were read and those that could not be.
 DONE: Final = "done"
 FAILED: Final = "failed"
+OWN: Final = "own"
+"""In the place of a format's folder: rows of this program that are all of the shop whose folder follows."""
 # The end of the names of their reports.
 REPORT: Final = ".report.json"
 # How the names of the collector's files begin; then come an instant and a text of its own for each.

@@ -22,7 +22,9 @@ from warehouse.domain.time import (
 from warehouse.editions.failed_batches import FROM_SET_ASIDE
 from warehouse.editions.pending_batches import from_waiting
 from warehouse.operations import imports, job_runs
+from warehouse.operations.dropped_files import POSTPONED
 from warehouse.operations.job_runs import DIED, DONE, FAILED
+from warehouse.operations.process_id import machine_of
 from warehouse.operations.schedulers import ALIVE_MICROS, BACKUP, REFRESH, Landing, landings
 from warehouse.operations.shop_pulls import ERROR
 from warehouse.operations.shop_state import BACKLOG, MISSED_REFRESHES, SET_ASIDE
@@ -42,6 +44,7 @@ NO_ORDERS: Final = "no-orders"
 MANY_REJECTS: Final = "many-rejects"
 UNKNOWN_FORMS: Final = "unknown-forms"
 COLLECT_LIMIT: Final = "collect-limit"
+ROWS_LIMIT: Final = "rows-limit"
 VERIFY_FAILED: Final = "verify-failed"
 NIGHTLY_FAILED: Final = "nightly-failed"
 PULL_FAILED: Final = "pull-failed"
@@ -61,6 +64,8 @@ _NO_ORDERS_MICROS: Final = 2 * MICROS_PER_DAY
 _CLOSED_MICROS: Final = 30 * MICROS_PER_DAY
 _NO_BACKUP_MICROS: Final = 2 * MICROS_PER_DAY
 _MAX_REJECTED_PERCENT: Final = 5
+# Enough that each host's last run is among them.
+_LANDING_RUNS: Final = 100
 _SCHEDULED_PULLS: Final = (
     "SELECT name, schedule, set_up_at, ran_at FROM pull WHERE schedule <> '' ORDER BY name"
 )
@@ -237,19 +242,23 @@ def _landing_waits(at: _At) -> Iterator[Finding]:
 
 
 def _landing_failed(at: _At) -> Iterator[Finding]:
-    """A run whose process was killed is tried again by itself, and is given up after some tries."""
-    last = at.query(
-        "SELECT error FROM job_run WHERE run_id = (SELECT MAX(run_id) FROM job_run "
-        f"WHERE job = 'landing') AND state = '{FAILED}'"
+    """A run whose process was killed is tried again by itself, and is given up after some tries. A host's
+    run tells of its own folder alone."""
+    runs = list(
+        at.query(
+            "SELECT owner, state, error FROM job_run WHERE job = 'landing' ORDER BY run_id DESC "
+            f"LIMIT {_LANDING_RUNS}"
+        )
     )
-    for run in last:
-        for landing in at.landing:
-            if landing.files:
-                message = (
-                    f"the last import of landed files failed: {run['error']}; {landing.files} wait in "
-                    f"{landing.folder}. `python -m jobs run landing` tries them again and says more"
-                )
-                yield Finding(LANDING_FAILED, "", message)
+    for landing in at.landing:
+        of_host = (run for run in runs if machine_of(run["owner"]) in landing.machines)
+        last = next(of_host, None)
+        if landing.files and last and last["state"] == FAILED:
+            message = (
+                f"the last import of landed files failed: {last['error']}; {landing.files} wait in "
+                f"{landing.folder}. `python -m jobs run landing` tries them again and says more"
+            )
+            yield Finding(LANDING_FAILED, "", message)
 
 
 def _of_hosts(condition: str) -> Callable[["_At"], Iterator[Finding]]:
@@ -417,6 +426,20 @@ def _collect_limit(at: _At) -> Iterator[Finding]:
         )
 
 
+def _rows_limit(at: _At) -> Iterator[Finding]:
+    rows = at.query(
+        "SELECT s.shop_id, d.name FROM dropped_file d JOIN shop s ON s.shop_key = d.shop_key "
+        f"WHERE d.state = '{POSTPONED}' ORDER BY s.shop_id"
+    )
+    for row in rows:
+        yield Finding(
+            ROWS_LIMIT,
+            row["shop_id"],
+            f"{row['shop_id']} dropped a file, {row['name']!a}, with which it would import more rows today "
+            "than ROWS_PER_SHOP_DAY. It is imported tomorrow. If it has so many rows, raise the setting",
+        )
+
+
 def _pull_failed(at: _At) -> Iterator[Finding]:
     pulls = at.query(
         "SELECT p.name, p.source, p.status, p.message, COALESCE(r.run_id, 0) AS run_id "
@@ -477,4 +500,5 @@ _CHECKS: Final[dict[str, Callable[[_At], Iterator[Finding]]]] = {
     MANY_REJECTS: _many_rejects,
     UNKNOWN_FORMS: _unknown_forms,
     COLLECT_LIMIT: _collect_limit,
+    ROWS_LIMIT: _rows_limit,
 }

@@ -2,12 +2,14 @@
 import.
 
     RECEIVED <─> SHOWN ──> LANDED ──> IMPORTED ──> UNDO_ASKED
-        └──────────┴─────────┴─────> REFUSED
+        │          │ └> POSTPONED ┘│
+        └──────────┴───────────────┴─> REFUSED
 
 Its member may have to say first how it is to be read: it is looked at again then.
 
 A page receives the file, and puts it into the landing folder once its member asks for the import. A job
-looks at it in between, and begins the undo; the landing job imports it. All of them tell it here: nothing
+looks at it in between, and begins the undo; the landing job imports it. A file that brings more rows than are
+left of ROWS_PER_SHOP_DAY is postponed: a job puts it there on the next day. All of them tell it here: nothing
 else passes between them but the file.
 """
 
@@ -18,6 +20,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, delete, select, text
 
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.landing_names import DROPPED
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
 from warehouse.operations import imports
 from warehouse.operations.imports import ImportedFile
@@ -26,6 +29,7 @@ from warehouse.tables.base import column_names
 
 RECEIVED: Final = "received"
 SHOWN: Final = "shown"
+POSTPONED: Final = "postponed"
 LANDED: Final = "landed"
 IMPORTED: Final = "imported"
 REFUSED: Final = "refused"
@@ -40,7 +44,9 @@ MISSING_MICROS: Final = 90 * MICROS_PER_SECOND
 MAX_TRIES: Final = 3
 """Processes that may begin to look at a file: one with which all of them ended is refused."""
 
-_FOR_A_JOB: Final = f"state IN ('{RECEIVED}', '{UNDO_ASKED}')"
+_FOR_A_JOB: Final = f"state IN ('{RECEIVED}', '{UNDO_ASKED}', '{POSTPONED}')"
+# $1: when the day began.
+_DUE: Final = f"{_FOR_A_JOB} AND (state <> '{POSTPONED}' OR since < $1)"
 
 _FIND: Final = select(dropped_file).where(dropped_file.c.shop_key == bindparam("shop_key"))
 _RECEIVE: Final = text(
@@ -58,6 +64,10 @@ _MOVE: Final = text(
 _ANSWER: Final = text(
     f"UPDATE dropped_file SET state = '{RECEIVED}', since = :now, stored = :answered, told = '{{}}', "
     f"tries = 0 WHERE shop_key = :shop_key AND stored = :stored AND state = '{SHOWN}' RETURNING shop_key"
+)
+_ROWS_OF_DAY: Final = text(
+    "SELECT COALESCE(SUM(rows_read), 0) FROM import_file WHERE shop_key = :shop_key "
+    f"AND started_at >= :day_began AND file LIKE '%/{DROPPED}%'"
 )
 _SCHEDULER_SEEN: Final = text("SELECT COALESCE(MAX(seen_at), 0) FROM scheduler")
 # The newest import of a file, by its name: its folder is the scheduler's own.
@@ -124,24 +134,31 @@ def import_of(connection: Connection, file: DroppedFile, now: int) -> ImportedFi
     return None if row is None else imports.imported_file(dict(row), now)
 
 
+def rows_of_day(connection: Connection, shop_key: int, now: int) -> int:
+    """The rows that the shop's files have brought today (UTC), those of undone imports too."""
+    values = {"shop_key": shop_key, "day_began": _day_began(now)}
+    return int(connection.scalar(_ROWS_OF_DAY, values) or 0)
+
+
 def scheduler_seen_at(connection: Connection) -> int:
     """When the last sign of life of a scheduler was, 0 without one."""
     return int(connection.scalar(_SCHEDULER_SEEN) or 0)
 
 
-def are_waiting(connection: ArrowConnection) -> bool:
+def are_waiting(connection: ArrowConnection, now: int) -> bool:
     """Whether there is something for a job to do. Commits."""
-    waiting = connection.value(f"SELECT COUNT(*) FROM dropped_file WHERE {_FOR_A_JOB}")
+    waiting = connection.value(f"SELECT COUNT(*) FROM dropped_file WHERE {_DUE}", _day_began(now))
     connection.commit()
     return bool(waiting)
 
 
-def waiting(connection: ArrowConnection) -> list[tuple[DroppedFile, str]]:
+def waiting(connection: ArrowConnection, now: int) -> list[tuple[DroppedFile, str]]:
     """The files that a job has something to do with, and the id of each one's shop: the small ones first.
     Commits."""
     rows = connection.table(
         "SELECT d.*, s.shop_id FROM dropped_file d JOIN shop s ON s.shop_key = d.shop_key "
-        f"WHERE d.{_FOR_A_JOB} ORDER BY d.bytes, d.dropped_at, d.shop_key"
+        f"WHERE {_DUE} ORDER BY d.bytes, d.dropped_at, d.shop_key",
+        _day_began(now),
     ).to_pylist()
     connection.commit()
     return [(_dropped(row), row["shop_id"]) for row in rows]
@@ -184,7 +201,7 @@ def landed_was_imported(connection: ArrowConnection, stored: str, error: str, no
     connection.execute(
         "UPDATE dropped_file SET state = $1, since = $2, "
         "told = CASE WHEN $3 = '' THEN told ELSE $3 END "
-        f"WHERE stored = $4 AND state IN ('{SHOWN}', '{LANDED}')",
+        f"WHERE stored = $4 AND state IN ('{SHOWN}', '{POSTPONED}', '{LANDED}')",
         state,
         now,
         json.dumps({"reason": error}) if error else "",
@@ -197,7 +214,7 @@ def purge(connection: ArrowConnection, before: int, imported_before: int) -> Non
     """Forget the files that were dropped before an instant, but those that are being imported. One that was
     imported can be undone for longer, and is forgotten later. Commits."""
     connection.execute(
-        f"DELETE FROM dropped_file WHERE state NOT IN ('{LANDED}', '{UNDO_ASKED}') "
+        f"DELETE FROM dropped_file WHERE state NOT IN ('{LANDED}', '{UNDO_ASKED}', '{POSTPONED}') "
         f"AND dropped_at < CASE WHEN state = '{IMPORTED}' THEN $1 ELSE $2 END",
         imported_before,
         before,
@@ -213,6 +230,10 @@ def _update(connection: ArrowConnection, file: DroppedFile, values: str, *more: 
         *more,
     )
     connection.commit()
+
+
+def _day_began(now: int) -> int:
+    return now - now % MICROS_PER_DAY
 
 
 def _dropped(row: dict[str, Any]) -> DroppedFile:

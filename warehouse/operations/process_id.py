@@ -31,7 +31,7 @@ _PROCESSES: Final = "/proc/self/ns/pid"
 def new_owner() -> str:
     """An owner of leases in this process, another one at each call."""
     pid = os.getpid()
-    return f"{own_name()}:{_machine()}:{_birth(pid)}:{secrets.token_hex(8)}"
+    return f"{own_name()}:{this_machine()}:{_birth(pid)}:{secrets.token_hex(8)}"
 
 
 def own_name() -> str:
@@ -44,9 +44,13 @@ def display_name(owner: str) -> str:
     return ":".join(owner.split(":", 2)[:2])
 
 
+def machine_of(owner: str) -> str:
+    return _parts(owner)[2]
+
+
 def is_here(owner: str) -> bool:
     """Whether an owner is or was a process of this machine."""
-    return _parts(owner)[2] == _machine()
+    return machine_of(owner) == this_machine()
 
 
 def is_dead(owner: str) -> bool:
@@ -60,7 +64,7 @@ def _parts(owner: str) -> list[str]:
 
 
 @cache
-def _machine() -> str:
+def this_machine() -> str:
     """The boot and the process numbers' namespace (Linux), else the host's name."""
     try:
         seen = f"{_BOOT.read_text().strip()} {os.readlink(_PROCESSES)}"

@@ -4,7 +4,7 @@ life, and what lies in their landing folder. Each is a row of the table `schedul
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.domain.time import CLOCK_SKEW, MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, to_micros
-from warehouse.operations.process_id import is_here
+from warehouse.operations.process_id import is_here, machine_of, this_machine
 from warehouse.tables import scheduler
 from warehouse.tables.base import column_names
 
@@ -52,13 +52,15 @@ class SchedulerRecord:
 
 @dataclass(frozen=True)
 class Landing:
-    """A landing folder and its host. `since`: when the oldest of its files landed that nothing imports, 0
-    without one. `findings`: what needs a person there, a condition and a message each."""
+    """A landing folder. `since`: when the oldest of its files landed that nothing imports, 0 without one.
+    `findings`: what needs a person there, a condition and a message each. `machines`: those that see it (see
+    `process_id`), by default this one."""
 
     folder: str
     files: int
     since: int
     findings: Sequence[Sequence[str]] = ()
+    machines: frozenset[str] = field(default_factory=lambda: frozenset([this_machine()]))
 
 
 def landings(
@@ -73,13 +75,18 @@ def landings(
             row["landed_files"],
             row["landed_since"],
             json.loads(row["host_findings"] or "[]"),
+            frozenset([machine_of(row["owner"])]),
         )
         is_own = own and own.folder == one.folder and is_here(row["owner"])
         if row["seen_at"] >= now - ALIVE_MICROS and not is_own:
             seen.append(one)
     # Hosts may share a folder, or have folders of the same path: the one with the oldest file counts.
     newest_first = sorted(seen, key=lambda one: -(one.since or NEVER))
-    return list({one.folder: one for one in newest_first}.values())
+    by_folder: dict[str, Landing] = {}
+    for one in newest_first:
+        before = by_folder.get(one.folder, one)
+        by_folder[one.folder] = replace(one, machines=one.machines | before.machines)
+    return list(by_folder.values())
 
 
 def sign_of_life(connection: ArrowConnection, record: SchedulerRecord) -> None:

@@ -1,8 +1,8 @@
 """The audit trail: every change to a shop's keys and members, with who made it, when and from where.
 
 An event is written in the transaction of the change that it records, so neither exists without the
-other. Events are never changed, with two exceptions: the number of times that something was refused within
-an hour, since an attack must not fill the trail; and the address of a person who is deleted.
+other. Events are never changed, with two exceptions: the number of times that something happened within an
+hour, since nobody may fill the trail; and the address of a person who is deleted.
 """
 
 import re
@@ -70,6 +70,9 @@ OPERATOR: Final = Actor("operator", "command line")
 UNKNOWN: Final = "unknown"
 """The name of an actor who has not signed in."""
 
+MOST_AN_HOUR: Final = 100
+"""The events of one action by one member in a shop's trail that are told apart."""
+
 # For the time that one event stands for, and the networks that have an event of their own in it.
 _AGAIN: Final = 3600 * MICROS_PER_SECOND
 _MAX_NETWORKS: Final = 20
@@ -85,9 +88,27 @@ class Change:
     now: int
 
     def record(self, shop_key: int, action: str, detail: str = "") -> None:
-        """Add an event to a shop's trail. `action` is one of ACTIONS, else ValueError."""
+        """Add an event to a shop's trail. `action` is one of ACTIONS, else ValueError. After MOST_AN_HOUR
+        events of one action by one member, the next ones of the hour share one event."""
         if action not in ACTIONS:
             raise ValueError(action)
+        if self.by.name == OPERATOR.name or self._of_this_hour(shop_key, action) < MOST_AN_HOUR:
+            self._add(shop_key, action, detail)
+        else:
+            self.record_repeated(shop_key, action, "and more")
+
+    def _of_this_hour(self, shop_key: int, action: str) -> int:
+        event = audit_event.c
+        recent = select(event.audit_id).where(
+            event.shop_key == shop_key,
+            event.action == action,
+            event.at > self.now - _AGAIN,
+            event.actor == self.by.name,
+        )
+        counted = select(func.count()).select_from(recent.limit(MOST_AN_HOUR).subquery())
+        return int(self.connection.scalar(counted) or 0)
+
+    def _add(self, shop_key: int, action: str, detail: str) -> None:
         row = {
             "shop_key": shop_key,
             "at": self.now,
@@ -117,7 +138,7 @@ class Change:
             same = update(audit_event).where(event.audit_id == by_network[source])
             self.connection.execute(same.values(times=event.times + 1))
         else:
-            replace(self, by=Actor(self.by.name, source)).record(shop_key, action, detail)
+            replace(self, by=Actor(self.by.name, source))._add(shop_key, action, detail)
 
 
 def rename_person(connection: Connection, email: str, name: str) -> None:

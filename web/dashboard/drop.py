@@ -18,9 +18,11 @@ from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import dropped_files, imports
 from warehouse.operations.dropped_files import MISSING_MICROS, DroppedFile
 from warehouse.operations.imports import ImportedFile
+from warehouse.operations.landing_folders import land_dropped
 from web.dashboard import drop_folder
 from web.dashboard.page import View
 from web.http import uploads
+from web.http.current_request import current_request
 from web.http.errors import CODES, RETRY_SOON, Refusal
 from web.pages.page_request import (
     MemberRequest,
@@ -29,6 +31,7 @@ from web.pages.page_request import (
     member_request,
     release_connection,
 )
+from web.services import services
 
 _MB: Final = 10**6
 _LONGEST: Final = 200
@@ -51,6 +54,10 @@ class Drop:
     @property
     def most_mb(self) -> int:
         return int(settings.UPLOAD_MB.get())
+
+    @property
+    def most_rows(self) -> int:
+        return int(settings.ROWS_PER_SHOP_DAY.get())
 
 
 def read(member: MemberRequest) -> Drop:
@@ -88,6 +95,7 @@ def drop() -> Any:
     last = dropped_files.find(member.connection, shop_key)
     # Nobody waits for a connection while a file comes.
     release_connection()
+    services().admission.admit_upload(current_request())
     if last is not None and last.state == dropped_files.LANDED:
         raise _conflict("The file before is still being imported. Wait for its end.")
     if not can_be_folder(shop_id):
@@ -137,10 +145,18 @@ def take() -> Any:
         if file is None or not is_shown or file.stored != _asked() or file.told.get("question"):
             flash("There is another file by now.", "problem")
             return _back()
+        if (
+            file.told["rows"]
+            + dropped_files.rows_of_day(member.connection, file.shop_key, member.now)
+            > settings.ROWS_PER_SHOP_DAY.get()
+        ):
+            if dropped_files.move(member.connection, file, dropped_files.POSTPONED, member.now):
+                member.record("file_imported", f"{file.name}, from tomorrow on")
+            return _back()
         # The file first: an import tells what has become of a file that is only shown.
         try:
             root = settings.IMPORT_DIR.get()
-            is_there = drop_folder.land(root, shop_id, file.stored, file.told["place"])
+            is_there = land_dropped(root, shop_id, file.stored, file.told["place"])
         except OSError as error:
             raise Refusal(
                 503, CODES[503], f"The file could not be moved ({error.strerror}).", RETRY_SOON

@@ -11,14 +11,14 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from warehouse.domain.landing_names import DROPPED, DROPPED_FOLDER
+from warehouse.operations.landing_folders import made_folder
 
 _PART: Final = ".part"
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 # The dot of an ending with which the import would leave a file lying, as one that is not whole or a report.
 _LEFT_LYING: Final = re.compile(r"\.(?=(part|tmp|crdownload|report\.json)$)", re.IGNORECASE)
@@ -65,7 +65,7 @@ def base_name(name: str) -> str:
 def receive(root: Path, shop_id: str) -> Iterator[FileUpload]:
     """A file of a shop to be written; what is not finished at the end is removed. Raises Receiving, and
     OSError."""
-    with _open(root, DROPPED_FOLDER, shop_id) as folder, _part(folder) as descriptor:
+    with made_folder(root, DROPPED_FOLDER, shop_id) as folder, _part(folder) as descriptor:
         try:
             yield FileUpload(folder, descriptor)
         finally:
@@ -75,28 +75,18 @@ def receive(root: Path, shop_id: str) -> Iterator[FileUpload]:
 
 def remove(root: Path, shop_id: str, stored: str) -> None:
     """Remove a file that nobody asked to import, if it is there."""
-    with suppress(OSError), _open(root, DROPPED_FOLDER, shop_id) as folder:
+    with suppress(OSError), made_folder(root, DROPPED_FOLDER, shop_id) as folder:
         os.unlink(stored, dir_fd=folder)
 
 
 def rename(root: Path, shop_id: str, stored: str, new: str) -> bool:
     """Give a file that nobody asked to import another name. False where it is not there. Raises OSError."""
-    with _open(root, DROPPED_FOLDER, shop_id) as folder:
+    with made_folder(root, DROPPED_FOLDER, shop_id) as folder:
         try:
             os.rename(stored, new, src_dir_fd=folder, dst_dir_fd=folder)
         except FileNotFoundError:
-            return _is_in(folder, new)  # a process that was killed has renamed it
-    return True
-
-
-def land(root: Path, shop_id: str, stored: str, place: list[str]) -> bool:
-    """Move a file to where imports look. False where it is in neither folder. Raises OSError."""
-    with _open(root, DROPPED_FOLDER, shop_id) as folder, _open(root, *place) as landing:
-        try:
-            os.rename(stored, stored, src_dir_fd=folder, dst_dir_fd=landing)
-        except FileNotFoundError:
-            return _is_in(landing, stored)  # a process that was killed has moved it
-        os.fsync(landing)
+            # A process that was killed may have renamed it.
+            return new in os.listdir(folder)
     return True
 
 
@@ -119,33 +109,9 @@ def _part(folder: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _is_in(folder: int, name: str) -> bool:
-    try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
-
-
 def _is_part(folder: int, descriptor: int) -> bool:
     try:
         there = os.stat(_PART, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return False
     return os.path.samestat(there, os.fstat(descriptor))
-
-
-@contextmanager
-def _open(root: Path, *names: str) -> Iterator[int]:
-    """A descriptor of a folder below the landing folder. Folders that are not there are made. The operator
-    has set the root; it may be a link."""
-    root.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as opened:
-        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-        opened.callback(os.close, folder)
-        for name in names:
-            with suppress(FileExistsError):
-                os.mkdir(name, 0o700, dir_fd=folder)
-            folder = os.open(name, _FOLDER, dir_fd=folder)
-            opened.callback(os.close, folder)
-        yield folder

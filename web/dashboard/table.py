@@ -401,7 +401,8 @@ class Table:
         if own:
             columns.append(Column(own, "Currency", "text"))
         return [
-            [column.label for column in columns],
+            # Some are names of forms and questions, which strangers send.
+            [guarded(column.label) for column in columns],
             *([column.plain(row, self.currency) for column in columns] for row in self.rows),
         ]
 

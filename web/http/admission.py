@@ -5,11 +5,12 @@ shows it). So the reads of a shop take turns, and a request of another shop wait
 that takes long shows that the database works and not Python: then a few of the shop work side by side. Writes
 wait for bodies and locks, and compute next to nothing: they have slots of their own.
 
-Requests wait before anything is read for them: only what works has a connection to the database.
+Requests wait before anything is read for them: only what works has a connection to the database. What writes
+works once its body is here and whole: a client that sends none, or a bad one, takes no slot from others.
 """
 
-from collections.abc import Hashable
-from contextlib import suppress
+from collections.abc import Hashable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Final
 
 from flask import request, session
@@ -55,25 +56,43 @@ class Admission:
         self._shops: dict[int, int] = {}
 
     def admit(self, current: CurrentRequest) -> None:
-        """Let the request at hand go on; until it ends, it holds its slots. Raises the 429 and the 503."""
+        """Let the request at hand go on; until it ends, it holds its slots. What writes has none to work with
+        yet. Raises the 429 and the 503."""
         is_file = request.blueprint == "openapi" or is_static_file()
         current.credential = 0 if is_file else _credential(current)
-        sender: Hashable = self._shops.get(current.credential)
-        if sender is None:
-            sender = client_network(request.remote_addr or ""), current.credential
-        if request.method == "POST" and request.endpoint in UPLOADS:
-            self._take_upload(current, sender)
-            return
-        self._take(self.threads, current, sender)
-        if is_file:
-            return  # it needs no warehouse, and the page of an error loads some
-        if request.method in ("GET", "HEAD"):
-            with suppress(NoSlot):
-                _hold(self._turns, current, sender)
-            self._take(self._reads, current, sender)
-        else:
-            is_sign_in = request.blueprint == "sign_in"
-            self._take(self._sign_ins if is_sign_in else self._writes, current, sender)
+        current.known_shop = self._shops.get(current.credential)
+        self._take(self.threads, current.slots, current)
+        # A file needs no warehouse, and the page of an error loads some.
+        if not is_file and request.method in ("GET", "HEAD"):
+            self.admit_read(current)
+
+    def admit_read(self, current: CurrentRequest) -> None:
+        """Let the request at hand read; it holds the slot until it ends. Raises the 503."""
+        self._take_read(current.slots, current)
+
+    @contextmanager
+    def reading(self, current: CurrentRequest) -> Iterator[None]:
+        """A slot to read with during the block, for a request that writes later. Raises the 503."""
+        with ExitStack() as slots:
+            self._take_read(slots, current)
+            yield
+
+    def admit_write(self, current: CurrentRequest) -> None:
+        """Let the request at hand write, whose body is here; it holds the slot until it ends. Raises the
+        503."""
+        is_sign_in = request.blueprint == "sign_in"
+        self._take(self._sign_ins if is_sign_in else self._writes, current.slots, current)
+
+    def admit_upload(self, current: CurrentRequest) -> None:
+        """Let a member's file come, until the request ends, in a place of its own instead of those that the
+        request had. Raises the 429 and the 503."""
+        current.slots.close()
+        current.known_shop = self._shops.get(current.credential)
+        try:
+            _hold(self._uploads, current.slots, _sender(current))
+        except NoSlot as refused:
+            status, message = (429, _OWN_UPLOAD) if refused.is_own else (503, _OTHER_UPLOADS)
+            raise Refusal(status, CODES[status], message, {"Retry-After": "30"}) from None
 
     def remember(self, credential: int, shop_key: int) -> None:
         """This credential belongs to this shop: from now on, its requests count as the shop's. Requests with
@@ -87,16 +106,14 @@ class Admission:
         """This credential is no shop's any more."""
         self._shops.pop(credential, None)
 
-    def _take_upload(self, current: CurrentRequest, sender: Hashable) -> None:
-        try:
-            _hold(self._uploads, current, sender)
-        except NoSlot as refused:
-            status, message = (429, _OWN_UPLOAD) if refused.is_own else (503, _OTHER_UPLOADS)
-            raise Refusal(status, CODES[status], message, {"Retry-After": "30"}) from None
+    def _take_read(self, held: ExitStack, current: CurrentRequest) -> None:
+        with suppress(NoSlot):
+            _hold(self._turns, held, _sender(current))
+        self._take(self._reads, held, current)
 
-    def _take(self, slots: Slots, current: CurrentRequest, sender: Hashable) -> None:
+    def _take(self, slots: Slots, held: ExitStack, current: CurrentRequest) -> None:
         try:
-            _hold(slots, current, sender)
+            _hold(slots, held, _sender(current))
         except NoSlot as refused:
             # A shop has too many requests only where it has all of its threads. Where its reads or writes
             # end too late, the warehouse is slow.
@@ -105,10 +122,16 @@ class Admission:
             raise Refusal(status, CODES[status], message, RETRY_SOON) from None
 
 
-def _hold(slots: Slots, current: CurrentRequest, sender: Hashable) -> None:
-    """Until the request ends."""
+def _hold(slots: Slots, held: ExitStack, sender: Hashable) -> None:
+    """Until the stack is closed. Raises NoSlot."""
     slots.take(sender)
-    current.slots.callback(slots.give_back, sender)
+    held.callback(slots.give_back, sender)
+
+
+def _sender(current: CurrentRequest) -> Hashable:
+    if current.known_shop is not None:
+        return current.known_shop
+    return client_network(request.remote_addr or ""), current.credential
 
 
 def _credential(current: CurrentRequest) -> int:

@@ -48,8 +48,8 @@ class CurrentRequest:
     `connection` is closed with the request: a request with a key has one snapshot, in which its `caller`
     was found. `form_exists`: whether the form id in the address is a form of the caller's shop. `template`
     is the address with `{id}` for ids. `error` is the code of a refusal. `key` is the API key that it came
-    with, "" where no text of a key came. `credential` is a number for the key or the sign-in. `slots` are
-    given back at its end.
+    with, "" where no text of a key came. `credential` is a number for the key or the sign-in, and
+    `known_shop` the shop that it was found to open before. `slots` are given back at its end.
     """
 
     request_id: str
@@ -57,6 +57,7 @@ class CurrentRequest:
     started: float
     key: str = ""
     credential: int = 0
+    known_shop: int | None = None
     slots: ExitStack = field(default_factory=ExitStack)
     connection: Connection | None = None
     caller: Caller | None = None

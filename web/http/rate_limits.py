@@ -156,10 +156,13 @@ class RateLimits:
             _check(used, "Members of this shop have asked for too many pages.")
 
     def count_failure(self, now: int) -> None:
-        """Count a request without a valid key, by its address. Raises the 429."""
+        """Count a request without a valid key or sign-in by its address. Raises the 429."""
         address = client_network(request.remote_addr or "")
         used = self._buckets.take(f"address {address}", FAILURES, now)
-        _check(used, "Too many requests without a valid API key came from this address.")
+        _check(
+            used,
+            "Too many requests without a valid API key or sign-in came from this address.",
+        )
 
     def close(self) -> None:
         self._buckets.close()

@@ -4,9 +4,9 @@ The server waits for a body in the thread that reads it, for as long as the clie
 body cannot be read soon is refused (503) before any of it is read: the server would not go on while a body is
 read whose request was answered.
 
-Nobody gets more than half of the slots. A sender of bodies that never end, with a valid key too, stops no
-writes but their own. Requests wait for a slot only while slots are given back: beside bodies that come
-slowly, they would hold threads in vain.
+Nobody gets more than half of the slots, and only one slot where others hold half of them. A sender of bodies
+that never end, with a valid key too, stops no writes but their own. Requests wait for a slot only while slots
+are given back: beside bodies that come slowly, they would hold threads in vain.
 """
 
 from collections.abc import Hashable
@@ -16,6 +16,7 @@ from typing import IO, Final
 from flask import Request
 from werkzeug.utils import cached_property
 
+from web.auth.gcra import client_network
 from web.http.current_request import current_request
 from web.http.errors import CODES, RETRY_SOON, Refusal, is_page, malformed
 from web.server.slots import NoSlot, Slots
@@ -29,8 +30,9 @@ class BodyReader:
     """Reads `at_once` bodies, and lets `queued` requests wait; half of each for one sender at most."""
 
     def __init__(self, *, at_once: int, queued: int) -> None:
+        half = at_once // 2
         self._slots = Slots(
-            at_once, at_once // 2, seconds=0.5, queued=queued, queued_each=queued // 2
+            at_once, half, seconds=2.0, queued=queued, queued_each=queued // 2, shared=half
         )
 
     def read(self, stream: IO[bytes], sender: Hashable, max_bytes: int) -> bytes:
@@ -44,19 +46,25 @@ class BodyReader:
 
 
 def bounded_requests() -> type[Request]:
-    """Requests of one process, whose bodies are read in turns. API and pages have a reader each, so that
-    visitors without a key cannot take the turns of callers who have one."""
-    of_api, of_pages = BodyReader(at_once=6, queued=4), BodyReader(at_once=2, queued=28)
+    """Requests of one process, whose bodies are read in turns. The API, members and strangers have a reader
+    each, so that nobody without a key or a sign-in takes the turns of those who have one. All together leave
+    threads to requests without a body."""
+    of_api = BodyReader(at_once=24, queued=8)
+    of_members = BodyReader(at_once=16, queued=8)
+    of_strangers = BodyReader(at_once=32, queued=16)
 
     class BoundedRequest(Request):
         @cached_property
         def stream(self) -> IO[bytes]:
-            caller = current_request().caller
-            if is_page(self.path):
-                body = of_pages.read(super().stream, self.remote_addr, MAX_FORM_BYTES)
+            current, stream = current_request(), super().stream
+            if not is_page(self.path):
+                sender = current.caller.shop.key if current.caller else None
+                body = of_api.read(stream, sender, MAX_BYTES)
+            elif current.known_shop is not None:
+                body = of_members.read(stream, current.known_shop, MAX_FORM_BYTES)
             else:
-                sender = caller.shop.key if caller else None
-                body = of_api.read(super().stream, sender, MAX_BYTES)
+                network = client_network(self.remote_addr or "")
+                body = of_strangers.read(stream, network, MAX_FORM_BYTES)
             announced = self.content_length
             if announced is not None and len(body) < min(announced, MAX_BYTES):
                 # Its client has closed the connection, at least the half that sends.

@@ -68,12 +68,12 @@ def end_sign_in(sign_in_id: str | None = None) -> Any:
 def switch_shop() -> Any:
     """Continue in another shop of the member, on the same page over the same days."""
     wanted = request.form.get("shop", "")
-    _key_among(member_request().shops, wanted)
-    with change() as page:
-        shop_key = _key_among(page.shops, wanted)
-        sessions.switch_shop(page.connection, page.member.token, shop_key)
-        # The trail is the new shop's, whose members may not know the old one.
-        page.record("signed_in", "from another shop", shop_key)
+    if _key_among(member_request().shops, wanted) != member_request().member.shop_key:
+        with change() as page:
+            shop_key = _key_among(page.shops, wanted)
+            sessions.switch_shop(page.connection, page.member.token, shop_key)
+            # The trail is the new shop's, whose members may not know the old one.
+            page.change.record_repeated(shop_key, "signed_in", "from another shop")
     return redirect(same_view(request.form.get("next", "")))
 
 

@@ -5,6 +5,7 @@ The cookie lets `web/auth/sign_in_limits.py` tell a member from a stranger befor
 attempts.
 """
 
+import hmac
 import re
 from hashlib import sha256
 from secrets import token_hex
@@ -14,7 +15,6 @@ from flask import Response, after_this_request, current_app, request
 from itsdangerous import BadData, URLSafeSerializer
 
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
-from web.auth.sign_in_limits import account_hash
 
 LIFETIME: Final = 180 * MICROS_PER_DAY
 _SALT: Final = "known browser"
@@ -58,13 +58,14 @@ def browser_id(secret: str, text: str, email: str, now: int) -> str:
         browser, account, since = _serializer(secret).loads(text)
     except BadData:
         return ""
-    is_known = account == account_hash(email) and since > now - LIFETIME
+    is_known = account == _account(secret, email) and since > now - LIFETIME
     return str(browser) if is_known else ""
 
 
 def remember(email: str, now: int) -> None:
     """Have the answer to this request set the cookie: an account has just signed in."""
-    text = _serializer(_secret()).dumps([token_hex(16), account_hash(email), now])
+    secret = _secret()
+    text = _serializer(secret).dumps([token_hex(16), _account(secret, email), now])
 
     @after_this_request
     def set_cookie(response: Response) -> Response:
@@ -77,6 +78,13 @@ def remember(email: str, now: int) -> None:
             samesite="Lax",
         )
         return response
+
+
+def _account(secret: str, email: str) -> str:
+    """The account as the cookie names it. All who use the device can read that: only with the secret can a
+    list of addresses be compared with it."""
+    written = email.encode("utf-8", "surrogatepass")
+    return hmac.new(f"{_SALT} account {secret}".encode(), written, sha256).hexdigest()
 
 
 def _serializer(secret: str) -> URLSafeSerializer:

@@ -272,13 +272,17 @@ def check_csrf() -> None:
 
 
 def _check_form() -> None:
-    if request.endpoint in UPLOADS:
-        return  # it is read later, and checks itself as it arrives
+    if request.method == "POST" and request.endpoint in UPLOADS:
+        # It is read later, and checks itself as it arrives. Whose it is comes first.
+        services().admission.admit_read(current_request())
+        return
     # Nothing else comes from these pages, and the libraries fail on some of what could.
     if request.method == "POST" and request.mimetype not in ("", _FORM_TYPE):
         raise Refusal(415, CODES[415], f"A form of this site comes as `{_FORM_TYPE}`.")
     request.max_content_length = MAX_FORM_BYTES
     check_csrf()
+    if request.method == "POST":
+        services().admission.admit_write(current_request())
 
 
 def _require_member() -> Response | None:
@@ -288,6 +292,8 @@ def _require_member() -> Response | None:
     member = signed_in(connection)
     if member is None:
         services().admission.forget(current_request().credential)
+        if request.method == "POST":
+            services().rate_limits.count_failure(now())
         return _redirect_to_sign_in()
     services().admission.remember(current_request().credential, member.shop_key)
     services().rate_limits.count_page(member.shop_key, now())

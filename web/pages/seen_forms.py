@@ -185,7 +185,8 @@ def rename(form_id: str) -> Any:
     name = str(form.name.data)
     with change() as page:
         seen_forms.rename(page.connection, page.member.shop_key, form_id, name, page.now)
-        page.record("form_renamed", f"{form_id}: {name or 'as its events call it'}")
+        called = f"{form_id}: {name or 'as its events call it'}"
+        page.change.record_repeated(page.member.shop_key, "form_renamed", called)
     flash(f"The form is called {name}." if name else "The form is called as its events call it.")
     return _to_list()
 

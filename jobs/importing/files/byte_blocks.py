@@ -257,7 +257,8 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes], number: int) -> Iterator[Lin
         *ready, _ = b"".join(parts).split(b"\n")
         if skipping and ready:
             ready[0] = b""
-        lost = BrokenLine(number + len(ready), f"{error}: the rest is unreadable")
+        why = f"{error}: the rest is unreadable"
+        lost = BrokenLine(number + len(ready), why, is_rest=True)
     else:
         ready = b"".join(parts).split(b"\n")
         if skipping:

@@ -45,11 +45,12 @@ class UnreadableFile(ValueError):
 
 class BrokenLine(NamedTuple):
     """A line that could not be read: its number, why, and what is kept of it. Nothing is kept of what cannot
-    be parsed: its personal parts cannot be told from the others."""
+    be parsed: its personal parts cannot be told from the others. `is_rest`: nothing after it can be read."""
 
     line: int
     reason: str
     text: str = HIDDEN
+    is_rest: bool = False
 
 
 @dataclass

@@ -39,11 +39,11 @@ _QUOTED: Final = 300
 _GZIP_MAGIC: Final = b"\x1f\x8b"  # RFC 1952
 # How the files of spreadsheets begin; the first is also that of a zip.
 _SPREADSHEET_MAGIC: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-# A page of HTML, and its title.
-_PAGE: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b(?:.{0,10000}?<title>(.*?)</title>)?",
-    re.I | re.S,
-)
+_PAGE: Final = re.compile(rb"\s*<(?:!doctype\s+html|html)\b", re.I)
+# The title of a page is among its first bytes. A pattern for page and title together would look through them
+# once for each `<title>`.
+_TITLE: Final = re.compile(rb"<title>([^<]*)", re.I)
+_TITLE_BYTES: Final = 16 << 10
 
 Reader = Callable[[Path, WantedColumns], Iterator[Chunk]]
 
@@ -110,8 +110,9 @@ def chunks_of(
             f"{path}: its content is a spreadsheet or an archive; save a spreadsheet as .xlsx or CSV, or "
             "unpack it"
         )
-    if page := _PAGE.match(sample.head):
-        title = " ".join((page[1] or b"").decode("utf-8", "replace").split())
+    if _PAGE.match(sample.head.removeprefix(BOM)):
+        title_of = _TITLE.search(sample.head, 0, _TITLE_BYTES)
+        title = " ".join((title_of[1] if title_of else b"").decode("utf-8", "replace").split())
         raise UnreadableFile(
             f"{path}: its content is a web page with the title {quoted(title)}, perhaps of an error or a "
             "sign-in; fetch the file again"

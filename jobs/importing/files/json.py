@@ -51,13 +51,18 @@ _FAULTS: Final = {
 
 class JsonValue(NamedTuple):
     """A record, or None and what is `wrong`. `number`: of its line, or of the record in the file;
-    `position`: bytes of the file read so far; `size`: what they are unpacked."""
+    `position`: bytes of the file read so far; `size`: what they are unpacked. `is_rest`: nothing can be read
+    from it on."""
 
     number: int
     record: dict[str, Any] | None
     position: int
     size: int
     wrong: str = ""
+    is_rest: bool = False
+
+    def as_broken(self) -> BrokenLine:
+        return BrokenLine(self.number, self.wrong, is_rest=self.is_rest)
 
 
 def places_of(sources: Iterable[str]) -> Places:
@@ -95,7 +100,7 @@ def json_records(
     for value in json_values(path, list_members, places):
         position = value.position
         if value.record is None:
-            broken.append(BrokenLine(value.number, value.wrong))
+            broken.append(value.as_broken())
         else:
             records.append((value.number, value.record))
         if len(records) + len(broken) >= CHUNK_ROWS or value.size - start > CHUNK_BYTES:
@@ -162,7 +167,8 @@ def _of_lines(path: Path, list_members: frozenset[str], places: Places) -> Itera
             for record in _unfolded(value, list_members):
                 yield _of_record(number, record, lines.position, size)
         for lost in [*lines.broken, *([lines.lost] if lines.lost else [])]:
-            yield JsonValue(lost.line, None, lines.position, size, lost.reason)
+            why, is_rest = lost.reason, lost.is_rest
+            yield JsonValue(lost.line, None, lines.position, size, why, is_rest)
 
 
 def _decoder(places: Places) -> Decode:
@@ -286,9 +292,8 @@ def _of_part(
             (ours for words, ours in _FAULTS.items() if words in str(error)), "it is malformed"
         )
         why = str(error) if isinstance(error, DamagedArchive | _TooLong) else why
-        yield JsonValue(
-            number + 1, None, position, size, f"not JSON: {why}: the rest is unreadable"
-        )
+        wrong = f"not JSON: {why}: the rest is unreadable"
+        yield JsonValue(number + 1, None, position, size, wrong, is_rest=True)
 
 
 def _is_too_deep(value: Any) -> bool:

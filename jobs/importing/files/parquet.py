@@ -68,7 +68,8 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
             except MemoryError:
                 raise
             except (pa.ArrowException, OSError) as error:
-                rest = BrokenLine(done + 1, f"the rest of the file is unreadable ({error})")
+                why = f"the rest of the file is unreadable ({error})"
+                rest = BrokenLine(done + 1, why, is_rest=True)
                 yield Chunk({}, np.empty(0, np.int64), lambda _: "", broken=[rest], position=size)
                 return
             if batch is None:

@@ -78,10 +78,10 @@ def as_table(path: Path, is_table: IsTable) -> SheetPath:
     return sheet
 
 
-def to_csv(path: Path, target: Path, is_table: IsTable) -> None:
-    """Write the sheet of a spreadsheet that has a table as CSV. `is_table`: whether the text of some first
-    lines is the beginning of one. Raises UnreadableFile, and OSError of the target."""
-    written = 0
+def to_csv(path: Path, target: Path, is_table: IsTable, most_bytes: int = _MAX_BYTES) -> None:
+    """Write the sheet of a spreadsheet that has a table as CSV of so many bytes at most. `is_table`: whether
+    the text of some first lines is the beginning of one. Raises UnreadableFile, and OSError of the target."""
+    written, most = 0, min(most_bytes, _MAX_BYTES)
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         for number, row in enumerate(_rows(path, is_table)):
@@ -96,9 +96,9 @@ def to_csv(path: Path, target: Path, is_table: IsTable) -> None:
             if any(cells := [_text(cell) for cell in row]):
                 # Many cells may share one long text.
                 written += sum(map(len, cells))
-                if written > _MAX_BYTES:
+                if written > most:
                     raise UnreadableFile(
-                        f"{path}: the cells of the spreadsheet have more than {_MAX_BYTES >> 20} MiB of "
+                        f"{path}: the cells of the spreadsheet have more than {most >> 20} MiB of "
                         "text; export it as CSV"
                     )
                 writer.writerow(cells)

@@ -99,15 +99,16 @@ class Target:
 class Format(ABC):
     """One format of one kind.
 
-    `source_fields`: every place of a record that `row` looks at; a reject keeps nothing else, and a
-    place with "email" in its name as a hash. `list_members`: the members in which a JSON object that
-    is no record holds records. `counts`: what its summary has besides the usual five counts.
-    `needs_shop`: whether its records belong to a shop, which they do not name. `dated_by_file`: whether the
-    time of its file tells versions apart; each record has it as EXPORTED_AT, and so has a kept reject.
-    `reads_tables`: whether its files can be tables.
+    `title`: what a file of it is called on the page Data. `source_fields`: every place of a record that
+    `row` looks at; a reject keeps nothing else, and a place with "email" in its name as a hash.
+    `list_members`: the members in which a JSON object that is no record holds records. `counts`: what its
+    summary has besides the usual five counts. `needs_shop`: whether its records belong to a shop, which
+    they do not name. `dated_by_file`: whether the time of its file tells versions apart; each record has it
+    as EXPORTED_AT, and so has a kept reject. `reads_tables`: whether its files can be tables.
     """
 
     name: ClassVar[str]
+    title: ClassVar[str]
     kind: ClassVar[str]
     source_fields: ClassVar[tuple[SourceField, ...]]
     list_members: ClassVar[tuple[str, ...]] = ()

@@ -19,6 +19,7 @@ class Ecb(Format):
     """A table with a row for each day and a column for each currency: each rate in it is a record."""
 
     name = "ecb"
+    title = "Exchange rates of the European Central Bank"
     kind = "exchange-rates"
     needs_shop = False
     reads_tables = True

@@ -22,6 +22,7 @@ class Segment(Format):
     """Calls about forms, by the names of their events; other calls are skipped."""
 
     name = SOURCE
+    title = "Tracking calls, as Segment has them"
     kind = "events"
     list_members = ("batch",)
     counts = (SKIPPED,)

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from jobs.importing.values.errors import InvalidValue
+from jobs.importing.values.errors import InvalidValue, TooLarge
 from jobs.importing.values.numbers import is_number, number_text
 from warehouse.domain.json_values import read_float
 from warehouse.domain.text_rules import HAS_NUL
@@ -34,8 +34,10 @@ def as_text(value: Any) -> str:
         raise InvalidValue(_MALFORMED)
     try:
         return number_text(value)[:MAX_ANSWER]
-    except InvalidValue as cause:
-        raise InvalidValue(_BEYOND if _BEYOND in str(cause) else _MALFORMED) from None
+    except TooLarge:
+        raise InvalidValue(_BEYOND) from None
+    except InvalidValue:
+        raise InvalidValue(_MALFORMED) from None
 
 
 def is_answer(value: Any) -> bool:

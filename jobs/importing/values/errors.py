@@ -27,6 +27,10 @@ class LostDigits(InvalidValue):
         )
 
 
+class TooLarge(InvalidValue):
+    """A number that has no place in 64 bits."""
+
+
 def quoted(value: Any, most: int = _QUOTED) -> str:
     """A value as a reason shows it: on one line, at most so many characters, without e-mail addresses
     and their hashes. So a reject has the same reason when it is tried again."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from decimal import Decimal, localcontext
 from typing import Any, Final
 
-from jobs.importing.values.errors import InvalidValue, quoted
+from jobs.importing.values.errors import InvalidValue, TooLarge, quoted
 
 LIMIT: Final = 2**63
 # More decimals than any platform or bank states, and few enough for exact sums.
@@ -40,7 +40,7 @@ def exact(value: Any) -> Decimal:
     if number.is_nan():
         raise InvalidValue(f"{quoted(value)} is not a number")
     if number and (number.adjusted() > 18 or not -LIMIT <= number < LIMIT):
-        raise InvalidValue(f"{quoted(value)} is beyond 64 bits")
+        raise TooLarge(f"{quoted(value)} is beyond 64 bits")
     return number
 
 

@@ -220,14 +220,15 @@ def test_a_file_of_the_wrong_format_is_refused(
     ("text", "words"),
     [
         ("[fields", "Expected ']'"),
-        ("provider = 'x'", "missing required field `fields`"),
+        ("[fields]", "missing required field `title`"),
+        ("provider = 'x'\ntitle = 'x'", "missing required field `fields`"),
         ("[fields]\nspend = 7", "at `$.fields[...]`"),
         ("shown = ['a']\n[fields]", "unknown field `shown`"),
         (
-            "[fields]\nspend = {field = 'spend', read = 'micro'}",
+            "title = 'x'\n[fields]\nspend = {field = 'spend', read = 'micro'}",
             "no reader 'micro'; there are account, ",
         ),
-        ("[fields]\ncost = 'spent'", "no field of ad spend 'spent'; there are "),
+        ("title = 'x'\n[fields]\ncost = 'spent'", "no field of ad spend 'spent'; there are "),
     ],
 )
 def test_a_broken_table_says_where(tmp_path: Path, text: str, words: str) -> None:

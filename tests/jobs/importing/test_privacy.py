@@ -131,7 +131,7 @@ def test_a_retry_comes_to_the_same_rows(new_warehouse: NewWarehouse, name: str) 
     kind, counts = KINDS["events"], Counts()
     chunk = chunk_of_texts(kind.field_names(), texts, textual=name.endswith(".csv"))
     with open_arrow(mended.url) as connection:
-        import_chunks(connection, kind, name, [chunk], lambda _: None, counts)
+        list(import_chunks(connection, kind, name, [chunk], counts))
     columns = (
         "SELECT shop_key, event_id, type, field_id, field_type, value, email_sha256, device "
         "FROM raw_event ORDER BY event_id"

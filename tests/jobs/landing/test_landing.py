@@ -15,7 +15,7 @@ import pytest
 from jobs.landing import folder, turns
 from jobs.landing.held_file import FileGone, hold
 from jobs.landing.land import MAX_TRIES
-from jobs.landing.turns import complete_files
+from jobs.landing.turns import files_in_turns
 from tests.support.commands import ROOT, kill
 from tests.support.import_files import as_csv, as_ndjson, event, form, order
 from tests.support.job_commands import Commands
@@ -146,7 +146,7 @@ def test_a_file_that_still_grows_is_left(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(turns.time, "sleep", write_more)
     monkeypatch.setattr(turns, "_SETTLE_SECONDS", 0.1)
-    assert [file.path for file in complete_files(tmp_path)] == [still]
+    assert [file.path for file in files_in_turns(tmp_path, {})] == [still]
 
 
 class Killed(BaseException):

@@ -3,15 +3,16 @@
 import gzip
 import json
 import os
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jobs.importing import ceilings
-from jobs.importing.import_file import import_file
+from jobs.importing.import_file import import_steps
 from jobs.landing import land, turns
-from tests.support.import_files import as_ndjson, event, order
+from tests.support.import_files import as_ndjson, event, order, spend
 from tests.support.job_commands import SHOP, Commands
 
 STOPPED = (
@@ -130,13 +131,82 @@ def test_a_file_that_lands_meanwhile_waits_for_no_other_shop_s_files(
         sqlite_commands.land("events/segment/a.example", f"{number}.ndjson", call(number))
     monkeypatch.setattr(turns, "_SETTLE_SECONDS", 0)
 
-    def importing(*arguments: Any, **named: Any) -> None:
-        import_file(*arguments, **named)
+    def importing(*arguments: Any, **named: Any) -> Generator[int, None, None]:
+        yield from import_steps(*arguments, **named)
         if arguments[2].name == "1.ndjson":
             sqlite_commands.land("orders", "b.ndjson", as_ndjson([order(shop_id="b.example")]))
 
-    monkeypatch.setattr(land, "import_file", importing)
+    monkeypatch.setattr(land, "import_steps", importing)
     sqlite_commands("landing")
     # At most until the next look, not until all others are imported.
     assert imported(sqlite_commands).index("orders/b.ndjson") < 6
     assert len(imported(sqlite_commands)) == 7
+
+
+@pytest.fixture
+def short_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one chunk."""
+    monkeypatch.setattr(land, "_PORTION_SECONDS", 0)
+
+
+def many_events(shop_id: str) -> bytes:
+    return as_ndjson([event(event_id=str(number), shop_id=shop_id) for number in range(500)])
+
+
+def ends(commands: Commands) -> list[str]:
+    """The landed files in the order in which their imports ended, each with its rows."""
+    rows = commands.rows(
+        "SELECT file || ' ' || rows_read FROM import_file WHERE kind <> 'shops' "
+        "ORDER BY ended_at, import_id"
+    )
+    return [Path(row).name for row in rows]
+
+
+@pytest.mark.usefixtures("short_portions")
+def test_a_long_file_is_imported_in_portions(sqlite_commands: Commands) -> None:
+    """The files of others come in between, and it is imported once, whole."""
+    sqlite_commands.take("shops", [SHOP, {**SHOP, "shop_id": "b.example"}])
+    for shop in ("a", "b"):
+        rows = many_events(f"{shop}.example")
+        sqlite_commands.land(f"events/own/{shop}.example", f"{shop}.ndjson", rows)
+    for number in range(3):
+        rows = as_ndjson([order(order_id=str(number))])
+        sqlite_commands.land("orders/own/a.example", f"{number}.ndjson", rows)
+    sqlite_commands("landing")
+    *short, first, second = ends(sqlite_commands)
+    assert short == ["0.ndjson 1", "1.ndjson 1", "2.ndjson 1"]
+    assert {first, second} == {"a.ndjson 500", "b.ndjson 500"}
+    assert sqlite_commands.rows("SELECT COUNT(*) FROM raw_event") == [1_000]
+    assert sqlite_commands.rows("SELECT rows FROM job_run WHERE job = 'landing'") == [1_003]
+
+
+@pytest.mark.usefixtures("short_portions")
+def test_the_last_row_of_a_key_stands_whatever_the_portions(sqlite_commands: Commands) -> None:
+    """A later file of a kind whose rows replace each other waits for the one before it."""
+    sqlite_commands.take("shops", [SHOP])
+    for name, clicks in (("1", 1), ("2", 2)):
+        rows = [spend(date=f"2026-01-{day:02}", clicks=clicks) for day in range(1, 29)]
+        file = sqlite_commands.land("ad-spend", f"{name}.ndjson", as_ndjson(rows * 20))
+        os.utime(file, (clicks, clicks))
+    sqlite_commands("landing")
+    assert sqlite_commands.rows("SELECT DISTINCT clicks FROM ad_spend") == [2]
+
+
+@pytest.mark.usefixtures("short_portions")
+def test_a_long_file_that_is_changed_meanwhile(
+    sqlite_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sqlite_commands.take("shops", [SHOP])
+    rows = many_events("a.example")
+    file = sqlite_commands.land("events/own/a.example", "a.ndjson", rows)
+
+    def importing(*arguments: Any, **named: Any) -> Generator[int, None, None]:
+        for step, position in enumerate(import_steps(*arguments, **named)):
+            if step == 1 and file.stat().st_nlink == 1:
+                os.utime(file, (1, 1))
+            yield position
+
+    monkeypatch.setattr(land, "import_steps", importing)
+    sqlite_commands("landing")
+    assert (file.parent / "done" / file.name).exists()
+    assert sqlite_commands.rows("SELECT COUNT(*) FROM raw_event") == [500]

@@ -68,7 +68,7 @@ def test_an_import_writes_nothing_for_a_shop_that_is_deleted(
             yield from chunks_of(file, kind, NO_OPTIONS, shops)
 
         with pytest.raises(ShopDeleted, match="a shop of this file was deleted"):
-            import_chunks(connection, kind, "f", chunks(), lambda _: None, counts)
+            list(import_chunks(connection, kind, "f", chunks(), counts))
     assert commands.rows("SELECT COUNT(*) FROM raw_event") == [0]
     commands("import", "events", str(file), status=3)
     assert commands.rows("SELECT event_id FROM raw_event") == ["e2"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs.importing.ceilings import memory_ceiling
 from jobs.pulls import ecb, http, limits
 from tests.jobs.pulls.rates import TABLE, packed
 from tests.jobs.pulls.server import Answer, Answering, Asked, Served, serving
@@ -195,7 +196,7 @@ def test_what_is_downloaded_has_a_bound(
 
 
 def in_one_line() -> bytes:
-    """A zip of 0.3 MB with a table of one line that fills the memory."""
+    """A zip of 0.3 MB with a table of one line that would fill the memory."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("eurofxref-hist.csv", b"Date,USD\n" + b"2" * 300_000_000)
@@ -203,14 +204,15 @@ def in_one_line() -> bytes:
 
 
 def test_what_is_unpacked_has_a_bound(sqlite_commands: Commands) -> None:
-    sqlite_commands.settings["IMPORT_MEMORY_MB"] = "256"
-    answer = Answer(body=in_one_line())
-    with serving(lambda _asked: answer) as server:
-        add_ecb(sqlite_commands, server)
-        assert failure(sqlite_commands) == (
-            "the ECB's rates: reading the file takes more than 256 MB of memory (IMPORT_MEMORY_MB), so "
-            "nothing of it is taken. If you trust the source, raise the setting"
-        )
+    large = bytes(17_000_000)
+    for body, words in (
+        (in_one_line(), "a line is longer than 64 kB"),
+        (large, "the zip has 17 MB"),
+    ):
+        answer = Answer(body=body)
+        with serving(lambda _asked, answer=answer: answer) as server, memory_ceiling(200):
+            add_ecb(sqlite_commands, server)
+            assert failure(sqlite_commands).startswith(f"the ECB's rates: {words}")
 
 
 def test_a_zip_by_another_method_is_refused(sqlite_commands: Commands) -> None:
@@ -242,6 +244,12 @@ def test_a_zip_by_another_method_is_refused(sqlite_commands: Commands) -> None:
         ("2002:7f00:1::1", False),
         ("2002:c0a8:101::", False),
         ("2002:808:808::1", True),
+        # Local addresses of old networks, and groups of receivers.
+        ("fec0::1", False),
+        ("ff02::1", False),
+        ("ff0e::1", False),
+        ("224.0.0.1", False),
+        ("::ffff:239.1.1.1", False),
     ],
 )
 def test_an_address_counts_by_the_one_in_it(address: str, public: bool) -> None:

@@ -235,6 +235,17 @@ def test_rejects_of_an_import_that_was_undone(commands: Commands) -> None:
     assert needs(commands) == {"many-rejects": [""]}
 
 
+def test_a_dropped_file_that_waits_for_tomorrow(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands.change(
+        "INSERT INTO dropped_file (shop_key, name, stored, bytes, dropped_at, state, since, told, tries) "
+        "SELECT shop_key, 'a\u202e.csv', 'dropped-1', 1, 0, 'postponed', 0, '{}', 0 FROM shop"
+    )
+    assert needs(commands) == {"rows-limit": [SHOP["shop_id"]]}
+    (problem,) = commands.status(1)["conditions"]
+    assert "dropped a file, 'a\\u202e.csv', with which" in problem["message"]
+
+
 def test_events_beyond_the_bytes_of_a_shop(commands: Commands) -> None:
     commands.take("shops", [SHOP])
     now = now_micros()

@@ -29,6 +29,7 @@ PROVOKED = {
     "many-rejects": (others, "test_more_than_a_twentieth_of_the_rows_of_a_day_rejected"),
     "unknown-forms": (others, "test_events_of_forms_that_are_not_known"),
     "collect-limit": (others, "test_events_beyond_the_bytes_of_a_shop"),
+    "rows-limit": (others, "test_a_dropped_file_that_waits_for_tomorrow"),
 }
 
 

@@ -62,6 +62,25 @@ def test_landed_files_that_cannot_be_moved(commands: Commands) -> None:
     assert "2 landed files wait in " in status_later(commands, 11, status=1)
 
 
+def test_a_failed_import_is_told_of_its_own_folder_alone(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands.land("orders", "o.ndjson", as_ndjson([order()]))
+    seen_by_scheduler(commands)
+    now = now_micros()
+    commands.change(
+        "INSERT INTO job_run (job, owner, started_at, seen_at, ended_at, state, error) VALUES "
+        f"('landing', 'another:1:elsewhere:1:x', {now}, {now}, {now}, 'failed', 'its disk is full')"
+    )
+    assert needs(commands) == {}
+    commands.change(
+        "UPDATE scheduler SET owner = 'another:2:elsewhere:1:x', landing_folder = '/srv/landing', "
+        f"landed_files = 1, landed_since = {now}"
+    )
+    (problem,) = commands.status(1)["conditions"]
+    assert problem["condition"] == conditions.LANDING_FAILED
+    assert "its disk is full; 1 wait in /srv/landing" in problem["message"]
+
+
 def test_landed_files_that_another_host_sees(commands: Commands) -> None:
     """A scheduler tells the API, and `status` on another host, where a folder of that path may be empty."""
     commands.take("shops", [SHOP])

@@ -2,14 +2,19 @@
 
 import gzip
 import io
+import json
 import os
 import re
 import time
+import zipfile
 from collections.abc import Callable, Iterable
 from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
 import pytest
 from werkzeug.datastructures import FileStorage
 from werkzeug.test import TestResponse, encode_multipart
@@ -142,6 +147,39 @@ def test_a_hostile_file_is_refused_with_one_sentence(
     assert imported(two) == []
 
 
+def test_no_row_of_another_shop_is_imported(two: TwoShops, landing: Path) -> None:
+    """Whatever the other shop is called, and also where the file is another one by the time of the import."""
+    victim = "missing-link.example"
+    two.load("shops", [{"shop_id": victim, "currency": "EUR", "timezone": "UTC"}])
+    own, others = order(shop_id=A), order(shop_id=victim)
+    shown = dropped(two, "o.ndjson", as_ndjson([own, others]))
+    assert "line 2 is of another shop than this one" in shown
+    dropped(two, "o.ndjson", as_ndjson([own]))
+    (path,) = landing.rglob("dropped-*")
+    path.write_bytes(as_ndjson([own, others]))
+    press(two, "take")
+    two.jobs("landing")
+    (one,) = imported(two)
+    assert (one.rows_read, one.rows_rejected) == (2, 1)
+    two.jobs("rejects", "--retry")
+    of_shops = "SELECT s.shop_id FROM raw_order o JOIN shop s ON s.shop_key = o.shop_key"
+    assert [row.shop_id for row in two.rows(of_shops)] == [A]
+    assert two.rows("SELECT shop_id, shop_key, reason FROM reject") == [
+        (A, 0, f"shop_id: '{victim}' is not the shop of this file")
+    ]
+
+
+def test_a_dropped_file_outside_of_its_shop_s_folder(two: TwoShops, landing: Path) -> None:
+    """As a program before this one put it there."""
+    dropped(two, "o.ndjson", as_ndjson([order(shop_id=A)]))
+    (path,) = landing.rglob("dropped-*")
+    (landing / "orders").mkdir()
+    path.rename(landing / "orders" / path.name)
+    two.jobs("landing")
+    assert imported(two) == []
+    assert "lies in no folder of its shop; drop it again" in section(two)
+
+
 def test_cells_that_share_a_long_text(
     two: TwoShops, landing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +214,64 @@ def test_a_name_is_no_path(two: TwoShops, landing: Path) -> None:
         assert re.fullmatch(
             rf"\.dropped/{A}/dropped-[0-9a-f]{{16}}-[A-Za-z0-9._-]{{1,100}}", stored
         )
+
+
+def test_a_shop_has_so_many_rows_a_day(
+    two: TwoShops, landing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is over them waits for the next day, and is imported then by itself."""
+    monkeypatch.setenv("ROWS_PER_SHOP_DAY", "3")
+    rows = [as_ndjson([order(order_id=str(number), shop_id=A)]) for number in range(6)]
+    assert "more than 3 rows, which is the most" in dropped(two, "o.ndjson", b"".join(rows))
+    dropped(two, "o.ndjson", b"".join(rows[:2]))
+    press(two, "take")
+    two.jobs("landing")
+    press(two, "undo")
+    two.jobs("dropped")
+    dropped(two, "o.ndjson", b"".join(rows[2:4]))
+    press(two, "take")
+    assert "The file waits for tomorrow" in section(two)
+    two.jobs("dropped")
+    two.jobs("landing")
+    two.jobs("purge")
+    assert two.rows("SELECT * FROM raw_order") == []
+    # Others have their own.
+    dropped(two, "o.ndjson", as_ndjson([order(shop_id=B)]), B)
+    press(two, "take", B)
+    two.jobs("landing")
+    assert len(two.rows("SELECT * FROM raw_order")) == 1
+    day = 86_400_000_000
+    two.change(f"UPDATE dropped_file SET since = since - {day}, dropped_at = dropped_at - {day}")
+    two.change(f"UPDATE import_file SET started_at = started_at - {day}")
+    two.jobs("dropped")
+    two.jobs("landing")
+    assert len(two.rows("SELECT * FROM raw_order")) == 3
+    assert 'data-file-imported="done"' in section(two)
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".json.zip", ".parquet"])
+def test_what_it_unpacks_to_has_a_bound(
+    two: TwoShops, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    monkeypatch.setenv("UPLOAD_MB", "1")
+    table = pa.table(
+        {"shop_id": [A] * 50_000, "order_id": [str(n) for n in range(50_000)]}
+        | {
+            name: [value] * 50_000
+            for name, value in (("created_at", "2026-01-02T00:00:00Z"), ("total_cents", 1000))
+        }
+    )
+    file = io.BytesIO()
+    if ending == ".parquet":
+        pq.write_table(table, file)
+    elif ending == ".csv.gz":
+        with gzip.open(file, "wb") as packed:
+            arrow_csv.write_csv(table, packed)
+            packed.write(b"\n" * 2_000_000)
+    else:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.json", json.dumps(table.to_pylist()))
+    assert "it unpacks to more than 4 MB" in dropped(two, f"a{ending}", file.getvalue())
 
 
 def test_it_waits_for_a_scheduler_that_runs(two: TwoShops) -> None:

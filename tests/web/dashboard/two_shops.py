@@ -95,7 +95,7 @@ def run(url: str, *words: str) -> None:
         patch.setenv("WAREHOUSE_URL", url)
         result = CliRunner().invoke(main, words, catch_exceptions=False)
     assert result.exit_code in (0, 1, 3), result.output
-    assert "a defect" not in result.output
+    assert "a defect" not in result.output, result.output
 
 
 def take(url: str, kind: str, lines: bytes) -> None:

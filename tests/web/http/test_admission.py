@@ -145,6 +145,62 @@ def test_sign_ins_and_writes_do_not_wait_for_each_other(
         refused(create(), 503, "unavailable")
 
 
+class LateBody:
+    """A body that comes when its client is told to send it."""
+
+    def __init__(self) -> None:
+        self.is_awaited, self.comes = Event(), Event()
+
+    def read(self, _size: int = -1) -> bytes:
+        self.is_awaited.set()
+        self.comes.wait(PATIENCE_SECONDS)
+        return b""
+
+
+def test_a_body_that_does_not_come_takes_no_place_from_others(
+    client: FlaskClient, shop: ShopBuilder, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_member(engine, shop)
+    key, admission = known(client, shop.mint()), services_of(client.application).admission
+    for name in ("_sign_ins", "_writes", "_reads"):
+        monkeypatch.setattr(admission, name, Slots(1, 1, seconds=0.01))
+    form = "application/x-www-form-urlencoded"
+    headers = {"Authorization": f"Bearer {key}"}
+    late, pool = [LateBody(), LateBody()], ThreadPoolExecutor(2)
+    sent = [
+        pool.submit(
+            client.application.test_client().post,
+            path,
+            headers=headers,
+            content_type=type,
+            environ_overrides={"wsgi.input": body, "CONTENT_LENGTH": "100"},
+        )
+        for body, path, type in zip(
+            late, ("/settings/sign-in", "/v1/forms"), (form, "application/json"), strict=True
+        )
+    ]
+    for body in late:
+        assert body.is_awaited.wait(PATIENCE_SECONDS)
+    assert Browser(client).sign_in().status_code == 302
+    made = client.post("/v1/forms", json={"name": "A", "schema": {}}, headers=headers)
+    assert made.status_code == 201
+    for body in late:
+        body.comes.set()
+    assert [answer.result(PATIENCE_SECONDS).status_code for answer in sent] == [400, 400]
+
+
+def test_a_stranger_takes_no_place_of_a_file(
+    client: FlaskClient, shop: ShopBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is refused before long."""
+    uploads = Slots(1, 1, seconds=0)
+    monkeypatch.setattr(services_of(client.application).admission, "_uploads", uploads)
+    with uploads.hold("a shop"):
+        kind = "multipart/form-data; boundary=x"
+        statuses = [client.post("/data/drop", content_type=kind).status_code for _ in range(302)]
+    assert statuses == [302] * 300 + [429] * 2
+
+
 def test_a_revoked_key_takes_no_place_of_its_shop(
     client: FlaskClient, shop: ShopBuilder, held: Held
 ) -> None:

@@ -74,3 +74,11 @@ def test_a_change_of_shops_names_no_other_shop(
     left = {shop.shop_id, other.shop_id} - {entered.shop_id}
     assert (last.actor, last.detail) == (BEA, "from another shop")
     assert not any(shop_id in last.detail for shop_id in left)
+    # To stay in a shop is nothing, and to change often is one event.
+    for shop_id in (entered.shop_id, entered.shop_id, *left, entered.shop_id):
+        assert bea.post("/settings/shop", CONNECTIONS, shop=shop_id).status_code == 302
+    with engine.connect() as connection:
+        events = audit.list_events(connection, entered.shop_id)
+    assert [(one.audit_id, one.times) for one in events if one.detail == last.detail] == [
+        (last.audit_id, 2)
+    ]

@@ -171,7 +171,7 @@ def test_bodies_are_read_in_turns(port: int, engine: Engine) -> None:
             assert int(client.recv(65_536).split()[1]) in (401, *REFUSED)
     with slow_clients(port, half_body("/v1/forms", "application/json", key), BODIES) as clients:
         # Half of the turns of each process are for one shop.
-        served = 3 * WORKERS
+        served = 12 * WORKERS
         wait_until(lambda: len(answered(clients)) >= BODIES - served)
         refused = answered(clients)
         for client in clients:

@@ -79,6 +79,8 @@ class PageExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 class ReportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The table of a platform. Places are names of columns, or members of a JSON object (`campaign.id`)."""
 
+    # What a file is called on the page Data.
+    title: str
     # Place -> the field of ad spend, or several. Where places fill one field, the first with a value counts.
     fields: dict[str, str | list[str] | Fill]
     # Place -> its name in our segment, in the order of the segment; places of one name stand together. "*":
@@ -134,12 +136,13 @@ class AdReport(Format):
     kind = "ad-spend"
     reads_tables = True
     name: str  # type: ignore[misc]
+    title: str  # type: ignore[misc]
     list_members: tuple[str, ...]  # type: ignore[misc]
     counts: tuple[str, ...]  # type: ignore[misc]
     source_fields: tuple[SourceField, ...]  # type: ignore[misc]
 
     def __init__(self, name: str, table: ReportTable) -> None:
-        self.name, self.table = name, table
+        self.name, self.title, self.table = name, table.title, table
         self.list_members = tuple(table.lists or ())
         self.counts = (SKIPPED,) if table.page else ()
         # (place, field, reader)

@@ -40,6 +40,7 @@ class ShopifyCsv(Format):
     """Orders whose first line alone has their totals."""
 
     name = "shopify-csv"
+    title = "Shopify's export of orders"
     kind = "orders"
     counts: ClassVar = (ROUNDED,)
     dated_by_file = True

@@ -34,6 +34,7 @@ _ORDERS_PER_CHUNK: Final = 5_000
 
 class ShopifyBulk(ShopifyOrders):
     name = "shopify-bulk"
+    title = "Shopify's orders, from a bulk operation"
     list_members = ("data", "order", "orders", "edges", "node", "nodes")
     says: ClassVar = {
         "total_price": "totalPriceSet",
@@ -94,7 +95,7 @@ class ShopifyBulk(ShopifyOrders):
             for value in json_values(path, self.list_members):
                 part.position = value.position
                 if value.record is None:
-                    part.broken.append(BrokenLine(value.number, value.wrong))
+                    part.broken.append(value.as_broken())
                     if len(part.broken) >= CHUNK_ROWS:
                         yield part
                         part = Records([], position=part.position)

@@ -9,6 +9,7 @@ from jobs.importing.formats.shopify.orders import ShopifyOrders
 
 class Shopify(ShopifyOrders):
     name = "shopify"
+    title = "Shopify's orders, as its API gives them"
     list_members: ClassVar = ("orders", "order")
     source_fields: ClassVar = (
         SourceField("id", "order_id"),
