@@ -22,12 +22,12 @@ from web.api.meta import LIMITED_META, META
 from web.api.query import Query
 from web.api.rows import Answer, Row
 from web.http.api_key_auth import open_snapshot, require_scope
-from web.http.content_type import JSON, csv_response, requested_format
+from web.http.content_type import FORMAT, JSON, csv_response, requested_format
 from web.http.current_request import CurrentRequest, Shop, current_request, request_id
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
 from web.http.errors import not_found
 from web.http.etags import NotModified, State, client_has, digest, entity_tag, validators
-from web.http.parameters import Parameter, RequestHeader, dimension, one_text
+from web.http.parameters import Parameter, RequestHeader, dimension, one_text, require_known
 from web.services import services
 
 VERSION: Final = "/v1"
@@ -61,9 +61,9 @@ class CachedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`path` has `{id}` for a form's id. With `scope` None, any valid key will do. `member_needs` is the
-    permission without which a member does not see the answer on a page, and what it is needed for, as in
-    "see live codes".
+    """`path` has `{id}` for a form's id; without a `method` it is a name, and no address. With `scope` None,
+    any valid key will do. `member_needs` is the permission without which a member does not see the answer on
+    a page, and what it is needed for, as in "see live codes".
 
     `function(query, **parameters)` returns `data` or an `Answer`. Its name is that of the operation, and its
     docstring becomes the summary and the description (`web/openapi/`). `data` is a list of rows of one kind,
@@ -110,6 +110,15 @@ class Endpoint:
         """The name of its function, in camel case."""
         first, *others = self.function.__name__.split("_")
         return first + "".join(map(str.capitalize, others))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all its parameters."""
+        shared = [("range", self.ranged), (FORMAT.name, self.method == "GET")]
+        return [
+            *(parameter.name for parameter in self.parameters),
+            *(name for name, has_it in shared if has_it),
+        ]
 
     @property
     def described(self) -> tuple[str, str]:
@@ -203,6 +212,7 @@ class Endpoint:
         if form_id and not current.form_exists:
             raise not_found()
         texts_of = request.args.getlist
+        require_known(request.args, self.names)
         format = requested_format() if self.method == "GET" else JSON
         shop = caller.shop
         values = self.parse(texts_of, shop)
@@ -309,6 +319,12 @@ def get(
     if not isinstance(data, Row):
         parameters = (dimension(*data), *parameters)
     return lambda function: Endpoint("GET", path, scope, function, data, parameters, **more)
+
+
+def for_pages(name: str, row: Row) -> Callable[[Callable[..., Any]], Endpoint]:
+    """Decorates a function that answers pages alone, in rows of one kind: the API has no address for it. Its
+    answers are kept under the `name`."""
+    return lambda function: Endpoint("", name, None, function, row)
 
 
 def write(
