@@ -10,7 +10,7 @@ from typing import Final
 
 import orjson
 from flask import Flask, Response
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse import VERSION
@@ -33,7 +33,7 @@ from warehouse.tables import (
     shop,
     sign_in,
 )
-from web.db.database import Database
+from web.db.database import Database, query_of
 from web.db.probe import Probe, settle
 from web.http.current_request import request_id
 from web.http.errors import CODES, RETRY_SOON, Refusal
@@ -124,11 +124,7 @@ class Health:
 
 def count_needs(connection: Connection, now: int) -> dict[str, int]:
     """The number of findings of each condition that needs an operator."""
-
-    def query(sql: str) -> list[conditions.Row]:
-        return [dict(row) for row in connection.execute(text(sql)).mappings()]
-
-    return conditions.counts(conditions.find(query, now, REFRESH_MINUTES.get()))
+    return conditions.counts(conditions.find(query_of(connection), now, REFRESH_MINUTES.get()))
 
 
 def _names(needs: Callable[[], dict[str, int]]) -> list[str] | None:

@@ -46,7 +46,7 @@ def test_the_first_of_many_equal_rows_are_those_whose_texts_come_first(limit: in
     texts = [(str(number),) for number in range(3_000)]
     Random(limit).shuffle(texts)
     shown, found = first_rows(
-        3_000, [np.zeros(3_000)], lambda rows: (texts[row] for row in rows), limit
+        3_000, [np.zeros(3_000, dtype=np.int64)], lambda rows: (texts[row] for row in rows), limit
     )
     assert found == sorted(texts)[:limit]
     assert [texts[row] for row in shown] == found
