@@ -102,8 +102,8 @@ def is_page(path: str) -> bool:
 
 
 def asks_for_page() -> bool:
-    """Whether the request at hand comes from a browser that shows pages; at `/`, programs get JSON."""
-    return request.path != "/" or _is_browser()
+    """Whether the request at hand is for a page, or for a table of one; at `/`, programs get JSON."""
+    return request.path != "/" or _is_browser() or "csv" in request.args
 
 
 def _is_browser() -> bool:

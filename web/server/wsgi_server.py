@@ -35,6 +35,7 @@ from web.http.rate_limits import RateBuckets
 from web.server.connections import Connections, WholeAnswers
 from web.server.shared_folder import shared_folder
 from web.server.slots import THREADS, UPLOAD_THREADS
+from web.services import services_of
 
 GRACE_SECONDS: Final = 25
 """The longest that requests in flight may take after SIGTERM."""
@@ -160,6 +161,7 @@ def _load_app(rate_buckets: str, is_measured: bool) -> Any:
         app.wsgi_app = in_progress(app.wsgi_app)  # type: ignore[method-assign]
     else:
         app = create_app(rate_buckets=rate_buckets)
+    services_of(app).health.look()
     atexit.register(close_app, app)
     return watched(app)
 
