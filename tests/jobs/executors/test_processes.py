@@ -24,9 +24,9 @@ from tests.jobs.executors.conftest import (
     assert_whole,
     make_shops,
 )
-from tests.jobs.pipeline.test_failed_batches import poisoned
 from tests.support.import_files import order
 from tests.support.job_commands import Commands
+from tests.support.poison import poisoned
 from tests.support.slow_batch import slow_batch
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import ArrowConnection, open_arrow
