@@ -55,6 +55,9 @@ _FULL_MESSAGES: Final = (
 )
 
 
+# SQLite's words, and the system's, which PostgreSQL repeats.
+_NO_SPACE_MESSAGES: Final = ("database or disk is full", "No space left on device")
+
 # Those of the outages that rows may have caused: SQLSTATE by class or code, and messages.
 _OF_ROWS_SQLSTATES: Final = ("08", "53200", "57")
 _OF_ROWS_MESSAGES: Final = ("out of memory", *_LOST_MESSAGES)
@@ -104,9 +107,19 @@ def is_damaged(error: BaseException) -> bool:
     return any(words in str(error) for words in _DAMAGE_MESSAGES)
 
 
+def is_full(error: BaseException) -> bool:
+    """Whether the disk of the warehouse has no space left."""
+    return any(words in str(error) for words in _NO_SPACE_MESSAGES)
+
+
 def unanswered(error: BaseException) -> str:
     """One line for a user whose command the warehouse does not answer."""
     said = in_one_line(error)
+    if is_full(error):
+        return (
+            f"the disk of the warehouse is full ({said}). Free some space there, and run this again: what "
+            "is stored stays, and goes on from there"
+        )
     line = f"the warehouse does not answer: {said}"
     if any(words in said for words in _FULL_MESSAGES):
         line += (

@@ -17,6 +17,7 @@ from warehouse.connections.errors import (
     is_collision,
     is_outage,
     may_be_of_rows,
+    unanswered,
 )
 
 
@@ -104,6 +105,17 @@ def test_a_server_that_does_not_answer_is_an_outage() -> None:
     ):
         pass
     assert is_outage(refused.value)
+
+
+def test_a_full_disk_is_told_as_one(disk: Path) -> None:
+    """It was "the warehouse does not answer", for a member "try again in a moment"."""
+    engine = open_engine(f"sqlite:///{disk / 'w.db'}")
+    statement = text("CREATE TABLE t AS SELECT randomblob(30000000) AS x")
+    with pytest.raises(DBAPIError) as refused, engine.begin() as connection:
+        connection.execute(statement)
+    engine.dispose()
+    assert is_outage(refused.value)
+    assert unanswered(refused.value).startswith("the disk of the warehouse is full (")
 
 
 def test_a_file_that_is_no_database_is_an_outage(tmp_path: Path) -> None:
