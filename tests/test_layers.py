@@ -19,6 +19,7 @@ FORBIDDEN = {
 
 TOP_LEVEL = {
     "CHANGELOG.md",
+    "SECURITY.md",
     "CONTRIBUTING.md",
     "Containerfile",
     "LICENSE",

@@ -64,13 +64,14 @@ def import_command(
             except UnreadableFile as error:
                 _fail(error, names)
             known = schedulers.list_schedulers(run.connection)
+            now = run.connection.now_micros()
     _tell_rejects(counts)
     if counts.more.get(SKIPPED) and not counts.read:
         click.echo(
             f"nothing imported: all {counts.more[SKIPPED]} records are about something else than {kind}; "
             "jobs/importing/formats/README.md says which are read"
         )
-    if kind in _ROLLED_UP and counts.new and not schedulers.alive(known, now_micros()):
+    if kind in _ROLLED_UP and counts.new and not schedulers.alive(known, now):
         click.echo("not in the figures yet, and no scheduler runs: `make rollup` computes them")
     print_counts(counts.report(), as_json)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from jobs.pulls import set_up
+from jobs.pulls.sources import SOURCES
 from jobs.run.console import report
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import open_warehouse
@@ -34,6 +35,8 @@ def add_command(
             lookback_days=lookback,
         )
     report(f"{pull.name}: {pull.schedule or 'only by hand'}")
+    if lacks := SOURCES[source].lacks(pull):
+        report(f"it fails until it has {lacks}")
 
 
 def list_command() -> None:

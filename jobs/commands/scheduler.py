@@ -93,7 +93,7 @@ class _Jobs:
     def _read(self) -> tuple[list[Pull], dict[str, datetime]]:
         """The pulls, and when each job last started."""
         with self._children.warehouse, open_warehouse() as connection:
-            runs = job_runs.last_of_each(connection, now_micros())
+            runs = job_runs.last_of_each(connection, connection.now_micros())
             last = {run["job"]: from_micros(run["started_at"]) for run in runs}
             return list_pulls(connection), last
 

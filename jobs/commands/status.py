@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import click
 
-from jobs.run.clock import now_micros
 from jobs.run.console import json_line, printable
 from jobs.run.errors import FAILED
 from jobs.run.job_run import open_warehouse
@@ -30,7 +29,7 @@ def status_command(shop: str | None, as_json: bool) -> None:
     window_days = settings.ATTRIBUTION_WINDOW_DAYS.get()
     with open_warehouse(creates=False) as connection:
         root = settings.IMPORT_DIR.get()
-        report = status(connection, window_days, root, now_micros())
+        report = status(connection, window_days, root, connection.now_micros())
     if shop is not None:
         report = of_shop(report, shop)
     for line in [json_line(report)] if as_json else map(printable, _lines(report)):

@@ -16,7 +16,6 @@ from jobs.executors.engine import Engine, EngineUnavailable, WorkerDied
 from jobs.executors.processes import Processes
 from jobs.executors.worker import DONE, Request, fingerprint
 from jobs.pipeline import batching
-from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.errors import CommandFailed, blamed
 from jobs.run.job_run import JobRun
@@ -57,7 +56,7 @@ def shared_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False
         )
     phase("plan")
     numbers = [edition.edition for edition in plan()]
-    due = now_micros() if only_due else None
+    due = connection.now_micros() if only_due else None
     waiting = pending_batches.backlogs(connection, numbers, run.started_at, due)
     connection.commit()
     if sum(backlog.rows for backlog in waiting.values()) <= batching.BATCH_ROWS:

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from jobs.pipeline.drain import Drain
-from jobs.run.clock import now_micros
 from jobs.run.errors import CommandFailed, explained
 from jobs.run.job_run import JobRun
 from jobs.run.signals import Stopped, run_interruptibly
@@ -96,7 +95,8 @@ def _roll_up(request: Request) -> None:
     )
 
     def plan() -> list[Edition]:
-        if not job_runs.is_running(run.connection, request.run_id, now_micros()):
+        # By the server's clock, as the driver's sign of life is: this host's own may be minutes behind.
+        if not job_runs.is_running(run.connection, request.run_id, run.connection.now_micros()):
             return []
         return editions_numbered(run.connection, request.editions)
 

@@ -91,8 +91,7 @@ class KeptRejects:
         # Lines whose stored rejects give way.
         self._gone: list[int] = []
         self.not_kept = 0
-        self._forget_lines([_NOT_KEPT_LINE])
-        connection.commit()
+        self._has_written = False
 
     def stage(self, columns: ChunkColumns) -> Rejects:
         """Stage those of a chunk's rejects that are to be kept: none that names a person whom the shop has
@@ -145,6 +144,9 @@ class KeptRejects:
     def write(self, chunk: Chunk, tried: Tried) -> None:
         """Write what is staged: the rejects, and how many are not kept; and the counts of the import. The
         caller commits. Raises ImportUndone."""
+        if not self._has_written:
+            self._forget_lines(chunk, [_NOT_KEPT_LINE])
+            self._has_written = True
         if tried.rejected or tried.incomplete:
             self._write_staged(chunk)
         written, own = tried.written, self._own
@@ -161,7 +163,7 @@ class KeptRejects:
 
     def _write_staged(self, chunk: Chunk) -> None:
         if self.not_kept:
-            self._forget_lines([_NOT_KEPT_LINE, *self._gone])
+            self._forget_lines(chunk, [_NOT_KEPT_LINE, *self._gone])
             self._gone = []
         self._connection.execute(
             "INSERT INTO reject (kind, format, shop_id, file, line, reason, text, shop_key, rejected_at, "
@@ -181,10 +183,13 @@ class KeptRejects:
             int(chunk.textual),
         )
 
-    def _forget_lines(self, lines: list[int]) -> None:
+    def _forget_lines(self, chunk: Chunk, lines: list[int]) -> None:
+        """Those of the file's own shop: exports of two shops may have one name."""
         self._connection.execute(
-            f"DELETE FROM reject WHERE kind = $1 AND file = $2 AND line IN ({sql_list(lines)})",
+            "DELETE FROM reject WHERE kind = $1 AND shop_id = $2 AND file = $3 "
+            f"AND line IN ({sql_list(lines)})",
             self._kind.name,
+            chunk.shop_id,
             self.file,
         )
 

@@ -16,7 +16,6 @@ from jobs.facts import kept_facts, touched
 from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline import derive
-from jobs.run.clock import now_micros
 from jobs.run.phases import phase
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
@@ -60,5 +59,5 @@ def apply(connection: ArrowConnection, held: Claim, batches: list[Batch]) -> Non
     applied = pd.DataFrame(batches, columns=["edition", "batch_id"])
     failed_batches.delete(connection, [batch for batch in batches if batch["attempts"]])
     connection.append("edition_batch", to_arrow(applied, ["edition", "batch_id"]))
-    editions.mark_rolled_up(connection, sorted(numbers), now_micros())
+    editions.mark_rolled_up(connection, sorted(numbers), connection.now_micros())
     connection.commit()

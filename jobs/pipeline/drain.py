@@ -20,7 +20,6 @@ import pyarrow as pa
 from jobs.pipeline import apply_batch, batching
 from jobs.pipeline.apart import Child
 from jobs.pipeline.batching import next_batches, next_claims
-from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.errors import CommandFailed, blamed
 from jobs.run.job_run import JobRun
@@ -136,7 +135,7 @@ class Drain:
 
     def _ready(self) -> tuple[int, int | None]:
         """Which batches may be applied now; see `pending_batches.pending`."""
-        return self._run.started_at, now_micros() if self._only_due else None
+        return self._run.started_at, self._connection.now_micros() if self._only_due else None
 
     def _claim(self) -> Claim:
         return Claim(self._run.owner, tuple(self._held.values()))
@@ -261,7 +260,7 @@ class Drain:
     def _record(self, batch: Batch, error: str) -> None:
         self._fence(batch)
         most = settings.BATCH_MAX_ATTEMPTS.get()
-        failed_batches.record(self._connection, batch, error, now_micros(), most)
+        failed_batches.record(self._connection, batch, error, self._connection.now_micros(), most)
 
     def _fence(self, batch: Batch) -> None:
         connection = self._connection
@@ -285,6 +284,6 @@ class Drain:
         now = self._connection.now_micros()
         leases.fence(self._connection, self._claim(), sorted(complete), now)
         finished = [self._held[number] for number in sorted(complete)]
-        published = editions.publish(self._connection, finished, now_micros())
+        published = editions.publish(self._connection, finished, now)
         self._release({edition.edition for edition in published})
         return bool(published)

@@ -16,7 +16,6 @@ from jobs.facts.rollup_units import units_of
 from jobs.pipeline import batching, derive
 from jobs.rollups import difference, roll_up
 from jobs.rollups.parts import DailyRows, part, total
-from jobs.run.clock import now_micros
 from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import group_sum, writer
@@ -180,5 +179,5 @@ def backfill(
         derive.write(connection, changes, units)
     for summary, rows in rows_of_days(connection, days):
         writer.replace(connection, summary, edition.edition, first, last, rows)
-    editions.mark_rolled_up(connection, [edition.edition], now_micros())
+    editions.mark_rolled_up(connection, [edition.edition], connection.now_micros())
     connection.commit()

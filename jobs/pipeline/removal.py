@@ -20,7 +20,6 @@ from jobs.facts.rollup_units import units_of
 from jobs.pipeline import derive, nameless_orders, plan, removed_rows
 from jobs.pipeline.nameless_orders import WithoutPerson
 from jobs.pipeline.removed_rows import OTHER_VERSION, REMOVED_EVENT, REMOVED_ORDER
-from jobs.run.clock import now_micros
 from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse import tables
@@ -201,7 +200,7 @@ def _follow(
         units = units_of(connection, changes, calendar, removed=events)
         derive.write(connection, changes, units)
         numbers = [edition.edition for edition in own]
-        editions.mark_rolled_up(connection, numbers, now_micros())
+        editions.mark_rolled_up(connection, numbers, connection.now_micros())
 
 
 def fence_all(connection: ArrowConnection, held: Claim) -> None:

@@ -86,6 +86,10 @@ class Source(ABC):
     def check(self, config: Json, shop_id: str) -> None:
         """Raises ValueError with what is wrong in the configuration of a pull."""
 
+    def lacks(self, pull: Pull) -> str:
+        """What a pull still needs before it can run, and how it gets it; "" where it has all."""
+        return ""
+
     @abstractmethod
     def pull(self, run: PullRun) -> PullOutcome:
         """Fetch what is new, and put it whole into the landing folder. Raises PullFailed."""

@@ -19,6 +19,7 @@ from warehouse.operations.shop_pulls import (
     SHOPIFY_CREDENTIALS,
     SHOPIFY_LOOKBACK_DAYS,
     SHOPIFY_SCHEDULE,
+    Pull,
     is_shopify_domain,
 )
 from warehouse.settings import SHOPIFY_CLIENT_ID, SHOPIFY_CLIENT_SECRET
@@ -35,6 +36,12 @@ class _Config(msgspec.Struct, forbid_unknown_fields=True):
     url: str = ""
 
 
+_CREDENTIALS: Final = (
+    "credentials of the Shopify app: set SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET, or keep them with "
+    "`python -m jobs pulls add shopify --credentials`"
+)
+
+
 class ShopifySource(Source):
     name = SHOPIFY
     schedule = SHOPIFY_SCHEDULE
@@ -43,16 +50,16 @@ class ShopifySource(Source):
     def check(self, config: Json, shop_id: str) -> None:
         _address(config, shop_id)
 
+    def lacks(self, pull: Pull) -> str:
+        return "" if pull.credentials or all(_of_environment().values()) else _CREDENTIALS
+
     def pull(self, run: PullRun) -> PullOutcome:
         url = _address(run.pull.config, run.pull.shop_id)
         own_url = url if run.pull.config.get("url") else ""
         # In `run`, whose credentials no message shows.
         run.credentials = run.credentials or _of_environment()
         if any(not run.credentials.get(name) for name in SHOPIFY_CREDENTIALS):
-            raise PullFailed(
-                "no credentials of the Shopify app: set SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET, or "
-                "keep them with `python -m jobs pulls add shopify --credentials`"
-            )
+            raise PullFailed(f"no {_CREDENTIALS}")
         with http.open_session(own_url) as session:
             api = ShopifyApi(session, url, run.credentials)
             operation = api.wait_for(_taken_up(api, run) or _started(api, run))

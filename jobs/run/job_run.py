@@ -7,7 +7,6 @@ from types import TracebackType
 from typing import Self
 
 from jobs.run import signals
-from jobs.run.clock import now_micros
 from jobs.run.console import waiting_line
 from jobs.run.errors import AlreadyRunning, CommandFailed, explained
 from jobs.run.heartbeat import Heartbeat, beating
@@ -54,7 +53,8 @@ class JobRun:
     ) -> None:
         is_exclusive = exclusive or scheduled_as is not None
         self.record = job_runs.Record(scheduled_as or job, arguments, is_exclusive)
-        self.started_at = now_micros()
+        # By the database server's clock: batches that have failed since then are not tried again.
+        self.started_at = 0
         # By edition, the batches that could not be applied.
         self.failures = Counter[int]()
         # Called with the raw rows of each batch that is done.
@@ -130,7 +130,9 @@ class JobRun:
     def _begin(self) -> None:
         connection, job = self.connection, self.record.job
         try:
-            has_begun = job_runs.begin(connection, self.record, connection.now_micros())
+            now = connection.now_micros()
+            self.started_at = self.started_at or now
+            has_begun = job_runs.begin(connection, self.record, now)
         except Exception:
             if self.record.is_exclusive:
                 raise

@@ -10,7 +10,6 @@ from threading import Event, Lock
 from typing import Final
 
 from jobs.landing import folder
-from jobs.run.clock import now_micros
 from jobs.scheduler import host_findings
 from jobs.scheduler.schedule import Job
 from warehouse.connections.arrow import ArrowConnection, open_arrow
@@ -33,7 +32,7 @@ class SignsOfLife:
     ) -> None:
         self._url, self._landing, self._jobs = url, landing, jobs
         self._warehouse = warehouse
-        self._owner, self._started_at = new_owner(), now_micros()
+        self._owner, self._started_at = new_owner(), 0
 
     def beat(self, over: Event) -> None:
         while True:
@@ -47,7 +46,9 @@ class SignsOfLife:
                 return
 
     def _record(self, connection: ArrowConnection) -> SchedulerRecord:
-        now, jobs = now_micros(), self._jobs()
+        # All who look at it compare it with the database server's clock.
+        now, jobs = connection.now_micros(), self._jobs()
+        self._started_at = self._started_at or now
         times = [time for job in jobs if (time := job.next_time(from_micros(now)))]
         survey = folder.survey(self._landing)
         files, since = waiting_files(survey, claim_in_hand(connection))
@@ -70,7 +71,7 @@ def claim_in_hand(connection: ArrowConnection) -> str:
         "SELECT * FROM job_run WHERE job = 'landing' ORDER BY run_id DESC LIMIT 1"
     ).to_pylist()
     connection.commit()
-    runs = [job_runs.at(row, now_micros()) for row in rows]
+    runs = [job_runs.at(row, connection.now_micros()) for row in rows]
     return "".join(run["arguments"] for run in runs if run["state"] == job_runs.RUNNING)
 
 

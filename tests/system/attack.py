@@ -1,5 +1,5 @@
-"""`python -m tests.system.attack [--seconds 10] [NAME ...]`: attacks on a real server, and what another
-tenant sees of them.
+"""`python -m tests.system.attack [--seconds 10] [--database sqlite] [NAME ...]`: attacks on a real server,
+and what another tenant sees of them. The database: `sqlite`, `postgresql`, or `pgbouncer` before PostgreSQL.
 
 Each attack runs in a process of its own, for so many seconds, from addresses of the loopback interface.
 Beside it another tenant does one thing again and again, each time on a new connection; before, the same while
@@ -28,8 +28,10 @@ from pathlib import Path
 
 import click
 
+from tests.support import postgres
 from tests.support.commands import Command, run_web
 from tests.support.people import ACCOUNT, PASSWORD, SIGN_IN, add_member
+from tests.support.pgbouncer import pgbouncer
 from tests.support.serving import DEFAULT_LIMITS, collected, served
 from tests.support.shop_builder import ShopBuilder
 from tests.system.attackers import (
@@ -55,6 +57,7 @@ from tests.system.attackers import (
 from warehouse.connections.engine import open_engine
 from warehouse.migrations.migrate import migrate
 
+DATABASES = ("sqlite", "postgresql", "pgbouncer")
 # Between two probes: they are no load of their own.
 PAUSE_SECONDS = 0.02
 
@@ -218,11 +221,34 @@ def seconds_to_end(target: Target, ended: Callable[[], object]) -> float:
 
 
 @contextmanager
-def attacked(folder: Path) -> Iterator[tuple[Target, Command]]:
+def warehouse(kind: str, folder: Path) -> Iterator[str]:
+    """The URL of a new warehouse on a kind of database."""
+    with ExitStack() as stack:
+        url = f"sqlite:///{folder / 'warehouse.db'}"
+        if kind != "sqlite":
+            server = postgres.server_url(f"attack{os.getpid()}")
+            url = stack.enter_context(postgres.new_database(server))
+        migrate(engine := open_engine(url))
+        engine.dispose()
+        if kind == "pgbouncer":
+            through = stack.enter_context(
+                pgbouncer(url, default_pool_size=20, query_wait_timeout=5)
+            )
+            through = through.update_query_dict({"prepare_threshold": "None"})
+            url = through.render_as_string(hide_password=False)
+        yield url
+
+
+@contextmanager
+def attacked(folder: Path, kind: str = "sqlite") -> Iterator[tuple[Target, Command]]:
     """A server and a collector over two shops, and what waits for the server's end."""
-    url = f"sqlite:///{folder / 'warehouse.db'}"
+    with warehouse(kind, folder) as url, _attacked(folder, url) as started:
+        yield started
+
+
+@contextmanager
+def _attacked(folder: Path, url: str) -> Iterator[tuple[Target, Command]]:
     engine = open_engine(url)
-    migrate(engine)
     own, other = ShopBuilder(engine, "eve.example"), ShopBuilder(engine, "bea.example")
     add_member(engine, own, "eve@example.com", ())
     add_member(engine, other, "bea@example.com")
@@ -249,9 +275,13 @@ def attacked(folder: Path) -> Iterator[tuple[Target, Command]]:
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--seconds", default=10.0, help="of each attack, and before it")
-def main(names: tuple[str, ...], seconds: float) -> None:
+@click.option("--database", type=click.Choice(DATABASES), default="sqlite")
+def main(names: tuple[str, ...], seconds: float, database: str) -> None:
     refused = []
-    with tempfile.TemporaryDirectory() as folder, attacked(Path(folder)) as (target, server):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        attacked(Path(folder), database) as (target, server),
+    ):
         for attack, probe, expected in ATTACKS:
             name = attack.__name__
             if names and name not in names:

@@ -5,6 +5,7 @@ and comes again later. Any other error of a batch is blamed on the batch.
 """
 
 import re
+import sqlite3
 import traceback
 from pathlib import Path
 from typing import Final
@@ -12,7 +13,8 @@ from urllib.parse import quote, quote_plus
 
 import adbc_driver_manager
 from sqlalchemy import URL, make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from warehouse.setting_values import SettingError
 from warehouse.settings import READ_WAREHOUSE_URL, WAREHOUSE_URL
@@ -53,6 +55,9 @@ _FULL_MESSAGES: Final = (
 )
 
 
+# SQLite's words, and the system's, which PostgreSQL repeats.
+_NO_SPACE_MESSAGES: Final = ("database or disk is full", "No space left on device")
+
 # Those of the outages that rows may have caused: SQLSTATE by class or code, and messages.
 _OF_ROWS_SQLSTATES: Final = ("08", "53200", "57")
 _OF_ROWS_MESSAGES: Final = ("out of memory", *_LOST_MESSAGES)
@@ -67,16 +72,23 @@ class Unavailable(RuntimeError):
 
 def is_outage(error: BaseException) -> bool:
     """Whether the warehouse or the machine failed, not the statement."""
-    if isinstance(error, Unavailable | SQLAlchemyError | OSError | MemoryError):
+    if isinstance(error, Unavailable | PoolTimeout | OSError | MemoryError):
         return True
-    if not isinstance(error, adbc_driver_manager.Error):
+    if isinstance(error, DBAPIError):
+        if error.connection_invalidated:
+            return True
+        # What PostgreSQL's client says of a connection, with no SQLSTATE.
+        is_lost = isinstance(error, OperationalError | InterfaceError)
+        is_lost &= not isinstance(error.orig, sqlite3.Error)
+        error = error.orig or error
+    elif isinstance(error, adbc_driver_manager.Error):
+        is_lost = isinstance(error, adbc_driver_manager.OperationalError)
+        is_lost &= any(words in str(error) for words in _LOST_MESSAGES)
+    else:
         return False
-    if error.sqlstate:
-        return str(error.sqlstate).startswith(_OUTAGE_CLASSES)
-    message = str(error)
-    is_operational = isinstance(error, adbc_driver_manager.OperationalError)
-    known = (*_OUTAGE_MESSAGES, *(_LOST_MESSAGES if is_operational else ()))
-    return any(words in message for words in known)
+    if sqlstate := getattr(error, "sqlstate", None):
+        return str(sqlstate).startswith(_OUTAGE_CLASSES)
+    return is_lost or any(words in str(error) for words in _OUTAGE_MESSAGES)
 
 
 def may_be_of_rows(error: BaseException) -> bool:
@@ -95,9 +107,19 @@ def is_damaged(error: BaseException) -> bool:
     return any(words in str(error) for words in _DAMAGE_MESSAGES)
 
 
+def is_full(error: BaseException) -> bool:
+    """Whether the disk of the warehouse has no space left."""
+    return any(words in str(error) for words in _NO_SPACE_MESSAGES)
+
+
 def unanswered(error: BaseException) -> str:
     """One line for a user whose command the warehouse does not answer."""
     said = in_one_line(error)
+    if is_full(error):
+        return (
+            f"the disk of the warehouse is full ({said}). Free some space there, and run this again: what "
+            "is stored stays, and goes on from there"
+        )
     line = f"the warehouse does not answer: {said}"
     if any(words in said for words in _FULL_MESSAGES):
         line += (

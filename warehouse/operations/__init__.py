@@ -1,4 +1,5 @@
-"""The record of the jobs themselves: which ran, and which process may run one now.
+"""What the service knows of its own work: jobs and schedulers, imports and their rejects, pulls, forms that
+were seen, requests to forget, and the conditions that need a person (START HERE: `conditions.py`).
 
 Leases of editions are in `warehouse/editions/leases.py`.
 """

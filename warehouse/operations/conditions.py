@@ -1,13 +1,14 @@
-"""The conditions that need an operator: declared once, for `status`, the metrics and `/readyz`.
+"""The conditions that need a person: declared once, for `status`, the metrics, `/readyz` and pages.
 
-Each is a query and a rule in `_CHECKS`; they look at the whole warehouse, for all shops at once, and each
-part is a look-up in an index or a sum over few rows. The conditions that need a member of one shop are in
-`shop_state.py`. A new condition is a name, a function, and a line in `_CHECKS`.
+Each is a query and a rule in `_CHECKS`; they look at the whole warehouse, for all shops at once, or at the
+shops of a page, and each part is a look-up in an index or a sum over few rows. What is news to members alone
+is in `shop_state.py`. A new condition is a name, a function, and a line in `_CHECKS`; where a page shows it,
+it is in `OF_SHOPS`, too.
 """
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,17 +21,18 @@ from warehouse.domain.time import (
     iso_millis,
 )
 from warehouse.editions.failed_batches import FROM_SET_ASIDE
-from warehouse.editions.pending_batches import from_waiting
+from warehouse.editions.pending_batches import from_waiting, sql_list
 from warehouse.operations import imports, job_runs
 from warehouse.operations.dropped_files import POSTPONED
 from warehouse.operations.job_runs import DIED, DONE, FAILED
 from warehouse.operations.process_id import machine_of
 from warehouse.operations.schedulers import ALIVE_MICROS, BACKUP, REFRESH, Landing, landings
 from warehouse.operations.shop_pulls import ERROR
-from warehouse.operations.shop_state import BACKLOG, MISSED_REFRESHES, SET_ASIDE
 from warehouse.operations.uncollected import TOO_MANY_BYTES
 from warehouse.tables.facts import NO_MILESTONE
 
+SET_ASIDE: Final = "set-aside"
+BACKLOG: Final = "backlog"
 NO_SCHEDULER: Final = "no-scheduler"
 LANDING_WAITS: Final = "landing-waits"
 LANDING_FAILED: Final = "landing-failed"
@@ -53,6 +55,9 @@ Row = dict[str, Any]
 # Runs a statement without parameters. The API and jobs have connections of different kinds.
 Query = Callable[[str], Iterable[Row]]
 
+MISSED_REFRESHES: Final = 3
+"""Refreshes that may be missing before somebody should look."""
+
 _MINUTE: Final = 60 * MICROS_PER_SECOND
 # How long a landed file may lie.
 _LANDING_MICROS: Final = 10 * _MINUTE
@@ -66,6 +71,7 @@ _NO_BACKUP_MICROS: Final = 2 * MICROS_PER_DAY
 _MAX_REJECTED_PERCENT: Final = 5
 # Enough that each host's last run is among them.
 _LANDING_RUNS: Final = 100
+_SCHEDULERS: Final = "SELECT * FROM scheduler ORDER BY seen_at DESC"
 _SCHEDULED_PULLS: Final = (
     "SELECT name, schedule, set_up_at, ran_at FROM pull WHERE schedule <> '' ORDER BY name"
 )
@@ -74,11 +80,12 @@ _SCHEDULED_PULLS: Final = (
 @dataclass(frozen=True)
 class Finding:
     """One thing that needs a person. `subject`: the shop or pull that it is about, "" for the whole
-    warehouse. `message` says what it is and what to do."""
+    warehouse. `message` says what it is and what to do. `shop_key`: the shop whose pages show it, or 0."""
 
     condition: str
     subject: str
     message: str
+    shop_key: int = 0
 
 
 def find(
@@ -90,18 +97,27 @@ def find(
     it. `own_landing`: a folder of this host, which the caller sees by itself; the others are as their
     schedulers saw them last.
     """
-    schedulers = list(query("SELECT * FROM scheduler ORDER BY seen_at DESC"))
+    schedulers = list(query(_SCHEDULERS))
+    refresh = _refresh(schedulers, refresh_minutes)
+    at = _At(query, now, refresh, schedulers, landings(schedulers, now, own_landing))
+    return [finding for check in _CHECKS.values() for finding in check(at)]
+
+
+def find_of_shops(
+    query: Query, now: int, refresh_minutes: int, shops: Collection[int]
+) -> list[Finding]:
+    """The conditions of these shops (by their keys) that their pages show."""
+    schedulers = list(query(_SCHEDULERS))
+    at = _At(query, now, _refresh(schedulers, refresh_minutes), schedulers, [], shops)
+    return [finding for name in OF_SHOPS for finding in _CHECKS[name](at)] if shops else []
+
+
+def _refresh(schedulers: list[Row], refresh_minutes: int) -> int:
+    """The time between two refreshes."""
     if schedulers:
         jobs = {job["job"]: job for job in json.loads(schedulers[0]["schedule"])}
         refresh_minutes = jobs[REFRESH]["every_seconds"] // 60
-    at = _At(
-        query,
-        now,
-        refresh_minutes * _MINUTE,
-        schedulers,
-        landings(schedulers, now, own_landing),
-    )
-    return [finding for check in _CHECKS.values() for finding in check(at)]
+    return refresh_minutes * _MINUTE
 
 
 def counts(findings: Iterable[Finding]) -> dict[str, int]:
@@ -113,19 +129,25 @@ def counts(findings: Iterable[Finding]) -> dict[str, int]:
 @dataclass(frozen=True)
 class _At:
     """The facts that all checks look at. `refresh`: the time between two refreshes. `schedulers`: those on
-    record, the one that was seen last first."""
+    record, the one that was seen last first. `shops`: the keys of those that are looked at, None for all."""
 
     query: Query
     now: int
     refresh: int
     schedulers: list[Row]
     landing: list[Landing]
+    shops: Collection[int] | None = None
+
+    def of_shops(self, column: str = "s.shop_key") -> str:
+        """The SQL condition that a row is of the shops that are looked at."""
+        return "1 = 1" if self.shops is None else f"{column} IN ({sql_list(self.shops)})"
 
 
 def _set_aside(at: _At) -> Iterator[Finding]:
     rows = at.query(
-        "SELECT q.shop_id, b.batch_id, b.rows, q.attempts, q.error FROM (SELECT s.shop_id, f.batch_id, "
-        f"f.attempts, f.error {FROM_SET_ASIDE}) q JOIN import_batch b ON b.batch_id = q.batch_id "
+        "SELECT q.shop_id, q.shop_key, b.batch_id, b.rows, q.attempts, q.error FROM (SELECT s.shop_id, "
+        f"s.shop_key, f.batch_id, f.attempts, f.error {FROM_SET_ASIDE} AND {at.of_shops()}) q "
+        "JOIN import_batch b ON b.batch_id = q.batch_id "
         "WHERE b.rows > 0 ORDER BY q.shop_id, b.batch_id"
     )
     for row in rows:
@@ -135,14 +157,15 @@ def _set_aside(at: _At) -> Iterator[Finding]:
             f"batch {row['batch_id']} of {row['shop_id']} is set aside after {row['attempts']} attempts "
             f"({row['error']}); its {row['rows']} rows are in no answer. Report the error. When its cause "
             "is fixed, run `python -m jobs rollup`, which tries the batch again",
+            row["shop_key"],
         )
 
 
 def _verify_failed(at: _At) -> Iterator[Finding]:
     differing = list(
         at.query(
-            "SELECT s.shop_id, e.differing_rows FROM shop s JOIN edition e ON e.edition = s.edition "
-            "WHERE e.differing_rows > 0 ORDER BY s.shop_id"
+            "SELECT s.shop_id, s.shop_key, e.differing_rows FROM shop s JOIN edition e "
+            f"ON e.edition = s.edition WHERE e.differing_rows > 0 AND {at.of_shops()} ORDER BY s.shop_id"
         )
     )
     for row in differing:
@@ -152,8 +175,9 @@ def _verify_failed(at: _At) -> Iterator[Finding]:
             f"the last verify failed: {row['differing_rows']} stored rows of {row['shop_id']} differ from "
             "its raw rows. Run `python -m jobs rebuild`, then `python -m jobs verify`, and report what "
             "happened before",
+            row["shop_key"],
         )
-    last = _last_run(at, "verify")
+    last = _last_run(at, "verify") if at.shops is None else None
     if last and last["state"] == FAILED and not differing:
         message = f"the last verify failed: {last['error']}. `python -m jobs verify` tries it again"
         yield Finding(VERIFY_FAILED, "", message)
@@ -213,9 +237,10 @@ def _backlog(at: _At) -> Iterator[Finding]:
     """Batches that are set aside have a condition of their own; those whose rows were all taken back have
     nothing that waits."""
     rows = at.query(
-        "SELECT s.shop_id, MIN(p.imported_at) AS oldest, CAST(SUM(p.rows) AS BIGINT) AS rows "
-        f"{from_waiting()} JOIN shop s ON s.shop_key = p.shop_key WHERE p.retry_at < {NEVER} AND p.rows > 0 "
-        f"GROUP BY s.shop_id HAVING MIN(p.imported_at) < {at.now - MISSED_REFRESHES * at.refresh} "
+        "SELECT s.shop_id, s.shop_key, MIN(p.imported_at) AS oldest, CAST(SUM(p.rows) AS BIGINT) AS rows "
+        f"{from_waiting(at.of_shops())} JOIN shop s ON s.shop_key = p.shop_key "
+        f"WHERE p.retry_at < {NEVER} AND p.rows > 0 GROUP BY s.shop_id, s.shop_key "
+        f"HAVING MIN(p.imported_at) < {at.now - MISSED_REFRESHES * at.refresh} "
         "ORDER BY oldest, s.shop_id"
     )
     for row in rows:
@@ -225,6 +250,7 @@ def _backlog(at: _At) -> Iterator[Finding]:
             f"{row['rows']} rows of {row['shop_id']} are not in the figures, the oldest for "
             f"{_span(at.now - row['oldest'])}. `python -m jobs rollup` computes them; a running scheduler "
             "does so by itself",
+            row["shop_key"],
         )
 
 
@@ -316,9 +342,9 @@ def _no_backup(at: _At) -> Iterator[Finding]:
 def _no_events(at: _At) -> Iterator[Finding]:
     today = at.now // MICROS_PER_DAY
     rows = at.query(
-        "SELECT q.shop_id, q.last_day FROM (SELECT s.shop_id, s.edition, (SELECT MAX(f.day) "
-        "FROM daily_funnel f WHERE f.edition = s.edition AND f.views > 0) AS last_day "
-        "FROM shop s WHERE s.edition <> 0) q "
+        "SELECT q.shop_id, q.shop_key, q.last_day FROM (SELECT s.shop_id, s.shop_key, s.edition, "
+        "(SELECT MAX(f.day) FROM daily_funnel f WHERE f.edition = s.edition AND f.views > 0) AS last_day "
+        f"FROM shop s WHERE s.edition <> 0 AND {at.of_shops()}) q "
         # Two whole days, in whatever time zone.
         f"WHERE q.last_day BETWEEN {today - _CLOSED_MICROS // MICROS_PER_DAY} AND {today - 4} "
         "AND (SELECT COUNT(DISTINCT f.day) FROM daily_funnel f WHERE f.edition = q.edition "
@@ -332,15 +358,16 @@ def _no_events(at: _At) -> Iterator[Finding]:
             f"{row['shop_id']} has views of forms on most days, and none since "
             f"{day_date(row['last_day'])}. See whether its pages still have the line that Set up shows, "
             "and whether their events come in",
+            row["shop_key"],
         )
 
 
 def _no_orders(at: _At) -> Iterator[Finding]:
     rows = at.query(
-        "SELECT q.shop_id, q.last_order_at FROM (SELECT s.shop_id, s.edition, "
+        "SELECT q.shop_id, q.shop_key, q.last_order_at FROM (SELECT s.shop_id, s.shop_key, s.edition, "
         "(SELECT MAX(o.created_at) FROM fact_order o WHERE o.edition = s.edition) AS last_order_at, "
         "(SELECT MAX(a.day) FROM daily_attribution a WHERE a.edition = s.edition AND a.orders > 0) "
-        "AS last_day FROM shop s WHERE s.edition <> 0) q "
+        f"AS last_day FROM shop s WHERE s.edition <> 0 AND {at.of_shops()}) q "
         f"WHERE q.last_order_at >= {at.now - _CLOSED_MICROS} "
         f"AND q.last_order_at < {at.now - _NO_ORDERS_MICROS} "
         "AND (SELECT COUNT(DISTINCT a.day) FROM daily_attribution a WHERE a.edition = q.edition "
@@ -354,17 +381,22 @@ def _no_orders(at: _At) -> Iterator[Finding]:
             f"{row['shop_id']} has orders on most days, and none since "
             f"{iso_millis(row['last_order_at'])}. See whether they still come in: its pull, its files, "
             "or the program that writes them",
+            row["shop_key"],
         )
 
 
 def _many_rejects(at: _At) -> Iterator[Finding]:
-    """The rejected share of the rows that imports of the last 24 hours have read. Rejects that were mended,
-    retried or dismissed need nobody, and neither do those of an import that was undone."""
+    """The rejected share of the rows that imports of the last 24 hours have read: of all, and on the pages of
+    a shop of the files that have its rows alone. Rejects that were mended, retried or dismissed need nobody,
+    and neither do those of an import that was undone. A file that is imported again adds no rejects to those
+    that it has."""
+    shop_key, group = ("0", "") if at.shops is None else ("f.shop_key", "GROUP BY f.shop_key")
     rows = at.query(
-        "SELECT CAST(COALESCE(SUM(rows_read), 0) AS BIGINT) AS read, "
-        "CAST(COALESCE(SUM(rows_rejected), 0) AS BIGINT) AS rejected FROM import_file "
-        f"WHERE started_at > {at.now - MICROS_PER_DAY} AND NOT {imports.IS_WITHDRAWN} "
-        "AND EXISTS (SELECT 1 FROM reject)"
+        f"SELECT {shop_key} AS shop_key, CAST(COALESCE(SUM(f.rows_read), 0) AS BIGINT) AS read, "
+        "CAST(COALESCE(SUM(CASE WHEN f.rows_rejected > 0 AND EXISTS (SELECT 1 FROM reject r "
+        "WHERE r.file = f.file AND r.kind = f.kind) THEN f.rows_rejected ELSE 0 END), 0) AS BIGINT) "
+        f"AS rejected FROM import_file f WHERE f.started_at > {at.now - MICROS_PER_DAY} "
+        f"AND NOT {imports.IS_WITHDRAWN} AND {at.of_shops('f.shop_key')} {group}"
     )
     for row in rows:
         if row["rejected"] * 100 > row["read"] * _MAX_REJECTED_PERCENT:
@@ -375,6 +407,7 @@ def _many_rejects(at: _At) -> Iterator[Finding]:
                 f"{row['rejected']} of the {row['read']} rows that were imported within 24 hours were "
                 f"rejected ({percent:.1f} %). `python -m jobs rejects --summary` says why; mend the cause, "
                 "then `python -m jobs rejects --retry`, or `--dismiss`",
+                row["shop_key"],
             )
 
 
@@ -390,14 +423,14 @@ def _unknown_forms(at: _At) -> Iterator[Finding]:
 
     rows = at.query(
         f"WITH RECURSIVE seen(shop_key, edition, form) AS (SELECT shop_key, edition, ({least()}) "
-        "FROM shop n WHERE edition <> 0 UNION ALL "
+        f"FROM shop n WHERE edition <> 0 AND {at.of_shops('n.shop_key')} UNION ALL "
         f"SELECT shop_key, edition, ({least('AND form > n.form')}) FROM seen n "
         "WHERE form IS NOT NULL) "
-        "SELECT s.shop_id, COUNT(*) AS forms, MIN(t.text) AS example FROM seen n "
+        "SELECT s.shop_id, s.shop_key, COUNT(*) AS forms, MIN(t.text) AS example FROM seen n "
         "JOIN shop s ON s.shop_key = n.shop_key "
         "JOIN dim_text t ON t.edition = n.edition AND t.id = n.form "
         "WHERE NOT EXISTS (SELECT 1 FROM form f WHERE f.form_id = t.text AND f.shop_key = n.shop_key) "
-        "GROUP BY s.shop_id ORDER BY s.shop_id"
+        "GROUP BY s.shop_id, s.shop_key ORDER BY s.shop_id"
     )
     for row in rows:
         forms = "1 form that is" if row["forms"] == 1 else f"{row['forms']} forms that are"
@@ -406,14 +439,16 @@ def _unknown_forms(at: _At) -> Iterator[Finding]:
             row["shop_id"],
             f"events of {row['shop_id']} name {forms} not known, such as {row['example']}. "
             "Import the forms: `python -m jobs import forms FILE`",
+            row["shop_key"],
         )
 
 
 def _collect_limit(at: _At) -> Iterator[Finding]:
     """Of today and yesterday."""
     rows = at.query(
-        "SELECT s.shop_id, u.day, u.calls FROM uncollected u JOIN shop s ON s.shop_key = u.shop_key "
-        f"WHERE u.reason = '{TOO_MANY_BYTES}' AND u.day >= {at.now // MICROS_PER_DAY - 1} "
+        "SELECT s.shop_id, s.shop_key, u.day, u.calls FROM uncollected u "
+        f"JOIN shop s ON s.shop_key = u.shop_key WHERE u.reason = '{TOO_MANY_BYTES}' "
+        f"AND u.day >= {at.now // MICROS_PER_DAY - 1} AND {at.of_shops()} "
         "ORDER BY u.calls DESC, s.shop_id"
     )
     for row in rows:
@@ -423,6 +458,7 @@ def _collect_limit(at: _At) -> Iterator[Finding]:
             f"the collector refused {row['calls']} events of {row['shop_id']} on {day_date(row['day'])}, "
             "beyond COLLECT_MB_PER_SHOP. See who sends them: replace a write key that strangers use "
             "(`python -m web write-keys revoke KEY`), or raise the setting",
+            row["shop_key"],
         )
 
 
@@ -442,9 +478,10 @@ def _rows_limit(at: _At) -> Iterator[Finding]:
 
 def _pull_failed(at: _At) -> Iterator[Finding]:
     pulls = at.query(
-        "SELECT p.name, p.source, p.status, p.message, COALESCE(r.run_id, 0) AS run_id "
+        "SELECT p.name, p.source, p.status, p.message, p.shop_key, COALESCE(r.run_id, 0) AS run_id "
         "FROM pull p LEFT JOIN job_run r ON r.state = 'running' AND r.started_at > p.set_up_at "
-        "AND r.run_id = (SELECT MAX(run_id) FROM job_run WHERE job = 'pull:' || p.name) ORDER BY p.name"
+        "AND r.run_id = (SELECT MAX(run_id) FROM job_run WHERE job = 'pull:' || p.name) "
+        f"WHERE {at.of_shops('p.shop_key')} ORDER BY p.name"
     )
     for pull in pulls:
         run = _run(at, f"run_id = {pull['run_id']}") if pull["run_id"] else None
@@ -455,6 +492,7 @@ def _pull_failed(at: _At) -> Iterator[Finding]:
                 pull["name"],
                 f"the last pull {pull['name']} failed: {killed or pull['message']}. Mend the reason; "
                 f"`python -m jobs pull {pull['source']} --name {pull['name']}` tries it again",
+                pull["shop_key"],
             )
 
 
@@ -502,3 +540,16 @@ _CHECKS: Final[dict[str, Callable[[_At], Iterator[Finding]]]] = {
     COLLECT_LIMIT: _collect_limit,
     ROWS_LIMIT: _rows_limit,
 }
+
+OF_SHOPS: Final = (
+    SET_ASIDE,
+    VERIFY_FAILED,
+    BACKLOG,
+    PULL_FAILED,
+    NO_EVENTS,
+    NO_ORDERS,
+    MANY_REJECTS,
+    UNKNOWN_FORMS,
+    COLLECT_LIMIT,
+)
+"""The conditions that the pages of a shop show."""

@@ -1,28 +1,23 @@
 """The state of one shop's data, and what of it needs a person.
 
-Every page of the dashboard asks for it, so it is one statement, each part of which is a look-up in an
-index. A new condition is a field of `ShopState`, its part of the statement, and a line in `needs`.
+Every page of the dashboard asks for it, so it is one statement, each part of which is a look-up in an index.
+The conditions are in `conditions.py`; two are news to the members of a shop alone.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, text
 
-from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
 from warehouse.editions.pending_batches import from_pending
-from warehouse.operations.shop_pulls import ERROR
+from warehouse.operations.conditions import BACKLOG, MANY_REJECTS, MISSED_REFRESHES
 
-# The conditions that need a person, by name.
-SET_ASIDE: Final = "set-aside"
 NO_REFRESH: Final = "no-refresh"
-BACKLOG: Final = "backlog"
 REJECTS: Final = "rejects"
-DIFFERENCES: Final = "differences"
-PULLS: Final = "pulls"
 
-# Refreshes that may be missing before somebody should look, and the least time for that.
-MISSED_REFRESHES: Final = 3
+# The least time without a refresh before somebody should look.
 _LEAST_MINUTES: Final = 10
 # Older rejects are on the Data page, and are no news any more.
 _NEWS: Final = 7 * MICROS_PER_DAY
@@ -33,15 +28,11 @@ SELECT
   CASE WHEN :edition = 0
     THEN (SELECT MIN(b.imported_at) FROM import_batch b WHERE b.shop_key = :shop_key AND b.rows > 0)
     ELSE (SELECT MIN(p.imported_at) {from_pending(":edition")} WHERE p.rows > 0) END AS waiting_since,
-  (SELECT COUNT(DISTINCT f.batch_id) FROM edition e JOIN edition_batch f ON f.edition = e.edition
-    JOIN import_batch b ON b.batch_id = f.batch_id
-    WHERE e.shop_key = :shop_key AND f.attempts > 0 AND f.retry_at = {NEVER} AND b.rows > 0) AS set_aside,
   (SELECT MAX(r.rejected_at) FROM reject r WHERE r.shop_key = :shop_key) AS rejected_at,
   (SELECT j.seen_at FROM job_run j WHERE j.job = 'refresh' ORDER BY j.run_id DESC LIMIT 1)
     AS refreshed_at,
   (SELECT e.verified_at FROM edition e WHERE e.edition = :edition) AS verified_at,
-  (SELECT e.differing_rows FROM edition e WHERE e.edition = :edition) AS differing_rows,
-  (SELECT COUNT(*) FROM pull p WHERE p.shop_key = :shop_key AND p.status = '{ERROR}') AS failed_pulls
+  (SELECT e.differing_rows FROM edition e WHERE e.edition = :edition) AS differing_rows
 """)
 
 
@@ -50,20 +41,17 @@ class ShopState:
     """Instants are in microseconds, 0 where there is none.
 
     `last_order_at`: when the newest order in the figures was made. `waiting_since`: when the oldest import
-    came that is not in the figures. `set_aside`: imports that are set aside. `rejected_at`: when the newest
-    reject was rejected. `refreshed_at`: the last sign of life of a refresh of the schedule. `verified_at`,
-    `differing_rows`: the last comparison of these figures with the raw rows. `failed_pulls`: pulls whose last
-    run failed.
+    came that is not in the figures. `rejected_at`: when the newest reject was rejected. `refreshed_at`: the
+    last sign of life of a refresh of the schedule. `verified_at`, `differing_rows`: the last comparison of
+    these figures with the raw rows.
     """
 
     last_order_at: int
     waiting_since: int
-    set_aside: int
     rejected_at: int
     refreshed_at: int
     verified_at: int
     differing_rows: int
-    failed_pulls: int
 
 
 def read_state(connection: Connection, shop_key: int, edition: int) -> ShopState:
@@ -72,20 +60,17 @@ def read_state(connection: Connection, shop_key: int, edition: int) -> ShopState
     return ShopState(*(int(value or 0) for value in row))
 
 
-def needs(state: ShopState, now: int, refresh_minutes: int) -> list[str]:
-    """The names of what needs a person. `refresh_minutes`: the setting of the schedule.
+def needs(found: Collection[str], state: ShopState, now: int, refresh_minutes: int) -> list[str]:
+    """The names of what needs a person: the conditions that were `found` of the shop, and the news.
+    `refresh_minutes`: the setting of the schedule.
 
     A service whose rollups are started by hand has no refreshes to miss. Without refreshes a backlog is
-    no news.
+    no news, and neither are rejects beside many of them.
     """
     patience = max(MISSED_REFRESHES * refresh_minutes, _LEAST_MINUTES) * 60 * MICROS_PER_SECOND
-    missing = 0 < state.refreshed_at < now - patience
-    conditions = {
-        SET_ASIDE: state.set_aside > 0,
-        DIFFERENCES: state.differing_rows > 0,
-        NO_REFRESH: missing,
-        BACKLOG: 0 < state.waiting_since < now - patience and not missing,
-        REJECTS: state.rejected_at > now - _NEWS,
-        PULLS: state.failed_pulls > 0,
-    }
-    return [name for name, holds in conditions.items() if holds]
+    names = list(found)
+    if 0 < state.refreshed_at < now - patience:
+        names = [NO_REFRESH, *(name for name in names if name != BACKLOG)]
+    if state.rejected_at > now - _NEWS and MANY_REJECTS not in names:
+        names.append(REJECTS)
+    return names

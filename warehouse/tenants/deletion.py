@@ -67,8 +67,8 @@ def require_shop(connection: Connection, shop_id: str) -> None:
     raise UnknownShop(shop_id)
 
 
-def close_shop(connection: Connection, shop_id: str, now: int, actor: str, source_ip: str) -> None:
-    """Make a shop unusable, and record who did it. The caller commits.
+def close_shop(connection: Connection, shop_id: str, now: int, actor: str, source_ip: str) -> bool:
+    """Make a shop unusable, and record who did it; False where that was done before. The caller commits.
 
     A transaction that writes figures or raw rows of the shop is waited for. Raises UnknownShop, unless a
     shop of this id is being deleted: then there is nothing left to do here.
@@ -76,7 +76,7 @@ def close_shop(connection: Connection, shop_id: str, now: int, actor: str, sourc
     require_shop(connection, shop_id)
     shop_key = connection.scalar(select(shop.c.shop_key).where(shop.c.shop_id == shop_id))
     if shop_key is None:
-        return
+        return False
     # Editions first, as whoever publishes one does: nobody waits in a circle.
     own = edition.c.shop_key == shop_key
     connection.execute(
@@ -92,6 +92,7 @@ def close_shop(connection: Connection, shop_id: str, now: int, actor: str, sourc
     _delete_doors(connection, shop_key)
     event = {"shop_key": 0, "at": now, "actor": actor, "source_ip": source_ip}
     connection.execute(insert(audit_event), event | {"action": DELETED, "detail": shop_id})
+    return True
 
 
 def _delete_doors(connection: Connection, shop_key: int) -> None:
@@ -109,6 +110,17 @@ def _delete_doors(connection: Connection, shop_key: int) -> None:
     for table in (one_time_link, member):
         only_here = table.c.member_key.in_(members) & table.c.member_key.not_in(elsewhere)
         connection.execute(delete(table).where(only_here))
+
+
+def is_left(connection: ArrowConnection, shop_id: str) -> bool:
+    """Whether anything is left of the deleted shops that had this id. Commits."""
+    own = "IN (SELECT shop_key FROM deleted_shop WHERE shop_id = $1)"
+    found = any(
+        connection.value(f"SELECT 1 FROM {table.name} WHERE shop_key {own} LIMIT 1", shop_id)
+        for table in (edition, *tables_of_a_shop())
+    )
+    connection.commit()
+    return found
 
 
 def delete_rows(connection: ArrowConnection, shop_id: str) -> None:

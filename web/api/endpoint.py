@@ -17,16 +17,17 @@ from sqlalchemy import Connection
 
 from warehouse.domain.time import NEVER, day_date, local_day
 from web.api.csv_table import write_table
+from web.api.long_answers import Encoded, encode
 from web.api.meta import LIMITED_META, META
 from web.api.query import Query
 from web.api.rows import Answer, Row
 from web.http.api_key_auth import open_snapshot, require_scope
-from web.http.content_type import JSON, csv_response, requested_format
+from web.http.content_type import FORMAT, JSON, csv_response, requested_format
 from web.http.current_request import CurrentRequest, Shop, current_request, request_id
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
 from web.http.errors import not_found
 from web.http.etags import NotModified, State, client_has, digest, entity_tag, validators
-from web.http.parameters import Parameter, RequestHeader, dimension, one_text
+from web.http.parameters import Parameter, RequestHeader, dimension, one_text, require_known
 from web.services import services
 
 VERSION: Final = "/v1"
@@ -51,18 +52,18 @@ def no_rule(_shop: Shop, **_values: Any) -> None:
 
 
 class CachedAnswer(NamedTuple):
-    """The answer to a GET as it is kept: `data` is JSON."""
+    """The answer to a GET as it is kept."""
 
     version: State
-    data: bytes
+    data: Encoded
     meta: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`path` has `{id}` for a form's id. With `scope` None, any valid key will do. `member_needs` is the
-    permission without which a member does not see the answer on a page, and what it is needed for, as in
-    "see live codes".
+    """`path` has `{id}` for a form's id; without a `method` it is a name, and no address. With `scope` None,
+    any valid key will do. `member_needs` is the permission without which a member does not see the answer on
+    a page, and what it is needed for, as in "see live codes".
 
     `function(query, **parameters)` returns `data` or an `Answer`. Its name is that of the operation, and its
     docstring becomes the summary and the description (`web/openapi/`). `data` is a list of rows of one kind,
@@ -109,6 +110,15 @@ class Endpoint:
         """The name of its function, in camel case."""
         first, *others = self.function.__name__.split("_")
         return first + "".join(map(str.capitalize, others))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all its parameters."""
+        shared = [("range", self.ranged), (FORMAT.name, self.method == "GET")]
+        return [
+            *(parameter.name for parameter in self.parameters),
+            *(name for name, has_it in shared if has_it),
+        ]
 
     @property
     def described(self) -> tuple[str, str]:
@@ -166,7 +176,7 @@ class Endpoint:
         warehouse and then kept."""
         cached = self._cached(query)
         if cached:
-            return orjson.loads(cached.data), cached.meta
+            return cached.data.data(), cached.meta
         answer = self._answer(query)
         self._keep(query, answer, *self._version(query))
         return answer.data, answer.meta
@@ -174,7 +184,7 @@ class Endpoint:
     def table(self, query: Query) -> Response:
         """The same answer as CSV."""
         data, meta = self.read(query)
-        return self._respond(query, {}, meta, b"", data)
+        return self._table(query, {}, meta, data)
 
     def _serve(self, form_id: str = "") -> Response:
         current = current_request()
@@ -189,10 +199,10 @@ class Endpoint:
         if client_has(tag):
             return NotModified(headers=headers)
         if cached:
-            return self._respond(query, headers, cached.meta, cached.data)
+            return self._respond(query, headers, cached.meta, cached.data, cached.data.data)
         answer = self._answer(query)
         data = self._keep(query, answer, version, until)
-        return self._respond(query, headers, answer.meta, data, answer.data)
+        return self._respond(query, headers, answer.meta, data, lambda: answer.data)
 
     def _parse_request(self, current: CurrentRequest, form_id: str) -> Query:
         """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""
@@ -202,6 +212,7 @@ class Endpoint:
         if form_id and not current.form_exists:
             raise not_found()
         texts_of = request.args.getlist
+        require_known(request.args, self.names)
         format = requested_format() if self.method == "GET" else JSON
         shop = caller.shop
         values = self.parse(texts_of, shop)
@@ -248,11 +259,11 @@ class Endpoint:
         answer = answer if isinstance(answer, Answer) else Answer(answer)
         return replace(answer, meta={"dataThrough": query.data_through(), **answer.meta})
 
-    def _keep(self, query: Query, answer: Answer, version: State, until: int) -> bytes:
+    def _keep(self, query: Query, answer: Answer, version: State, until: int) -> Encoded:
         """The answer's `data` as JSON, kept as long as it is the answer."""
-        data = orjson.dumps(answer.data)
+        data = encode(answer.data)
         if until > query.now:
-            size = len(data) + len(repr(query.values))
+            size = data.size + len(repr(query.values))
             query.cache.keep(query.key, CachedAnswer(version, data, answer.meta), size, until)
         return data
 
@@ -261,23 +272,26 @@ class Endpoint:
         headers = dict(answer.headers)
         if answer.state:
             headers["ETag"] = _tag(query, answer.state)
-        return _envelope(query, orjson.dumps(answer.data), self.status, headers, answer.meta)
+        return _envelope(query, encode(answer.data), self.status, headers, answer.meta)
 
     def _respond(
         self,
         query: Query,
         headers: dict[str, str],
         meta: Mapping[str, Any],
-        data: bytes,
-        values: Any = None,
+        data: Encoded,
+        values: Callable[[], Any],
     ) -> Response:
-        """The answer to a GET in the requested format. `data` is JSON; `values` is the same as Python
-        values, if they are at hand."""
+        """The answer to a GET in the requested format, from `data` or from the same `values`."""
         if meta.get("nextCursor"):
             headers["Link"] = _next_link(meta["nextCursor"])
         if query.format == JSON:
             return _envelope(query, data, 200, headers, meta)
-        values = orjson.loads(data) if values is None else values
+        return self._table(query, headers, meta, values())
+
+    def _table(
+        self, query: Query, headers: dict[str, str], meta: Mapping[str, Any], values: Any
+    ) -> Response:
         name = self.path.strip("/").replace("/", "-").replace("{id}", query.form_id)
         dimension = str(query.values.get("dimension", ""))
         if dimension:
@@ -307,6 +321,12 @@ def get(
     return lambda function: Endpoint("GET", path, scope, function, data, parameters, **more)
 
 
+def for_pages(name: str, row: Row) -> Callable[[Callable[..., Any]], Endpoint]:
+    """Decorates a function that answers pages alone, in rows of one kind: the API has no address for it. Its
+    answers are kept under the `name`."""
+    return lambda function: Endpoint("", name, None, function, row)
+
+
 def write(
     method: str, path: str, scope: str, body: Row, data: Row, **more: Any
 ) -> Callable[[Callable[..., Any]], Endpoint]:
@@ -330,11 +350,11 @@ def _tag(query: Query, version: State) -> str:
 
 
 def _envelope(
-    query: Query, data: bytes, status: int, headers: Mapping[str, str], meta: Mapping[str, Any]
+    query: Query, data: Encoded, status: int, headers: Mapping[str, str], meta: Mapping[str, Any]
 ) -> Response:
-    """A successful answer, `{data, meta}`; `data` is JSON."""
+    """A successful answer, `{data, meta}`."""
     all_meta = orjson.dumps({"requestId": request_id(), **query.meta, **meta})
-    body = b'{"data":%b,"meta":%b}' % (data, all_meta)
+    body = b"".join([b'{"data":', *data.pieces(), b',"meta":', all_meta, b"}"])
     return Response(body, status, dict(headers), mimetype="application/json")
 
 

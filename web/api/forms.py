@@ -7,7 +7,7 @@ import orjson
 
 from warehouse.domain.time import iso_millis
 from web.api import form_quota, forms_table
-from web.api.endpoint import VERSION, get, write
+from web.api.endpoint import VERSION, for_pages, get, write
 from web.api.forms_table import FormRow, FormVersion, read_cursor, write_cursor
 from web.api.meta import LIST_META
 from web.api.query import Query
@@ -108,12 +108,9 @@ def all_forms_funnel(query: Query, form_ids: frozenset[str] | None) -> list[dict
     return sorted(rows, key=lambda row: (-row["views"], row["formId"]))
 
 
-@get("/forms/submissions-by-day", "analytics:read", FORM_DAYS)
+@for_pages("submissions by day", FORM_DAYS)
 def submissions_by_day(query: Query) -> list[dict[str, Any]]:
-    """The submissions of each form on each day.
-
-    This endpoint has no address (`web/reports/__init__.py`): a page draws two hundred forms at once.
-    """
+    """The submissions of each form on each day: a page draws two hundred forms at once."""
     window = query.window
     days = query.sums("funnel", by=("form", "day")).columns
     forms, index = np.unique(days["form"], return_inverse=True)

@@ -7,13 +7,13 @@ with equal figures are shown: then in portions, so that memory does not grow wit
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 from typing import Final
 
 import numpy as np
 
 from warehouse.daily.group_sum import Column
 from warehouse.daily.reader import Sums
+from web.api.long_answers import in_order
 
 # The text columns of a row that has the sums of others.
 OTHER: Final = "(other)"
@@ -74,7 +74,8 @@ def first_rows(
         texts += [text for text, _ in chosen]
         rows = np.append(rows, np.array([row for _, row in chosen], dtype=np.int64))
     ranks = np.empty(len(rows), dtype=np.int64)
-    ranks[sorted(range(len(rows)), key=texts.__getitem__)] = np.arange(len(rows))
+    by_text = in_order([*zip(texts, range(len(rows)), strict=True)])
+    ranks[[place for _, place in by_text]] = np.arange(len(rows))
     order = np.lexsort((ranks, *(-figure[rows] for figure in reversed(descending))))
     return rows[order], [texts[place] for place in order.tolist()]
 
@@ -103,4 +104,12 @@ def _cut(count: int, descending: Sequence[Column], limit: int) -> tuple[Column, 
 
 def _smallest(rows: Column, texts_of: TextsOf, limit: int) -> list[tuple[Texts, int]]:
     """Those of the rows whose texts come first, with their texts."""
-    return nsmallest(limit, zip(texts_of(rows), rows.tolist(), strict=True))
+    found: list[tuple[Texts, int]] = []
+    last = None
+    for each in zip(texts_of(rows), rows.tolist(), strict=True):
+        if last is None or each < last:
+            found.append(each)
+        if len(found) == 2 * limit:
+            found = in_order(found)[:limit]
+            last = found[-1]
+    return in_order(found)[:limit]

@@ -85,18 +85,27 @@ def consume(
     return RateLimitState(0, remaining, _seconds(full_at - now))
 
 
+def plain_address(text: str) -> str:
+    """An address in its one spelling: without the brackets, the port and the zone that proxies add, and IPv4
+    within IPv6, as a listener on `::` has it, as IPv4. Another text stays as it is."""
+    bare = text.strip().removeprefix("[").partition("]")[0].partition("%")[0]
+    if bare.count(":") == 1:
+        bare = bare.partition(":")[0]
+    try:
+        parsed = ip_address(bare)
+    except ValueError:
+        return text
+    return str(getattr(parsed, "ipv4_mapped", None) or parsed)
+
+
 def client_network(address: str) -> str:
     """The part of a client's address that is counted: the /64 of IPv6, since one customer can use all
     addresses in it; the whole address of IPv4."""
+    address = plain_address(address)
     try:
-        parsed = ip_address(address)
+        return f"{IPv6Address(int(IPv6Address(address)) >> 64 << 64)}/64"
     except ValueError:
         return address
-    if isinstance(parsed, IPv6Address):
-        if parsed.ipv4_mapped:
-            return str(parsed.ipv4_mapped)
-        return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"
-    return str(parsed)
 
 
 def _seconds(micros: int) -> int:

@@ -12,7 +12,7 @@ from warehouse.connections.arrow import open_arrow
 from warehouse.domain import text_rules
 from warehouse.operations import shop_registry
 from warehouse.settings import WAREHOUSE_URL
-from warehouse.tenants.deletion import close_shop, delete_rows, require_shop
+from warehouse.tenants.deletion import close_shop, delete_rows, is_left, require_shop
 from warehouse.tenants.export import export_shop
 from web.cli.options import ByRule, Listed, listing, open_warehouse, table, transaction
 
@@ -77,8 +77,10 @@ def delete(shop_id: str, yes: bool) -> None:
         _ask_again(shop_id)
     with transaction() as change:
         by = change.by
-        close_shop(change.connection, shop_id, change.now, by.name, by.source_ip)
+        is_closed = close_shop(change.connection, shop_id, change.now, by.name, by.source_ip)
     with open_arrow(WAREHOUSE_URL.get()) as arrow:
+        if not is_closed and not is_left(arrow, shop_id):
+            raise click.ClickException(f"{shop_id} was deleted before, and nothing of it is left")
         delete_rows(arrow, shop_id)
     click.echo(f"deleted {shop_id}")
 

@@ -21,7 +21,6 @@ from warehouse.operations import (
     reject_retries,
     shop_inputs,
     shop_pulls,
-    shop_state,
 )
 from warehouse.operations.reject_reasons import KEPT_WITHOUT, without_values
 from web.api.forms import all_forms_funnel
@@ -58,13 +57,8 @@ _FILE_STATES: Final = {
 _COUNTS: Final = ("new", "duplicate", "replaced", "rejected", "incomplete")
 _LAST_RUNS: Final = text(job_runs.LAST_OF_EACH)
 
-# The conditions that whoever runs the service sees to: where there is one, their part of the page is open.
-_OPERATORS_MATTERS: Final = (
-    shop_state.NO_REFRESH,
-    shop_state.BACKLOG,
-    shop_state.SET_ASIDE,
-    shop_state.DIFFERENCES,
-)
+# The places of what whoever runs the service sees to: where there is one, their part of the page is open.
+_OPERATORS_MATTERS: Final = ("no-refresh", "backlog", "set-aside", "differences", "unknown-forms")
 
 # The fields by which a row is found again, by kind.
 _KEYS: Final = {

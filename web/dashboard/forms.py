@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 
 from flask import request
 
-from web.api.forms import ALL_FORMS_ROW, all_forms_funnel, list_forms
+from web.api.forms import list_forms
 from web.dashboard import statistics
 from web.dashboard.charts.bars import reaches
 from web.dashboard.compare import ComparedRow, Rate
 from web.dashboard.forms_table import COLUMNS, MARKS, ShopForms, shop_forms
 from web.dashboard.page import Page, View
 from web.dashboard.statistics import Interval
-from web.dashboard.table import Column, columns_of, table
+from web.dashboard.table import Column, table
 from web.http.parameters import quoted
 from web.reports.form_analytics import form_funnel
 
@@ -34,14 +34,9 @@ _COLUMNS: Final = (
         "updated",
         "Changed",
         "drawn",
-        text=lambda row: f"{row['updated']}",
+        text=lambda row: f"{row['updated'] or ''}",
         key=lambda row: row["updated"],
     ),
-)
-_unknown = columns_of(ALL_FORMS_ROW)
-_UNKNOWN: Final = (
-    _unknown("formId", "Form id"),
-    *map(_unknown, ("views", "subscriptions", "completions")),
 )
 
 
@@ -94,7 +89,8 @@ def forms(view: View) -> Page:
     matching = [
         form
         for form in listed
-        if search.casefold() in form["formName"].casefold() and status in ("", form["status"])
+        if search.casefold() in f"{form['formName']} {form['formId']}".casefold()
+        and status in ("", form["status"])
     ]
     empty = (
         "No form of the shop matches this search."
@@ -113,7 +109,6 @@ def forms(view: View) -> Page:
         empty=empty,
     )
     list_page = _list_page(len(matching))
-    unknown = [ComparedRow(row) for row in view.data(all_forms_funnel) if row["formName"] is None]
     return view.page(
         "forms.html",
         statuses=statuses,
@@ -124,22 +119,27 @@ def forms(view: View) -> Page:
         # Its CSV has all pages of the list.
         every=every,
         list_page=list_page,
-        unknown=table(view, "unknown", _UNKNOWN, unknown, marks=MARKS),
-        **_pair(view, listed, matching),
+        has_unlisted=any(not form["isListed"] for form in listed),
+        **_pair(
+            view,
+            *([form for form in some if form["isListed"]] for some in (listed, matching)),
+        ),
     )
 
 
 def _listed(view: View, of_shop: ShopForms) -> list[ComparedRow]:
     """All forms of the shop, most views first, each with its status and the shop's day on which it last
-    changed."""
+    changed; and those that only events of these days know."""
     zone = ZoneInfo(view.shop.timezone)
     known = {row["id"]: row for row in view.answers.whole_list(list_forms, view.selection.window)}
-    rows = of_shop.with_names({form_id: row["name"] for form_id, row in known.items()})
+    names = {form_id: row["name"] for form_id, row in known.items()}
     listed = []
-    for row in rows:
-        form = known[row["formId"]]
-        updated = datetime.fromisoformat(form["updatedAt"]).astimezone(zone).date()
-        listed.append(row.plus(status=form["status"], updated=updated))
+    for row in of_shop.with_names(of_shop.all_names | names):
+        status, updated = "", None
+        if form := known.get(row["formId"]):
+            status = form["status"]
+            updated = datetime.fromisoformat(form["updatedAt"]).astimezone(zone).date()
+        listed.append(row.plus(status=status, updated=updated))
     return sorted(listed, key=lambda row: -row.now.get("views", 0))
 
 

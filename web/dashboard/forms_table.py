@@ -44,22 +44,34 @@ class ShopForms:
         """Of the forms on the shop's list, by their id."""
         return {row["formId"]: row["formName"] for row in self.rows.now if row["formName"]}
 
+    @property
+    def all_names(self) -> dict[str, str]:
+        """The same, and what forms are called that only events know."""
+        return {
+            row["formId"]: f"form {row['formId'][:6]}…, not named" for row in self.rows.now
+        } | self.names
+
     def with_names(self, names: Mapping[str, str]) -> list[ComparedRow]:
         """The forms with these names by their id, in this order. A form without events has only zeros."""
         by_id = {row["formId"]: row for row in self.rows.now}
         return [
             self.rows.row({**by_id.get(form_id, {}), "formId": form_id}).plus(
-                formName=name, submissionsByDay=self.by_day.get(form_id, [])
+                formName=name,
+                isListed=form_id not in self.unlisted,
+                submissionsByDay=self.by_day.get(form_id, []),
             )
             for form_id, name in names.items()
         ]
 
     @property
+    def unlisted(self) -> set[str]:
+        """The ids of the forms that only events know."""
+        return {row["formId"] for row in self.rows.now if row["formName"] is None}
+
+    @property
     def sums(self) -> list[Sum]:
         """The lines below the table: it adds up to the card."""
-        unknown = ROW.total(row for row in self.rows.now if not row["formName"])
-        sums = [Sum("Forms that the list does not have", ComparedRow(unknown), key="unknown")]
-        sums = [*(sums if any(unknown.values()) else []), Sum("All forms", self.total)]
+        sums = [Sum("All forms", self.total)]
         if self.clock == ORDER_CLOCK:
             earlier = sum(row["fromEarlierSubmissions"]["netRevenueCents"] for row in self.rows.now)
             line = ComparedRow({"netRevenueCents": earlier})

@@ -29,7 +29,7 @@ _CAMPAIGNS: Final = 6
 def overview(view: View) -> Page:
     forms, campaigns = shop_forms(view), campaign_rows(view)
     revenue = view.compared(attribution, "attributionType", made_of=(ORDERS,))
-    rows = forms.with_names(forms.names)
+    rows = forms.with_names(forms.all_names)
     return view.page(
         "overview.html",
         cards=_cards(view, revenue.total(ROW.total), forms),
@@ -51,7 +51,7 @@ def overview(view: View) -> Page:
             empty="No form was viewed in these days.",
         ),
         shown_forms=min(len(rows), _FORMS),
-        all_forms=_count_forms(view.answers.connection, view.shop.key),
+        all_forms=_count_forms(view.answers.connection, view.shop.key) + len(forms.unlisted),
         campaigns=table(
             view,
             "campaigns",

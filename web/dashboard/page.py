@@ -6,7 +6,7 @@ changes anything. All of it is from one snapshot: the one in which the member wa
 where there is one, one of the read replica.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
@@ -16,10 +16,11 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from flask import render_template, request, url_for
+from sqlalchemy import Connection
 
 from warehouse import settings
 from warehouse.domain.time import from_micros, local_day
-from warehouse.operations import shop_state
+from warehouse.operations import conditions, shop_state
 from warehouse.operations.shop_inputs import RowsToCome, rows_to_come
 from warehouse.operations.shop_state import ShopState, needs, read_state
 from web.api.endpoint import Endpoint
@@ -31,20 +32,39 @@ from web.dashboard.answers import Answers
 from web.dashboard.comparable import EVENTS, Comparable, Pair
 from web.dashboard.compare import ComparedRows, Rows
 from web.dashboard.selection import CLOCKS, COMPARISONS, RANGES, Selection, day_links, select
+from web.db.database import query_of
 from web.http.current_request import Shop
 from web.http.date_range import Window
 from web.http.parameters import SUBMISSION_CLOCK, UUID_TEXT
 from web.pages.page_request import MemberRequest, read_figures
 
-# The sentence on what needs a person, by the name of the condition, which is also its place on the Data page.
+# By the name of what needs a person, its place on the Data page, and the sentence on it.
 _ATTENTION: Final = {
-    shop_state.SET_ASIDE: "Some imports fail and are in no figure.",
-    shop_state.DIFFERENCES: "Some figures differ from the imported rows.",
-    shop_state.NO_REFRESH: "The figures are not refreshed any more.",
-    shop_state.BACKLOG: "Imported rows have waited too long to be in the figures.",
-    shop_state.REJECTS: "Some rows could not be imported, or lack a field.",
-    shop_state.PULLS: "Some data are not fetched any more.",
+    conditions.SET_ASIDE: ("set-aside", "Some imports fail and are in no figure."),
+    conditions.VERIFY_FAILED: ("differences", "Some figures differ from the imported rows."),
+    shop_state.NO_REFRESH: ("no-refresh", "The figures are not refreshed any more."),
+    conditions.BACKLOG: ("backlog", "Imported rows have waited too long to be in the figures."),
+    shop_state.REJECTS: ("rejects", "Some rows could not be imported, or lack a field."),
+    conditions.MANY_REJECTS: ("rejects", "Many rows of the last day could not be imported."),
+    conditions.PULL_FAILED: ("pulls", "Some data are not fetched any more."),
+    conditions.NO_EVENTS: ("sources", "Forms were viewed on most days, and now no events come in."),
+    conditions.NO_ORDERS: ("sources", "There were orders on most days, and now none come in."),
+    conditions.UNKNOWN_FORMS: (
+        "unknown-forms",
+        "Events name forms that the shop's list does not have.",
+    ),
+    conditions.COLLECT_LIMIT: ("sources", "Some events were refused: too many came."),
 }
+
+
+def find_needs(connection: Connection, now: int, shops: Collection[int]) -> dict[int, list[str]]:
+    """The names of the conditions of these shops, by their keys."""
+    found: dict[int, list[str]] = {key: [] for key in shops}
+    query, refresh_minutes = query_of(connection), settings.REFRESH_MINUTES.get()
+    for finding in conditions.find_of_shops(query, now, refresh_minutes, shops):
+        if finding.condition not in found[finding.shop_key]:
+            found[finding.shop_key].append(finding.condition)
+    return found
 
 
 @dataclass(frozen=True)
@@ -162,8 +182,14 @@ class View:
     @property
     def attention(self) -> list[tuple[str, str]]:
         """(place on the Data page, sentence) of each condition."""
-        names = needs(self.state, self.member.now, settings.REFRESH_MINUTES.get())
-        return [(name, _ATTENTION[name]) for name in names]
+        key, now = self.shop.key, self.member.now
+        return self.sentences(find_needs(self.answers.connection, now, [key])[key])
+
+    def sentences(self, found: Collection[str]) -> list[tuple[str, str]]:
+        """The same of the conditions that were found of the shop."""
+        refresh_minutes = settings.REFRESH_MINUTES.get()
+        names = needs(found, self.state, self.member.now, refresh_minutes)
+        return [_ATTENTION[name] for name in names]
 
     def page(self, template: str, **values: Any) -> "Page":
         return Page(self, template, values)

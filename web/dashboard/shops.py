@@ -26,7 +26,7 @@ from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
 from web.dashboard.comparable import EVENTS, ORDERS, Comparable, Pair
 from web.dashboard.compare import ComparedRow, Comparison
-from web.dashboard.page import Page, View
+from web.dashboard.page import Page, View, find_needs
 from web.dashboard.selection import select as select_days
 from web.dashboard.table import Column, columns_of, table
 from web.http.api_key_auth import find_shops
@@ -94,10 +94,11 @@ def shops(view: View) -> Page:
     permissions = sessions.permissions_by_shop(
         view.answers.connection, view.member.member.member_key
     )
+    found = find_needs(view.answers.connection, view.member.now, [one.shop.key for one in views])
     rows = []
     for one in views:
         _, last = events.get(one.shop.edition, (None, None))
-        needs = [sentence for _, sentence in one.attention]
+        needs = [sentence for _, sentence in one.sentences(found[one.shop.key])]
         if needs and MANAGE_CONNECTIONS not in permissions.get(one.shop.key, ()):
             needs = [_MISSING]
         row = _row(one, figures)

@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.tables import api_key
 from web.db.database import Database
+from web.http.request_log import log_failure
 
 LAST_USE_INTERVAL: Final = 60 * MICROS_PER_SECOND
 
@@ -80,5 +81,8 @@ class BackgroundWrites:
                     connection.commit()
             except SQLAlchemyError:
                 continue
+            except Exception as error:
+                # The thread goes on: without it the audit trail would stop in silence.
+                log_failure("", error)
             finally:
                 self._queue.task_done()

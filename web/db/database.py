@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, Row, Select, event
+from sqlalchemy import Connection, Engine, Row, Select, event, text
 from sqlalchemy.exc import DBAPIError
 
 from warehouse.connections.backends import backend_of
@@ -25,6 +25,12 @@ from warehouse.migrations.migrate import is_current
 from web.server.slots import READS, SIGN_INS, WRITES
 
 Answer = TypeVar("Answer")
+
+
+def query_of(connection: Connection) -> Callable[[str], list[dict[str, Any]]]:
+    """Runs a statement without parameters, for what jobs run, too."""
+    return lambda sql: [dict(row) for row in connection.execute(text(sql)).mappings()]
+
 
 # Each request at work reads on one connection, and so do the two probes of `/readyz`.
 _READERS: Final = READS + WRITES + SIGN_INS + 3

@@ -25,6 +25,8 @@ class Probe(Generic[Answer]):
         self._ask = ask
         self._lock = Lock()
         self.answer: Future[Answer] | None = None
+        self.last: Answer | None = None
+        """What was answered last; None before."""
         self._asked_at = 0.0
 
     def begin(self) -> Callable[[], Answer]:
@@ -40,7 +42,8 @@ class Probe(Generic[Answer]):
 
     def _run(self, answer: Future[Answer]) -> None:
         try:
-            answer.set_result(self._ask())
+            self.last = self._ask()
+            answer.set_result(self.last)
         except Exception as error:
             answer.set_exception(error)
 

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
-from warehouse.connections.errors import Unavailable, is_damaged
+from warehouse.connections.errors import Unavailable, is_damaged, is_full
 from web.http.current_request import current_request, request_id
 from web.http.request_log import log_failure
 
@@ -102,8 +102,8 @@ def is_page(path: str) -> bool:
 
 
 def asks_for_page() -> bool:
-    """Whether the request at hand comes from a browser that shows pages; at `/`, programs get JSON."""
-    return request.path != "/" or _is_browser()
+    """Whether the request at hand is for a page, or for a table of one; at `/`, programs get JSON."""
+    return request.path != "/" or _is_browser() or "csv" in request.args
 
 
 def _is_browser() -> bool:
@@ -154,6 +154,10 @@ def _refusal_of_failure(error: Exception) -> Refusal:
     log_failure(request_id(), error)
     if is_unavailable(error):
         message = str(error) if isinstance(error, Unavailable) else MESSAGES[503]
+        if is_full(error):
+            message = (
+                "The disk of the warehouse is full. Nothing can be written until some is free."
+            )
         return Refusal(503, CODES[503], message, RETRY_SOON)
     return Refusal(500, CODES[500], MESSAGES[500])
 

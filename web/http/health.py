@@ -5,12 +5,13 @@ asks with a `Probe`.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
 import orjson
 from flask import Flask, Response
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse import VERSION
@@ -33,7 +34,7 @@ from warehouse.tables import (
     shop,
     sign_in,
 )
-from web.db.database import Database
+from web.db.database import Database, query_of
 from web.db.probe import Probe, settle
 from web.http.current_request import request_id
 from web.http.errors import CODES, RETRY_SOON, Refusal
@@ -78,6 +79,10 @@ class Health:
         for path, answer in zip(PATHS, (self.healthz, self.readyz), strict=True):
             app.add_url_rule(path, path, answer)
 
+    def look(self) -> None:
+        """Begin to look for what needs an operator, before anybody asks: it may take seconds."""
+        self._needs.begin()
+
     def settle(self) -> None:
         """Wait for what is still being asked, so that its connections are back."""
         settle([*self._servers.values(), self._needs])
@@ -92,9 +97,10 @@ class Health:
         than this program; the message says which of the two.
 
         With a replica, all of it is as the replica has it, since figures are read there; but `needs` is from
-        the warehouse itself. It has the conditions that need an operator, null where looking for them takes
-        too long. They are no reason for a 503: requests are answered. Neither numbers nor names are in it,
-        because anyone may call this: `python -m jobs status` names the findings, and the metrics count them.
+        the warehouse itself. It has the conditions that need an operator: where looking for them takes too
+        long, those that were found last; null before this process has found any or none. They are no reason
+        for a 503: requests are answered. Neither numbers nor names are in it, because anyone may call this:
+        `python -m jobs status` names the findings, and the metrics count them.
         """
         # All are asked at once, so that they are also answered within a second.
         needs = self._needs.begin()
@@ -117,25 +123,20 @@ class Health:
                 "version": VERSION,
                 "lastRollupAt": iso_millis(rolled_up_at) if rolled_up_at else None,
                 "lastRollupAgeSeconds": age if rolled_up_at else None,
-                "needs": _names(needs),
+                "needs": self._names(needs),
             }
         )
+
+    def _names(self, needs: Callable[[], dict[str, int]]) -> list[str] | None:
+        found = self._needs.last
+        with suppress(SQLAlchemyError, TimeoutError, Unavailable):
+            found = needs()
+        return None if found is None else sorted(name for name, number in found.items() if number)
 
 
 def count_needs(connection: Connection, now: int) -> dict[str, int]:
     """The number of findings of each condition that needs an operator."""
-
-    def query(sql: str) -> list[conditions.Row]:
-        return [dict(row) for row in connection.execute(text(sql)).mappings()]
-
-    return conditions.counts(conditions.find(query, now, REFRESH_MINUTES.get()))
-
-
-def _names(needs: Callable[[], dict[str, int]]) -> list[str] | None:
-    try:
-        return sorted(condition for condition, number in needs().items() if number)
-    except (SQLAlchemyError, TimeoutError, Unavailable):
-        return None
+    return conditions.counts(conditions.find(query_of(connection), now, REFRESH_MINUTES.get()))
 
 
 def _ask(name: str, read: Callable[[], Connection]) -> int:

@@ -14,6 +14,7 @@ from flask import Flask, request
 from granian.utils.proxies import wrap_wsgi_with_proxy_headers
 
 from warehouse.settings import TRUSTED_PROXIES
+from web.auth.gcra import plain_address
 from web.http.errors import malformed
 
 _IS_MALFORMED: Final = "formrevenue.host_is_malformed"
@@ -27,7 +28,19 @@ def believe_proxies(app: Flask) -> None:
     connection comes from a proxy that the setting TRUSTED_PROXIES names. Anyone else can write what they like
     into them, and would choose the address that sign-in attempts are counted by."""
     trusted = [str(network) for network in TRUSTED_PROXIES.get()]
-    app.wsgi_app = wrap_wsgi_with_proxy_headers(app.wsgi_app, trusted)  # type: ignore[method-assign]
+    # What a proxy writes is brought into one spelling, and before that what the connection says.
+    believing = wrap_wsgi_with_proxy_headers(_spelled(app.wsgi_app), trusted)
+    app.wsgi_app = _spelled(believing)  # type: ignore[method-assign]
+
+
+def _spelled(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The application, which is told the client's address in its one spelling."""
+
+    def spelled(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        address = plain_address(environ.get("REMOTE_ADDR", ""))
+        return answer({**environ, "REMOTE_ADDR": address}, start_response)
+
+    return spelled
 
 
 def mark_malformed_hosts(app: Flask) -> None:

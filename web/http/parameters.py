@@ -1,10 +1,10 @@
 """Query parameters and their parsers: a parser turns texts into a value, or raises the parameter's 400.
 
-A parameter that is repeated or empty is malformed. Unknown parameters are ignored.
+A parameter that is repeated or empty is malformed, and so is one that the endpoint does not have.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ UUID_TEXT: Final = re.compile(
 )
 _DIGITS: Final = re.compile(r"[0-9]+")
 
+UNKNOWN_PARAMETER: Final = "unknown_parameter"
 DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 200
 MAX_FORM_IDS: Final = 100
@@ -64,6 +65,17 @@ def one_text(texts: list[str], name: str, code: str) -> str | None:
 def quoted(text: str) -> str:
     """A value as error messages show it: at most 80 characters."""
     return f"`{text}`" if len(text) <= _MAX_QUOTED else f"`{text[:_MAX_QUOTED]}...`"
+
+
+def require_known(given: Iterable[str], names: Sequence[str]) -> None:
+    """Raises the 400 for a name that is none of these: where a filter was ignored in silence, figures of all
+    were taken for those of some."""
+    for name in given:
+        if name not in names:
+            known = ", ".join(f"`{each}`" for each in names)
+            has = f"has {known}" if known else "takes none"
+            message = f"{quoted(name)} is no parameter of this address, which {has}."
+            raise malformed(UNKNOWN_PARAMETER, message)
 
 
 def _limit(texts: list[str]) -> int:

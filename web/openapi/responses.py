@@ -11,6 +11,7 @@ from web.api.meta import ERROR
 from web.api.rows import Schema
 from web.http.content_type import FORMAT
 from web.http.errors import CODES
+from web.http.parameters import UNKNOWN_PARAMETER
 from web.http.response_headers import ALL, GET, HTTPS, LIMITED, RESPONSE_HEADERS, SOME, TABLE
 
 EXAMPLES_FILE: Final = Path(__file__).with_name("examples.json")
@@ -99,6 +100,7 @@ def request_errors(endpoint: Endpoint) -> dict[int, list[str]]:
         pairs.append((400, "invalid_range"))
     if endpoint.method == "GET" and FORMAT.code:
         pairs.append((400, FORMAT.code))
+    pairs.append((400, UNKNOWN_PARAMETER))
     for header in endpoint.request_headers:
         pairs += header.refusals.items()
     pairs += endpoint.refusals.items()

@@ -9,7 +9,7 @@ from warehouse.catalogue import OUTCOMES
 from warehouse.domain.figures import FUNNEL, MILESTONES, OUTCOME, RATES, SUBMISSION, count, percent
 from warehouse.domain.vocabulary import DEVICES, VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 from warehouse.tables import dim_step
-from web.api.endpoint import get
+from web.api.endpoint import for_pages, get
 from web.api.equal_age import WITHIN, age_clock, require_within_window
 from web.api.meta import AGE_META
 from web.api.query import Query
@@ -243,12 +243,12 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
     return sorted(filled, key=lambda row: (row["stepIndex"], row["stepId"]))
 
 
-@get("/forms/steps", "analytics:read", FORM_STEP)
+@for_pages("all steps", FORM_STEP)
 def all_steps(query: Query) -> list[dict[str, Any]]:
     """The drop-off of every step that was viewed in the window, of all forms.
 
-    The API gives it form by form, and this endpoint has no address (`web/reports/__init__.py`): a page that
-    looks at every step of two hundred forms cannot ask as often. The names are those of `step_dropoff`.
+    The API gives it form by form: a page that looks at every step of two hundred forms cannot ask as often.
+    The names are those of `step_dropoff`.
     """
     lines = [
         line

@@ -32,7 +32,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import IO, Any, Final
 
-from web.auth.gcra import client_network
+from web.auth.gcra import client_network, plain_address
 
 PER_NETWORK: Final = 100
 """Connections of one address to one process; of IPv6, of a /64."""
@@ -161,7 +161,7 @@ class Connections:
                     yield number
 
     def _is_proxy(self, address: str) -> bool:
-        return any(ip_address(address) in network for network in self._proxies)
+        return any(ip_address(plain_address(address)) in network for network in self._proxies)
 
     def _late_bodies(self) -> Iterator["_End"]:
         """granian does not say which connection a request came by. It is one of its client's, to which

@@ -5,6 +5,7 @@ import signal
 import time
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -25,6 +26,7 @@ from tests.jobs.executors.conftest import (
 )
 from tests.support.import_files import order
 from tests.support.job_commands import Commands
+from tests.support.poison import poisoned
 from tests.support.slow_batch import slow_batch
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import ArrowConnection, open_arrow
@@ -261,6 +263,26 @@ def test_a_worker_does_nothing_for_a_run_that_has_ended(
         assert work(asked) == DONE
         done = "SELECT MAX(batches) FROM job_run WHERE job LIKE 'task@%'"
         assert postgres_commands.rows(done) == [batches]
+
+
+@pytest.mark.parametrize("seconds", [-80, 80, 86_400])
+def test_a_worker_whose_clock_differs(
+    postgres_commands: Commands, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    """It took the driver's run for one that had ended, did nothing, and answered that all was done; and tried
+    a batch again that had failed in the run."""
+    poisoned(postgres_commands)
+    monkeypatch.setenv("WAREHOUSE_URL", postgres_commands.url)
+    with open_arrow(postgres_commands.url) as connection:
+        asked = request(connection, postgres_commands.rows("SELECT edition FROM shop"))
+    clock = SimpleNamespace(time=lambda: time.time() + seconds)
+    with monkeypatch.context() as patch:
+        patch.setattr("jobs.run.clock.time", clock)
+        for _ in range(2):
+            assert work(asked) == DONE
+    assert postgres_commands.orders_of_shops()["a.example"] == 2
+    (failing,) = postgres_commands.status()["failing"]
+    assert failing["attempts"] == 1
 
 
 def test_a_worker_that_finds_the_first_shop_taken_goes_on_with_the_others(

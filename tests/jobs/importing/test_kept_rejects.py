@@ -77,6 +77,24 @@ def test_one_shop_leaves_places_to_others(warehouse: Warehouse) -> None:
         assert warehouse.reasons()[0][1] == MARKER.format(23)
 
 
+def test_files_of_two_shops_with_one_name(sqlite_commands: Commands) -> None:
+    """The import of one deleted rejects of the other: those of the same lines."""
+    names = ("a.example", "b.example")
+    sqlite_commands.take("shops", [{"shop_id": name, "currency": "EUR"} for name in names])
+    properties = {"form_id": "f", "form_session_id": "s"}
+    call = {"type": "track", "event": "Form Viewed", "properties": properties, "timestamp": "never"}
+    file = sqlite_commands.folder / "export.ndjson"
+    file.write_bytes(as_ndjson([call | {"messageId": f"{number}"} for number in range(9)]))
+    options = ("import", "events", str(file), "--format", "segment", "--shop")
+    for name in names:
+        sqlite_commands(*options, name, status=3)
+    counted = "SELECT shop_id FROM reject WHERE line = 0 ORDER BY shop_id"
+    assert sqlite_commands.rows(counted) == ["a.example", "b.example"]
+    file.write_bytes(as_ndjson([call]))
+    sqlite_commands(*options, "b.example", status=3)
+    assert sqlite_commands.rows(counted) == ["a.example"]
+
+
 def test_what_the_commands_say(sqlite_commands: Commands) -> None:
     sqlite_commands.take("shops", [{"shop_id": "a.example", "currency": "EUR"}])
     file = sqlite_commands.folder / "in.ndjson"

@@ -99,6 +99,17 @@ def test_what_only_needs_patience(pulling: Commands, shopify: ShopifyServer) -> 
     assert file.read_bytes() == CONTENT
 
 
+def test_a_pull_without_credentials_says_so_when_it_is_added(sqlite_commands: Commands) -> None:
+    """It failed an hour later."""
+    commands = sqlite_commands
+    commands.take("shops", [SHOP | {"shop_id": "a.myshopify.com"}])
+    lacks = "it fails until it has credentials of the Shopify app: set SHOPIFY_CLIENT_ID and "
+    assert lacks in commands("pulls", "add", "shopify")
+    commands.settings |= {"SHOPIFY_CLIENT_ID": CLIENT_ID, "SHOPIFY_CLIENT_SECRET": CLIENT_SECRET}
+    assert "it fails until" not in commands("pulls", "add", "shopify")
+    assert "it fails until" not in commands("pulls", "add", "ecb")
+
+
 @pytest.mark.parametrize(
     ("ending", "reason"),
     [

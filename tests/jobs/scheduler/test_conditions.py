@@ -218,6 +218,24 @@ def test_more_than_a_twentieth_of_the_rows_of_a_day_rejected(commands: Commands)
     assert needs(commands) == {}
 
 
+def test_rejects_that_were_dismissed_beside_others(commands: Commands) -> None:
+    """A single reject of any shop kept the condition up for a day."""
+    commands.take("shops", [SHOP])
+    commands.take("orders", [order(order_id=f"o{number}") for number in range(40)])
+    for kind, rows in (
+        ("orders", [order(order_id=f"x{number}", total_cents=-1) for number in range(9)]),
+        ("events", [event(type="sneeze")]),
+    ):
+        file = commands.folder / f"{kind}.ndjson"
+        file.write_bytes(as_ndjson(rows))
+        commands("import", kind, str(file), status=3)
+    commands("rollup")
+    assert needs(commands) == {"many-rejects": [""]}
+    commands("rejects", "--dismiss", "--kind", "orders")
+    # One of 51 rows is left.
+    assert needs(commands) == {}
+
+
 def test_rejects_of_an_import_that_was_undone(commands: Commands) -> None:
     commands.take("shops", [SHOP])
     commands.take("orders", [order(order_id=f"o{number}") for number in range(19)])

@@ -10,14 +10,16 @@ from jobs.run.clock import now_micros
 from tests.jobs.scheduler.conftest import MINUTE, needs, seen_by_scheduler, started
 from tests.support.import_files import as_ndjson, order
 from tests.support.job_commands import SHOP, Commands
-from warehouse.connections.arrow import open_arrow
+from warehouse.connections.arrow import PostgresConnection, SqliteConnection, open_arrow
 from warehouse.operations import conditions
 
 
 def status_later(commands: Commands, minutes: int, status: int) -> str:
     """What `status` says when so many minutes have passed: nobody can set back when a file landed."""
     with pytest.MonkeyPatch.context() as clock:
-        clock.setattr("jobs.commands.status.now_micros", lambda: now_micros() + minutes * MINUTE)
+        later = lambda _connection: now_micros() + minutes * MINUTE  # noqa: E731
+        for connection in (SqliteConnection, PostgresConnection):
+            clock.setattr(connection, "now_micros", later)
         return commands("status", status=status)
 
 

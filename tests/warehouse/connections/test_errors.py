@@ -4,15 +4,20 @@ from pathlib import Path
 
 import adbc_driver_manager
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from tests.conftest import NewUrl
 from warehouse.connections.arrow import PostgresConnection, open_arrow
+from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import (
     Unavailable,
     defect,
     is_collision,
     is_outage,
     may_be_of_rows,
+    unanswered,
 )
 
 
@@ -38,6 +43,36 @@ def test_a_refused_statement_is_no_outage(warehouse_url: str, sql: str) -> None:
     error = refusal(warehouse_url, sql)
     assert not is_outage(error)
     assert not is_collision(error)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT nothing FROM shop", "INSERT INTO shop (shop_key, shop_id) VALUES (1, 'a'), (2, 'a')"],
+)
+def test_a_refused_statement_of_the_api_is_no_outage(warehouse_url: str, sql: str) -> None:
+    """It read "the warehouse does not answer"."""
+    engine = open_engine(warehouse_url)
+    with pytest.raises(DBAPIError) as refused, engine.connect() as connection:
+        connection.execute(text(sql))
+    engine.dispose()
+    assert not is_outage(refused.value)
+
+
+def test_outages_of_the_api(postgres_url: str, tmp_path: Path) -> None:
+    ended = open_engine(postgres_url)
+    with pytest.raises(DBAPIError) as gone, ended.connect() as connection:
+        connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+    ended.dispose()
+    errors: list[BaseException] = [gone.value, PoolTimeout()]
+    (tmp_path / "w.db").write_bytes(b"no database" * 1000)
+    for url in ("postgresql+psycopg://user@127.0.0.1:1/no", f"sqlite:///{tmp_path / 'w.db'}"):
+        engine = open_engine(url)
+        with pytest.raises((DBAPIError, Unavailable)) as refused, engine.connect() as connection:
+            connection.execute(text("SELECT name FROM shop"))
+        engine.dispose()
+        errors.append(refused.value)
+    for error in errors:
+        assert is_outage(error), error
 
 
 def test_a_server_that_is_gone_is_an_outage(postgres_url: str) -> None:
@@ -70,6 +105,17 @@ def test_a_server_that_does_not_answer_is_an_outage() -> None:
     ):
         pass
     assert is_outage(refused.value)
+
+
+def test_a_full_disk_is_told_as_one(disk: Path) -> None:
+    """It was "the warehouse does not answer", for a member "try again in a moment"."""
+    engine = open_engine(f"sqlite:///{disk / 'w.db'}")
+    statement = text("CREATE TABLE t AS SELECT randomblob(30000000) AS x")
+    with pytest.raises(DBAPIError) as refused, engine.begin() as connection:
+        connection.execute(statement)
+    engine.dispose()
+    assert is_outage(refused.value)
+    assert unanswered(refused.value).startswith("the disk of the warehouse is full (")
 
 
 def test_a_file_that_is_no_database_is_an_outage(tmp_path: Path) -> None:

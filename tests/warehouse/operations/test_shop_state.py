@@ -9,13 +9,13 @@ from sqlalchemy import Engine, delete, insert, update
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
-from warehouse.operations import shop_state
-from warehouse.operations.shop_state import ShopState, needs, read_state
-from warehouse.tables import edition, edition_batch, fact_order, import_batch, job_run, pull, reject
+from warehouse.operations.conditions import BACKLOG, MANY_REJECTS, SET_ASIDE
+from warehouse.operations.shop_state import NO_REFRESH, REJECTS, ShopState, needs, read_state
+from warehouse.tables import edition, edition_batch, fact_order, import_batch, job_run, reject
 
 MINUTE = 60 * MICROS_PER_SECOND
 NOW = 1_000 * MICROS_PER_DAY
-NOTHING = ShopState(0, 0, 0, 0, 0, 0, 0, 0)
+NOTHING = ShopState(0, 0, 0, 0, 0, 0)
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def state_of(engine: Engine, shop: ShopBuilder) -> ShopState:
 def test_an_empty_shop_needs_nothing(engine: Engine) -> None:
     shop = ShopBuilder(engine)
     assert state_of(engine, shop) == NOTHING
-    assert needs(NOTHING, NOW, 5) == []
+    assert needs([], NOTHING, NOW, 5) == []
 
 
 def test_each_field_is_of_the_shop(engine: Engine) -> None:
@@ -56,12 +56,10 @@ def test_each_field_is_of_the_shop(engine: Engine) -> None:
     add(engine, edition_batch, edition=shop.edition, batch_id=second, attempts=1, retry_at=9)
     for rejected_at in (11, 13, 12):
         add(engine, reject, shop_key=shop.key, kind="orders", rejected_at=rejected_at)
-    for shop_key, status in ((shop.key, "error"), (shop.key, "ok"), (0, "error")):
-        add(engine, pull, shop_key=shop_key, name=f"{shop_key} {status}", status=status)
     with writing(engine) as connection:
         compared = update(edition).where(edition.c.edition == shop.edition)
         connection.execute(compared.values(verified_at=21, differing_rows=22))
-    assert state_of(engine, shop) == ShopState(9, 3, 1, 13, 0, 21, 22, 1)
+    assert state_of(engine, shop) == ShopState(9, 3, 13, 0, 21, 22)
     assert state_of(engine, other) == NOTHING
     with writing(engine) as connection:
         applied = update(edition).where(edition.c.edition == shop.edition)
@@ -78,7 +76,7 @@ def test_a_shop_without_figures_waits_for_its_first(engine: Engine) -> None:
     add(engine, edition_batch, edition=shop.edition, batch_id=batch, attempts=1, retry_at=NEVER)
     with engine.connect() as connection:
         state = read_state(connection, shop.key, 0)
-    assert (state.waiting_since, state.set_aside) == (8, 1)
+    assert state.waiting_since == 8
 
 
 def test_the_last_refresh_is_seen_while_it_runs(engine: Engine) -> None:
@@ -92,30 +90,26 @@ OLD, NEW = NOW - 16 * MINUTE, NOW - 14 * MINUTE
 
 
 @pytest.mark.parametrize(
-    ("fields", "expected"),
+    ("found", "fields", "expected"),
     [
-        ({"set_aside": 1}, [shop_state.SET_ASIDE]),
-        ({"verified_at": 1, "differing_rows": 1}, [shop_state.DIFFERENCES]),
-        ({"verified_at": 1}, []),
-        ({"waiting_since": OLD}, [shop_state.BACKLOG]),
-        ({"waiting_since": NEW}, []),
-        ({"refreshed_at": OLD}, [shop_state.NO_REFRESH]),
-        ({"refreshed_at": NEW}, []),
-        ({"refreshed_at": OLD, "waiting_since": OLD}, [shop_state.NO_REFRESH]),
-        ({"refreshed_at": NEW, "waiting_since": OLD}, [shop_state.BACKLOG]),
-        ({"rejected_at": NOW - 8 * MICROS_PER_DAY}, []),
-        ({"rejected_at": NOW - 6 * MICROS_PER_DAY}, [shop_state.REJECTS]),
-        ({"failed_pulls": 1}, [shop_state.PULLS]),
+        ([SET_ASIDE], {}, [SET_ASIDE]),
+        ([], {"waiting_since": OLD, "verified_at": 1, "differing_rows": 1}, []),
+        ([BACKLOG], {"refreshed_at": NEW}, [BACKLOG]),
+        ([], {"refreshed_at": OLD}, [NO_REFRESH]),
+        ([BACKLOG, SET_ASIDE], {"refreshed_at": OLD}, [NO_REFRESH, SET_ASIDE]),
+        ([], {"rejected_at": NOW - 8 * MICROS_PER_DAY}, []),
+        ([], {"rejected_at": NOW - 6 * MICROS_PER_DAY}, [REJECTS]),
+        ([MANY_REJECTS], {"rejected_at": NOW - 1}, [MANY_REJECTS]),
     ],
 )
-def test_what_needs_a_person(fields: dict[str, int], expected: list[str]) -> None:
+def test_what_needs_a_person(found: list[str], fields: dict[str, int], expected: list[str]) -> None:
     state = ShopState(**{**vars(NOTHING), **fields})
-    assert needs(state, NOW, 5) == expected
+    assert needs(found, state, NOW, 5) == expected
 
 
 def test_patience_goes_by_the_schedule() -> None:
     late = ShopState(**{**vars(NOTHING), "refreshed_at": OLD})
-    assert needs(late, NOW, 6) == []
+    assert needs([], late, NOW, 6) == []
     eleven = ShopState(**{**vars(NOTHING), "refreshed_at": NOW - 11 * MINUTE})
     nine = ShopState(**{**vars(NOTHING), "refreshed_at": NOW - 9 * MINUTE})
-    assert (needs(nine, NOW, 1), needs(eleven, NOW, 1)) == ([], [shop_state.NO_REFRESH])
+    assert (needs([], nine, NOW, 1), needs([], eleven, NOW, 1)) == ([], [NO_REFRESH])

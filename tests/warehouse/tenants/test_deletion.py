@@ -125,6 +125,8 @@ def test_a_deleted_shop_is_unknown_and_can_be_added_again(tenants: Tenants) -> N
     assert all(row["shop_key"] != row["old"] for row in keys)
     tenants.shops("delete", shop_id, "--yes")
     assert len(tenants.records("SELECT * FROM deleted_shop")) == 2
+    refused = tenants.shops("delete", shop_id, "--yes", status=1)
+    assert f"Error: {shop_id} was deleted before, and nothing of it is left" in refused.output
 
 
 def test_members_of_another_shop_stay(tenants: Tenants) -> None:

@@ -82,7 +82,8 @@ def test_every_endpoint_has_the_same_figures_as_in_json(warehouse_url: str) -> N
         for path, query in asked:
             named = path.replace(cast.forms[0], "{id}").replace(cast.forms[1], "{id}")
             named += query.get("dimension", "")
-            for sent in ({**query, **whole}, {**query, **empty}):
+            is_ranged = named not in ("/v1/forms", "/v1/forms/{id}")
+            for sent in ({**query, **whole}, {**query, **empty}) if is_ranged else (query,):
                 body = product.get(path, sent, shop_id)[1]["data"]
                 rows = body if isinstance(body, list) else body.get("rows", [body])
                 answer = product.ask("GET", path, shop_id, query_string={**sent, "format": "csv"})
@@ -262,7 +263,7 @@ def test_only_what_is_got_has_a_format(
     client: FlaskClient, headers: dict[str, str], clock: Clock
 ) -> None:
     made = client.post(
-        "/v1/forms?format=csv",
+        "/v1/forms",
         json={"name": "A form", "schema": {}},
         headers={**headers, "Accept": "text/csv"},
     )

@@ -137,7 +137,7 @@ def test_log_has_one_line_per_request_and_no_secret(
 
     key = shop.mint()
     answer = client.get(
-        "/v1/forms?email=someone@example.com", headers={"Authorization": f"Bearer {key}"}
+        "/v1/forms?cursor=someone@example.com", headers={"Authorization": f"Bearer {key}"}
     )
     client.get("/v1/someone@example.com", headers={"Authorization": f"Bearer {key}"})
     log = capsys.readouterr().err

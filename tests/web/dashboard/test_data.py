@@ -151,6 +151,7 @@ def test_the_last_runs(two: TwoShops) -> None:
 
 def test_what_is_not_for_owners_is_folded_away(two: TwoShops) -> None:
     """Unless it needs somebody."""
+    two.load("forms", [form(form_id=UNKNOWN)])
 
     def folded() -> list[bool]:
         marks = re.findall(r'<details class="operator"( open)?>', two.page(A))
@@ -202,6 +203,7 @@ def edition_of(two: TwoShops, shop: str) -> int:
 
 
 def test_the_strip_of_every_page(two: TwoShops) -> None:
+    two.load("forms", [form(form_id=UNKNOWN)])
     through = strip_of(two.page(A, "/forms"))
     assert re.search(r"Data through \d+:\d\d.[AP]M , last order 2 hr\. ago$", through), through
     german = strip_of(two.page(A, "/forms", **{"Accept-Language": "de"}))

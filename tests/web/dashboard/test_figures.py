@@ -25,7 +25,7 @@ QUERIES = (
 PAGES = ("/", "/forms", "/revenue", "/discounts", "/ads", "/customers")
 # Figures that follow from submissions, on every clock.
 OF_SUBMISSIONS = {"convertedSubmissions", "conversionRate", "purchasers", "purchaseRate"}
-TOTALS = ("total", "earlier", "unknown")
+TOTALS = ("total", "earlier")
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: "-".join(query.values()))
@@ -152,7 +152,6 @@ def currency_of(seen: Seen) -> str:
 # The answer behind a table: its path, parameters, and the names of its keys by the attribute of a line.
 TABLES: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
     "forms": ("/revenue/by-form", {"clock": ""}, {"form": "formId"}),
-    "unknown": ("/forms/funnel", {}, {"form": "formId"}),
     "parts": ("/attribution", {}, {"row": "attributionType"}),
     "campaigns": (
         "/revenue/by-utm",
@@ -203,7 +202,7 @@ _ANSWERS: dict[tuple[Any, ...], Any] = {}
 
 class Source:
     """The number that the API has for a figure of a page, over any days; None where it has none: at equal
-    age it answers for one form alone."""
+    age it answers for one form of the list alone."""
 
     def __init__(self, seen: Seen, path: str, figure: Figure, clock: str) -> None:
         self.seen, self.path, self.figure, self.clock = seen, path, figure, clock
@@ -222,6 +221,8 @@ class Source:
             form = self.form if self.table in ("days", "stages") else self.figure.row.get("form")
             if not form or self.table not in ("forms", "days"):
                 return None
+            if form not in {each["id"] for each in self._api("/forms", limit="200")}:
+                return None  # Only events know it.
             funnel = self._api(f"/forms/{form}/funnel", range=days, within=f"{within}")
             return self._of([funnel], name)
         if not self.table or (self.table == "days" and not self.form):
@@ -239,9 +240,7 @@ class Source:
             rows = [row for row in rows if row["formId"]]
         if key == "earlier":
             return float(sum(row["fromEarlierSubmissions"][name] for row in rows))
-        if key == "unknown":
-            rows = [row for row in rows if not row["formName"]]
-        elif key != "total" and not self.figure.card:
+        if key != "total" and not self.figure.card:
             values = self.figure.row
             rows = [
                 row

@@ -23,6 +23,15 @@ def all_pages(seen: Seen) -> list[str]:
     return [*SHOP_PAGES, *(f"/forms/{form_id}" for form_id in form_ids(seen))]
 
 
+def test_a_table_of_the_overview_for_programs(seen: Seen) -> None:
+    """It was 404 where `Accept` named no page."""
+    path = "/?csv=forms&range=90d"
+    asked = seen.browser.get(path, headers={"Accept": "*/*"})
+    assert (asked.status_code, asked.mimetype) == (200, "text/csv")
+    assert asked.data == seen.browser.get(path, headers={"Accept": "text/html"}).data
+    assert seen.browser.get("/", headers={"Accept": "*/*"}).status_code == 404
+
+
 def test_every_csv_of_a_page_is_the_api_s(seen: Seen) -> None:
     """The answer behind each figure, byte for byte."""
     looked_at = set()

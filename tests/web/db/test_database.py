@@ -52,6 +52,26 @@ def test_a_write_in_the_background_waits_for_no_request(
     engine.dispose()
 
 
+def test_a_write_that_fails_ends_no_other(
+    sqlite_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The thread ended with any error but the database's: refused sign-ins left no trace any more."""
+    engine = open_engine(sqlite_url)
+    ShopBuilder(engine)
+    database = Database(sqlite_url)
+    writes = BackgroundWrites(database)
+    writes.write(lambda _connection: dict[str, str]()["no key"])
+    writes.write(lambda connection: connection.execute(text("no statement")))
+    writes.write(lambda connection: connection.execute(update(shop).values(name="Written")))
+    writes.settle()
+    with engine.connect() as connection:
+        assert connection.execute(NAME).scalar_one() == "Written"
+    assert '"exception":"builtins.KeyError"' in capsys.readouterr().err
+    writes.stop()
+    database.close()
+    engine.dispose()
+
+
 def test_a_snapshot_only_reads(postgres_url: str) -> None:
     database = Database(postgres_url)
     with database.read() as connection, pytest.raises(Exception, match="read-only transaction"):

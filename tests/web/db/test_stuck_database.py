@@ -16,13 +16,15 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.connections.engine import open_engine
+from warehouse.operations import conditions
 from warehouse.tables import shop
 from web.app import close_app, create_app
 from web.db.database import Database
 from web.http.errors import is_unavailable
 from web.server.slots import READS, SIGN_INS, WRITES
+from web.services import services_of
 
 NAME = update(shop).values(name="x")
 
@@ -38,6 +40,31 @@ def postgres_engine(postgres_url: str) -> Iterator[Engine]:
 def postgres_client(postgres_url: str, postgres_engine: Engine) -> Iterator[FlaskClient]:
     app = create_app(postgres_url)
     yield app.test_client()
+    close_app(app)
+
+
+def test_readyz_says_what_was_found_last_where_looking_takes_too_long(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A monitor never learned what needs an operator on a busy machine."""
+    engine = open_engine(sqlite_url)
+    ShopBuilder(engine)
+    engine.dispose()
+    app, looks = create_app(sqlite_url), threading.Event()
+
+    def find(*_given: object) -> list[conditions.Finding]:
+        looks.wait(PATIENCE_SECONDS)
+        return [conditions.Finding(conditions.BACKLOG, "a.example", "")]
+
+    monkeypatch.setattr(conditions, "find", find)
+    health, client = services_of(app).health, app.test_client()
+    health.look()
+    assert client.get("/readyz").get_json()["needs"] is None
+    looks.set()
+    health.settle()
+    looks.clear()
+    assert client.get("/readyz").get_json()["needs"] == ["backlog"]
+    looks.set()
     close_app(app)
 
 

@@ -146,6 +146,8 @@ def test_forwarded_headers_of_a_trusted_proxy(
     said = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.1, 203.0.113.5"}
     for proxy, believed in (
         ("10.1.2.3", True),
+        # As a listener on `::` has it.
+        ("::ffff:10.1.2.3", True),
         ("2001:db8::1", True),
         ("2001:db8::2", False),
         ("192.0.2.1", False),
