@@ -285,7 +285,7 @@ def parquet(orders: list[Known], rng: Random) -> bytes:
     ids = rng.choice([int, str])
     rows = [own_order(known, rng, lambda id, _: ids(id)) for known in orders]
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in names}
+    columns: dict[str, Any] = {name: [row.get(name) for row in rows] for name in names}
     for name in ("discount_codes", "refunds"):
         if rng.random() < 0.5:
             columns[name] = [json.dumps(value) for value in columns[name]]
