@@ -2,6 +2,7 @@
 what it does not repeat is withdrawn, until it is undone."""
 
 import csv
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from jobs.importing.undo import purge_imports
 from tests.jobs.importing.test_undo_rows import state, undo
 from tests.support.ad_reports import META_ROW, SHOP, take
 from tests.support.import_files import as_ndjson, spend
+from tests.support.job_commands import Commands
 from tests.support.warehouse import Warehouse
 from tests.tiers import thorough
 from warehouse.connections.arrow import open_arrow
@@ -182,3 +184,48 @@ def test_the_same_report_twice_changes_nothing(warehouse: Warehouse) -> None:
     assert state(warehouse, "ad-spend") == before
     undo(warehouse, 2, "ad-spend")
     assert state(warehouse, "ad-spend") == []
+
+
+def test_the_files_of_one_command_state_together(sqlite_commands: Commands) -> None:
+    jobs = sqlite_commands
+    jobs.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    first = File(
+        [("1", "Old name", "2026-01-02", "7", "5"), ("1", "Old name", "2026-01-02", "9", "4")]
+    )
+    path = str(first.write(jobs.folder, 1))
+    jobs("import", "ad-spend", path, "--shop", SHOP)
+    parts = [
+        File([("1", "New name", "2026-01-02", ad, "3")]).write(jobs.folder, n)
+        for n, ad in ((2, "7"), (3, "8"))
+    ]
+    said = jobs("import", "ad-spend", *map(str, parts), "--shop", SHOP)
+    assert "new 1  duplicate 0  replaced 1  rejected 0  withdrawn 1" in said
+    spend = "SELECT segment, spend FROM ad_spend ORDER BY segment"
+    assert jobs.rows(spend) == [("ad=7", "3"), ("ad=8", "3")]
+    again = jobs("import", "ad-spend", *map(str, parts), "--shop", SHOP)
+    assert "new 0  duplicate 2  replaced 0  rejected 0" in again
+    assert "withdrawn" not in again
+    for number in ("4", "5", "3", "2"):
+        jobs("imports", "undo", number)
+    # Of the second command one file is left: it states the day without the ad of the other.
+    assert jobs.rows(spend) == [("ad=8", "3")]
+    jobs("imports", "undo", "6")
+    assert jobs.rows(spend) == []
+
+
+def test_the_files_of_one_pull_state_together(sqlite_commands: Commands) -> None:
+    jobs = sqlite_commands
+    jobs.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    folder = jobs.landing / "ad-spend" / "meta" / SHOP
+    folder.mkdir(parents=True)
+
+    def land(stamp: str, *ads: str) -> None:
+        for label, ad in enumerate(ads):
+            name = f"pulled-meta~{label}~20261128T07100000000{stamp}Z.ndjson"
+            (folder / name).write_text(json.dumps(META_ROW | {"ad_id": ad}))
+        jobs("landing")
+
+    land("1", "1", "2")
+    land("2", "2", "3")
+    segments = "SELECT segment FROM ad_spend ORDER BY segment"
+    assert [one.rpartition("ad=")[2] for one in jobs.rows(segments)] == ["2", "3"]
