@@ -14,9 +14,9 @@ from jobs.importing.files.detect import NO_OPTIONS, ImportOptions
 from jobs.importing.formats import FORMATS
 from jobs.importing.import_file import import_file
 from jobs.importing.kinds import KINDS
+from jobs.importing.kinds.ad_spend import AdSpendKind
 from jobs.importing.kinds.base import Counts
 from jobs.importing.undo import purge_imports
-from tests.jobs.importing.test_undo_rows import state, undo
 from tests.support.ad_reports import META_ROW, SHOP, take
 from tests.support.import_files import as_ndjson, spend
 from tests.support.job_commands import Commands
@@ -85,6 +85,16 @@ def expected(statements: Sequence[Statement]) -> dict[Key, str]:
         for _, id, name, day, ad, cost in rows:
             stands["meta", "", id or name, day, ad] = cost
     return stands
+
+
+def undo(warehouse: Warehouse, import_id: int) -> None:
+    with open_arrow(warehouse.url) as connection:
+        AdSpendKind().take_back(connection, import_id)
+        connection.commit()
+
+
+def state(warehouse: Warehouse) -> list[object]:
+    return sorted(warehouse.rows("SELECT * FROM ad_spend"))
 
 
 def import_together(warehouse: Warehouse, statement: Statement, first: int) -> Counts:
@@ -164,26 +174,26 @@ def undo_one(warehouse: Warehouse, statements: list[Statement], rng: Random) -> 
     if left:
         statement, place = rng.choice(left)
         statement.undone.add(place)
-        undo(warehouse, statement.imports[place], "ad-spend")
+        undo(warehouse, statement.imports[place])
         assert found(warehouse) == expected(statements), statements
 
 
 def test_the_same_report_twice_changes_nothing(warehouse: Warehouse) -> None:
     rows = [META_ROW | {"ad_id": str(n)} for n in range(3)]
     assert take(warehouse, rows)["new"] == 3
-    before = state(warehouse, "ad-spend")
+    before = state(warehouse)
     counts = take(warehouse, rows)
     assert (counts["duplicate"], counts["new"], "withdrawn" in counts) == (3, 0, False)
-    assert state(warehouse, "ad-spend") == before
+    assert state(warehouse) == before
     assert len(warehouse.rows("SELECT 1 FROM ad_spend_version")) == 3
     counts = take(warehouse, rows[:1])
     assert (counts["duplicate"], counts["withdrawn"]) == (1, 2)
-    undo(warehouse, 3, "ad-spend")
-    assert state(warehouse, "ad-spend") == before
-    undo(warehouse, 1, "ad-spend")
-    assert state(warehouse, "ad-spend") == before
-    undo(warehouse, 2, "ad-spend")
-    assert state(warehouse, "ad-spend") == []
+    undo(warehouse, 3)
+    assert state(warehouse) == before
+    undo(warehouse, 1)
+    assert state(warehouse) == before
+    undo(warehouse, 2)
+    assert state(warehouse) == []
 
 
 def test_the_files_of_one_command_state_together(sqlite_commands: Commands) -> None:
