@@ -8,7 +8,7 @@ from jobs.run.console import json_line, printable
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import open_warehouse
 from warehouse.domain.currencies import minor_units
-from warehouse.operations.reconcile import Cause, Reconciled, Sums, amount_of, reconcile
+from warehouse.operations.reconcile import Cause, OrderSums, Reconciled, amount_of, reconcile
 
 
 def reconcile_command(
@@ -49,7 +49,7 @@ def _as_json(found: Reconciled, apart: int) -> dict[str, object]:
     }
 
 
-def _numbers(sums: Sums) -> dict[str, int]:
+def _numbers(sums: OrderSums) -> dict[str, int]:
     return {
         "orders": sums.orders,
         "gross_cents": sums.gross,
@@ -66,7 +66,7 @@ def _lines(found: Reconciled, apart: int) -> Iterator[str]:
     units = minor_units(found.currency)
     places = len(str(units)) - 1
 
-    def row(name: str, sums: Sums, sign: str = "") -> str:
+    def row(name: str, sums: OrderSums, sign: str = "") -> str:
         money = (
             f"{number / units:{sign},.{places}f}"
             for number in (sums.gross, sums.refunded, sums.net)
@@ -82,7 +82,7 @@ def _lines(found: Reconciled, apart: int) -> Iterator[str]:
         yield row(cause.name.replace("_", " "), cause.sums, "+")
         yield f"    {cause.sentence}"
     yield row("unexplained", found.unexplained, "+")
-    if found.unexplained != Sums():
+    if found.unexplained != OrderSums():
         yield (
             "    No reading of the rows here gives your report. It may leave out taxes, shipping or tips, "
             "or be of another month or shop."

@@ -75,7 +75,7 @@ _FOREIGN: Final = (
 
 
 @dataclass(frozen=True)
-class Sums:
+class OrderSums:
     """Orders, and their money in minor units."""
 
     orders: int = 0
@@ -86,13 +86,13 @@ class Sums:
     def net(self) -> int:
         return self.gross - self.refunded
 
-    def __add__(self, other: "Sums") -> "Sums":
-        return Sums(
+    def __add__(self, other: "OrderSums") -> "OrderSums":
+        return OrderSums(
             self.orders + other.orders, self.gross + other.gross, self.refunded + other.refunded
         )
 
-    def __sub__(self, other: "Sums") -> "Sums":
-        return self + Sums(-other.orders, -other.gross, -other.refunded)
+    def __sub__(self, other: "OrderSums") -> "OrderSums":
+        return self + OrderSums(-other.orders, -other.gross, -other.refunded)
 
     @property
     def unequal(self) -> int:
@@ -105,7 +105,7 @@ class Cause:
     """A part of the difference. `name` is one of the words above; `sentence` is for the owner."""
 
     name: str
-    sums: Sums
+    sums: OrderSums
     sentence: str
 
 
@@ -119,10 +119,10 @@ class Reconciled:
     month: str
     currency: str
     timezone: str
-    report: Sums
-    here: Sums
+    report: OrderSums
+    here: OrderSums
     causes: list[Cause] = field(default_factory=list)
-    unexplained: Sums = Sums()
+    unexplained: OrderSums = OrderSums()
     known: list[Cause] = field(default_factory=list)
     alternatives: list[list[str]] = field(default_factory=list)
 
@@ -184,7 +184,9 @@ def reconcile(
         raise LookupError(f"there is no shop {shop_id!r}")
     (shop,) = shops
     first, next_first = month_of(month)
-    report = Sums(orders, amount_of(gross, shop["currency"]), amount_of(refunded, shop["currency"]))
+    report = OrderSums(
+        orders, amount_of(gross, shop["currency"]), amount_of(refunded, shop["currency"])
+    )
     rows = _Rows(query, shop, day_number(first), day_number(next_first))
     return rows.explain(
         Reconciled(
@@ -258,7 +260,7 @@ class _Rows:
                 | {"placed": order["gross"], "kind": (CURRENCY, REJECTED).index(kind) + 1}
             )
 
-    def sums(self, reading: _Reading) -> Sums:
+    def sums(self, reading: _Reading) -> OrderSums:
         """The figures of a report that reads the orders so."""
         n, (start, end) = self._n, self._window(reading.time_zone or self._own_zone)
         is_cancelled = n["cancelled"] > 0
@@ -278,7 +280,7 @@ class _Rows:
             total = self._amount[days].sum() + (refunded - listed)[inside].sum()
         else:
             total = refunded[inside].sum()
-        return Sums(int(inside.sum()), int(gross[inside].sum()), int(total))
+        return OrderSums(int(inside.sum()), int(gross[inside].sum()), int(total))
 
     def _options(self, zones: list[str]) -> dict[str, list[Any]]:
         """The values of each cause that the rows can show."""
@@ -327,24 +329,24 @@ class _Rows:
         if exact:
             fewest = len(exact[0].causes())
             best, *others = [one for one in exact if len(one.causes()) == fewest]
-            left = Sums()
+            left = OrderSums()
         else:
             best, left = min(near, key=_rank)
             others = []
         causes = list(self._in_turn(best, reconciled.timezone))
         if _is_of_orders(left):
             causes.append(Cause(NOT_HERE, left, _SENTENCES[NOT_HERE]))
-            left = Sums()
+            left = OrderSums()
         used = {name for name, _ in best.causes()}
         return replace(
             reconciled,
-            causes=[cause for cause in causes if cause.sums != Sums()],
+            causes=[cause for cause in causes if cause.sums != OrderSums()],
             unexplained=left,
             known=[
                 cause
                 for reading, _ in known
                 for cause in self._in_turn(reading, reconciled.timezone)
-                if cause.name not in used and cause.sums != Sums()
+                if cause.name not in used and cause.sums != OrderSums()
             ],
             alternatives=[[name for name, _ in one.causes()] for one in others[:3]],
         )
@@ -359,7 +361,7 @@ class _Rows:
             yield Cause(name, self.sums(so_far) - before, sentence)
 
 
-def _rank(pair: tuple[_Reading, Sums]) -> tuple[bool, int, int, int]:
+def _rank(pair: tuple[_Reading, OrderSums]) -> tuple[bool, int, int, int]:
     """How well a reading that leaves something explains a report; the least is the best."""
     reading, left = pair
     if _is_of_orders(left):
@@ -367,7 +369,7 @@ def _rank(pair: tuple[_Reading, Sums]) -> tuple[bool, int, int, int]:
     return True, left.unequal, len(reading.causes()), 0
 
 
-def _is_of_orders(left: Sums) -> bool:
+def _is_of_orders(left: OrderSums) -> bool:
     """Whether orders that are not here can be all that is left."""
     return left.orders > 0 and 0 <= left.refunded <= left.gross
 

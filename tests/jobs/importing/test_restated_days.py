@@ -2,6 +2,7 @@
 what it does not repeat is withdrawn, until it is undone."""
 
 import csv
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +14,12 @@ from jobs.importing.files.detect import NO_OPTIONS, ImportOptions
 from jobs.importing.formats import FORMATS
 from jobs.importing.import_file import import_file
 from jobs.importing.kinds import KINDS
+from jobs.importing.kinds.ad_spend import AdSpendKind
 from jobs.importing.kinds.base import Counts
 from jobs.importing.undo import purge_imports
-from tests.jobs.importing.test_undo_rows import state, undo
 from tests.support.ad_reports import META_ROW, SHOP, take
 from tests.support.import_files import as_ndjson, spend
+from tests.support.job_commands import Commands
 from tests.support.warehouse import Warehouse
 from tests.tiers import thorough
 from warehouse.connections.arrow import open_arrow
@@ -83,6 +85,16 @@ def expected(statements: Sequence[Statement]) -> dict[Key, str]:
         for _, id, name, day, ad, cost in rows:
             stands["meta", "", id or name, day, ad] = cost
     return stands
+
+
+def undo(warehouse: Warehouse, import_id: int) -> None:
+    with open_arrow(warehouse.url) as connection:
+        AdSpendKind().take_back(connection, import_id)
+        connection.commit()
+
+
+def state(warehouse: Warehouse) -> list[object]:
+    return sorted(warehouse.rows("SELECT * FROM ad_spend"))
 
 
 def import_together(warehouse: Warehouse, statement: Statement, first: int) -> Counts:
@@ -162,23 +174,68 @@ def undo_one(warehouse: Warehouse, statements: list[Statement], rng: Random) -> 
     if left:
         statement, place = rng.choice(left)
         statement.undone.add(place)
-        undo(warehouse, statement.imports[place], "ad-spend")
+        undo(warehouse, statement.imports[place])
         assert found(warehouse) == expected(statements), statements
 
 
 def test_the_same_report_twice_changes_nothing(warehouse: Warehouse) -> None:
     rows = [META_ROW | {"ad_id": str(n)} for n in range(3)]
     assert take(warehouse, rows)["new"] == 3
-    before = state(warehouse, "ad-spend")
+    before = state(warehouse)
     counts = take(warehouse, rows)
     assert (counts["duplicate"], counts["new"], "withdrawn" in counts) == (3, 0, False)
-    assert state(warehouse, "ad-spend") == before
+    assert state(warehouse) == before
     assert len(warehouse.rows("SELECT 1 FROM ad_spend_version")) == 3
     counts = take(warehouse, rows[:1])
     assert (counts["duplicate"], counts["withdrawn"]) == (1, 2)
-    undo(warehouse, 3, "ad-spend")
-    assert state(warehouse, "ad-spend") == before
-    undo(warehouse, 1, "ad-spend")
-    assert state(warehouse, "ad-spend") == before
-    undo(warehouse, 2, "ad-spend")
-    assert state(warehouse, "ad-spend") == []
+    undo(warehouse, 3)
+    assert state(warehouse) == before
+    undo(warehouse, 1)
+    assert state(warehouse) == before
+    undo(warehouse, 2)
+    assert state(warehouse) == []
+
+
+def test_the_files_of_one_command_state_together(sqlite_commands: Commands) -> None:
+    jobs = sqlite_commands
+    jobs.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    first = File(
+        [("1", "Old name", "2026-01-02", "7", "5"), ("1", "Old name", "2026-01-02", "9", "4")]
+    )
+    path = str(first.write(jobs.folder, 1))
+    jobs("import", "ad-spend", path, "--shop", SHOP)
+    parts = [
+        File([("1", "New name", "2026-01-02", ad, "3")]).write(jobs.folder, n)
+        for n, ad in ((2, "7"), (3, "8"))
+    ]
+    said = jobs("import", "ad-spend", *map(str, parts), "--shop", SHOP)
+    assert "new 1  duplicate 0  replaced 1  rejected 0  withdrawn 1" in said
+    spend = "SELECT segment, spend FROM ad_spend ORDER BY segment"
+    assert jobs.rows(spend) == [("ad=7", "3"), ("ad=8", "3")]
+    again = jobs("import", "ad-spend", *map(str, parts), "--shop", SHOP)
+    assert "new 0  duplicate 2  replaced 0  rejected 0" in again
+    assert "withdrawn" not in again
+    for number in ("4", "5", "3", "2"):
+        jobs("imports", "undo", number)
+    # Of the second command one file is left: it states the day without the ad of the other.
+    assert jobs.rows(spend) == [("ad=8", "3")]
+    jobs("imports", "undo", "6")
+    assert jobs.rows(spend) == []
+
+
+def test_the_files_of_one_pull_state_together(sqlite_commands: Commands) -> None:
+    jobs = sqlite_commands
+    jobs.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    folder = jobs.landing / "ad-spend" / "meta" / SHOP
+    folder.mkdir(parents=True)
+
+    def land(stamp: str, *ads: str) -> None:
+        for label, ad in enumerate(ads):
+            name = f"pulled-meta~{label}~20261128T07100000000{stamp}Z.ndjson"
+            (folder / name).write_text(json.dumps(META_ROW | {"ad_id": ad}))
+        jobs("landing")
+
+    land("1", "1", "2")
+    land("2", "2", "3")
+    segments = "SELECT segment FROM ad_spend ORDER BY segment"
+    assert [one.rpartition("ad=")[2] for one in jobs.rows(segments)] == ["2", "3"]
