@@ -41,10 +41,12 @@ _ROWS_LOOKED_AT: Final = 1_000
 
 
 class _First(NamedTuple):
-    """The first row of a key: its line, hashes of what is not read of it and of its values, its name."""
+    """The first row of a key: the number of its chunk, its place there, its line, a hash of its values, its
+    name."""
 
+    chunk: int
+    row: int
     line: int
-    unread: int
     values: int
     name: str
 
@@ -82,20 +84,21 @@ class AdSpendFile(RowsOfFile):
 
     def refusal(self, columns: ChunkColumns, rows: pa.Table) -> str:
         """Why rows of the file would replace each other that are not one row."""
-        chunk = columns.chunk
+        chunk, number = columns.chunk, len(self._sums)
         cells = [rows[name].to_pylist() for name in rows.column_names]
-        keys = map(hash, zip(*cells[: len(_KEY)], strict=True))
+        keys = list(map(hash, zip(*cells[: len(_KEY)], strict=True)))
         values = map(hash, zip(*cells[len(_KEY) :], strict=True))
-        names = rows["campaign_name"].to_pylist()
-        unread = chunk.unread
+        names, lines = rows["campaign_name"].to_pylist(), chunk.lines.tolist()
         accepted = columns.accepted().tolist()
         for row, (key, of_row) in enumerate(zip(keys, values, strict=True)):
             if not accepted[row]:
                 continue
-            others = _hashed(unread(row)) if unread else 0
-            one = _First(int(chunk.lines[row]), others, of_row, names[row])
-            first = self._first.setdefault(key, one)
-            if first is not one and (why := self._why(first, one, chunk)):
+            first = self._first.get(key)
+            if first is None:
+                self._first[key] = _First(number, row, lines[row], of_row, names[row])
+            elif why := self._why(
+                first, _First(number, row, lines[row], of_row, names[row]), chunk
+            ):
                 return why
         return ""
 
@@ -106,7 +109,10 @@ class AdSpendFile(RowsOfFile):
                 f"{lines}, by two names ({quoted(first.name)} and {quoted(one.name)}): one would replace the "
                 "other; export the file again, with the whole ids of campaigns"
             )
-        if first.unread == one.unread and (first.values == one.values or not chunk.is_export):
+        # What is not read of rows of an earlier chunk is gone: then it counts as other than this row's.
+        others = _unread(chunk, one.row)
+        of_first = _unread(chunk, first.row) if first.chunk == one.chunk else ()
+        if others == of_first and (first.values == one.values or not chunk.is_export):
             return ""
         return (
             f"{lines}: one would replace the other; export without what splits them (columns that are not "
@@ -114,16 +120,13 @@ class AdSpendFile(RowsOfFile):
         )
 
 
-def _hashed(unread: dict[str, Any]) -> int:
-    if not unread:
-        return 0
-    return hash(
-        tuple(
-            sorted(
-                (name, str(value))
-                for name, value in unread.items()
-                if value not in (None, "") and not name.startswith(_OF_PROGRAMS)
-            )
+def _unread(chunk: Chunk, row: int) -> tuple[tuple[str, str], ...]:
+    unread = chunk.unread(row) if chunk.unread else {}
+    return tuple(
+        sorted(
+            (name, str(value))
+            for name, value in unread.items()
+            if value not in (None, "") and not name.startswith(_OF_PROGRAMS)
         )
     )
 

@@ -1,5 +1,5 @@
-"""A table of ad spend that is written from known spend, in any notation, packing and form of ids, gives these sums or
-is refused: never a third."""
+"""A table of ad spend that is written from known spend, in any notation, packing and form of ids, gives these
+sums or is refused: never a third."""
 
 import gzip
 import io
@@ -65,6 +65,9 @@ WAYS: Final[dict[str, Callable[[date], str]]] = {
     "weekday": lambda day: f"{day:%a}, {MONTHS[day.month - 1]} {day.day}, {day.year}",
     "compact": lambda day: f"{day:%Y%m%d}",
 }
+IDS: Final[list[Callable[[int], str]]] = [
+    str, str, lambda id: f"{id}.0", lambda id: f"{id:.4E}", lambda id: str(float(id)),
+]  # fmt: skip
 PLATFORMS: Final = {
     "meta": "Facebook Ads",
     "google": "Google",
@@ -107,11 +110,7 @@ def tables(draw: st.DrawFn) -> tuple[str, list[list[str]], list[dict[str, Any]]]
     money = draw(st.sampled_from(["{}", "€{}", "{} EUR", "US$ {}"]))
     below = draw(st.sampled_from(["-{}", "\u2212{}", "({})"]))
     way = WAYS[draw(st.sampled_from(sorted(WAYS)))]
-    as_id = draw(
-        st.sampled_from(
-            [str, str, lambda id: f"{id}.0", lambda id: f"{id:.4E}", lambda id: str(float(id))]
-        )
-    )
+    as_id = draw(st.sampled_from(IDS))
     cells = [list(draw(st.sampled_from([COLUMNS, KEPT])))]
     for row in rows:
         spend = money.format(grouped(row["spend"], thousands, mark))
@@ -222,11 +221,11 @@ def test_the_known_sums_or_a_refusal(tmp_path_factory: Any, table: Any, packing:
 @QUIET
 @given(tables(), st.sampled_from(PACKINGS))
 def test_a_clear_table_is_read(tmp_path_factory: Any, table: Any, packing: str) -> None:
-    """With a number of two decimals, ids of twelve digits and another day after the twelfth: nothing is open."""
+    """With a number of two decimals, short ids and a day after the twelfth nothing is open."""
     separator, cells, _ = table
     sure = ["13.11.2025", "TikTok", "7", "Sure", "EUR", "1234567,89", "5", "5"]
     cells = [cells[0], sure, *([*sure[:2], str(n), *sure[3:]] for n in range(10, 13))]
     found, rejected = read(packed(separator, cells, packing, tmp_path_factory.mktemp("clear")))
     assert rejected == 0
-    assert {value for value in found.values()} == {(Decimal("1234567.89"), 5, 5)}
+    assert set(found.values()) == {(Decimal("1234567.89"), 5, 5)}
     assert len(found) == 4

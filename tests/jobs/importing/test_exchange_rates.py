@@ -80,8 +80,7 @@ def test_the_files_and_archives_of_the_ecb(sqlite_warehouse: Warehouse) -> None:
 @pytest.mark.parametrize(
     ("names", "reason"),
     [
-        ([], "the zip must contain exactly one file (found 0)"),
-        (["a.csv", "b.csv"], "the zip must contain exactly one file (found 2)"),
+        ([], "the zip has no file"),
         (["a.csv"], "not readable as a zip archive (Bad CRC-32 for file 'a.csv')"),
         (None, "not readable as a zip archive (File is not a zip file)"),
     ],

@@ -1,5 +1,5 @@
-"""Files of ad spend and others as people have them: their figures are those of their own system, or they are refused
-in a sentence that says what to do."""
+"""Files of ad spend and others as people have them: their figures are those of their own system, or they are
+refused in a sentence that says what to do."""
 
 import io
 import json
@@ -123,7 +123,8 @@ def test_a_report_of_one_platform_with_rows_of_another(
 
 def test_own_names_of_columns_by_shop(sqlite_warehouse: Warehouse) -> None:
     header = OWN.removeprefix("shop_id,").strip()
-    text = f"{header},segment\nFacebook,1,A,2026-10-01,EUR,1.5,1,1,ad=1\nFacebook,1,A,2026-10-01,EUR,2,1,1,ad=2\n"
+    row = "Facebook,1,A,2026-10-01,EUR,1.5,1,1"
+    text = f"{header},segment\n{row},ad=1\n{row},ad=2\n"
     assert take(sqlite_warehouse, text)["new"] == 2
     assert sqlite_warehouse.rows("SELECT segment FROM ad_spend ORDER BY 1") == ["ad=1", "ad=2"]
 
@@ -243,7 +244,7 @@ def test_two_names_of_one_campaign(sqlite_warehouse: Warehouse) -> None:
 
 
 def test_rows_that_only_an_unread_column_tells_apart(sqlite_warehouse: Warehouse) -> None:
-    row = {
+    row: dict[str, Any] = {
         "provider": "meta",
         "campaign_id": "1",
         "campaign_name": "A",
@@ -253,9 +254,10 @@ def test_rows_that_only_an_unread_column_tells_apart(sqlite_warehouse: Warehouse
     row |= {"spend": 1.5, "impressions": 1, "clicks": 1, "shop_id": SHOP}
     own = [row | {"keyword": "shoes"}, row | {"keyword": "boots", "spend": 2}]
     table = "2026-10-01,Google,A,1,EUR,60,1,1,shoes\n2026-10-01,Google,A,1,EUR,40,1,1,boots\n"
-    meta = {
+    meta: dict[str, Any] = {
         "account_id": "17", "account_currency": "EUR", "campaign_id": "1", "campaign_name": "A",
-        "spend": "1", "impressions": "1", "clicks": "1", "date_start": "2026-10-01", "date_stop": "2026-10-01",
+        "spend": "1", "impressions": "1", "clicks": "1",
+        "date_start": "2026-10-01", "date_stop": "2026-10-01",
     }  # fmt: skip
     assets = [meta | {"body_asset": {"id": number}, "spend": number} for number in ("1", "2")]
     parquet = io.BytesIO()
@@ -479,7 +481,8 @@ def test_tables_in_other_languages(sqlite_warehouse: Warehouse, header: str, lan
 
 def test_reports_that_are_not_read(sqlite_warehouse: Warehouse) -> None:
     microsoft = (
-        '"Report Name: Campaigns"\n"Report Time: 10/1/2026 - 10/2/2026"\n"Rows: 1"\n\n"Gregorian date","Account name",'
+        '"Report Name: Campaigns"\n"Report Time: 10/1/2026 - 10/2/2026"\n"Rows: 1"\n\n'
+        '"Gregorian date","Account name",'
         '"Campaign name","Campaign ID","Currency code","Impressions","Clicks","Spend"\n'
         '"10/1/2026","Acme","Brand","349","EUR","1503","37","12.34"\n'
     )
@@ -490,7 +493,9 @@ def test_reports_that_are_not_read(sqlite_warehouse: Warehouse) -> None:
     assert (
         "It comes nearest to the format spend-csv, and lacks columns for: provider, date" in words
     )
-    tracks = "id,anonymous_id,user_id,event,timestamp,form_id,form_session_id\nm1,a1,,form_viewed,2026-10-27,f,s\n"
+    tracks = (
+        "id,anonymous_id,user_id,event,timestamp,form_id,form_session_id\nm1,a1,,x,2026-10-27,f,s\n"
+    )
     words = refused(sqlite_warehouse, tracks, kind="events")
     assert "not recognised; it has the columns id, anonymous_id, " in words
     assert "nearest to a table of this program's own events" in words

@@ -171,6 +171,17 @@ def test_messages_of_airbyte(taps: Taps) -> None:
     assert taps.seen["state"] == [state("days", "3"), state("other", "1")]
 
 
+def test_flat_names_with_dots(taps: Taps) -> None:
+    """Airbyte's stream of Google Ads has `campaign.id` as the name of one member."""
+    flat: dict[str, Any] = {**RECORD, "campaign.id": "c9", "campaign.name": "Spring"}
+    del flat["campaign"]
+    message = {"type": "RECORD", "record": {"stream": "days", "data": flat}}
+    taps.add(tap={"messages": [message]})
+    taps.pull()
+    taps.commands("landing")
+    assert taps.commands.rows(STORED) == [("meta", "1", "c9", "12.5")]
+
+
 def test_the_lookback_takes_the_place_of_the_state(taps: Taps) -> None:
     taps.add(tap={"start_date": "2020-01-01"}, lookback_field="start_date", lookback=3)
     taps.pull()

@@ -89,12 +89,12 @@ def section(two: TwoShops, shop: str = A) -> str:
     return unescape(found[0])
 
 
-def press(two: TwoShops, path: str, shop: str = A) -> TestResponse:
+def press(two: TwoShops, path: str, shop: str = A, **fields: str) -> TestResponse:
     page = section(two, shop)
     token = re.search(r'name="csrf_token" value="([^"]+)"', page)
     file = re.search(r'name="file" value="([^"]+)"', page)
     assert token
-    form = {"csrf_token": token[1], "file": file[1] if file else ""}
+    form = {"csrf_token": token[1], "file": file[1] if file else "", **fields}
     return two.browsers[shop].client.post(f"/data/{path}", data=form, headers=HTML)
 
 
@@ -104,6 +104,36 @@ def imported(two: TwoShops) -> list[Any]:
 
 def files(landing: Path) -> list[str]:
     return sorted(str(path.relative_to(landing)) for path in landing.rglob("*") if path.is_file())
+
+
+SPEND = b"Day;Platform;Campaign;Currency;Cost;Impr.;Clicks\n2026-10-01;TikTok;A;EUR;%s;10;1\n"
+
+
+@pytest.mark.parametrize(("decimal", "spend"), [("point", "1.25"), ("comma", "1250")])
+def test_a_decimal_mark_that_the_file_does_not_show(
+    two: TwoShops, decimal: str, spend: str
+) -> None:
+    shown = dropped(two, "spend.csv", SPEND % b"1.250")
+    assert "data-file-question" in shown
+    assert "1.250" in shown
+    assert all(f">{reading}</button>" in shown for reading in ("1.25", "1250"))
+    assert ">Import</button>" not in shown
+    # It is not imported before there is an answer.
+    assert press(two, "take").status_code == 303
+    assert press(two, "answer", decimal="both").status_code == 422
+    assert press(two, "answer", decimal=decimal).status_code == 303
+    two.jobs("dropped")
+    shown = section(two)
+    assert "data-file-preview" in shown
+    assert "<dd data-file-platforms>tiktok</dd>" in shown
+    press(two, "take")
+    two.jobs("landing")
+    assert two.rows("SELECT spend FROM ad_spend") == [(spend,)]
+
+
+def test_whose_spend_a_table_is_taken_for(two: TwoShops) -> None:
+    shown = dropped(two, "google.csv", sample("google-ads-csv.csv"))
+    assert "google, by the columns of the file: none of them names the platform" in shown
 
 
 @pytest.mark.parametrize("name", tiered(FILES, CORE))

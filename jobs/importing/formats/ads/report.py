@@ -316,7 +316,7 @@ class AdReport(Format):
         """Raise UnreadableFile if a column names another platform than that of the format."""
         own = self.table.provider
         for line, record in rows:
-            for name in record.keys() & self._named_platforms(record):
+            for name in filter(self._names_platform, record):
                 if not isinstance(value := record[name], str):
                     continue
                 named = provider(value)
@@ -328,8 +328,8 @@ class AdReport(Format):
                         f"{', '.join(_of_any_platform())}; else leave {name} out"
                     )
 
-    def _named_platforms(self, record: Record) -> set[str]:
-        return {name for name in record if _plain_name(name) in self._platforms}
+    def _names_platform(self, name: str) -> bool:
+        return _plain_name(name) in self._platforms
 
     def _is_page(self, names: Sequence[str], titles: Sequence[str]) -> bool:
         """Whether only a page of this platform has written a table with these columns below these lines."""
