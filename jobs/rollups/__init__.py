@@ -60,7 +60,7 @@ ROLLUPS: Final[dict[str, Callable[[Facts], DailyRows]]] = {
 
 
 # So many rows of a summary are in memory before they are written.
-_ROWS_AT_ONCE: Final = 500_000
+_ROWS_AT_ONCE: Final = 200_000
 
 
 def roll_up(name: str, *versions: Facts) -> Iterator[tuple[DailyRows, ...]]:

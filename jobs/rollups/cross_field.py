@@ -15,8 +15,8 @@ from jobs.rollups.submissions import submissions
 from warehouse.catalogue import SUMMARY
 
 _COLUMNS: Final = SUMMARY["cross_field"].columns
-# Pairs that are counted at once: some 100 MB.
-_PAIRS_AT_ONCE: Final = 1_000_000
+# Pairs that are counted at once: some 50 MB.
+_PAIRS_AT_ONCE: Final = 300_000
 
 
 def in_portions(*versions: Facts, pairs: int = _PAIRS_AT_ONCE) -> Iterator[tuple[Facts, ...]]:
