@@ -56,7 +56,9 @@ class Chain:
 
     def ask(self, path: str, **query: str) -> Any:
         assert self.client
-        answer = self.client.get(path, query_string={"range": MARCH} | query)
+        is_ranged = path not in ("/v1/forms", f"/v1/forms/{FORM}")
+        window = {"range": MARCH} if is_ranged else {}
+        answer = self.client.get(path, query_string=window | query)
         assert answer.status_code == 200, answer.get_data(as_text=True)
         return answer.get_json()["data"]
 
