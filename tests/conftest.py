@@ -9,6 +9,7 @@ are there.
 import gc
 import os
 import shutil
+import zoneinfo
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -36,6 +37,8 @@ statements.mark_those_of_tests()
 
 # Tests ask for more than a shop may, at an instant that stands still.
 os.environ["RATE_LIMIT"] = "off"
+# The oracle's days are made with the packaged rules of time zones, as the product's.
+zoneinfo.reset_tzpath(())
 # A developer's settings are not the tests'.
 os.environ["ENV_FILE"] = os.devnull
 

@@ -292,8 +292,8 @@ COLLECT_URL: Final = Setting(
 PUBLIC_URL: Final = Setting(
     "PUBLIC_URL",
     "",
-    values.base_address,
-    "the address at which people reach the service, used in links to it "
+    values.address_without_path,
+    "the address at which people reach the service, without a path, used in links to it "
     "(`http://HOST:PORT` without it); with `https://`, cookies and browsers are for HTTPS alone",
     example="https://forms.example.com",
     used_by=(COLLECTOR, ADMIN),

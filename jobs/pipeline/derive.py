@@ -38,6 +38,7 @@ from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
 from warehouse.editions.editions import Edition
+from warehouse.editions.zone_rules import zone_of
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,14 @@ class TouchedRows:
     anew: DecidedAnew
 
 
-def calendar_of(involved: Iterable[Edition]) -> Calendar:
+def calendar_of(connection: ArrowConnection, involved: Iterable[Edition]) -> Calendar:
     """The days of these editions."""
-    return Calendar({edition.edition: edition.timezone for edition in involved})
+    return Calendar(
+        {
+            edition.edition: zone_of(connection, edition.zone_version, edition.timezone)
+            for edition in involved
+        }
+    )
 
 
 def edition_by_shop(involved: Iterable[Edition]) -> dict[int, int]:

@@ -15,7 +15,7 @@ from sqlalchemy import Row
 
 from warehouse.domain.currencies import DECIMALS
 from warehouse.domain.example_rows import EXAMPLE_ROWS
-from warehouse.domain.text_rules import ZONES
+from warehouse.domain.zones import ZONES
 from warehouse.operations import recomputing, shop_arrivals, shop_pulls, shop_registry, uncollected
 from warehouse.operations.shop_registry import ShopSettings
 from warehouse.operations.shop_state import read_state

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.facts.calendar import local_days
+from warehouse.domain import zones
 from warehouse.domain.time import (
     EARLIEST,
     LATEST,
@@ -39,7 +40,13 @@ def test_a_day_of_any_length_has_its_first_and_its_last_instant(zone: str, day: 
     number = day_number(date.fromisoformat(day))
     first, following = day_start(number, zone), day_start(number + 1, zone)
     around = np.array([first - 1, first, following - 1, following, NEVER], dtype=np.int64)
-    assert local_days(around, zone).tolist() == [number - 1, number, number, number + 1, NO_DAY]
+    assert local_days(around, zones.zone(zone)).tolist() == [
+        number - 1,
+        number,
+        number,
+        number + 1,
+        NO_DAY,
+    ]
 
 
 @settings(deadline=None)
@@ -48,7 +55,7 @@ def test_a_day_of_any_length_has_its_first_and_its_last_instant(zone: str, day: 
     st.sampled_from(["UTC", "Europe/Berlin", "America/Santiago", "Asia/Kathmandu", "Pacific/Apia"]),
 )
 def test_many_instants_lie_in_the_days_of_the_calendar(instants: list[int], zone: str) -> None:
-    days = local_days(np.array(instants, dtype=np.int64), zone).tolist()
+    days = local_days(np.array(instants, dtype=np.int64), zones.zone(zone)).tolist()
     assert [day_date(day) for day in days] == [
         from_micros(one).astimezone(ZoneInfo(zone)).date() for one in instants
     ]
