@@ -2,6 +2,7 @@
 used; `environment.py` checks it before a process begins."""
 
 from typing import Final
+from urllib.parse import urlsplit
 
 from warehouse import setting_values as values
 from warehouse.setting_values import ADMIN, API, COLLECTOR, JOBS, SCHEDULER, Setting, SettingError
@@ -419,3 +420,14 @@ def _reached(host: str) -> str:
 def collect_url() -> str:
     """The address at which pages of shops reach the collector, without a slash at its end."""
     return str(COLLECT_URL.get() or f"http://{_reached(COLLECT_HOST.get())}:{COLLECT_PORT.get()}")
+
+
+def collects_for_visitors() -> bool:
+    """Whether browsers load the line from `collect_url()` in a shop's pages, which have HTTPS: so must it."""
+    return collect_url().startswith("https://")
+
+
+def collects_here_alone() -> bool:
+    """Whether nobody but this computer reaches `collect_url()`."""
+    host = urlsplit(collect_url()).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")

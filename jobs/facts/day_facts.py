@@ -50,7 +50,8 @@ def _of_days(table: str, at: str) -> str:
 
 
 EVENTS: Final = (
-    f"SELECT r.shop_key, r.form_id, r.occurred_at {_of_days('raw_event', 'occurred_at')}"
+    "SELECT r.shop_key, r.form_id, r.page_path, r.occurred_at "
+    f"{_of_days('raw_event', 'occurred_at')}"
 )
 """The raw events of the staged days."""
 

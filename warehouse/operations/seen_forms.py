@@ -6,14 +6,11 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
-from warehouse.domain.form_rules import LEFT_OUT, counted_as
+from warehouse.domain.form_rules import LEFT_OUT
 from warehouse.domain.time import NEVER
 from warehouse.editions.editions import next_version
 from warehouse.operations import form_rules
-
-BY_MEMBER: Final = NEVER - 1
-"""`named_at` of a form that a member named: after every name that an event gave, and before those of forms
-that are imported or created here."""
+from warehouse.operations.form_rules import BY_MEMBER
 
 _SEEN: Final = text(f"""
 SELECT k.form_id, f.named_at, COALESCE(f.name, '') AS name, COALESCE(g.name, '') AS told,
@@ -49,6 +46,7 @@ class SeenForm:
     - `rule`: what a member made of it: the other form's id, "" where it is left out, None for nothing
     - `counts_for`: the id under which its events count in the end, "" for none
     - `is_renamed`: a member named it
+    - `split_from`: the form of whose events on `path` it is made, None where it is a form of its own
     """
 
     form_id: str
@@ -59,6 +57,7 @@ class SeenForm:
     rule: str | None
     counts_for: str
     is_renamed: bool
+    split_from: str | None
 
     @property
     def is_left_out(self) -> bool:
@@ -68,16 +67,18 @@ class SeenForm:
 def list_seen(connection: Connection, shop_key: int) -> list[SeenForm]:
     """The forms of a shop that were seen, the last one first."""
     rules = form_rules.read(connection, shop_key)
+    parts = {own: place for place, own in rules.pages.items()}
     found = [
         SeenForm(
             row.form_id,
             row.name or row.told or row.form_id,
             row.named_at is not None,
-            row.path,
+            parts[row.form_id][1] if row.form_id in parts else row.path,
             int(row.seen_at or row.came_at),
-            rules.get(row.form_id),
-            counted_as(rules, row.form_id),
+            rules.forms.get(row.form_id),
+            rules.counted_as(row.form_id),
             row.named_at == BY_MEMBER,
+            parts[row.form_id][0] if row.form_id in parts else None,
         )
         for row in connection.execute(_SEEN, {"shop_key": shop_key})
     ]

@@ -292,9 +292,9 @@ def _preflight(shared: Collector) -> Response:
 def _refused_origin(subject: str, origin: str) -> Refusal:
     if origin == "null":
         why = (
-            f"{subject} not for pages without an origin (`Origin: null`): a file that was opened from a disk, "
-            "or a sandboxed frame. Open the page at an address of http or https whose origin the key names, or "
-            "give the frame `allow-same-origin`"
+            f"{subject} not for pages without an origin (`Origin: null`): a file that was opened from a "
+            "disk, or a sandboxed frame. Open the page at an address of http or https whose origin the key "
+            "names, or give the frame `allow-same-origin`"
         )
     else:
         why = f"{subject} not for pages of {origin[:255]}; create one that names this origin"

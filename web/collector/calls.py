@@ -152,13 +152,14 @@ def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int
             row["event_id"] = str(uuid4())
         row["occurred_at"] = _time(call, call.get("sentAt") or posted.sent_at, key, now)
         row["shop_id"] = key.shop_id
+        if path := _short(row.pop("page_path", None)):
+            row["page_path"] = path
         lines.append(_LINE.encode(row) + b"\n")
         forms.add(hash((key.shop_id, row.get("form_id"))))
         form_id = row.get("form_id")
         if isinstance(form_id, str) and len(form_id) <= _LONGEST and "\0" not in form_id:
             own_id = form_id_of(key.shop_id, SOURCE, form_id)
-            page = member(context, "page")
-            name, path = _short(row.get("form_name")), _short(page.get("path"))
+            name = _short(row.get("form_name"))
             sightings[own_id] = Sighting(name, path, now)
     return ReducedCalls(b"".join(lines), forms, outcomes, sightings)
 

@@ -32,6 +32,7 @@ def stored(number: int, kind: int, session: str, visitor: str, **more: Any) -> d
         "visitor_id": visitor,
         "type": kind,
         "occurred_at": BEGAN + number * 1_000_000 + 312_000,
+        "page_path": "/collections/skin",
         **more,
     }
 

@@ -1,4 +1,4 @@
-"""zone rules"""
+"""setup"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -33,6 +33,16 @@ def upgrade() -> None:
         batch_op.add_column(
             sa.Column(
                 "zone_version",
+                sa.Text().with_variant(sa.Text(collation="C"), "postgresql"),
+                server_default="",
+                nullable=False,
+            )
+        )
+
+    with op.batch_alter_table("raw_event", schema=None) as batch_op:
+        batch_op.add_column(
+            sa.Column(
+                "page_path",
                 sa.Text().with_variant(sa.Text(collation="C"), "postgresql"),
                 server_default="",
                 nullable=False,
