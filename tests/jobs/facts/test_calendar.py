@@ -33,6 +33,13 @@ from warehouse.domain.time import (
         ("America/Santiago", "2026-09-06"),
         ("Africa/Cairo", "2026-04-24"),
         ("America/Havana", "2026-11-01"),
+        ("America/Havana", "2026-03-08"),
+        ("Africa/Cairo", "2026-10-29"),
+        ("Asia/Beirut", "2026-03-29"),
+        ("Asia/Beirut", "2026-10-24"),
+        ("Atlantic/Azores", "2026-03-29"),
+        ("America/Nuuk", "2026-03-28"),
+        ("America/Nuuk", "2026-10-24"),
         ("UTC", "2026-03-29"),
     ],
 )
@@ -59,3 +66,12 @@ def test_many_instants_lie_in_the_days_of_the_calendar(instants: list[int], zone
     assert [day_date(day) for day in days] == [
         from_micros(one).astimezone(ZoneInfo(zone)).date() for one in instants
     ]
+
+
+def test_a_day_that_a_zone_left_out_has_no_instant() -> None:
+    """30 December 2011 on Samoa, which moved to the other side of the date line."""
+    day = day_number(date(2011, 12, 30))
+    apia = zones.zone("Pacific/Apia")
+    assert day_start(day, apia) == day_start(day + 1, apia)
+    midnight = day_start(day, apia)
+    assert local_days(np.array([midnight - 1, midnight]), apia).tolist() == [day - 1, day + 1]
