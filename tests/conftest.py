@@ -69,6 +69,7 @@ BOTH_DATABASES = (
     "jobs/scheduler/test_conditions.py",
     "jobs/scheduler/test_landing_conditions.py",
     "web/api/test_ad_spend.py",
+    "web/pages/test_form_codes.py",
     "web/pages/test_seen_forms.py",
     "web/api/test_all_steps.py",
     "web/api/test_form_quota.py",

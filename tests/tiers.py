@@ -189,6 +189,7 @@ POSTGRES_ALONE: Final = (
     "warehouse/tenants/test_deletion.py::test_a_deletion_that_was_killed_again_and_again_goes_on_in_the_night",
     "web/api/test_all_steps.py",
     "web/dashboard/test_data_persons.py::test_a_person_is_forgotten_by_the_next_refresh",
+    "web/pages/test_form_codes.py::test_a_code_that_no_form_reports",
     "web/pages/test_seen_forms.py",
 )
 
