@@ -9,6 +9,7 @@ are there.
 import gc
 import os
 import shutil
+import zoneinfo
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -36,6 +37,8 @@ statements.mark_those_of_tests()
 
 # Tests ask for more than a shop may, at an instant that stands still.
 os.environ["RATE_LIMIT"] = "off"
+# The oracle's days are made with the packaged rules of time zones, as the product's.
+zoneinfo.reset_tzpath(())
 # A developer's settings are not the tests'.
 os.environ["ENV_FILE"] = os.devnull
 
@@ -66,6 +69,7 @@ BOTH_DATABASES = (
     "jobs/scheduler/test_conditions.py",
     "jobs/scheduler/test_landing_conditions.py",
     "web/api/test_ad_spend.py",
+    "web/pages/test_form_codes.py",
     "web/pages/test_seen_forms.py",
     "web/api/test_all_steps.py",
     "web/api/test_form_quota.py",

@@ -48,6 +48,7 @@ NARROWER = {
     "jobs/facts": _CLOCKS,
     "jobs/rollups": _CLOCKS | _DATABASES,
 }
+_ASKS_THE_SYSTEM = {"ZoneInfo", "available_timezones", "gettz", "tz_convert", "tz_localize"}
 # The modules of jobs/facts that hold no connection.
 PURE = {"__init__", "calendar", "changes", "facts", "partials"}
 
@@ -145,6 +146,19 @@ def module_imports(path: Path) -> set[str]:
     inner = {name for name in names if (ROOT / f"{name.replace('.', '/')}.py").exists()}
     packages = {name.rpartition(".")[0] for name in inner}
     return (names - packages) | inner
+
+
+def test_only_the_packaged_rules_of_time_zones_are_asked() -> None:
+    """`ZoneInfo(name)` takes the system's files before the package's, and so do its like."""
+    askers = {
+        str(path.relative_to(ROOT))
+        for room in ("warehouse", "jobs", "web")
+        for path in modules(room)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "attr", getattr(node.func, "id", "")) in _ASKS_THE_SYSTEM
+    }
+    assert askers == set()
 
 
 def test_what_facts_are_and_how_rows_fold_into_them_needs_no_connection() -> None:

@@ -55,6 +55,14 @@ THOROUGH: Final = (
             "postgresql-abc-12-portions_of_a_table2",
         )
     ),
+    *(
+        f"jobs/pipeline/test_zone_changes.py::{name}"
+        for name in (
+            "test_a_host_with_earlier_rules_stops_writing",
+            "test_days_of_an_unknown_version_are_made_anew",
+            "test_facts_of_events_that_are_gone_are_moved_too",
+        )
+    ),
     # clusters, poolers, and several processes at once
     "jobs/executors/test_dask_cluster.py",
     "jobs/executors/test_plain_results.py",
@@ -126,6 +134,7 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_undo_rows.py::test_what_is_fetched_again_each_day_adds_no_versions",
     "jobs/pipeline/test_deleted_shops.py::test_a_verify_finds_no_difference_in_a_shop_that_is_deleted",
     "jobs/pipeline/test_forget_asked.py::test_a_member_touches_rejects_of_the_own_shop_alone",
+    "jobs/pipeline/test_zone_changes.py::test_later_rules_move_the_shops_whose_instants_they_move",
     "jobs/pulls/test_pulls.py::test_a_pull_runs_by_its_job_s_name_and_once_at_a_time",
     "jobs/scheduler/test_conditions.py::test_a_pull_that_fails",
     "warehouse/backups/test_refusals.py::test_refused_without_force_where_there_is_data",
@@ -181,6 +190,7 @@ POSTGRES_ALONE: Final = (
     "warehouse/tenants/test_deletion.py::test_a_deletion_that_was_killed_again_and_again_goes_on_in_the_night",
     "web/api/test_all_steps.py",
     "web/dashboard/test_data_persons.py::test_a_person_is_forgotten_by_the_next_refresh",
+    "web/pages/test_form_codes.py::test_a_code_that_no_form_reports",
     "web/pages/test_seen_forms.py",
 )
 

@@ -214,6 +214,17 @@ def base_address(text: str) -> str:
     return text.rstrip("/")
 
 
+def address_without_path(text: str) -> str:
+    """The address of a service that has a host for itself: its cookies would go to whatever else is on it."""
+    address = base_address(text)
+    if "/" in address.partition("://")[2]:
+        raise ValueError(
+            "must have no path: the pages and their cookies need a host (or a port) of their own, of which "
+            "the proxy passes on every path"
+        )
+    return address
+
+
 def secret_key(text: str) -> str:
     if text and len(text) < _MIN_SECRET_LENGTH:
         raise ValueError(f"must have at least {_MIN_SECRET_LENGTH} characters")

@@ -2,6 +2,7 @@
 used; `environment.py` checks it before a process begins."""
 
 from typing import Final
+from urllib.parse import urlsplit
 
 from warehouse import setting_values as values
 from warehouse.setting_values import ADMIN, API, COLLECTOR, JOBS, SCHEDULER, Setting, SettingError
@@ -300,8 +301,8 @@ COLLECT_URL: Final = Setting(
 PUBLIC_URL: Final = Setting(
     "PUBLIC_URL",
     "",
-    values.base_address,
-    "the address at which people reach the service, used in links to it "
+    values.address_without_path,
+    "the address at which people reach the service, without a path, used in links to it "
     "(`http://HOST:PORT` without it); with `https://`, cookies and browsers are for HTTPS alone",
     example="https://forms.example.com",
     used_by=(COLLECTOR, ADMIN),
@@ -428,3 +429,14 @@ def _reached(host: str) -> str:
 def collect_url() -> str:
     """The address at which pages of shops reach the collector, without a slash at its end."""
     return str(COLLECT_URL.get() or f"http://{_reached(COLLECT_HOST.get())}:{COLLECT_PORT.get()}")
+
+
+def collects_for_visitors() -> bool:
+    """Whether browsers load the line from `collect_url()` in a shop's pages, which have HTTPS: so must it."""
+    return collect_url().startswith("https://")
+
+
+def collects_here_alone() -> bool:
+    """Whether nobody but this computer reaches `collect_url()`."""
+    host = urlsplit(collect_url()).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")

@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from jobs.pipeline import plan, recompute
+from jobs.pipeline import plan, recompute, zone_changes
 from jobs.pipeline.raw_days import say_purged
 from jobs.run.console import bar, report
 from jobs.run.job_run import JobRun
@@ -19,6 +19,7 @@ def backfill_command(first: int, last: int, shop: str | None) -> None:
         raise click.BadOptionUsage("--to", "--from is after --to")
     arguments = f"--from {day_date(first)} --to {day_date(last)}"
     with JobRun("backfill", arguments + (f" --shop {shop}" if shop else "")) as run:
+        zone_changes.take_over(run)
         # First whatever is not rolled up yet, so that the days are complete.
         plan.roll_up(run, shop)
         say_purged(run.connection, shop)

@@ -1,6 +1,6 @@
 """`rollup`: bring the answers up to date."""
 
-from jobs.pipeline import plan
+from jobs.pipeline import plan, zone_changes
 from jobs.run.console import bar, report
 from jobs.run.job_run import JobRun
 from warehouse.operations import forgotten, imports, reject_retries
@@ -17,6 +17,7 @@ def rollup_command(
             from jobs.importing.undo import end_undos
 
             end_undos(run.connection)
+        zone_changes.take_over(run)
         total = plan.waiting_rows(run.connection, run.window_days, shop, rebuild=False)
         with bar("rollup", " rows", total) as shown:
             run.on_rows = shown.advance

@@ -16,7 +16,7 @@ import click
 
 from jobs.run.errors import CommandFailed
 from jobs.run.signals import Stopped, graceful_stop, pause
-from warehouse.settings import HOST, PORT
+from warehouse.settings import HOST, PORT, collects_here_alone
 
 _PROCESSES: Final = {
     "api": ("web", "serve"),
@@ -104,6 +104,12 @@ def _show_first_link() -> None:
     )
     for line in shown.stdout.splitlines():
         _say("start", line)
+    if collects_here_alone():
+        _say(
+            "start",
+            "The line for pages that Set up shows works on this computer alone, until COLLECT_URL, "
+            "PUBLIC_URL and TRUSTED_PROXIES are set.",
+        )
 
 
 def _listens() -> bool:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from zoneinfo import ZoneInfo
+
+from warehouse.domain.zones import zone
 
 SHOP_ID: Final = "demo.myshopify.com"
 SHOP: Final = {
@@ -12,7 +13,7 @@ SHOP: Final = {
     "currency": "USD",
     "timezone": "America/New_York",
 }
-ZONE: Final = ZoneInfo(SHOP["timezone"])
+ZONE: Final = zone(SHOP["timezone"])
 
 
 @dataclass(frozen=True)

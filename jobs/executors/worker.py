@@ -19,6 +19,7 @@ from jobs.run.signals import Stopped, run_interruptibly
 from warehouse import settings
 from warehouse.catalogue import LOGIC_VERSION
 from warehouse.connections.arrow import ArrowConnection, open_arrow
+from warehouse.domain import zones
 from warehouse.editions.editions import Edition, editions_numbered
 from warehouse.environment import hide_memory
 from warehouse.migrations.migrate import HEAD
@@ -55,6 +56,7 @@ def fingerprint(connection: ArrowConnection) -> dict[str, str]:
     return {
         "logic version": str(LOGIC_VERSION),
         "schema revision": HEAD,
+        "time zone rules": zones.VERSION,
         "ATTRIBUTION_WINDOW_DAYS": str(settings.ATTRIBUTION_WINDOW_DAYS.get()),
         # As the server tells it: hosts may spell its address in different ways.
         "warehouse (the one that WAREHOUSE_URL names)": connection.identity(),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -27,21 +28,23 @@ _DAYS: Final = {milestone.day: milestone.instant for milestone in MILESTONES} | 
 
 
 class Calendar:
-    """Days of instants, each in its edition's timezone."""
+    """Days of instants, each by the rules of its edition's timezone."""
 
-    def __init__(self, timezones: Mapping[int, str]) -> None:
-        self._timezones = timezones
+    def __init__(self, zones: Mapping[int, ZoneInfo]) -> None:
+        self._zones = zones
 
     def days(self, editions: Column, instants: Column) -> Column:
         """The shop-local day number of each instant (microseconds)."""
-        zones = {self._timezones[number] for number in sorted_unique(editions).tolist()}
+        numbers = sorted_unique(editions)
+        own = [self._zones[number] for number in numbers.tolist()]
+        zones = list(dict.fromkeys(own))
         if len(zones) == 1:
-            return local_days(instants, zones.pop())
+            return local_days(instants, zones[0])
         days = np.empty(len(instants), dtype=np.int64)
-        index, names = pd.factorize(np.array([self._timezones[n] for n in editions.tolist()]))
-        for number, zone in enumerate(names):
+        index = np.array([zones.index(zone) for zone in own])[np.searchsorted(numbers, editions)]
+        for number, zone in enumerate(zones):
             mask = index == number
-            days[mask] = local_days(instants[mask], str(zone))
+            days[mask] = local_days(instants[mask], zone)
         return days
 
     def sessions(self, rows: pd.DataFrame) -> dict[str, Column]:
@@ -72,12 +75,12 @@ class Calendar:
 
 
 @lru_cache(maxsize=512)
-def _day_starts(timezone: str, first: int, last: int) -> Column:
+def _day_starts(zone: ZoneInfo, first: int, last: int) -> Column:
     days = range(first, last + 2)
-    return np.array([day_start(day, timezone) for day in days], dtype=np.int64)
+    return np.array([day_start(day, zone) for day in days], dtype=np.int64)
 
 
-def local_days(instants: Column, timezone: str) -> Column:
+def local_days(instants: Column, zone: ZoneInfo) -> Column:
     """The shop's day of each instant; NO_DAY for NEVER.
 
     Every instant is found among the day starts by binary search: no Python object per row.
@@ -87,12 +90,12 @@ def local_days(instants: Column, timezone: str) -> Column:
     if not happened.any():
         return days
     times = instants[happened]
-    if timezone == "UTC":
+    if zone.key == "UTC":
         days[happened] = times // MICROS_PER_DAY
         return days
     first = int(times.min() // MICROS_PER_DAY) - 2
     last = int(times.max() // MICROS_PER_DAY) + 2
-    starts = _day_starts(timezone, first, last)
+    starts = _day_starts(zone, first, last)
     days[happened] = first + np.searchsorted(starts, times, side="right") - 1
     return days
 

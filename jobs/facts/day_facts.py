@@ -25,6 +25,7 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER, day_start
 from warehouse.editions.editions import Edition
 from warehouse.editions.pending_batches import has_applied
+from warehouse.editions.zone_rules import zone_of
 
 _SESSION: Final = ["edition", "session"]
 # Raw events that are in memory together with their texts; two such parts are.
@@ -49,7 +50,8 @@ def _of_days(table: str, at: str) -> str:
 
 
 EVENTS: Final = (
-    f"SELECT r.shop_key, r.form_id, r.occurred_at {_of_days('raw_event', 'occurred_at')}"
+    "SELECT r.shop_key, r.form_id, r.page_path, r.occurred_at "
+    f"{_of_days('raw_event', 'occurred_at')}"
 )
 """The raw events of the staged days."""
 
@@ -60,14 +62,15 @@ ORDERS: Final = f"SELECT r.{ORDER.replace(', ', ', r.')} {_of_days('raw_order', 
 """The orders that were created in the staged days, in the columns of `touched.ORDER`."""
 
 
-def spans(days: DaysByEdition) -> pd.DataFrame:
+def spans(connection: ArrowConnection, days: DaysByEdition) -> pd.DataFrame:
     """Spans of consecutive days: edition, first, last (days); low, high (their first and last instant)."""
     rows = []
     for edition, own in days.items():
         first = previous = own[0]
+        rules = zone_of(connection, edition.zone_version, edition.timezone)
         for day in (*own[1:], None):
             if day is None or day != previous + 1:
-                low, end = (day_start(at, edition.timezone) for at in (first, previous + 1))
+                low, end = (day_start(at, rules) for at in (first, previous + 1))
                 rows.append((edition.edition, first, previous, low, end - 1))
                 first = day if day is not None else first
             previous = day if day is not None else previous
@@ -76,7 +79,7 @@ def spans(days: DaysByEdition) -> pd.DataFrame:
 
 def stage(connection: ArrowConnection, days: DaysByEdition) -> str:
     """Stage the days, and return the name of the temporary table."""
-    rows = spans(days)
+    rows = spans(connection, days)
     return connection.stage(
         _STAGED, pa.table({name: rows[name].to_numpy() for name in ("edition", "low", "high")})
     )

@@ -36,7 +36,7 @@ from warehouse.domain.hash_ids import text_ids
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.editions.pending_batches import sql_list
 
-IDENTIFIERS: Final = ("form_id", "visitor_id", "customer_id", "email_sha256")
+IDENTIFIERS: Final = ("form_id", "visitor_id", "customer_id", "email_sha256", "page_path")
 """The texts that groups have from raw events, beside `form_session_id`."""
 
 # The texts that name a form session in its shop.
@@ -92,15 +92,17 @@ class KeptFacts:
         same identifiers then."""
         if shop_key not in rules:
             return self
-        form_id = self.groups["form_id"].replace(rules[shop_key])
+        named = (self.groups[name].tolist() for name in ("form_id", "page_path"))
+        ids = map(rules[shop_key].counted_as, *named)
+        form_id = pd.Series(list(ids), self.groups.index, dtype="str")
         facts = replace(self, groups=self.groups.assign(form_id=form_id)).only(form_id != LEFT_OUT)
         groups = facts.groups
-        ids = np.array(text_ids(groups["form_id"].tolist()), np.int64)
+        forms = np.array(text_ids(groups["form_id"].tolist()), np.int64)
         parts = (pa.chunked_array([pa.array(groups[name], pa.string())]) for name in _SESSION_TEXTS)
         groups = groups.assign(
-            session_hash=shop_ids(np.full(len(groups), shop_key, np.int64), *parts), form=ids
+            session_hash=shop_ids(np.full(len(groups), shop_key, np.int64), *parts), form=forms
         )
-        own = pd.DataFrame({"id": ids, "text": groups["form_id"]})
+        own = pd.DataFrame({"id": forms, "text": groups["form_id"]})
         texts = pd.concat([facts.texts, own], ignore_index=True)
         return replace(facts, groups=groups, texts=texts.drop_duplicates("id", ignore_index=True))
 
@@ -124,7 +126,8 @@ def keep(raw: RawEvents, identifiers: pd.DataFrame) -> dict[int, KeptFacts]:
     """The facts of raw events, by edition. `identifiers`: edition, event_id and IDENTIFIERS."""
     events = raw.events.drop(columns="customer_id").merge(identifiers, on=["edition", "event_id"])
     keys = group_keys(
-        *(events[name].to_numpy() for name in ("session_hash", "visitor", "customer", "email"))
+        *(events[name].to_numpy() for name in ("session_hash", "visitor", "customer", "email")),
+        pd.factorize(events["page_path"])[0],
     )
     groups = keys.dense()
     group, rows = groups.keys, events.iloc[groups.any_row()].reset_index(drop=True)
@@ -332,4 +335,8 @@ def _decoded(content: bytes) -> KeptFacts:
     for cell in table.column_names:
         part, _, name = cell.partition(".")
         parts.setdefault(part, {})[name] = table[cell].combine_chunks().flatten()
-    return KeptFacts(**{part: pa.table(columns).to_pandas() for part, columns in parts.items()})
+    kept = KeptFacts(**{part: pa.table(columns).to_pandas() for part, columns in parts.items()})
+    if "page_path" not in kept.groups:
+        # A cell from before events had it.
+        return replace(kept, groups=kept.groups.assign(page_path=""))
+    return kept

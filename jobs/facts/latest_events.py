@@ -31,7 +31,7 @@ from warehouse.editions.pending_batches import is_applied, sql_list
 # Raw rows among which the latest are looked for at once.
 _ROWS_AT_ONCE: Final = 400_000
 _EMAIL: Final = "shop_key, email_sha256"
-_STEP: Final = "shop_key, form_id, step_id"
+_STEP: Final = "shop_key, form_id, page_path, step_id"
 _EMAILS, _STEPS = "staged_emails", "staged_steps"
 
 
@@ -39,7 +39,7 @@ def latest_events(events: str, emails: str, steps: str) -> str:
     """A query of shop_key and event_id, of the raw events that meet a condition: the latest sighting of each
     of these e-mails with a customer, and for each of these steps the latest event and the latest with a name.
 
-    `emails`, `steps`: queries of shop_key and email_sha256, and of shop_key, form_id and step_id.
+    `emails`, `steps`: queries of shop_key and email_sha256, and of shop_key, form_id, page_path and step_id.
     """
     by_email = (
         f"WHERE {events} AND customer_id <> '' AND ({_EMAIL}) IN ({emails})",
@@ -68,7 +68,7 @@ def stage_touched(connection: ArrowConnection, by_shop: Mapping[int, int]) -> De
         tables.raw_event,
         f"SELECT r.{_STEP.replace(', ', ', r.')}, email_sha256 {touched.EVENTS} "
         f"AND {applied} AND (email_sha256 <> '' OR step_id <> '') "
-        f"UNION SELECT r.shop_key, '', '', email_sha256 {touched.VERSIONS} "
+        f"UNION SELECT r.shop_key, '', '', '', email_sha256 {touched.VERSIONS} "
         f"AND {applied} AND email_sha256 <> ''",
     )
     return _staged(connection, by_shop, rows)
@@ -82,10 +82,11 @@ def stage_removed(connection: ArrowConnection, by_shop: Mapping[int, int]) -> De
     applied = is_applied(numbers)
     rows = connection.rows_of(
         tables.raw_event,
-        f"SELECT shop_key, '' AS form_id, '' AS step_id, email_sha256 FROM removed_event WHERE {applied} "
+        "SELECT shop_key, '' AS form_id, '' AS page_path, '' AS step_id, email_sha256 "
+        f"FROM removed_event WHERE {applied} "
         "AND email_sha256 <> '' AND (occurred_at, customer_id) IN "
         f"(SELECT seen_at, customer_id FROM fact_email WHERE edition IN ({numbers})) "
-        f"UNION SELECT shop_key, form_id, step_id, '' FROM removed_event WHERE step_id <> '' AND {applied} "
+        f"UNION SELECT {_STEP}, '' FROM removed_event WHERE step_id <> '' AND {applied} "
         f"AND event_id IN (SELECT index_event {own} UNION ALL SELECT name_event {own})",
     )
     return _staged(connection, by_shop, rows)
@@ -137,14 +138,15 @@ def _applied(column: str, by_shop: Mapping[int, int]) -> str:
 def _staged(
     connection: ArrowConnection, by_shop: Mapping[int, int], found: pa.Table
 ) -> DecidedAnew:
-    """Stage e-mails and steps: rows of shop_key, form_id, step_id and email_sha256; returns their ids."""
+    """Stage e-mails and steps: rows of `_STEP` and email_sha256; returns their ids."""
     rows = found.to_pandas()
     emails = rows.loc[rows["email_sha256"] != "", _EMAIL.split(", ")].drop_duplicates()
     steps = rows.loc[rows["step_id"] != "", _STEP.split(", ")].drop_duplicates()
     for name, texts in ((_EMAILS, emails), (_STEPS, steps)):
         connection.stage(name, to_arrow(texts, list(texts)))
     rules = rules_of(connection, by_shop.values())
-    steps = counted(to_arrow(steps, list(steps)), rules).to_pandas().drop_duplicates()
+    steps = counted(to_arrow(steps, list(steps)), rules).to_pandas()
+    steps = steps.drop(columns="page_path").drop_duplicates()
     own = to_arrow(emails, ["email_sha256"])["email_sha256"]
     ids = read_raw.shop_ids(emails["shop_key"].to_numpy(), own)
     form, step = (

@@ -25,7 +25,7 @@ from jobs.arrays.group_keys import Column, GroupKeys, combine, group_keys
 from jobs.facts import touched
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
-from warehouse.domain.form_rules import LEFT_OUT, counted_as, parse
+from warehouse.domain.form_rules import LEFT_OUT, FormRules, parse
 from warehouse.domain.hash_ids import SEPARATOR, text_id, text_ids
 from warehouse.domain.vocabulary import UTM_FIELDS
 from warehouse.editions.pending_batches import from_pending, sql_list
@@ -36,7 +36,7 @@ _LENGTHS = " || ".join(f"length({name}) || ':' || {name}" for name in UTM_FIELDS
 _UTMS = f"CASE WHEN {' || '.join(UTM_FIELDS)} = '' THEN '' ELSE {_LENGTHS} END"
 _EVENT = (
     "r.shop_key, batch_id, event_id, r.form_id, r.form_session_id, visitor_id, type, occurred_at, device, "
-    "step_id, step_index, step_name, field_id, value, customer_id, email_sha256, discount_id, "
+    "step_id, step_index, step_name, field_id, value, customer_id, email_sha256, discount_id, page_path, "
     # Under the name of a text column, which gives it its type.
     f"discount_code, {_UTMS} AS {UTM_FIELDS[0]}"
 )
@@ -62,8 +62,8 @@ _NO_LIMIT: Final = 2**62
 _TIE = ("precedence", "content")
 
 
-RulesByShop: TypeAlias = dict[int, dict[str, str]]
-"""By shop key, the form that each form with a rule counts for, LEFT_OUT for none."""
+RulesByShop: TypeAlias = dict[int, FormRules]
+"""By shop key, the rules of its edition."""
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,11 @@ def rules_of(connection: ArrowConnection, editions: Iterable[int]) -> RulesBySho
         "SELECT shop_key, form_rules FROM edition "
         f"WHERE edition IN ({sql_list(editions)}) AND form_rules <> ''"
     ).to_pylist()
-    parsed = {row["shop_key"]: parse(row["form_rules"]) for row in rows}
-    return {
-        shop_key: {form_id: counted_as(rules, form_id) for form_id in rules}
-        for shop_key, rules in parsed.items()
-    }
+    return {row["shop_key"]: parse(row["form_rules"]) for row in rows}
 
 
 def counted(rows: pa.Table, rules: RulesByShop) -> pa.Table:
-    """Rows with shop_key and form_id under the ids that count, without those of forms that are left out."""
+    """Rows with shop_key, form_id and page_path under the ids that count, without those that do not."""
     if not rules:
         return rows
     shops, forms = rows["shop_key"].to_numpy(), rows["form_id"]
@@ -121,9 +117,11 @@ def counted(rows: pa.Table, rules: RulesByShop) -> pa.Table:
     index, texts = ids.indices.to_numpy(), ids.dictionary.to_pylist()
     own = np.array(texts, dtype=object)[index] if texts else np.empty(0, dtype=object)
     for shop_key, of_shop in rules.items():
-        for form_id, other in of_shop.items():
+        for form_id in (*of_shop.forms, *(form_id for form_id, _ in of_shop.pages)):
             if form_id in texts:
-                own[(shops == shop_key) & (index == texts.index(form_id))] = other
+                is_its = np.flatnonzero((shops == shop_key) & (index == texts.index(form_id)))
+                paths = rows["page_path"].take(pa.array(is_its)).to_pylist()
+                own[is_its] = [of_shop.counted_as(form_id, path) for path in paths]
     place = rows.column_names.index("form_id")
     rows = rows.set_column(place, "form_id", pa.array(own, forms.type))
     return rows.filter(pa.array(own != LEFT_OUT))

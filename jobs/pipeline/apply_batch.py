@@ -49,7 +49,7 @@ def apply(connection: ArrowConnection, held: Claim, batches: list[Batch]) -> Non
 
     phase("derive")
     changes = derive.derive(connection, rows, involved[0].window_days)
-    units = units_of(connection, changes, derive.calendar_of(involved), pd.concat(new))
+    units = units_of(connection, changes, derive.calendar_of(connection, involved), pd.concat(new))
     # The writing transaction must begin after the last commit of others, not where reading began.
     connection.commit()
 

@@ -158,7 +158,7 @@ def compare_days(connection: ArrowConnection, days: DaysByEdition) -> Difference
     """How many rows differ between what is stored of these days and what raw rows give: the facts of the form
     sessions with an event in these days and of the orders that were created in them, all that follows from
     these facts, and the daily rows. The editions have the same attribution window."""
-    calendar = calendar_of(days)
+    calendar = calendar_of(connection, days)
     differing: dict[str, list[pd.DataFrame]] = defaultdict(list)
     for changes in derive_days(connection, days):
         for table, rows in _differing_facts(connection, changes):
@@ -166,7 +166,7 @@ def compare_days(connection: ArrowConnection, days: DaysByEdition) -> Difference
         for summary, delta in deltas_of(units_of(connection, changes, calendar)):
             # Daily rows that agree with facts that are wrong.
             differing[summary.table].append(_keys(summary, delta).assign(part="facts"))
-    staged = fact_table_io.to_arrow(day_facts.spans(days), _SPAN_DAYS)
+    staged = fact_table_io.to_arrow(day_facts.spans(connection, days), _SPAN_DAYS)
     for summary, due in rows_of_days(connection, days):
         stored = writer.rows_of_spans(connection, summary, staged)
         delta = difference(summary.name, _columns(due), _columns(stored))

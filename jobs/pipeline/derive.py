@@ -23,6 +23,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -33,12 +34,16 @@ from jobs.facts.fact_table_io import write_changes
 from jobs.facts.kept_facts import with_kept
 from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
+from jobs.facts.read_raw import unique_texts
 from jobs.facts.rollup_units import NO_EVENTS, UnitFacts
 from jobs.rollups import cross_field, differences
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import writer
+from warehouse.domain.hash_ids import text_id
+from warehouse.domain.time import NEVER
 from warehouse.editions.editions import Edition
+from warehouse.editions.zone_rules import zone_of
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,14 @@ class TouchedRows:
     anew: DecidedAnew
 
 
-def calendar_of(involved: Iterable[Edition]) -> Calendar:
+def calendar_of(connection: ArrowConnection, involved: Iterable[Edition]) -> Calendar:
     """The days of these editions."""
-    return Calendar({edition.edition: edition.timezone for edition in involved})
+    return Calendar(
+        {
+            edition.edition: zone_of(connection, edition.zone_version, edition.timezone)
+            for edition in involved
+        }
+    )
 
 
 def edition_by_shop(involved: Iterable[Edition]) -> dict[int, int]:
@@ -90,7 +100,8 @@ def read(
     kept = kept_facts.of_touched(
         connection, by_shop, read_raw.counts("batch_id", by_shop, applying)
     )
-    partials = _with_tests(with_kept(partials, kept), anew.orders)
+    partials = _with_codes(connection, by_shop, with_kept(partials, kept))
+    partials = _with_tests(partials, anew.orders)
     if len(anew.emails) or len(anew.steps):
         partials = with_latest(connection, by_shop, partials, anew)
     is_gone = ~anew.sessions["session_hash"].isin(partials.sessions["session_hash"])
@@ -98,6 +109,31 @@ def read(
         partials,
         pd.concat(events, ignore_index=True),
         replace(anew, sessions=anew.sessions[is_gone]),
+    )
+
+
+def _with_codes(
+    connection: ArrowConnection, by_shop: Mapping[int, int], partials: Partials
+) -> Partials:
+    """With the codes that the rules of editions say were issued to every submission of a form."""
+    sessions = partials.sessions
+    is_submitted = np.minimum(sessions["subscribed_at"], sessions["completed_at"]) != NEVER
+    issues, texts = [partials.issues], [partials.texts]
+    for shop_key, rules in read_raw.rules_of(connection, by_shop.values()).items():
+        edition = by_shop[shop_key]
+        for code, form_id in rules.codes.items():
+            form, number = text_id(rules.counted_as(form_id)), text_id(code)
+            own = is_submitted & (sessions["edition"] == edition) & (sessions["form"] == form)
+            issued = sessions.loc[own, ["session_hash"]].assign(code=number, discount_id="")
+            issues.append(issued)
+            if len(issued):
+                texts.append(pd.DataFrame({"edition": [edition], "id": [number], "text": [code]}))
+    if len(issues) == 1:
+        return partials
+    return replace(
+        partials,
+        issues=pd.concat(issues, ignore_index=True).drop_duplicates(ignore_index=True),
+        texts=unique_texts(*texts),
     )
 
 

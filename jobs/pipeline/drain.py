@@ -26,7 +26,7 @@ from jobs.run.job_run import JobRun
 from jobs.run.phases import phase
 from warehouse import settings, tables
 from warehouse.connections.errors import is_collision, is_outage, may_be_of_rows
-from warehouse.editions import editions, failed_batches, leases, pending_batches
+from warehouse.editions import editions, failed_batches, leases, pending_batches, zone_rules
 from warehouse.editions.editions import BUILDING, Edition
 from warehouse.editions.leases import Claim
 from warehouse.editions.pending_batches import Batch
@@ -93,6 +93,8 @@ class Drain:
     def _step(self) -> bool:
         """Apply one group, or publish, or wait; whether there is more to do."""
         phase("plan")
+        # A process with later rules of time zones may have begun meanwhile.
+        zone_rules.require_latest(self._connection)
         plan = {edition.edition: edition for edition in self._plan()}
         usable = [number for number in plan if self._failures[number] < _MAX_FAILURES]
         backlogs = pending_batches.backlogs(self._connection, usable, *self._ready())

@@ -172,8 +172,7 @@ def built_anew(run: JobRun, held: Claim) -> Iterator[dict[Edition, Edition]]:
     # Leased from its first moment: others drop the scratch editions that nobody holds.
     lease = run.owner, connection.now_micros() + LEASE_MICROS
     by_shop = {edition.shop_key: edition for edition in held.editions}
-    window_days = held.editions[0].window_days
-    editions.create(connection, sorted(by_shop), window_days, LOGIC_VERSION, SCRATCH, lease)
+    editions.create_scratch(connection, held.editions, lease)
     pairs = {
         by_shop[scratch.shop_key]: scratch
         # Older ones are of processes that are gone.

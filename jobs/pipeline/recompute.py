@@ -23,6 +23,7 @@ from warehouse.domain.time import local_day
 from warehouse.editions import editions, leases
 from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
+from warehouse.editions.zone_rules import zone_of
 
 # Sessions (or orders) that are derived together. A day may have more.
 _DERIVED_AT_ONCE: Final = 150_000
@@ -48,8 +49,9 @@ def days_with_data(
     days = " UNION ALL ".join(
         f"SELECT MIN(day), MAX(day) FROM {one.table} WHERE edition = $1" for one in SUMMARIES
     )
+    rules = zone_of(connection, edition.zone_version, edition.timezone)
     stored = [
-        (local_day(low, edition.timezone), local_day(high, edition.timezone))
+        (local_day(low, rules), local_day(high, rules))
         for low, high in _pairs(connection, instants, edition.shop_key)
     ]
     stored += _pairs(connection, days, edition.edition)
@@ -148,7 +150,10 @@ def rows_of_days(
     ]
     found: dict[str, list[DailyRows]] = {summary.name: [] for summary in SUMMARIES}
     for unit, facts in day_facts.stored_facts(
-        connection, derive.calendar_of(days), derive.edition_by_shop(days), day_facts.spans(days)
+        connection,
+        derive.calendar_of(connection, days),
+        derive.edition_by_shop(days),
+        day_facts.spans(connection, days),
     ):
         for summary in SUMMARIES:
             if summary.unit == unit:
@@ -168,7 +173,7 @@ def backfill(
     where there are very many facts: at each instant, facts and daily rows agree as they did before."""
     days = {edition: range(first, last + 1)}
     connection.analyze("raw_event")
-    calendar = derive.calendar_of([edition])
+    calendar = derive.calendar_of(connection, [edition])
 
     for changes in derive_days(connection, days):
         units = units_of(connection, changes, calendar)

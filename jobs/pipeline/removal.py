@@ -196,7 +196,7 @@ def _follow(
         )
         rows = derive.read(connection, by_shop, anew=anew)
         changes = derive.derive(connection, rows, own[0].window_days)
-        calendar = derive.calendar_of(own)
+        calendar = derive.calendar_of(connection, own)
         units = units_of(connection, changes, calendar, removed=events)
         derive.write(connection, changes, units)
         numbers = [edition.edition for edition in own]

@@ -25,7 +25,7 @@ _ORDER: Final = ("shop_key", "order_id", "updated_at", "content")
 _COLUMNS: Final = {
     tables.raw_event: (
         *(*_EVENT, "batch_id", "form_id", "form_session_id", "occurred_at", "step_id"),
-        *("visitor_id", "customer_id", "email_sha256"),
+        *("visitor_id", "customer_id", "email_sha256", "page_path"),
     ),
     tables.raw_order: (*_ORDER, "batch_id"),
 }

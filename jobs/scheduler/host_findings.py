@@ -1,4 +1,5 @@
-"""Findings that only a process of the host can see: files in the landing folder, and its disks.
+"""Findings that only a process of the host can see: files in the landing folder, its disks, and the log of
+SQLite.
 
 A scheduler records them with its signs of life, so that the API and other hosts tell them too.
 """
@@ -11,19 +12,25 @@ from typing import Final
 from jobs.landing import folder
 from jobs.landing.held_file import report_name
 from warehouse import settings
-from warehouse.operations.conditions import DISK_LOW, FAILED_FILES, LEFT_ALONE
+from warehouse.connections.arrow import ArrowConnection
+from warehouse.operations.conditions import DISK_LOW, FAILED_FILES, LEFT_ALONE, LOG_KEPT
 
 LEAST_FREE_PERCENT: Final = 10
+# A reader of seconds, beside a large import, keeps less.
+MOST_LOG_BYTES: Final = 64_000_000
 
 
-def find(root: Path, survey: folder.Survey, warehouse: str) -> list[tuple[str, str]]:
-    """Conditions and their messages: of the landing folder `root`, of which this is the survey, and of the
-    disks of the folder, of the backups, and of the file `warehouse` ("": it is on a server)."""
+def find(root: Path, survey: folder.Survey, connection: ArrowConnection) -> list[tuple[str, str]]:
+    """Conditions and their messages: of the landing folder `root`, of which this is the survey, of the
+    disks of the folder, of the backups, and of the warehouse's file, and of its write-ahead log. Commits."""
     found = [(FAILED_FILES, _failed_file(path)) for path in folder.failed(root, survey.places)]
     for left in survey.left_alone:
         advice = "Take it away, or make it a plain file or folder that the service can read"
         found.append((LEFT_ALONE, f"left alone: {left}. {advice}"))
-    places = [root, settings.BACKUP_DIR.get(), *([Path(warehouse).parent] if warehouse else [])]
+    places = [root, settings.BACKUP_DIR.get()]
+    if connection.file:
+        places.append(Path(connection.file).parent)
+        found += [(LOG_KEPT, message) for message in _kept_log(connection)]
     return found + [(DISK_LOW, message) for message in dict.fromkeys(_full_disks(places))]
 
 
@@ -32,6 +39,20 @@ def _failed_file(path: Path) -> str:
         f"{path} could not be imported; {path.with_name(report_name(path.name))} says why. Correct the "
         f"file and move it back to {path.parent.parent}, or delete it"
     )
+
+
+def _kept_log(connection: ArrowConnection) -> Iterator[str]:
+    log = Path(f"{connection.file}-wal")
+    if not log.exists() or log.stat().st_size < MOST_LOG_BYTES:
+        return
+    kept = connection.kept_in_log()
+    if kept >= MOST_LOG_BYTES:
+        yield (
+            f"{log} has {kept / 1e6:,.0f} MB that a reader keeps from being taken into {connection.file}: "
+            "it grows with each import, and answers become slower. A backup or a verify that runs ends by "
+            "itself. Else find the program that reads the file in one long transaction (`fuser -v FILE` "
+            "names it), such as a notebook or the shell of SQLite, and end it"
+        )
 
 
 def _full_disks(places: list[Path]) -> Iterator[str]:

@@ -61,7 +61,7 @@ class SignsOfLife:
             landing_folder=str(self._landing),
             landed_files=len(files),
             landed_since=since,
-            host_findings=host_findings.find(self._landing, survey, connection.file),
+            host_findings=host_findings.find(self._landing, survey, connection),
         )
 
 

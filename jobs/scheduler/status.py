@@ -210,7 +210,7 @@ def _landing(connection: ArrowConnection, root: Path) -> Row:
         "failed": [str(path) for path in folder.failed(root, survey.places)],
         "left_alone": survey.left_alone,
         "since": since,
-        "findings": host_findings.find(root, survey, connection.file),
+        "findings": host_findings.find(root, survey, connection),
     }
 
 

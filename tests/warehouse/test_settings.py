@@ -43,3 +43,17 @@ def test_a_file_that_cannot_be_read_is_named_but_not_shown(
     with pytest.raises(SettingError) as refused:
         settings.WAREHOUSE_URL.get()
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["https://shop.example/analytics", "http://127.0.0.1:8080/a/b/"])
+def test_pages_are_not_below_a_path(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would link to the shop's own pages, and a sign-in link would be used up."""
+    monkeypatch.setenv("PUBLIC_URL", text)
+    with pytest.raises(SettingError) as refused:
+        settings.PUBLIC_URL.get()
+    assert str(refused.value) == (
+        f"PUBLIC_URL='{text}': must have no path: the pages and their cookies need a host (or a port) of "
+        "their own, of which the proxy passes on every path, as in PUBLIC_URL=https://forms.example.com"
+    )
+    monkeypatch.setenv("COLLECT_URL", text)
+    assert settings.collect_url() == text.rstrip("/")

@@ -241,6 +241,11 @@ class ArrowConnection(ABC):
         starts again. ("" on SQLite, where one machine has it.) Commits."""
         return ""
 
+    def kept_in_log(self) -> int:
+        """The committed bytes in SQLite's write-ahead log that a reader keeps from being taken into the file,
+        after another try to take them in. (0 on PostgreSQL.) Commits."""
+        return 0
+
     def blocker(self, _server_pid: int) -> str | None:
         """The process ("host:pid") that the connection of that server process waits for. Commits."""
         return None
@@ -297,6 +302,15 @@ class SqliteConnection(ArrowConnection):
 
     def now_micros(self) -> int:
         return int(time.time() * MICROS_PER_SECOND)
+
+    def kept_in_log(self) -> int:
+        # Within a transaction it would be a reader itself.
+        self.commit()
+        (tried,) = self.table("PRAGMA wal_checkpoint(PASSIVE)").to_pylist()
+        self.commit()
+        # Busy: another takes it in just now.
+        pages = 0 if tried["busy"] else tried["log"] - tried["checkpointed"]
+        return pages * int(self.value("PRAGMA page_size"))
 
 
 class PostgresConnection(ArrowConnection):

@@ -15,6 +15,11 @@ def is_uuid(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
+def part_id(form_id: str, path: str) -> str:
+    """The id of the form as which a form's events on a page count once it is split by it."""
+    return str(uuid5(UUID(form_id), path))
+
+
 def form_id_of(shop_id: str, source: str, id: str) -> str:
     """Our id of the form that another system calls `id`: the same on every machine. A UUID stays, in
     lower case. `source`: the name of the format in which its events come. No text may contain NUL."""

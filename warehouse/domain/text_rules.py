@@ -6,9 +6,9 @@ text: `is not a currency of ISO 4217`.
 
 import re
 from typing import Final
-from zoneinfo import available_timezones
 
 from warehouse.domain.currencies import DECIMALS
+from warehouse.domain.zones import ZONES
 
 MAX_ID: Final = 255
 MAX_NAME: Final = 1_000
@@ -18,8 +18,6 @@ NO_IDS: Final = ("undefined", "null", "nan", "[object object]")
 
 HAS_NUL: Final = "has a NUL character"
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
-# Machines keep their own settings among the time zones.
-ZONES: Final = available_timezones() - {"Factory", "localtime", "posixrules"}
 
 
 def identifier(text: str) -> str:

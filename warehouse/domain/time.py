@@ -1,12 +1,15 @@
 """Instants and days.
 
 An instant is an integer: microseconds since 1970-01-01T00:00:00Z, on both databases. A day is an
-integer too: days since 1970-01-01 in the calendar of a shop's timezone. Nothing here reads a clock.
+integer too: days since 1970-01-01 in the calendar of a shop's timezone, by the packaged rules (`zones.py`) or
+those of an edition. Nothing here reads a clock.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from warehouse.domain.zones import zone
 
 MICROS_PER_MS: Final = 1_000
 MICROS_PER_SECOND: Final = 1_000_000
@@ -55,25 +58,31 @@ def day_date(day: int) -> date:
     return EPOCH + timedelta(days=day)
 
 
-def local_day(instant: int, timezone: str) -> int:
+def local_time(instant: int, timezone: str | ZoneInfo) -> datetime:
+    """An instant as the clocks of a time zone show it."""
+    rules = zone(timezone) if isinstance(timezone, str) else timezone
+    return from_micros(instant).astimezone(rules)
+
+
+def local_day(instant: int, timezone: str | ZoneInfo) -> int:
     """The shop's day in which one instant lies."""
-    return day_number(from_micros(instant).astimezone(ZoneInfo(timezone)).date())
+    return day_number(local_time(instant, timezone).date())
 
 
-def day_start(day: int, timezone: str) -> int:
+def day_start(day: int, timezone: str | ZoneInfo) -> int:
     """The first instant of a shop's day. The day ends where the next one starts, 23 to 25 h later.
 
     If the zone's clocks skip midnight, the day starts at the first instant after the gap.
     """
-    zone = ZoneInfo(timezone)
-    wall = datetime.combine(day_date(day), time.min, zone)
+    rules = zone(timezone) if isinstance(timezone, str) else timezone
+    wall = datetime.combine(day_date(day), time.min, rules)
     start = to_micros(wall.astimezone(UTC))
-    if local_day(start, timezone) < day:  # midnight was skipped: the gap's end is the start
+    if local_day(start, rules) < day:  # midnight was skipped: the gap's end is the start
         start = to_micros(wall.replace(fold=1).astimezone(UTC))
         low, high = min(start, start - MICROS_PER_DAY // 4), start + MICROS_PER_DAY // 4
         while low < high:
             middle = (low + high) // 2
-            if local_day(middle, timezone) < day:
+            if local_day(middle, rules) < day:
                 low = middle + 1
             else:
                 high = middle

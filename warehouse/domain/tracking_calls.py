@@ -101,6 +101,7 @@ def row_of(call: Call) -> Row | None:
         "visitor_id": _stated(call.get("anonymousId")) or _stated(user) or plain_mark(address),
         "customer_id": user,
         "occurred_at": call.get("timestamp") or call.get("originalTimestamp") or call.get("sentAt"),
+        "page_path": member(context, "page").get("path"),
         "device_type": device_of(device.get("type"), device.get("model"), context.get("userAgent")),
         **{CAMPAIGN[name]: value for name, value in campaign if name in CAMPAIGN},
     }

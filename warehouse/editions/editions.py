@@ -1,7 +1,8 @@
 """Editions: complete sets of figures.
 
 An edition is one complete set of facts and daily rows of one shop, built under recorded settings: the
-shop's timezone and its rules on forms, the attribution window, the version of the logic. Answers are
+shop's timezone, whose rules have a version (`zone_rules.py`), and its rules on forms, the attribution window,
+the version of the logic. Answers are
 read from the edition that `shop.edition` names. When a setting changes, or everything is rebuilt, a
 second edition is filled and takes the first one's place in one step: readers never see a day half done.
 
@@ -10,7 +11,7 @@ The batches that an edition has applied are recorded in the transaction that sto
 lease writes to it (`leases.py`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +21,8 @@ import pyarrow as pa
 from warehouse.connections import portions
 from warehouse.connections.arrow import ArrowConnection, Cell
 from warehouse.connections.portions import delete_in_portions, small_together
-from warehouse.editions import pending_batches
+from warehouse.domain import zones
+from warehouse.editions import pending_batches, zone_rules
 from warehouse.editions.pending_batches import sql_list
 from warehouse.tables import OWNED, difference, edition_batch
 from warehouse.tables import edition as edition_table
@@ -43,12 +45,19 @@ class Edition:
     shop_key: int
     shop_id: str
     timezone: str
+    zone_version: str
     window_days: int
     state: str
 
 
+_IS_OF_SETTINGS: Final = (
+    "e.timezone = s.timezone AND e.form_rules = s.form_rules "
+    f"AND e.zone_version = '{zones.VERSION}' AND e.window_days = $1 AND e.logic_version = $2"
+)
+"""The SQL condition that an edition (`e`) was built under today's settings of its shop (`s`)."""
+
 _EDITIONS = """
-SELECT e.edition, e.shop_key, s.shop_id, e.timezone, e.window_days, e.state
+SELECT e.edition, e.shop_key, s.shop_id, e.timezone, e.zone_version, e.window_days, e.state
 FROM edition e JOIN shop s ON s.shop_key = e.shop_key
 """
 
@@ -84,31 +93,55 @@ def editions_of(connection: ArrowConnection, shops: Iterable[int]) -> list[Editi
     return _editions(connection, condition, BUILDING, CURRENT)
 
 
+def editions_of_other_rules(connection: ArrowConnection) -> list[Edition]:
+    """The editions, being built or read by answers, whose days other rules of time zones made than ours."""
+    condition = "e.zone_version <> $1 AND e.state IN ($2, $3)"
+    return _editions(connection, condition, zones.VERSION, BUILDING, CURRENT)
+
+
+def adopt(connection: ArrowConnection, numbers: list[int]) -> None:
+    """Record that our rules of time zones make the days of these editions from now on: they make the same of
+    all instants that there are. Commits."""
+    condition = f"edition IN ({sql_list(numbers)})"
+    connection.lock_rows("edition", "edition", condition)
+    connection.execute(f"UPDATE edition SET zone_version = $1 WHERE {condition}", zones.VERSION)
+    connection.commit()
+
+
 def _editions(connection: ArrowConnection, condition: str, *values: Cell) -> list[Edition]:
     sql = f"{_EDITIONS} WHERE {condition} ORDER BY e.edition"
     return [Edition(**row) for row in connection.table(sql, *values).to_pylist()]
 
 
 def create(
-    connection: ArrowConnection,
-    shops: list[int],
-    window_days: int,
-    logic_version: int,
-    state: str = BUILDING,
-    lease: tuple[str, int] = ("", 0),
+    connection: ArrowConnection, shops: list[int], window_days: int, logic_version: int
 ) -> None:
-    """Create empty editions under the shops' present settings, with this lease (owner, end). A shop gets
-    none if one is being built, or if it was deleted meanwhile. Commits."""
+    """Create empty editions under the shops' present settings. A shop gets none if one is being built, or if
+    it was deleted meanwhile. Raises OlderRules (`zone_rules.py`). Commits."""
+    zone_rules.record(connection, shops)
     # A removal of raw rows holds the shop's row locked: no edition begins with these rows.
     connection.lock_rows("shop", "shop_key", f"shop_key IN ({sql_list(shops)})")
     connection.execute(
-        "INSERT INTO edition (shop_key, timezone, form_rules, window_days, logic_version, state, "
-        "lease_owner, lease_until) SELECT shop_key, timezone, form_rules, $1, $2, $3, $4, $5 FROM shop "
-        f"WHERE shop_key IN ({sql_list(shops)}) ORDER BY shop_key ON CONFLICT DO NOTHING",
-        window_days,
-        logic_version,
-        state,
-        *lease,
+        "INSERT INTO edition (shop_key, timezone, form_rules, zone_version, window_days, logic_version, "
+        "state) SELECT shop_key, timezone, form_rules, $1, $2, $3, $4 "
+        f"FROM shop WHERE shop_key IN ({sql_list(shops)}) ORDER BY shop_key ON CONFLICT DO NOTHING",
+        *(zones.VERSION, window_days, logic_version, BUILDING),
+    )
+    connection.commit()
+
+
+def create_scratch(
+    connection: ArrowConnection, like: Sequence[Edition], lease: tuple[str, int]
+) -> None:
+    """Create empty editions under the settings of others, with this lease (owner, end). Commits."""
+    shops = sql_list(edition.shop_key for edition in like)
+    connection.lock_rows("shop", "shop_key", f"shop_key IN ({shops})")
+    connection.execute(
+        "INSERT INTO edition (shop_key, timezone, form_rules, zone_version, window_days, logic_version, "
+        "state, lease_owner, lease_until) SELECT shop_key, timezone, form_rules, zone_version, "
+        "window_days, logic_version, $1, $2, $3 FROM edition "
+        f"WHERE edition IN ({sql_list(edition.edition for edition in like)}) ORDER BY shop_key",
+        *(SCRATCH, *lease),
     )
     connection.commit()
 
@@ -118,11 +151,10 @@ def retire_outdated(
 ) -> None:
     """Retire the shops' editions that are being built under other settings than today's. Commits."""
     condition = (
-        f"state = $1 AND shop_key IN ({sql_list(shops)}) AND (window_days <> $2 "
-        "OR logic_version <> $3 OR NOT EXISTS (SELECT 1 FROM shop s WHERE s.shop_key = edition.shop_key "
-        "AND s.timezone = edition.timezone AND s.form_rules = edition.form_rules))"
+        f"state = $3 AND shop_key IN ({sql_list(shops)}) AND edition NOT IN (SELECT e.edition "
+        f"FROM edition e JOIN shop s ON s.shop_key = e.shop_key WHERE {_IS_OF_SETTINGS})"
     )
-    values = BUILDING, window_days, logic_version
+    values = window_days, logic_version, BUILDING
     connection.lock_rows("edition", "edition", condition, *values)
     connection.execute(f"UPDATE edition SET state = $4 WHERE {condition}", *values, RETIRED)
     connection.commit()
@@ -134,8 +166,7 @@ def outdated_shops(
     """Shops without an edition to answer from, or whose edition was built under other settings."""
     sql = (
         "SELECT s.shop_key FROM shop s LEFT JOIN edition e ON e.edition = s.edition "
-        "WHERE (e.edition IS NULL OR e.timezone <> s.timezone OR e.form_rules <> s.form_rules "
-        "OR e.window_days <> $1 OR e.logic_version <> $2)"
+        f"WHERE (e.edition IS NULL OR NOT ({_IS_OF_SETTINGS}))"
     )
     values: list[int | str] = [window_days, logic_version]
     if shop is not None:
@@ -149,9 +180,7 @@ def building_shops(
 ) -> dict[int, bool]:
     """The shops with an edition that is being built: whether it is built under today's settings."""
     rows = connection.table(
-        "SELECT e.shop_key, CASE WHEN e.timezone = s.timezone AND e.form_rules = s.form_rules "
-        "AND e.window_days = $1 "
-        "AND e.logic_version = $2 THEN 1 ELSE 0 END AS is_up_to_date "
+        f"SELECT e.shop_key, CASE WHEN {_IS_OF_SETTINGS} THEN 1 ELSE 0 END AS is_up_to_date "
         "FROM edition e JOIN shop s ON s.shop_key = e.shop_key WHERE e.state = $3",
         window_days,
         logic_version,

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.editions import zone_rules
 from warehouse.editions.editions import RETIRED, Edition
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations.process_id import LEASE_MICROS, LEASE_REACH, display_name, is_dead
@@ -36,10 +37,11 @@ class Claim:
 
 def claim(connection: ArrowConnection, owner: str, wanted: list[Edition], now: int) -> Claim:
     """Lease those of the editions that are free: never leased, released, expired (`LEASE_REACH`), or
-    leased by a process of this machine that has ended. Commits.
+    leased by a process of this machine that has ended. Raises OlderRules (`zone_rules.py`). Commits.
 
     An edition whose row another transaction has locked is not waited for: somebody is at work on it.
     """
+    zone_rules.require_latest(connection)
     numbers = sql_list(edition.edition for edition in wanted)
     owners = connection.table(
         f"SELECT DISTINCT lease_owner FROM edition WHERE edition IN ({numbers}) "

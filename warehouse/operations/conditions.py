@@ -39,6 +39,7 @@ LANDING_FAILED: Final = "landing-failed"
 FAILED_FILES: Final = "failed-files"
 LEFT_ALONE: Final = "left-alone"
 DISK_LOW: Final = "disk-low"
+LOG_KEPT: Final = "log-kept"
 NO_COLLECTOR: Final = "no-collector"
 NO_BACKUP: Final = "no-backup"
 NO_EVENTS: Final = "no-events"
@@ -527,6 +528,7 @@ _CHECKS: Final[dict[str, Callable[[_At], Iterator[Finding]]]] = {
     BACKLOG: _backlog,
     NO_COLLECTOR: _no_collector,
     DISK_LOW: _of_hosts(DISK_LOW),
+    LOG_KEPT: _of_hosts(LOG_KEPT),
     NO_BACKUP: _no_backup,
     LANDING_WAITS: _landing_waits,
     LANDING_FAILED: _landing_failed,

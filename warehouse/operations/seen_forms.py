@@ -10,17 +10,14 @@ from sqlalchemy import Connection, String, bindparam, text
 from warehouse.catalogue import SUMMARY
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily.reader import read
-from warehouse.domain.form_rules import LEFT_OUT, counted_as
+from warehouse.domain.form_rules import LEFT_OUT
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import visitor_kind
 from warehouse.editions.editions import next_version
 from warehouse.operations import form_rules
+from warehouse.operations.form_rules import BY_MEMBER
 from warehouse.settings import FORMS_PER_SHOP
-
-BY_MEMBER: Final = NEVER - 1
-"""`named_at` of a form that a member named: after every name that an event gave, and before those of forms
-that are imported or created here."""
 
 # Forms of the shop's own pages first, then the one that was seen last. Those that nobody saw of late come by
 # their creation, for which there is an index: a stranger may have named thousands.
@@ -109,6 +106,7 @@ class SeenForm:
     - `rule`: what a member made of it: the other form's id, "" where it is left out, None for nothing
     - `counts_for`: the id under which its events count in the end, "" for none
     - `is_renamed`: a member named it
+    - `split_from`: the form of whose events on `path` it is made, None where it is a form of its own
     """
 
     form_id: str
@@ -119,6 +117,7 @@ class SeenForm:
     rule: str | None
     counts_for: str
     is_renamed: bool
+    split_from: str | None
 
     @property
     def is_left_out(self) -> bool:
@@ -153,17 +152,19 @@ def names_of(connection: Connection, shop_key: int, form_ids: Collection[str]) -
 def _read(connection: Connection, ids: str, values: dict[str, Any]) -> list[SeenForm]:
     """The forms with the ids that a query gives."""
     rules = form_rules.read(connection, values["shop_key"])
+    parts = {own: place for place, own in rules.pages.items()}
     rows = connection.execute(text(_SEEN.format(ids)), values).all()
     return [
         SeenForm(
             row.form_id,
             row.name or row.told or row.form_id,
             row.named_at is not None,
-            row.path,
+            parts[row.form_id][1] if row.form_id in parts else row.path,
             int(row.seen_at or row.came_at),
-            rules.get(row.form_id),
-            counted_as(rules, row.form_id),
+            rules.forms.get(row.form_id),
+            rules.counted_as(row.form_id),
             row.named_at == BY_MEMBER,
+            parts[row.form_id][0] if row.form_id in parts else None,
         )
         for row in sorted(
             rows, key=lambda row: (-row.on_own_page, -(row.seen_at or row.came_at), row.form_id)
@@ -188,11 +189,11 @@ def forget_few(
     the figures, by the id of the form's text: a form that is not there may be new."""
     own = {"shop_key": shop_key}
     connection.execute(text(f"UPDATE shop SET {next_version(now)} WHERE shop_key = :shop_key"), own)
-    rules = form_rules.read(connection, shop_key)
+    ruled = form_rules.read(connection, shop_key).named
     few = [
         form_id
         for form_id in connection.execute(_ONLY_SEEN, own).scalars()
-        if visitors.get(text_id(form_id), fewer) < fewer and form_id not in rules
+        if visitors.get(text_id(form_id), fewer) < fewer and form_id not in ruled
     ]
     for begin in range(0, len(few), _AT_ONCE):
         values = own | {"form_ids": few[begin : begin + _AT_ONCE]}

@@ -45,6 +45,7 @@ from warehouse.tables.queue import (
     import_batch,
     reject,
     reject_retry,
+    zone_rules,
 )
 from warehouse.tables.raw import kept_facts, kept_key, raw_event, raw_order
 from warehouse.tables.shops import (

@@ -39,6 +39,8 @@ edition: Final = Table(
     serial_key("edition"),
     integer("shop_key"),
     text("timezone"),
+    # The version of the rules of time zones that made its days (`zone_rules`).
+    text("zone_version"),
     # As the shop's.
     text("form_rules"),
     integer("window_days"),
@@ -60,6 +62,11 @@ edition: Final = Table(
     # Two rollups at once must not rebuild the same shop twice.
     index("shop_key"),
     index("shop_key", unique=True, where="state = 'building'", name="uq_edition_building"),
+)
+
+# The rules of the time zones of editions in the format TZif, as base64.
+zone_rules: Final = Table(
+    "zone_rules", metadata, text_key("zone_version"), text_key("timezone"), text("content")
 )
 
 # How many rows of a table differ from what the raw rows give; `day` is NO_DAY for rows that belong to none. A

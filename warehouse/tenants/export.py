@@ -6,9 +6,10 @@ Keys, members, write keys, pulls, rejects and the audit trail stay here: they ar
 """
 
 import gzip
+import hashlib
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -21,12 +22,16 @@ from warehouse.backups.files import whole_or_nothing
 from warehouse.catalogue import SUMMARIES
 from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
-from warehouse.domain.form_rules import LEFT_OUT, counted_as, parse
+from warehouse.domain.form_rules import LEFT_OUT, FormRules, parse
+from warehouse.domain.text_rules import MAX_ID
 from warehouse.domain.time import iso_millis
+from warehouse.domain.vocabulary import ANSWER, COMPLETE, EVENT_TYPES, SUBSCRIBE
 from warehouse.tables import edition, form_sighting, kept_facts, shop
 from warehouse.tenants.daily_figures import write_figures
 from warehouse.tenants.deletion import UnknownShop
 from warehouse.tenants.raw_rows import Row, kinds_of_rows
+
+_SUBMITS: Final = (EVENT_TYPES[SUBSCRIBE], EVENT_TYPES[COMPLETE])
 
 # The level of gzip: a third of the default's time for a tenth more bytes.
 _LEVEL: Final = 2
@@ -44,7 +49,9 @@ To import it into another installation, in the folder of formrevenue there:
 
 {same} (ATTRIBUTION_WINDOW_DAYS was {window} here.)
 Events of a form that Set up merged into another one have the other's id here; those of a form that it
-leaves out are missing.
+leaves out are missing, and those of a page by which a form is split have an id of their own. Where the
+Discounts page says that a code is a form's, each submission of the form has an event more here (an answer
+without content) with the code.
 
 An e-mail address is not in the rows. `email_sha256` has the keyed hash that stands for it in this
 installation (`hmac:...`); it is no hash that ad platforms know. An installation with the same HASH_SECRET
@@ -130,7 +137,7 @@ def _raw(
     archive: zipfile.ZipFile,
     shop_key: int,
     shop_id: str,
-    rules: Mapping[str, str],
+    rules: FormRules,
 ) -> dict[str, int]:
     """Write the kinds that have rows; the number of each."""
     counts = {}
@@ -157,14 +164,33 @@ def _seen_forms(connection: Connection, archive: zipfile.ZipFile, shop_key: int)
             _write(member, rows)
 
 
-def _as_counted(kind: str, rows: Iterable[Row], rules: Mapping[str, str]) -> Iterator[Row]:
-    """Events under the ids of the forms that they count for, and no form that has a rule."""
+def _as_counted(kind: str, rows: Iterable[Row], rules: FormRules) -> Iterator[Row]:
+    """Events under the ids of the forms that they count for, and no form that has a rule. Beside an event by
+    which a form is submitted, one for each code that is its form's."""
+    codes = [(code, rules.counted_as(form_id)) for code, form_id in sorted(rules.codes.items())]
     for row in rows:
         form_id = row.get("form_id", "")
-        if form_id not in rules:
+        counted = rules.counted_as(form_id, row.get("page_path", ""))
+        if kind != "events":
+            if form_id not in rules.forms:
+                yield row
+        elif counted != LEFT_OUT:
+            row["form_id"] = counted
             yield row
-        elif kind == "events" and (other := counted_as(rules, form_id)) != LEFT_OUT:
-            yield row | {"form_id": other}
+            if row["type"] in _SUBMITS:
+                yield from (_issued(row, code) for code, owner in codes if owner == counted)
+
+
+def _issued(row: Row, code: str) -> Row:
+    """An event of the session and instant of another that says nothing but its code: an answer without
+    content. Where ids decide, its id is next to the other's."""
+    event_id = f"{row['event_id']} {code}"
+    if len(event_id) > MAX_ID:
+        digest = hashlib.sha256(event_id.encode()).hexdigest()
+        event_id = f"{event_id[: MAX_ID - len(digest)]}{digest}"
+    issued = {**row, "event_id": event_id, "discount_code": code, "discount_id": None}
+    nothing: Row = {"type": EVENT_TYPES[ANSWER], "field_id": "-", "field_type": "-", "value": []}
+    return {name: value for name, value in (issued | nothing).items() if value is not None}
 
 
 def _write(member: IO[bytes], rows: Iterable[Row]) -> int:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Select, Table, exists, or_, select, tuple_, u
 from warehouse.domain.email_hash import keyed_mark
 from warehouse.domain.time import NEVER, day_date, from_micros
 from warehouse.domain.vocabulary import ANSWER, DEVICES, EVENT_TYPES, STEP_COMPLETE, STEP_VIEW
-from warehouse.operations.seen_forms import BY_MEMBER
+from warehouse.operations.form_rules import BY_MEMBER
 from warehouse.tables import (
     ad_account,
     ad_spend,
@@ -134,7 +134,7 @@ def _ad_spend(stored: Row) -> Iterator[Row]:
 
 _EVENT_TEXTS: Final = (
     "event_id shop_id form_id form_session_id visitor_id step_id step_name field_id field_type "
-    "customer_id discount_id discount_code variant utm_source utm_medium utm_campaign "
+    "customer_id discount_id discount_code variant page_path utm_source utm_medium utm_campaign "
     "utm_term utm_content utm_id"
 )
 

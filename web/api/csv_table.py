@@ -1,4 +1,5 @@
-"""Answers as CSV tables (RFC 4180), in UTF-8 without a byte order mark, always with a header line.
+"""Answers as CSV tables (RFC 4180), in UTF-8, always with a header line. For a spreadsheet with a byte order
+mark, and an apostrophe in front of a text that it would take for a number or a date, such as a code.
 
 A table has a line for each row of the answer, with the same figures under the same names. A value inside a
 row has a dotted column name. Horizons are named by their days (`horizons.30.customers`), stages by their
@@ -12,7 +13,7 @@ that matches `FORMULA` and begins with one.
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from io import StringIO
 from typing import Any, Final
@@ -23,17 +24,49 @@ from web.api.rows import PlainColumn, Row
 
 FORMULA: Final = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 
+BYTE_ORDER_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
+"""Spreadsheets take a file without it for one in a code page of old."""
 
-def write_table(row: Row, lines: Iterable[Mapping[str, Any]]) -> bytes:
+_MONTH: Final = (
+    "(jan|january|januar|feb|february|februar|mar|march|mär|märz|apr|april|may|mai|jun|june|juni|jul|july|juli|"
+    "aug|august|sep|sept|september|oct|october|okt|oktober|nov|november|dec|december|dez|dezember)"
+)
+# What a spreadsheet reads as a number, an amount, a percentage, a date, a time or a truth: `00123`, `3E5`,
+# `1-2`, `MAR1`, `5 pm`.
+_NOT_A_TEXT: Final = re.compile(
+    r"'*[$€£¥]?[\d.,'’/:()\s-]*\d[\d.,'’/:()\s-]*(e[+-]?\d+)?([%$€£¥]|[ap]m?)?|"
+    rf"'*{_MONTH}[ .,/-]*\d{{1,4}}([ .,/-]+\d{{1,4}})?|'*\d{{1,4}}[ .,/-]*{_MONTH}([ .,/-]*\d{{1,4}})?|"
+    "'*(true|false|wahr|falsch)",
+    re.I,
+)
+_LONGEST_NUMBER: Final = 40
+
+
+def write_table(
+    row: Row, lines: Iterable[Mapping[str, Any]], *, of_spreadsheet: bool = False
+) -> bytes:
     """A table of rows of this kind. A cell is empty if the row lacks its column."""
     text = StringIO(newline="")
+    text.write(BYTE_ORDER_MARK if of_spreadsheet else "")
     writer = csv.writer(text, lineterminator="\r\n")
     columns = _columns(row)
+    # Days and instants are to be taken for what they are.
+    texts = {name for name in columns if of_spreadsheet and not _is_date(row, name)}
     writer.writerow(columns)
     for line in lines:
         cells = dict(_cells(row, line))
-        writer.writerow([_written(cells.get(column)) for column in columns])
+        writer.writerow(
+            [
+                _written(cells.get(name), guarded_text if name in texts else guarded)
+                for name in columns
+            ]
+        )
     return text.getvalue().encode()
+
+
+def _is_date(row: Row, name: str) -> bool:
+    column = row.columns.get(name)
+    return isinstance(column, PlainColumn) and column.schema.get("format") in ("date", "date-time")
 
 
 @cache
@@ -70,9 +103,15 @@ def guarded(text: str) -> str:
     return f"'{text}" if FORMULA.match(text) else text
 
 
-def _written(cell: Any) -> str | int:
+def guarded_text(text: str) -> str:
+    """A text that every spreadsheet takes for one."""
+    is_misread = len(text) <= _LONGEST_NUMBER and _NOT_A_TEXT.fullmatch(text.strip())
+    return f"'{text}" if is_misread else guarded(text)
+
+
+def _written(cell: Any, guard: Callable[[str], str]) -> str | int:
     if isinstance(cell, str):
-        return guarded(cell)
+        return guard(cell)
     if cell is None:
         return ""
     if type(cell) is int:

@@ -22,7 +22,7 @@ from web.api.meta import LIMITED_META, META
 from web.api.query import Query
 from web.api.rows import Answer, Row
 from web.http.api_key_auth import open_snapshot, require_scope
-from web.http.content_type import FORMAT, JSON, csv_response, requested_format
+from web.http.content_type import FORMAT, JSON, SPREADSHEET, csv_response, requested_format
 from web.http.current_request import CurrentRequest, Shop, current_request, request_id
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
 from web.http.errors import not_found
@@ -300,7 +300,8 @@ class Endpoint:
             name += f"_{day_date(query.window.first)}_{day_date(query.window.last)}"
         # A table has the rows of an object that has rows; another object is its only row.
         lines = values if isinstance(values, list) else values.get("rows", [values])
-        table = write_table(self.row(dimension), lines)
+        of_spreadsheet = query.format == SPREADSHEET
+        table = write_table(self.row(dimension), lines, of_spreadsheet=of_spreadsheet)
         return csv_response(table, headers, {**query.meta, **meta}, name)
 
 

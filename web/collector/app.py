@@ -177,11 +177,7 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
         )
     origin = request.headers.get("Origin")
     if origin and not key.allows(origin):
-        raise Refusal(
-            403,
-            "origin_not_allowed",
-            f"This write key is not for pages of {origin[:255]}; create one that names this origin.",
-        )
+        raise _refused_origin("This write key is", origin)
     # A library for servers names the visitor's user agent in the call, if it knows it.
     agent = request.headers.get("User-Agent", "") if origin else ""
     reduced = reduce_calls(posted, key, agent, now, on_own_page=key.names(origin or ""))
@@ -285,17 +281,30 @@ def _preflight(shared: Collector) -> Response:
     """The key comes with the request itself: here an origin counts that any key allows."""
     origin = request.headers.get("Origin", "")
     if not shared.keys.allows(origin):
-        return _refused(
-            Refusal(403, "origin_not_allowed", f"No write key is for pages of {origin[:255]!r}.")
-        )
+        return _refused(_refused_origin("No write key is", origin))
     headers = {
         "Access-Control-Allow-Methods": "POST",
-        "Access-Control-Allow-Headers": "Authorization, Content-Encoding, Content-Type, X-Retry-Count",
+        # Each library has headers of its own for what it sends, and sends again. None of them opens anything.
+        "Access-Control-Allow-Headers": request.headers.get(
+            "Access-Control-Request-Headers", "Authorization, Content-Encoding, Content-Type"
+        ),
         "Access-Control-Max-Age": _PREFLIGHT_SECONDS,
     }
     response = Response(status=204, headers=headers)
     del response.headers["Content-Type"]
     return response
+
+
+def _refused_origin(subject: str, origin: str) -> Refusal:
+    if origin == "null":
+        why = (
+            f"{subject} not for pages without an origin (`Origin: null`): a file that was opened from a "
+            "disk, or a sandboxed frame. Open the page at an address of http or https whose origin the key "
+            "names, or give the frame `allow-same-origin`"
+        )
+    else:
+        why = f"{subject} not for pages of {origin[:255]}; create one that names this origin"
+    return Refusal(403, "origin_not_allowed", f"{why}.")
 
 
 def _failed(error: Exception) -> Any:

@@ -176,13 +176,14 @@ def reduce_calls(
         row["shop_id"] = key.shop_id
         if on_own_page:
             row[ON_OWN_PAGE] = True
+        if path := _short(row.pop("page_path", None)):
+            row["page_path"] = path
         lines.append(_LINE.encode(row) + b"\n")
         forms.add(hash((key.shop_id, row.get("form_id"))))
         form_id = row.get("form_id")
         if isinstance(form_id, str) and len(form_id) <= _LONGEST and "\0" not in form_id:
             own_id = form_id_of(key.shop_id, SOURCE, form_id)
-            page = member(context, "page")
-            name, path = _short(row.get("form_name")), _short(page.get("path"))
+            name = _short(row.get("form_name"))
             sightings[own_id] = Sighting(name, _first_part(path), now, on_own_page)
     return ReducedCalls(b"".join(lines), forms, outcomes, sightings)
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from warehouse.domain.currencies import minor_units
 from warehouse.domain.rounding import ratio
+from warehouse.domain.zones import zone
 from web.dashboard.charts.bars import pairs
 from web.dashboard.comparable import EVENTS, ORDERS, SPEND
 from web.dashboard.compare import Amount, ComparedRow
@@ -273,4 +273,4 @@ def _charts(
 
 
 def _local(text: str | None, timezone: str) -> datetime | None:
-    return datetime.fromisoformat(text).astimezone(ZoneInfo(timezone)) if text else None
+    return datetime.fromisoformat(text).astimezone(zone(timezone)) if text else None

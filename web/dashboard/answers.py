@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from web.api.endpoint import Endpoint
 from web.api.query import Query
 from web.auth.permissions import require
-from web.http.content_type import CSV, JSON
+from web.http.content_type import JSON, SPREADSHEET
 from web.http.current_request import Shop
 from web.http.date_range import Window
 from web.http.errors import not_found
@@ -67,11 +67,12 @@ class Answers:
     def csv(
         self, path: str, window: Window, form_id: str, parameters: Mapping[str, str]
     ) -> Response:
-        """The answer as the API gives it with `format=csv`. Raises NotAllowed, the 404 and the 400s."""
+        """The answer as the API gives it with `format=csv`, for a spreadsheet. Raises NotAllowed, the 404 and
+        the 400s."""
         if path not in READABLE:
             raise not_found()
         endpoint = READABLE[path]
-        return endpoint.table(self._query(endpoint, window, form_id, parameters, CSV))
+        return endpoint.table(self._query(endpoint, window, form_id, parameters, SPREADSHEET))
 
     def _query(
         self,

@@ -5,14 +5,28 @@ Issued is on the submission clock, everything else on the order clock.
 
 from typing import Any, Final
 
+from sqlalchemy import bindparam, select
+
+from warehouse.domain.hash_ids import text_id
+from warehouse.operations import form_rules
+from warehouse.tables import fact_code_issued
 from web.api.forms_table import form_names
 from web.api.row_limit import OTHER
 from web.dashboard.compare import Amount, ComparedRow, Line, Rows
 from web.dashboard.page import Page, View
 from web.dashboard.statistics import FEW
 from web.dashboard.table import Card, Sum, card, columns_of, shown, table
+from web.db.dimensions import in_chunks
 from web.reports.discounts import ROW, discount_performance
 
+_ISSUED: Final = (
+    select(fact_code_issued.c.code)
+    .distinct()
+    .where(
+        fact_code_issued.c.edition == bindparam("edition"),
+        fact_code_issued.c.code.in_(bindparam("codes", expanding=True)),
+    )
+)
 # Codes of the warning; the table has all.
 _WARNED: Final = 5
 _NONE_ISSUED: Final = "no code was issued in these days"
@@ -83,6 +97,7 @@ def discounts(view: View) -> Page:
         others=others[:_WARNED],
         names=names,
         more_others=len(others[_WARNED:]),
+        **_of_forms(view, rows),
         few=FEW,
         codes=table(
             view,
@@ -103,6 +118,28 @@ def discounts(view: View) -> Page:
             sums=[_all_codes(rows, sums, redeemed)],
         ),
     )
+
+
+def _of_forms(view: View, rows: Rows) -> dict[str, Any]:
+    """The codes that are a form's by a rule, and those that orders of these days used and no form reports."""
+    connection, shop = view.answers.connection, view.shop
+    tied = form_rules.read(connection, shop.key).codes
+    names = form_names(connection, shop.key, sorted(set(tied.values())))
+    used = [
+        row["code"] for row in rows if row["code"] and row["orders"] and row["code"] not in tied
+    ]
+    ids = {text_id(code): code for code in used if code != OTHER}
+    found = (
+        connection.execute(_ISSUED, {"edition": shop.edition, "codes": chunk}).scalars()
+        for chunk in in_chunks(list(ids))
+    )
+    reported = {ids[number] for numbers in found for number in numbers}
+    unreported = [code for code in ids.values() if code not in reported]
+    return {
+        "tied": {code: names.get(form_id, form_id) for code, form_id in sorted(tied.items())},
+        "unreported": unreported[:_WARNED],
+        "more_unreported": len(unreported[_WARNED:]),
+    }
 
 
 def discount_names(view: View, rows: Rows) -> dict[str, str]:

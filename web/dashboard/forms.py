@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from flask import request
 
+from warehouse.domain.zones import zone
 from web.api.forms import list_forms
 from web.dashboard import statistics
 from web.dashboard.charts.bars import reaches
@@ -130,7 +130,7 @@ def forms(view: View) -> Page:
 def _listed(view: View, of_shop: ShopForms) -> list[ComparedRow]:
     """All forms of the shop, most views first, each with its status and the shop's day on which it last
     changed; and those that only events of these days know."""
-    zone = ZoneInfo(view.shop.timezone)
+    rules = zone(view.shop.timezone)
     known = {row["id"]: row for row in view.answers.whole_list(list_forms, view.selection.window)}
     names = {form_id: row["name"] for form_id, row in known.items()}
     listed = []
@@ -138,7 +138,7 @@ def _listed(view: View, of_shop: ShopForms) -> list[ComparedRow]:
         status, updated = "", None
         if form := known.get(row["formId"]):
             status = form["status"]
-            updated = datetime.fromisoformat(form["updatedAt"]).astimezone(zone).date()
+            updated = datetime.fromisoformat(form["updatedAt"]).astimezone(rules).date()
         listed.append(row.plus(status=status, updated=updated))
     return sorted(listed, key=lambda row: -row.now.get("views", 0))
 

@@ -13,13 +13,13 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from flask import render_template, request, url_for
 from sqlalchemy import Connection
 
 from warehouse import settings
-from warehouse.domain.time import from_micros, local_day
+from warehouse.domain.time import local_day, local_time
+from warehouse.domain.zones import zone
 from warehouse.operations import conditions, shop_state
 from warehouse.operations.shop_inputs import RowsToCome, rows_to_come
 from warehouse.operations.shop_state import ShopState, needs, read_state
@@ -155,9 +155,7 @@ class View:
     def data_through(self) -> datetime | None:
         """In the shop's time."""
         text = self.answers.data_through(self.selection.window)
-        return (
-            datetime.fromisoformat(text).astimezone(ZoneInfo(self.shop.timezone)) if text else None
-        )
+        return datetime.fromisoformat(text).astimezone(zone(self.shop.timezone)) if text else None
 
     @cached_property
     def state(self) -> ShopState:
@@ -177,7 +175,7 @@ class View:
 
     def local(self, instant: int) -> datetime:
         """An instant in the shop's time."""
-        return from_micros(instant).astimezone(ZoneInfo(self.shop.timezone))
+        return local_time(instant, self.shop.timezone)
 
     @property
     def attention(self) -> list[tuple[str, str]]:

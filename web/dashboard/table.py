@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from warehouse.domain.currencies import minor_units
 from warehouse.domain.figures import FIGURES, MONEY, Figure
-from web.api.csv_table import guarded
+from web.api.csv_table import guarded_text
 from web.api.rows import Row
 from web.dashboard import formatting
 from web.dashboard.comparable import NOT_COMPARED, Pair
@@ -285,7 +285,7 @@ class Column:
     def plain(self, row: ComparedRow, currency: str) -> str:
         """The cell as a spreadsheet has it; "" where there is no value."""
         if self.is_text:
-            return guarded(self.text_of(row) or self.absent)
+            return guarded_text(self.text_of(row) or self.absent)
         value = None if self._is_nothing(row) else self.of_row(row).now
         return formatting.plain(value, self.unit, self._currency_of(row, currency))
 
@@ -402,7 +402,7 @@ class Table:
             columns.append(Column(own, "Currency", "text"))
         return [
             # Some are names of forms and questions, which strangers send.
-            [guarded(column.label) for column in columns],
+            [guarded_text(column.label) for column in columns],
             *([column.plain(row, self.currency) for column in columns] for row in self.rows),
         ]
 

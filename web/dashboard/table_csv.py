@@ -4,17 +4,15 @@ language writes them. A language with a decimal comma separates cells by `;`, as
 import csv
 from collections.abc import Iterator
 from io import StringIO
-from typing import Any, Final
+from typing import Any
 
 from flask import Response
 
+from web.api.csv_table import BYTE_ORDER_MARK
 from web.dashboard import formatting
 from web.dashboard.page import Page
 from web.dashboard.table import Table
 from web.http.errors import not_found
-
-# Spreadsheets take a file without it for one in a code page of old.
-_BYTE_ORDER_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
 def csv_of(page: Page, name: str) -> Response:
@@ -23,7 +21,7 @@ def csv_of(page: Page, name: str) -> Response:
     if name not in tables:
         raise not_found()
     text = StringIO(newline="")
-    text.write(_BYTE_ORDER_MARK)
+    text.write(BYTE_ORDER_MARK)
     delimiter = ";" if formatting.decimal_mark() == "," else ","
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
     writer.writerows(tables[name].plain)

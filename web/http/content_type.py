@@ -20,6 +20,8 @@ from web.http.parameters import Parameter, one_text
 
 JSON: Final = "json"
 CSV: Final = "csv"
+SPREADSHEET: Final = "spreadsheet"
+"""CSV for a person, which pages link: `web/api/csv_table.py`. No request asks for it."""
 _JSON: Final = "application/json"
 CSV_TYPE: Final = "text/csv"
 # A client may name the charset; what it names with a parameter matches nothing without.

@@ -13,6 +13,7 @@ from web.pages import (
     account,
     activity,
     connections,
+    form_codes,
     page_request,
     rendering,
     seen_forms,
@@ -40,5 +41,5 @@ def register(app: Flask) -> None:
     page_request.csrf.init_app(app)
     rendering.register(app)
     app.jinja_env.globals["may_open"] = page_request.may_open
-    for module in (sign_in_pages, connections, setup, seen_forms, activity, account):
+    for module in (sign_in_pages, connections, setup, seen_forms, form_codes, activity, account):
         app.register_blueprint(module.blueprint)

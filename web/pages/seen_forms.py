@@ -1,6 +1,6 @@
 """`/setup/forms`, the forms that were seen on a shop's pages: the list that the page of Set up has and its
 script asks for again, and what a member makes of one of them: another name, left out, merged into another
-form, and all of that undone."""
+form, split by a page, and all of that undone."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
@@ -72,6 +72,13 @@ class FewForm(FlaskForm):
     visitors = IntegerField(
         "Fewer visitors than", validators=[InputRequired(), NumberRange(2, _MOST_FEW)]
     )
+
+
+class SplitForm(FlaskForm):
+    page_path = RuleField(
+        "Page", text_rules.identifier, validators=[InputRequired("Write a path.")]
+    )
+    name = RuleField("Name", text_rules.name, validators=[InputRequired("Write a name.")])
 
 
 @blueprint.get("")
@@ -218,6 +225,50 @@ def merge(form_id: str) -> Any:
         flash(str(error), "problem")
         return _to_list()
     flash("The two are counted as one form.")
+    return _to_list()
+
+
+@blueprint.route("/<form_id>/split", methods=FORM)
+@_edits
+def split(form_id: str) -> Any:
+    own = _own(form_id)
+    form = read_form(
+        SplitForm, page_path=own.path, name=f"{own.name}, {own.path}" if own.path else ""
+    )
+    member = member_request()
+    values = {
+        "seen": own,
+        "recomputing": recomputing.read(member.connection, member.member.shop_key),
+        "refresh_minutes": REFRESH_MINUTES.get(),
+    }
+    if not form.validate_on_submit():
+        return form_page("form_split.html", form, **values)
+    path, name = str(form.page_path.data), str(form.name.data)
+    try:
+        with change() as page:
+            part = form_rules.split(
+                page.connection, page.member.shop_key, form_id, path, name, page.now
+            )
+            page.record("form_split", f"{form_id} by {path}: {part}")
+    except form_rules.CannotRule as error:
+        form.page_path.errors = [str(error)]
+        return form_page("form_split.html", form, **values)
+    flash(f"{own.name} is split: what happens on {path} is counted as {name}.")
+    return _to_list()
+
+
+@blueprint.post("/<form_id>/undo-split")
+@_edits
+def undo_split(form_id: str) -> Any:
+    _own(form_id)
+    try:
+        with change() as page:
+            if form_rules.undo_split(page.connection, page.member.shop_key, form_id, page.now):
+                page.record("form_split_undone", form_id)
+    except form_rules.CannotRule as error:
+        flash(str(error), "problem")
+        return _to_list()
+    flash("The two are counted as one form again.")
     return _to_list()
 
 

@@ -15,11 +15,17 @@ from sqlalchemy import Row
 
 from warehouse.domain.currencies import DECIMALS
 from warehouse.domain.example_rows import EXAMPLE_ROWS
-from warehouse.domain.text_rules import ZONES
+from warehouse.domain.zones import ZONES
 from warehouse.operations import recomputing, shop_arrivals, shop_pulls, shop_registry, uncollected
 from warehouse.operations.shop_registry import ShopSettings
 from warehouse.operations.shop_state import read_state
-from warehouse.settings import CREDENTIALS_KEY, REFRESH_MINUTES, collect_url
+from warehouse.settings import (
+    CREDENTIALS_KEY,
+    REFRESH_MINUTES,
+    collect_url,
+    collects_for_visitors,
+    collects_here_alone,
+)
 from web.auth import operators, sessions, write_keys
 from web.auth.permissions import ADD_SHOPS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
@@ -77,6 +83,8 @@ def show() -> Response:
         shop=_settings(page),
         key=_snippet_key(page),
         collect_url=collect_url(),
+        collects_for_visitors=collects_for_visitors(),
+        collects_here_alone=collects_here_alone(),
         pulls=shop_pulls.list_of_shop(connection, shop_key),
         can_keep_credentials=bool(CREDENTIALS_KEY.get()),
         kinds=KINDS,

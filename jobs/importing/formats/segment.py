@@ -39,6 +39,7 @@ class Segment(Format):
         *(SourceField(f"properties.{name}", field) for name, field in PROPERTIES.items()),
         SourceField("context.traits.email", "email"),
         *(SourceField(f"context.campaign.{name}", field) for name, field in CAMPAIGN.items()),
+        SourceField("context.page.path", "page_path"),
         SourceField("context.device.type", "device_type"),
         SourceField("context.device.model", "device_type"),
         SourceField("context.userAgent", "device_type"),

@@ -29,6 +29,7 @@ from jobs.importing.values.fields import (
     ID,
     INSTANT,
     NAME,
+    PAGE_PATH,
     SENT_ID,
     SHORT_TEXT,
     WHOLE,
@@ -105,6 +106,7 @@ class EventsKind(Kind):
         Field("discount_id", ID, "the discount that the session was issued"),
         Field("discount_code", CODE, "the code that the session was issued"),
         Field("variant", SHORT_TEXT, "the arm of an experiment; kept, and in no figure"),
+        Field("page_path", PAGE_PATH, "the page's; Set up can split a form by it"),
         *UTM_FIELD_LIST,
     )
 

@@ -59,7 +59,7 @@ def decide(connection: ArrowConnection, shop_key: int, places: int) -> Moves:
     quiet_since = local_day(connection.now_micros(), shop["timezone"]) - QUIET_DAYS
     submitted = connection.table(_SUBMITTED, shop["edition"]).to_pylist()
     is_busy = {row["form"] for row in submitted if row["day"] > quiet_since}
-    rules = parse(shop["form_rules"])
+    ruled = parse(shop["form_rules"]).named
     taken = {row["own"]: row["taken"] for row in connection.table(_TAKEN, shop_key).to_pylist()}
     candidates: dict[int, list[_Ranked]] = {0: [], 1: []}
     weak: dict[int, list[_Ranked]] = {0: [], 1: []}
@@ -72,7 +72,7 @@ def decide(connection: ArrowConnection, shop_key: int, places: int) -> Moves:
             row["is_only_seen"]
             and form in visitors
             and (ranked.visitors <= 1 or form not in is_busy)
-            and form_id not in rules
+            and form_id not in ruled
         ):
             weak[row["own"]].append(ranked)
     come, go = list[str](), list[str]()

@@ -236,6 +236,9 @@ SHORT_TEXT: Final = FieldType(
     read_clean=partial(_clean_texts, max_length=texts.MAX_SHORT_TEXT),
     may_be_address=True,
 )
+PAGE_PATH: Final = FieldType(
+    "text, cut at 255 characters, without what follows a `?`", texts.page_path
+)
 UUID: Final = FieldType("UUID", texts.uuid)
 EMAIL: Final = FieldType("e-mail address; only its hash is kept", texts.email)
 EMAIL_SHA256: Final = FieldType("64 hexadecimal digits", texts.email_sha256)

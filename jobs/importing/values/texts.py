@@ -11,6 +11,7 @@ import msgspec
 from jobs.importing.values.errors import InvalidValue, LostDigits, quoted
 from jobs.importing.values.numbers import LIMIT, is_number, number_text
 from warehouse.domain import text_rules
+from warehouse.domain.addresses import masked
 from warehouse.domain.email_hash import hashed_email, is_sha256, keyed_of, names_address
 from warehouse.domain.form_ids import is_uuid
 from warehouse.domain.json_values import texts_in
@@ -90,6 +91,12 @@ def name(value: Any) -> str:
 def short_text(value: Any) -> str:
     """A text, cut at 255 characters."""
     return text(value)[:MAX_SHORT_TEXT]
+
+
+def page_path(value: Any) -> str:
+    """The path of a page, cut at 255 characters: without a query, and without e-mail addresses."""
+    path = text(value).partition("?")[0].partition("#")[0]
+    return masked(path, lambda _address: "***")[:MAX_SHORT_TEXT]
 
 
 def uuid(value: Any) -> str:

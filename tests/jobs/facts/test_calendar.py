@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.facts.calendar import local_days
+from warehouse.domain import zones
 from warehouse.domain.time import (
     EARLIEST,
     LATEST,
@@ -32,6 +33,13 @@ from warehouse.domain.time import (
         ("America/Santiago", "2026-09-06"),
         ("Africa/Cairo", "2026-04-24"),
         ("America/Havana", "2026-11-01"),
+        ("America/Havana", "2026-03-08"),
+        ("Africa/Cairo", "2026-10-29"),
+        ("Asia/Beirut", "2026-03-29"),
+        ("Asia/Beirut", "2026-10-24"),
+        ("Atlantic/Azores", "2026-03-29"),
+        ("America/Nuuk", "2026-03-28"),
+        ("America/Nuuk", "2026-10-24"),
         ("UTC", "2026-03-29"),
     ],
 )
@@ -39,7 +47,13 @@ def test_a_day_of_any_length_has_its_first_and_its_last_instant(zone: str, day: 
     number = day_number(date.fromisoformat(day))
     first, following = day_start(number, zone), day_start(number + 1, zone)
     around = np.array([first - 1, first, following - 1, following, NEVER], dtype=np.int64)
-    assert local_days(around, zone).tolist() == [number - 1, number, number, number + 1, NO_DAY]
+    assert local_days(around, zones.zone(zone)).tolist() == [
+        number - 1,
+        number,
+        number,
+        number + 1,
+        NO_DAY,
+    ]
 
 
 @settings(deadline=None)
@@ -48,7 +62,16 @@ def test_a_day_of_any_length_has_its_first_and_its_last_instant(zone: str, day: 
     st.sampled_from(["UTC", "Europe/Berlin", "America/Santiago", "Asia/Kathmandu", "Pacific/Apia"]),
 )
 def test_many_instants_lie_in_the_days_of_the_calendar(instants: list[int], zone: str) -> None:
-    days = local_days(np.array(instants, dtype=np.int64), zone).tolist()
+    days = local_days(np.array(instants, dtype=np.int64), zones.zone(zone)).tolist()
     assert [day_date(day) for day in days] == [
         from_micros(one).astimezone(ZoneInfo(zone)).date() for one in instants
     ]
+
+
+def test_a_day_that_a_zone_left_out_has_no_instant() -> None:
+    """30 December 2011 on Samoa, which moved to the other side of the date line."""
+    day = day_number(date(2011, 12, 30))
+    apia = zones.zone("Pacific/Apia")
+    assert day_start(day, apia) == day_start(day + 1, apia)
+    midnight = day_start(day, apia)
+    assert local_days(np.array([midnight - 1, midnight]), apia).tolist() == [day - 1, day + 1]

@@ -24,6 +24,7 @@ FULL = event(
     discount_id="d1",
     discount_code="Été-5",
     variant="B" * 256,
+    page_path="/account/ann@mail.example/" + "p" * 256 + "?token=1",
     utm_source="u" * 256,
     utm_id="7",
 )
@@ -46,6 +47,7 @@ STORED = {
     "discount_id": "d1",
     "discount_code": "ÉTÉ-5",
     "variant": "B" * 255,
+    "page_path": ("/account/***/" + "p" * 256)[:255],
     "utm_source": "u" * 255,
     "utm_medium": "",
     "utm_campaign": "",

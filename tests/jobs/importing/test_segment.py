@@ -23,6 +23,9 @@ VIEW, START, STEP_VIEW, STEP_COMPLETE, ANSWER, SUBSCRIBE, COMPLETE = range(1, 8)
 DESKTOP, MOBILE, TABLET = 1, 2, 3
 
 
+PAGE = {"page_path": "/collections/skin"}
+
+
 def stored(number: int, kind: int, session: str, visitor: str, **more: Any) -> dict[str, Any]:
     """A row of raw_event from the call of this number, without what is empty."""
     return {
@@ -46,12 +49,12 @@ def ada(number: int, kind: int, **more: Any) -> dict[str, Any]:
         "utm_id": "120210",
     }
     visitor = "0f9a7c1e-4b62-4c1f-9a37-6d3f5f1f2a10"
-    return stored(number, kind, "fs_1", visitor, device=DESKTOP, **campaign, **more)
+    return stored(number, kind, "fs_1", visitor, device=DESKTOP, **campaign, **PAGE, **more)
 
 
 def bea(number: int, kind: int, **more: Any) -> dict[str, Any]:
     visitor = "b4c9d2aa-77e0-4d4e-8f55-0b8f6a1f9c33"
-    return stored(number, kind, "fs_2", visitor, **{"device": MOBILE, **more})
+    return stored(number, kind, "fs_2", visitor, **{"device": MOBILE, **PAGE, **more})
 
 
 CALLS = [

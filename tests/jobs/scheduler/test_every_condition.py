@@ -18,6 +18,7 @@ PROVOKED = {
     "backlog": (others, "test_rows_that_wait_for_more_than_three_refreshes"),
     "no-collector": (others, "test_a_collector_that_is_seen_no_more"),
     "disk-low": (landing, "test_what_lies_in_the_folder_is_told_at_every_door"),
+    "log-kept": (landing, "test_a_reader_that_keeps_the_log_of_the_warehouse_from_its_file"),
     "no-backup": (backups, "test_no_backup_for_two_days"),
     "landing-waits": (landing, "test_landed_files_that_another_host_sees"),
     "landing-failed": (landing, "test_landed_files_that_cannot_be_moved"),

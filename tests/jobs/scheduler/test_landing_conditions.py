@@ -2,8 +2,10 @@
 
 import os
 import subprocess
+import sys
 
 import pytest
+from sqlalchemy import make_url
 
 from jobs.landing.held_file import report_name
 from jobs.run.clock import now_micros
@@ -127,4 +129,37 @@ def test_what_lies_in_the_folder_is_told_at_every_door(commands: Commands) -> No
     assert f"the disk of {commands.landing} has " in full["message"]
     bad.unlink()
     (commands.landing / "orders/link").unlink()
+    assert commands.status()["conditions"] == []
+
+
+_READER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("BEGIN")
+connection.execute("SELECT COUNT(*) FROM shop").fetchall()
+print("reads", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_reader_that_keeps_the_log_of_the_warehouse_from_its_file(
+    sqlite_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a notebook that was left open: all that is written stays in the log, which grows."""
+    commands = sqlite_commands
+    monkeypatch.setattr("jobs.scheduler.host_findings.MOST_LOG_BYTES", 300_000)
+    commands.take("shops", [SHOP])
+    file = make_url(commands.url).database
+    rows = [order(order_id=f"o{number}", customer_id="c" * 200) for number in range(1_000)]
+    words = [sys.executable, "-c", _READER, str(file)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        assert reader.stdout
+        reader.stdout.readline()
+        commands.take("orders", rows)
+        seen_by_scheduler(commands)
+        assert needs(commands) == {"log-kept": [""]}
+        (kept,) = commands.status(1)["conditions"]
+        assert kept["message"].startswith(f"{file}-wal has ")
+        assert f" MB that a reader keeps from being taken into {file}: " in kept["message"]
+    # The reader has ended, and the next look takes the log into the file.
     assert commands.status()["conditions"] == []

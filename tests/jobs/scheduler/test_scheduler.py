@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import time
 from datetime import UTC, datetime
 
 import psutil
@@ -50,6 +51,30 @@ def test_a_missed_nightly_runs_when_a_scheduler_starts(commands: Commands) -> No
     scheduler.terminate()
     scheduler.finish()
     assert commands.rows("SELECT COUNT(*) FROM job_run WHERE job = 'verify'") == [0]
+
+
+@pytest.mark.deep
+def test_after_its_host_was_suspended_what_was_due_runs_once(commands: Commands) -> None:
+    """For longer than a refresh is apart, as a laptop that was closed."""
+    commands.settings |= {"LANDING_POLL_SECONDS": "1", "REFRESH_MINUTES": "1"}
+    commands.take("shops", [SHOP])
+    scheduler = commands.start("scheduler")
+    count = "SELECT COUNT(*) FROM job_run WHERE job = 'refresh' AND ended_at > 0"
+    commands.wait_until(count)
+    scheduler.send(signal.SIGSTOP)
+    (before,) = commands.rows(count)
+    commands.land("orders", "o.ndjson", as_ndjson([order()]))
+    time.sleep(150)
+    assert commands.rows("SELECT COUNT(*) FROM raw_order") == [0]
+    scheduler.send(signal.SIGCONT)
+    resumed = time.monotonic()
+    commands.wait_until("SELECT COUNT(*) FROM daily_attribution")
+    (after,) = commands.rows(count)
+    # One for those that were missed, and one for each minute since.
+    assert after - before <= 2 + (time.monotonic() - resumed) // 60
+    scheduler.terminate()
+    scheduler.finish()
+    assert commands.status()["conditions"] == []
 
 
 def test_the_current_job_stops_with_the_scheduler(commands: Commands) -> None:

@@ -28,6 +28,9 @@ def discounts_by_code(
         for code, discount_id in order.discount_ids:
             ids[code].add(discount_id)
     submissions = list(submissions)
+    for session in submissions:
+        for code in session.codes:
+            ids.setdefault(code, set())
     found = {}
     for code, named in ids.items():
         issued_to = [session for session in submissions if code in session.codes]

@@ -1,7 +1,7 @@
 """The data behind the answers of one shop, each derived thing once."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -50,13 +50,27 @@ class State:
         self.form_names: dict[str, str] = {row["form_id"].lower(): row["name"] for row in versions}
         self.events = events_of(mine.get("events", []), shop_id)
         self.orders = orders_of(mine.get("orders", []), shop_id)
+        self.codes_of_forms = [
+            (row["form_id"].lower(), row["code"].upper()) for row in mine.get("codes", [])
+        ]
         self.spend: list[Spend] = spend_of(mine.get("ad-spend", []))
         self.accounts = last_import_wins(mine.get("ad-accounts", []), "provider", "account_id")
         self.rates = last_import_wins(records.get("exchange-rates", []), "date", "base", "quote")
 
     @cached_property
     def sessions(self) -> list[Session]:
-        return sessions_of(self.events)
+        """Section 3: "a member ties a code to a form: every submission of the form counts as having been
+        issued it"."""
+        return [
+            replace(session, codes=session.codes | self._tied_to(session))
+            for session in sessions_of(self.events)
+        ]
+
+    def _tied_to(self, session: Session) -> set[str]:
+        is_its = session.submitted_at is not None
+        return {
+            code for form_id, code in self.codes_of_forms if is_its and form_id == session.form_id
+        }
 
     @cached_property
     def submissions(self) -> list[Session]:

@@ -27,6 +27,7 @@ SHARED = {
         "secret",
         "rate_bucket",
         "scheduler",
+        "zone_rules",
     ),
     *("member", "form_creation"),
 }

@@ -223,14 +223,32 @@ def test_forms_are_counted_elsewhere_as_here(
     with engine.begin() as connection:
         of_shop = text("SELECT shop_key FROM shop WHERE shop_id = :shop_id")
         shop_key = connection.execute(of_shop, {"shop_id": shop_id}).scalar_one()
+        form_rules.tie_code(connection, shop_key, "nobody's", merged)
         form_rules.merge(connection, shop_key, merged, kept)
         form_rules.leave_out(connection, shop_key, left_out)
+        connection.execute(
+            text(
+                "UPDATE raw_event SET page_path = '/a b' "
+                "WHERE shop_key = :shop_key AND form_id = :form_id AND occurred_at % 3 = 0"
+            ),
+            {"shop_key": shop_key, "form_id": kept},
+        )
+        part = form_rules.split(connection, shop_key, kept, "/a b", "A part", 1_790_000_000_000_000)
+        codes = sorted(
+            entry["code"]
+            for row in tenants.world.records["orders"]
+            if row["shop_id"] == shop_id
+            for entry in row.get("discount_codes") or []
+        )
+        form_rules.tie_code(connection, shop_key, codes[0], kept)
+        form_rules.tie_code(connection, shop_key, codes[-1] + "x" * 200, part)
     engine.dispose()
     tenants.product.rollup()
     tenants.shops("export", shop_id, str(tmp_path / "shop.zip"))
     import_archive(elsewhere, tmp_path / "shop.zip", tmp_path / "shop")
     questions = [one for one in questions_about(tenants.world) if one[0] == shop_id]
     assert len(questions) > 100
+    questions.append((shop_id, f"/v1/forms/{part}/funnel", {}))
     for _, path, query in questions:
         here = tenants.product.get(path, query, shop_id)
         there = elsewhere.get(path, query, shop_id)

@@ -15,6 +15,9 @@ from tests.support.product import Product
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
 from tests.support.worlds import world
+from web.api.csv_table import guarded_text, write_table
+from web.api.rows import DATE, Row
+from web.api.rows import text as words
 
 FORM = "11111111-1111-4111-8111-111111111111"
 RANGE = "2026-03-01..2026-03-02"
@@ -211,6 +214,54 @@ ACCEPTED = {
     "image/png": "application/json",
     ";;;,=q": "application/json",
 }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "00123",
+            "3E5",
+            "1e-3",
+            "1-2",
+            "24/7",
+            "MAR1",
+            "1 Dec",
+            "10 Dec 2026",
+            "10%",
+            "€5",
+            "5 pm",
+        ),
+        *(
+            "12345678901234567890",
+            "1.234,5",
+            "(12)",
+            "true",
+            "2026-11-20",
+            " 007 ",
+            "'00123",
+            "10:30",
+        ),
+    ],
+)
+def test_a_spreadsheet_gets_a_code_as_a_text(text: str) -> None:
+    """It would show another code, or a day."""
+    row = Row("Code", "A code.", words("code", "Code", ""), DATE)
+    line = {"code": text, "date": "2026-11-20"}
+    written = write_table(row, [line], of_spreadsheet=True).decode()
+    (_, cells) = csv.reader(StringIO(written.removeprefix("\ufeff"), newline=""))
+    assert cells == [f"'{text}", "2026-11-20"]
+    # Programs get it as it is.
+    assert write_table(row, [line]).decode() == f"code,date\r\n{quoted(text)},2026-11-20\r\n"
+
+
+def quoted(text: str) -> str:
+    return f'"{text}"' if "," in text else text
+
+
+@pytest.mark.parametrize("text", ["WELCOME", "SAVE10", "MARIA10", "10% off", "12e", "", "Other"])
+def test_other_texts_are_as_they_were(text: str) -> None:
+    assert guarded_text(text) == text
 
 
 def test_accept(client: FlaskClient, headers: dict[str, str]) -> None:

@@ -245,6 +245,12 @@ def test_origins(
     assert sent(write_key, "https://other.example") == (403, "https://other.example")
     assert sent(write_key, "https://evil.example") == (403, None)
     assert sent(write_key, "null") == (403, None)
+    of_no_origin = post(collector, "/v1/t", {**VIEW, "writeKey": write_key}, Origin="null")
+    assert of_no_origin.get_json()["error"]["message"] == (
+        "This write key is not for pages without an origin (`Origin: null`): a file that was opened from "
+        "a disk, or a sandboxed frame. Open the page at an address of http or https whose origin the key "
+        "names, or give the frame `allow-same-origin`."
+    )
     assert sent(write_key, ORIGIN + ".evil.example") == (403, None)
     assert sent(of_servers) == (200, None)
     assert sent(of_servers, ORIGIN) == (403, ORIGIN)
@@ -262,17 +268,28 @@ def test_origins(
 
 
 def test_a_browser_asks_before_it_sends(collector: FlaskClient) -> None:
-    def asked(origin: str) -> TestResponse:
+    def asked(origin: str, for_headers: str = "") -> TestResponse:
         headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        if for_headers:
+            headers["Access-Control-Request-Headers"] = for_headers
         return collector.options("/v1/batch", headers=headers)
 
     answer = asked(ORIGIN)
     assert (answer.status_code, answer.data) == (204, b"")
     assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
     assert answer.headers["Access-Control-Allow-Methods"] == "POST"
-    # Segment's library sends the last one with what it sends again.
     allowed = answer.headers["Access-Control-Allow-Headers"].split(", ")
-    assert {"Authorization", "Content-Type", "X-Retry-Count"} <= set(allowed)
+    assert {"Authorization", "Content-Type"} <= set(allowed)
+    # Of Segment's library, of RudderStack's, and of one that traces requests.
+    for own in (
+        "authorization,content-type,x-retry-count",
+        "anonymousid,authorization,content-type",
+        "anonymousid,authorization,content-type,rsa-recovered,rsa-retry-attempt,rsa-retry-reason,sentat",
+        "content-type,traceparent",
+    ):
+        answer = asked(ORIGIN, own)
+        assert answer.headers["Access-Control-Allow-Headers"] == own
+        assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
     assert "Access-Control-Allow-Credentials" not in answer.headers
     refused = asked("https://evil.example")
     assert refusal(refused) == (403, "origin_not_allowed")

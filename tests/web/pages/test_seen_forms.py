@@ -11,7 +11,7 @@ from tests.support.import_files import FORM, event, form
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.web.pages.conftest import Jobs
-from warehouse.domain.form_ids import form_id_of
+from warehouse.domain.form_ids import form_id_of, part_id
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.operations import form_sightings
 from warehouse.operations.form_sightings import Sighting
@@ -55,7 +55,7 @@ def test_a_form_is_listed_before_its_first_import(
     see(engine, shop, form_id, Sighting("News", "/pages/about", clock.now - 3 * MICROS_PER_SECOND))
     assert state_of(browser, form_id) == (
         "News Page /pages/about Last seen seen 3 s ago , 31 Mar 2026, 11:59 UTC "
-        "Events a day none in the figures yet Leave out News"
+        "Events a day none in the figures yet Split News Leave out News"
     )
     # An older sighting, of another process, tells nothing new.
     see(engine, shop, form_id, Sighting("", "", clock.now - 9 * MICROS_PER_SECOND))
@@ -135,6 +135,70 @@ def test_forms_with_few_visitors_are_forgotten(
     jobs.load("events", call(201, "junk7", "again") | {"shop_id": shop.shop_id})
     jobs.rollup()
     assert "2 in 28 days" in state_of(browser, ids["junk7"])
+
+
+def test_two_forms_under_one_id_are_split_by_their_pages_and_made_one_again(
+    browser: Browser,
+    client: FlaskClient,
+    ask: Any,
+    shop: ShopBuilder,
+    jobs: Jobs,
+    engine: Engine,
+    clock: Clock,
+) -> None:
+    pages = ("/", "/pages/contact", "/pages/contact")
+    rows = [
+        call(number, "contact_form", f"s{number}") | {"shop_id": shop.shop_id, "page_path": path}
+        for number, path in enumerate(pages)
+    ]
+    jobs.load("events", *rows)
+    jobs.rollup()
+    both = form_id_of(shop.shop_id, "segment", "contact_form")
+    part = part_id(both, "/pages/contact")
+
+    def views() -> dict[str, int]:
+        return {r["formId"]: r["views"] for r in ask("/v1/forms/funnel", range="2026-03-31")}
+
+    def known() -> int:
+        key = {"Authorization": f"Bearer {shop.mint()}"}
+        return client.get(f"/v1/forms/{part}", headers=key).status_code
+
+    assert views() == {both: 3}
+    see(engine, shop, both, Sighting("Contact_Form", "/pages/contact", clock.now))
+    page = browser.signed_in().get(f"/setup/forms/{both}/split").get_data(as_text=True)
+    assert 'value="/pages/contact"' in page
+    assert "All figures of the shop are recomputed: 3 rows" in page
+    address = f"/setup/forms/{both}/split"
+    refused = browser.post(address, page_path="pages/contact", name="Contact").get_data(
+        as_text=True
+    )
+    assert "Write the path of the page as its address has it" in refused
+    assert browser.post(address, page_path="/pages/contact", name="Contact").status_code == 302
+    assert "The figures are being recomputed." in browser.get(SETUP).get_data(as_text=True)
+    assert views() == {both: 3}
+    jobs.rollup()
+    assert views() == {both: 1, part: 2}
+    assert known() == 200
+    told = state_of(browser, part)
+    assert told.startswith("Contact split from Contact_Form Page /pages/contact")
+    assert "2 in 28 days" in told
+    assert "Undo the split" in told
+    # A late event of the page, and one of another.
+    late = [rows[0] | {"event_id": "e8", "form_session_id": "s8"}, rows[1] | {"event_id": "e9"}]
+    jobs.load("events", *late)
+    jobs.rollup()
+    assert views() == {both: 2, part: 2}
+    again = browser.post(address, page_path="/pages/contact", name="Contact").get_data(as_text=True)
+    assert "is split by /pages/contact already. Undo that first." in again
+    browser.post(f"/setup/forms/{both}/merge", into=part)
+    browser.post(f"/setup/forms/{part}/undo-split", SETUP)
+    assert "Another rule names this form" in browser.get(SETUP).get_data(as_text=True)
+    browser.post(f"/setup/forms/{both}/count-again", SETUP)
+    browser.post(f"/setup/forms/{part}/undo-split", SETUP)
+    jobs.rollup()
+    assert views() == {both: 4}
+    assert known() == 404
+    assert state_of(browser, part) == ""
 
 
 def test_two_ids_of_a_form_are_merged_and_told_apart_again(
@@ -244,13 +308,13 @@ def test_only_who_edits_forms_may(
     add_member(engine, shop, "links@example.com", ["connections:manage"])
     browser.sign_in("links@example.com")
     assert "Leave out" not in browser.get(SETUP).get_data(as_text=True)
-    for path in ("leave-out", "count-again", "merge", "name"):
+    for path in ("leave-out", "count-again", "merge", "name", "split", "undo-split"):
         assert browser.post(f"/setup/forms/{form_id}/{path}", ACCOUNT).status_code == 403
 
 
 def test_a_form_that_was_not_seen_is_not_there(browser: Browser, shop: ShopBuilder) -> None:
     other = "00000000-0000-4000-8000-000000000009"
-    for path in ("leave-out", "count-again"):
+    for path in ("leave-out", "count-again", "undo-split"):
         answer = browser.signed_in().post(f"/setup/forms/{other}/{path}", SETUP)
         assert answer.status_code == 404
 

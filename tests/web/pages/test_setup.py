@@ -45,6 +45,33 @@ def add_pull(engine: Engine, shop_key: int, name: str, **values: Any) -> None:
         connection.execute(insert(pull), {"shop_key": shop_key, "name": name, **values})
 
 
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("", "This line works on this computer alone: no visitor reaches http://"),
+        (
+            "http://127.0.0.2:9",
+            "This line works on this computer alone: no visitor reaches http://",
+        ),
+        ("http://[::1]:9", "This line works on this computer alone: no visitor reaches http://"),
+        ("http://collect.example", "This line works on pages without HTTPS alone: a browser loads"),
+        ("https://collect.example", ""),
+    ],
+)
+def test_the_line_says_where_it_works(
+    browser: Browser, shop: ShopBuilder, monkeypatch: pytest.MonkeyPatch, address: str, said: str
+) -> None:
+    monkeypatch.setenv("COLLECT_URL", address)
+    browser.signed_in().post(
+        "/settings/connections/write-keys/new", name="shop", origins="https://shop.example"
+    )
+    text = shown(browser)
+    assert "formrevenue.js" in text
+    assert (said or "Copy this line") in text
+    for name in ("COLLECT_URL", "PUBLIC_URL", "TRUSTED_PROXIES"):
+        assert (f" {name} " in text.partition("Copy this line")[0]) == bool(said), name
+
+
 def test_a_new_shop_is_led_from_the_overview_to_its_snippet(
     browser: Browser, shop: ShopBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
