@@ -11,6 +11,10 @@ from sqlalchemy import Connection, text
 
 MOST_FORMS: Final = 200
 
+FINDING: Final = "finding:"
+"""Before the kind of what the line for pages saw and cannot count: the id of its sighting. `name` is then the frame's
+host or the element's name."""
+
 _SEE: Final = text(f"""
 INSERT INTO form_sighting (shop_key, form_id, name, path, seen_at)
 SELECT shop_key, CAST(:form_id AS TEXT), CAST(:name AS TEXT), CAST(:path AS TEXT), CAST(:seen_at AS BIGINT)
@@ -22,6 +26,11 @@ ON CONFLICT (shop_key, form_id) DO UPDATE SET
     THEN excluded.seen_at ELSE form_sighting.seen_at END,
   name = CASE WHEN excluded.name <> '' THEN excluded.name ELSE form_sighting.name END,
   path = CASE WHEN excluded.path <> '' THEN excluded.path ELSE form_sighting.path END
+""")
+
+_FINDINGS: Final = text(f"""
+SELECT form_id, name, path, seen_at FROM form_sighting
+WHERE shop_key = :shop_key AND form_id LIKE '{FINDING}%' ORDER BY form_id
 """)
 
 
@@ -38,3 +47,9 @@ def see(connection: Connection, seen: Mapping[tuple[int, str], Sighting]) -> Non
     for (shop_key, form_id), sighting in sorted(seen.items()):
         row = {"shop_key": shop_key, "form_id": form_id} | sighting._asdict()
         connection.execute(_SEE, row)
+
+
+def findings(connection: Connection, shop_key: int) -> dict[str, Sighting]:
+    """What the line saw last on a shop's pages and cannot count, by kind."""
+    rows = connection.execute(_FINDINGS, {"shop_key": shop_key})
+    return {row.form_id.removeprefix(FINDING): Sighting(row.name, row.path, row.seen_at) for row in rows}

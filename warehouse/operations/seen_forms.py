@@ -10,6 +10,7 @@ from warehouse.domain.form_rules import LEFT_OUT, counted_as
 from warehouse.domain.time import NEVER
 from warehouse.editions.editions import next_version
 from warehouse.operations import form_rules
+from warehouse.operations.form_sightings import FINDING
 
 BY_MEMBER: Final = NEVER - 1
 """`named_at` of a form that a member named: after every name that an event gave, and before those of forms
@@ -21,7 +22,8 @@ SELECT k.form_id, f.named_at, COALESCE(f.name, '') AS name, COALESCE(g.name, '')
   COALESCE((SELECT MAX(s.seen_at) FROM form_seen s
     WHERE s.shop_key = :shop_key AND s.form_id = k.form_id), 0) AS came_at
 FROM (SELECT form_id FROM form WHERE shop_key = :shop_key AND first_event_at < {NEVER}
-  UNION SELECT form_id FROM form_sighting WHERE shop_key = :shop_key) k
+  UNION SELECT form_id FROM form_sighting
+    WHERE shop_key = :shop_key AND form_id NOT LIKE '{FINDING}%') k
 LEFT JOIN form f ON f.shop_key = :shop_key AND f.form_id = k.form_id
 LEFT JOIN form_sighting g ON g.shop_key = :shop_key AND g.form_id = k.form_id
 """)

@@ -24,7 +24,7 @@ from warehouse.domain.text_rules import is_no_id
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, from_micros, to_micros
 from warehouse.domain.tracking_calls import SOURCE, Call, Row, event_type, member, row_of
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES
-from warehouse.operations.form_sightings import Sighting
+from warehouse.operations.form_sightings import FINDING, Sighting
 from warehouse.operations.uncollected import NO_ID
 from web.collector.known_keys import KnownKey
 
@@ -35,6 +35,10 @@ MAX_EVENT_BYTES: Final = 32 * 1024
 MAX_BATCH_BYTES: Final = 500 * 1024
 # As Segment has it. A batch of empty calls would cost as much as a hundred others.
 MAX_CALLS: Final = 2_500
+
+# What the line for pages sees and cannot count, in calls of this name.
+_FINDING_EVENT: Final = "Line Finding"
+_FINDINGS: Final = {"no_key", "foreign_frame", "closed_shadow_root"}
 
 # Outcomes of calls.
 TAKEN: Final = "taken"
@@ -136,6 +140,10 @@ def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int
     for call in posted.calls:
         if event_type(call) is None:
             outcomes[OTHER] += 1
+            finding = member(call, "properties")
+            if is_finding(call) and finding.get("finding") in _FINDINGS:
+                sighting = Sighting(_short(finding.get("what")), _path(call), now)
+                sightings[FINDING + finding["finding"]] = sighting
             continue
         context = posted.context | member(call, "context")
         agent = context.get("userAgent")
@@ -157,10 +165,17 @@ def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int
         form_id = row.get("form_id")
         if isinstance(form_id, str) and len(form_id) <= _LONGEST and "\0" not in form_id:
             own_id = form_id_of(key.shop_id, SOURCE, form_id)
-            page = member(context, "page")
-            name, path = _short(row.get("form_name")), _short(page.get("path"))
-            sightings[own_id] = Sighting(name, path, now)
+            sightings[own_id] = Sighting(_short(row.get("form_name")), _path(call), now)
     return ReducedCalls(b"".join(lines), forms, outcomes, sightings)
+
+
+def is_finding(call: Call) -> bool:
+    """Whether the line tells what it cannot count."""
+    return call.get("event") == _FINDING_EVENT
+
+
+def _path(call: Call) -> str:
+    return _short(member(member(call, "context"), "page").get("path"))
 
 
 def _short(value: Any) -> str:

@@ -13,7 +13,7 @@ from warehouse.daily.reader import read
 from warehouse.domain import text_rules
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import MICROS_PER_SECOND, local_day
-from warehouse.operations import form_rules, recomputing, seen_forms
+from warehouse.operations import form_rules, form_sightings, recomputing, seen_forms
 from warehouse.operations.seen_forms import SeenForm
 from warehouse.settings import REFRESH_MINUTES
 from web.auth.permissions import EDIT_FORMS, MANAGE_CONNECTIONS
@@ -62,6 +62,7 @@ def list_values(page: MemberRequest) -> dict[str, Any]:
     forms = seen_forms.list_seen(page.connection, page.member.shop_key)
     return {
         "forms": forms,
+        "findings": form_sightings.findings(page.connection, page.member.shop_key),
         "form_names": {form.form_id: form.name for form in forms},
         "events_by_day": _events_by_day(page),
         "days": _DAYS,
