@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a page is easier to read in long lines)
 """Pages on which a form is sent, or refused, in the ways that shops' pages have: what the page holds, and what the
 visitor does. `ID` stands for the form's id, GO for the press of its button."""
 
@@ -104,17 +105,17 @@ SENT: Final[dict[str, tuple[str, Act]]] = {
         on_submit(FETCHED % "form.reset()", FORM.replace("type=", "required type=", 1)),
         press,
     ),
-    "beside": (on_click("beside.textContent = 'Thank you!'") + "<p id='beside'></p>", press),
+    "beside": (on_click("said.textContent = 'Thank you!'") + "<p id='said'></p>", press),
     "beside-unhidden": (
-        on_click("beside.hidden = false") + "<p id='beside' hidden>Danke</p>",
+        on_click("said.hidden = false") + "<p id='said' hidden>Danke</p>",
         press,
     ),
     "beside-fetched": (
-        on_click(FETCHED % "beside.textContent = 'Kiitos'") + "<p id='beside'></p>",
+        on_click(FETCHED % "said.textContent = 'Kiitos'") + "<p id='said'></p>",
         press,
     ),
     "redirect": (on_click("setTimeout(() => (location.href = '/taken.html'), 300)"), press),
-    "path": (on_click(FETCHED % "history.pushState({}, '', '/taken.html')"), press),
+    "path": (on_click(FETCHED % "form.remove(); history.pushState({}, '', '/taken.html')"), press),
     "dialog": (
         f"<dialog id='box'>{on_click(FETCHED % 'box.close()')}</dialog><script>box.showModal()</script>",
         press,
@@ -144,17 +145,16 @@ SENT: Final[dict[str, tuple[str, Act]]] = {
     ),
     "corrected": (
         on_submit(
-            "if (!form.tried) return (form.tried = mail.setAttribute('aria-invalid', 'true'));"
-            "mail.removeAttribute('aria-invalid')"
+            "form.turn = (form.turn || 0) + 1;mail.setAttribute('aria-invalid', form.turn == 1);"
         ),
         twice,
     ),
     "corrected-validity": (
         on_submit(
-            "mail.setCustomValidity(form.tried++ ? '' : 'Once more')",
+            "form.turn = (form.turn || 0) + 1;"
+            "mail.setCustomValidity(form.turn == 1 ? 'Once more' : '');",
             FORM.replace(" id=", " novalidate id=", 1),
-        )
-        + f"<script>{FORM_OF.replace('form', 'tried')}tried.tried = 0</script>",
+        ),
         twice,
     ),
     "written-by-a-framework": (
@@ -217,16 +217,16 @@ NOTHING: Final[dict[str, tuple[str, Act]]] = {
     ),
     "custom-validity": (on_submit("mail.setCustomValidity('Not this one')"), press),
     "said-beside": (
-        on_submit("beside.textContent = 'Please accept the terms.'") + "<p id='beside'></p>",
+        on_submit("said.textContent = 'Please accept the terms.'") + "<p id='said'></p>",
         press,
     ),
     "said-after-fetch": (
-        on_click(FETCHED % "beside.textContent = 'Something went wrong: error 500'")
-        + "<p id='beside'></p>",
+        on_click(FETCHED % "said.textContent = 'Something went wrong: error 500'")
+        + "<p id='said'></p>",
         press,
     ),
     "empty": (
-        on_submit("beside.textContent = 'Type something'") + "<p id='beside'></p>",
+        on_submit("said.textContent = 'Type something'") + "<p id='said'></p>",
         press_at_once,
     ),
     "no-address": (

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, text
 MOST_FORMS: Final = 200
 
 FINDING: Final = "finding:"
-"""Before the kind of what the line for pages saw and cannot count: the id of its sighting. `name` is then the frame's
-host or the element's name."""
+"""Before the kind of what the line for pages saw and cannot count: the id of its sighting. Its `name` is the
+frame's host or the element's name."""
 
 _SEE: Final = text(f"""
 INSERT INTO form_sighting (shop_key, form_id, name, path, seen_at)
@@ -52,4 +52,6 @@ def see(connection: Connection, seen: Mapping[tuple[int, str], Sighting]) -> Non
 def findings(connection: Connection, shop_key: int) -> dict[str, Sighting]:
     """What the line saw last on a shop's pages and cannot count, by kind."""
     rows = connection.execute(_FINDINGS, {"shop_key": shop_key})
-    return {row.form_id.removeprefix(FINDING): Sighting(row.name, row.path, row.seen_at) for row in rows}
+    return {
+        row.form_id.removeprefix(FINDING): Sighting(row.name, row.path, row.seen_at) for row in rows
+    }

@@ -1,8 +1,8 @@
-"""The browser snippet: what the collector answers at `/formrevenue.js`, at `/sending.js` the part that it loads
-where a form is seen, and at `/tools/NAME.js` the script for a pop-up tool that it loads where the tool is on the page.
+"""The browser snippet: what the collector answers at `/formrevenue.js`, at `/sending.js` the part that it
+loads where a page has a form, and at `/tools/NAME.js` the script for a pop-up tool that it loads where the
+tool is on the page.
 
-`make line` makes the sources in `static/` small, in `built/`; `built/SOURCES` has the hash of each, which a test
-compares.
+`make line` makes the sources in `static/` small, in `built/`; `built/SOURCES` has the hash of each.
 """
 
 import gzip

@@ -125,8 +125,6 @@
       // What an ad platform adds to an address, as the source that providers of ad spend have.
       for (const [name, source, medium] of [
         ["gclid", "google", "cpc"],
-        ["gbraid", "google", "cpc"],
-        ["wbraid", "google", "cpc"],
         ["msclkid", "bing", "cpc"],
         ["ttclid", "tiktok", "paid"],
         ["fbclid", "facebook", "social"],
@@ -275,16 +273,17 @@
       const pageOf = (element) => property(element, "ownerDocument");
       // Those around it in its own document.
       const around = (element) => trail(element).filter((each) => pageOf(each) == pageOf(element));
+      const isShown = checkVisibility
+        ? (element) => checkVisibility.call(element, { checkOpacity: true, checkVisibilityCSS: true })
+        : (element) =>
+            getClientRects.call(element)[0] &&
+            getComputedStyle(element).visibility == "visible" &&
+            around(element).every((each) => getComputedStyle(each).opacity != 0);
       // A frame that nobody sees has pages in which all is visible.
-      const isShown = (element) =>
-        getClientRects.call(element)[0] &&
-        getComputedStyle(element).visibility == "visible" &&
-        (!checkVisibility || checkVisibility.call(element));
-      const isVisible = (element) =>
-        isShown(element) &&
-        trail(element).every(
-          (each) => getComputedStyle(each).opacity != 0 && (each.localName != "iframe" || isShown(each)),
-        );
+      const isVisible = (element) => {
+        const frame = frameOf(pageOf(element));
+        return isShown(element) && (!frame || isVisible(frame));
+      };
 
       const like = (names, words) =>
         names
@@ -514,7 +513,7 @@
         const { type, isTrusted } = event;
         const path = event.composedPath();
         // An element that gets a shadow root later tells nobody.
-        for (const node of path) if (node.host && property(node, "nodeType") == 11 && !known.has(node)) scan(node);
+        for (const node of path.slice(0, -1)) if (node.host && property(node, "nodeType") == 11 && !known.has(node)) scan(node);
         const target = path[0];
         // The visitor types where nothing is seen.
         if (type == "input" && isTrusted && !is(target, FIELDS) && !target.isContentEditable)
@@ -588,6 +587,14 @@
           if (typeof other != "function" || !other.consent || other == own) scan(root);
         } else if (!NO_FORM.test(frame.src)) observer.observe(frame);
       };
+      // Most elements of a page are such as can have no shadow root.
+      const HOSTS =
+        ":not(svg *,form,a,b,i,img,li,ul,button,input,option,label,td,br,script)";
+      const lookInto = (element) => {
+        if (element.shadowRoot) scan(element.shadowRoot);
+        // One with neither a root that is open nor content has a closed one.
+        else if (!element.firstChild && element.localName.includes("-")) observer.observe(element);
+      };
       const onLoad = safe(({ target }) => target.localName == "iframe" && scanFrame(target));
       const onChange = () => (changed = 1);
       const scan = (root) => {
@@ -603,15 +610,12 @@
           for (const name in hosts) if (hosts[name].test(element.src)) loadTool(name);
           if (element.localName == "iframe") scanFrame(element);
         }
-        // Most elements of a page are such as can have no shadow root.
-        for (const element of find(root, ":not(form,a,b,i,img,li,svg *)"))
-          if (element.shadowRoot) scan(element.shadowRoot);
-          // One with neither a root that is open nor content has a closed one.
-          else if (element.localName.includes("-") && !element.firstChild) observer.observe(element);
-        for (const field of find(root, contactFields))
-          if (!formOf(field)) boxes.add(boxOf(field) || field);
+        // A task of its own: each is short.
+        setTimeout(() => find(root, HOSTS).forEach(safe(lookInto)));
+        const fields = find(root, contactFields);
+        for (const field of fields) if (!formOf(field)) boxes.add(boxOf(field) || field);
         const forms = new Set(
-          [...find(root, ["form,[data-form]", ...tools.map(({ forms }) => forms)].join()), ...find(root, contactFields)]
+          [...find(root, ["form,[data-form]", ...tools.map(({ forms }) => forms)].join()), ...fields]
             .map(formOf)
             .filter(Boolean),
         );
@@ -636,13 +640,7 @@
       };
       let path;
       let turn = 0;
-      const look = safe(() => {
-        if (changed || turn % 8 == 0) {
-          changed = 0;
-          for (const name of ["visibilitychange", "pagehide"]) listen(window, name, leave);
-          scan(document);
-        }
-        if (turn++ % 8 == 0) lookAtCart();
+      const watch = safe(() => {
         if (loading) return;
         for (const element of half.keys()) {
           if (path == location.pathname && !of(Document, "hidden", document) && isVisible(element)) glance(element);
@@ -651,12 +649,21 @@
         path = location.pathname;
         sending?.settle();
       });
+      const look = safe(() => {
+        if (changed || turn % 8 == 0) {
+          changed = 0;
+          for (const name of ["visibilitychange", "pagehide"]) listen(window, name, leave);
+          scan(document);
+        }
+        if (turn++ % 8 == 0) lookAtCart();
+        setTimeout(watch);
+      });
       // The page may go on before it is looked at.
       setTimeout(look);
       setInterval(look, 250);
     };
 
     if (of(Document, "readyState", document) == "loading") listen(document, "DOMContentLoaded", begins);
-    else begins();
+    else setTimeout(begins);
   })();
 })();
