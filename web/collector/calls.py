@@ -140,10 +140,10 @@ def reduce_calls(posted: PostedCalls, key: KnownKey, header_agent: str, now: int
     for call in posted.calls:
         if event_type(call) is None:
             outcomes[OTHER] += 1
-            finding = member(call, "properties")
-            if is_finding(call) and finding.get("finding") in _FINDINGS:
-                sighting = Sighting(_short(finding.get("what")), _path(call), now)
-                sightings[FINDING + finding["finding"]] = sighting
+            told = member(call, "properties")
+            kind = str(told.get("finding"))
+            if is_finding(call) and kind in _FINDINGS:
+                sightings[FINDING + kind] = Sighting(_short(told.get("what")), _path(call), now)
             continue
         context = posted.context | member(call, "context")
         agent = context.get("userAgent")

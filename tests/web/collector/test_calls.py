@@ -263,3 +263,26 @@ def test_members_of_unexpected_types(odd: Any) -> None:
     assert told["type"] == "view"
     inner = dict.fromkeys(("campaign", "traits", "device", "userAgent"), odd)
     reduced(call(dict.fromkeys(("email", "value", "field_type", "form_id"), odd), context=inner))
+
+
+def test_what_the_line_cannot_count_is_a_sighting() -> None:
+    def finding(kind: str, what: str, path: str) -> dict[str, Any]:
+        properties = {"finding": kind, "what": what}
+        return {
+            "event": "Line Finding",
+            "properties": properties,
+            "context": {"page": {"path": path}},
+        }
+
+    found = reduced(
+        finding("foreign_frame", "forms.example", "/?email=ada@mail.example"),
+        finding("foreign_frame", "popup.example", "/ada@mail.example"),
+        finding("no_key", "", "/bare"),
+        finding("made-up", "x", "/"),
+        {"event": "Line Finding", "properties": {"finding": ["no_key"]}},
+    )
+    assert found.lines == b""
+    assert {kind: seen[:2] for kind, seen in found.sightings.items()} == {
+        "finding:foreign_frame": ("popup.example", "/***"),
+        "finding:no_key": ("", "/bare"),
+    }
