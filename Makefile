@@ -36,6 +36,9 @@ define install
 @$(PYTHON) -m compileall -q -j 0 -x '/tests/' .venv/lib jobs warehouse web
 endef
 
+# What makes the line for pages small.
+TERSER := 5.51.4
+
 # Values from the command line are quoted for the shell, so that names may contain spaces.
 quoted = '$(subst ','\'',$(1))'
 shop = $(if $(SHOP),--shop $(call quoted,$(SHOP)))
@@ -182,6 +185,18 @@ migration: $(READY_TO_CHECK) ## NAME=...: write a revision with what warehouse/t
 	@if [ -z $(call quoted,$(NAME)) ]; then echo "Usage: make migration NAME='answers per page'" >&2; exit 2; fi
 	@$(PYTHON) -m warehouse.migrations.revise $(call quoted,$(NAME))
 	@$(PYTHON) -m ruff format --quiet warehouse/migrations/versions
+
+# Needs Node. The result is committed with the hash of each source: `make test` needs no Node.
+.PHONY: line
+line: ## make the line for pages small: web/collector/static into web/collector/built
+	@cd web/collector/static && find . -name '*.js' -printf '%P\n' | LC_ALL=C sort | while read -r file; do \
+	  mkdir -p "../built/$$(dirname "$$file")"; \
+	  npx --yes terser@$(TERSER) "$$file" --module --toplevel --ecma 2020 --mangle \
+	    --compress passes=3,unsafe_arrows=true --output "../built/$$file" </dev/null; \
+	  sha256sum "$$file"; done >../built/SOURCES
+	@# A browser that has one of them from before takes the other anew.
+	@part=$$(sed -n 's/^\(.\{8\}\).*  sending.js$$/\1/p' web/collector/built/SOURCES); \
+	  sed -i "s/sending\.js/&?$$part/" web/collector/built/formrevenue.js
 
 .PHONY: screenshots
 screenshots: $(READY_TO_CHECK) ## take the README's pictures of the demo anew [ALL=folder for every page] [LANGUAGE=de]

@@ -96,6 +96,7 @@ BOTH_DATABASES = (
     "contract/by_hand/test_exports.py",
     "system/browser/test_popup_tools.py",
     "system/browser/test_seen_forms.py",
+    "system/browser/test_ten_pages.py",
 )
 
 _WITHOUT_POSTGRES = "without PostgreSQL: "

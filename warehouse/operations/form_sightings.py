@@ -14,6 +14,10 @@ from sqlalchemy import Connection, text
 MOST_FORMS: Final = 200
 KEPT_DAYS: Final = 7
 
+FINDING: Final = "finding:"
+"""Before the kind of what the line for pages saw and cannot count: the id of its sighting. Its `name` is the
+frame's host or the element's name."""
+
 _OWN: Final = "WHERE shop_key = :shop_key AND form_id = :form_id"
 _SEE_AGAIN: Final = text(f"""
 UPDATE form_sighting SET
@@ -39,6 +43,11 @@ WHERE shop_key = :shop_key AND form_id = (SELECT s.form_id FROM form_sighting s
 _COUNT: Final = text(
     "SELECT COUNT(*) FROM form_sighting WHERE shop_key = :shop_key AND on_own_page = :on_own_page"
 )
+
+_FINDINGS: Final = text(f"""
+SELECT form_id, name, path, seen_at FROM form_sighting
+WHERE shop_key = :shop_key AND form_id LIKE '{FINDING}%' ORDER BY form_id
+""")
 
 
 class Sighting(NamedTuple):
@@ -67,3 +76,11 @@ def see(connection: Connection, seen: Mapping[tuple[int, str], Sighting]) -> Non
             if not connection.execute(_SEE_AGAIN, row).rowcount:
                 has_place = connection.execute(_COUNT, row).scalar_one() < MOST_FORMS
                 connection.execute(_ADD if has_place else _REPLACE_OLDEST, row)
+
+
+def findings(connection: Connection, shop_key: int) -> dict[str, Sighting]:
+    """What the line saw last on a shop's pages and cannot count, by kind."""
+    rows = connection.execute(_FINDINGS, {"shop_key": shop_key})
+    return {
+        row.form_id.removeprefix(FINDING): Sighting(row.name, row.path, row.seen_at) for row in rows
+    }

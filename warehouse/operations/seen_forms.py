@@ -17,6 +17,7 @@ from warehouse.domain.vocabulary import visitor_kind
 from warehouse.editions.editions import next_version
 from warehouse.operations import form_rules
 from warehouse.operations.form_rules import BY_MEMBER
+from warehouse.operations.form_sightings import FINDING
 from warehouse.settings import FORMS_PER_SHOP
 
 # Forms of the shop's own pages first, then the one that was seen last. Those that nobody saw of late come by
@@ -29,7 +30,8 @@ SELECT * FROM (SELECT form_id, {{own}}, 0, created_at FROM form f WHERE shop_key
 """
 _LISTED: Final = f"""
 SELECT form_id FROM (
-  SELECT form_id, on_own_page AS own, seen_at, 0 AS since FROM form_sighting WHERE shop_key = :shop_key
+  SELECT form_id, on_own_page AS own, seen_at, 0 AS since FROM form_sighting
+  WHERE shop_key = :shop_key AND form_id NOT LIKE '{FINDING}%'
   UNION ALL {_UNSIGHTED.format(own=1)} UNION ALL {_UNSIGHTED.format(own=0)}
 ) u ORDER BY own DESC, seen_at DESC, since DESC, form_id DESC LIMIT :count OFFSET :first
 """
@@ -39,7 +41,8 @@ UNION SELECT form_id FROM form_sighting WHERE shop_key = :shop_key AND form_id =
 """
 _NUMBER: Final = text(f"""
 SELECT (SELECT COUNT(*) FROM form WHERE shop_key = :shop_key AND first_event_at < {NEVER})
-  + (SELECT COUNT(*) FROM form_sighting g WHERE g.shop_key = :shop_key AND NOT EXISTS (SELECT 1 FROM form f
+  + (SELECT COUNT(*) FROM form_sighting g WHERE g.shop_key = :shop_key AND form_id NOT LIKE '{FINDING}%'
+    AND NOT EXISTS (SELECT 1 FROM form f
     WHERE f.shop_key = :shop_key AND f.form_id = g.form_id AND f.first_event_at < {NEVER}))
 """)
 _SEEN: Final = """

@@ -29,6 +29,7 @@ from web.collector.calls import (
     UNREADABLE,
     MalformedCalls,
     PostedCalls,
+    is_finding,
     read_batch,
     read_call,
     reduce_calls,
@@ -168,6 +169,10 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
     text = request.authorization.username if request.authorization else None
     text = text or posted.write_key
     key = shared.keys.find(text) if isinstance(text, str) else None
+    origin = request.headers.get("Origin")
+    # The line without a key says where it is: to the shop of that page.
+    if text is None and origin and posted.calls and all(map(is_finding, posted.calls)):
+        key = shared.keys.naming(origin)
     if key is None:
         raise Refusal(
             401,
@@ -175,7 +180,6 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
             "A write key that works is needed: as `writeKey` in the body, or as the user name of Basic "
             "authentication.",
         )
-    origin = request.headers.get("Origin")
     if origin and not key.allows(origin):
         raise _refused_origin("This write key is", origin)
     # A library for servers names the visitor's user agent in the call, if it knows it.
@@ -197,7 +201,7 @@ def _take(shared: Collector, read: Callable[[bytes], PostedCalls], max_bytes: in
                 f"The events cannot be written: {error}. Send them again in 10 s.",
                 _DISK_RETRY,
             ) from None
-        shared.warehouse_writer.see(key.shop_key, reduced.sightings)
+    shared.warehouse_writer.see(key.shop_key, reduced.sightings)
     g.outcomes, g.bytes = (
         reduced.outcomes + Counter({UNREADABLE: posted.dropped}),
         len(reduced.lines),

@@ -33,7 +33,7 @@ from warehouse.domain.tracking_calls import (
     row_of,
 )
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES, MOST_CHOICES
-from warehouse.operations.form_sightings import Sighting
+from warehouse.operations.form_sightings import FINDING, Sighting
 from warehouse.operations.uncollected import NO_ID
 from web.collector.known_keys import KnownKey
 
@@ -44,6 +44,10 @@ MAX_EVENT_BYTES: Final = 32 * 1024
 MAX_BATCH_BYTES: Final = 500 * 1024
 # As Segment has it. A batch of empty calls would cost as much as a hundred others.
 MAX_CALLS: Final = 2_500
+
+# What the line for pages sees and cannot count, in calls of this name.
+_FINDING_EVENT: Final = "Line Finding"
+_FINDINGS: Final = {"no_key", "foreign_frame", "closed_shadow_root"}
 
 # Outcomes of calls.
 TAKEN: Final = "taken"
@@ -158,6 +162,11 @@ def reduce_calls(
     for call in posted.calls:
         if event_type(call) is None:
             outcomes[OTHER] += 1
+            told = member(call, "properties")
+            kind = str(told.get("finding"))
+            if is_finding(call) and kind in _FINDINGS:
+                what, path = _short(told.get("what")), _first_part(_path(call))
+                sightings[FINDING + kind] = Sighting(what, path, now, on_own_page)
             continue
         context = posted.context | member(call, "context")
         agent = context.get("userAgent")
@@ -186,6 +195,15 @@ def reduce_calls(
             name = _short(row.get("form_name"))
             sightings[own_id] = Sighting(name, _first_part(path), now, on_own_page)
     return ReducedCalls(b"".join(lines), forms, outcomes, sightings)
+
+
+def is_finding(call: Call) -> bool:
+    """Whether the line tells what it cannot count."""
+    return call.get("event") == _FINDING_EVENT
+
+
+def _path(call: Call) -> str:
+    return _short(member(member(call, "context"), "page").get("path"))
 
 
 def _short(value: Any) -> str:

@@ -1,7 +1,8 @@
-"""The browser snippet: what the collector answers at `/formrevenue.js`, and at `/tools/NAME.js` the script
-for a pop-up tool that the snippet loads where the tool is on the page.
+"""The browser snippet: what the collector answers at `/formrevenue.js`, at `/sending.js` the part that it
+loads where a page has a form, and at `/tools/NAME.js` the script for a pop-up tool that it loads where the
+tool is on the page.
 
-The sources in `static/` need no build: `minify` makes them small as the process starts.
+`make line` makes the sources in `static/` small, in `built/`; `built/SOURCES` has the hash of each.
 """
 
 import gzip
@@ -11,9 +12,7 @@ from typing import Final, NamedTuple
 
 from flask import Response, request
 
-from web.collector.minify import minified
-
-_STATIC: Final = Path(__file__).parent / "static"
+_BUILT: Final = Path(__file__).parent / "built"
 _CACHED_FOR: Final = 3_600  # seconds until a browser asks whether there is a newer one
 
 
@@ -25,13 +24,13 @@ class Script(NamedTuple):
 
 
 def _script(source: Path) -> Script:
-    plain = minified(source.read_text()).encode()
+    plain = source.read_bytes()
     return Script(plain, gzip.compress(plain, 9, mtime=0))
 
 
 SCRIPTS: Final = {
-    f"/{source.relative_to(_STATIC).as_posix()}": _script(source)
-    for source in sorted(_STATIC.rglob("*.js"))
+    f"/{source.relative_to(_BUILT).as_posix()}": _script(source)
+    for source in sorted(_BUILT.rglob("*.js"))
 }
 """Each script by its path."""
 

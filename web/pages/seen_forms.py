@@ -15,7 +15,7 @@ from warehouse.daily.reader import read
 from warehouse.domain import text_rules
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import MICROS_PER_SECOND, local_day
-from warehouse.operations import form_rules, recomputing, seen_forms
+from warehouse.operations import form_rules, form_sightings, recomputing, seen_forms
 from warehouse.operations.seen_forms import SeenForm
 from warehouse.settings import REFRESH_MINUTES
 from web.auth.permissions import EDIT_FORMS, MANAGE_CONNECTIONS
@@ -113,6 +113,7 @@ def list_values(page: MemberRequest) -> dict[str, Any]:
     into = {form.counts_for for form in forms if form.rule is not None}
     return {
         "forms": forms,
+        "findings": form_sightings.findings(page.connection, shop_key),
         "form_names": seen_forms.names_of(page.connection, shop_key, into),
         "events_by_day": _events_by_day(page, forms),
         "days": _DAYS,

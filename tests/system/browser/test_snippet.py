@@ -160,13 +160,13 @@ def test_a_visitor_is_known_again_and_so_is_the_landing(page: Page, site: Site) 
 @pytest.mark.parametrize(
     ("signal", "attributes", "is_heard"),
     [
-        ("globalPrivacyControl", 'data-respect="dnt gpc"', True),
-        ("globalPrivacyControl", 'data-respect="dnt"', False),
+        ("globalPrivacyControl", "", True),
+        ("globalPrivacyControl", 'data-gpc="off"', False),
         ("doNotTrack", 'data-respect="dnt"', True),
         ("doNotTrack", "", False),
     ],
 )
-def test_signals_are_respected_where_the_page_says_so(
+def test_signals_are_obeyed(
     page: Page, site: Site, signal: str, attributes: str, is_heard: bool
 ) -> None:
     value = "'1'" if signal == "doNotTrack" else "true"

@@ -76,14 +76,14 @@ def test_a_consent_counts_once_and_on_later_pages_by_the_page_alone(page: Page, 
 
 def test_a_consent_is_harmless_where_none_is_waited_for(page: Page, site: Site) -> None:
     page.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', {value: true})")
-    site.write(ASKING, CONSENT + ' data-respect="gpc"')
+    site.write(ASKING, CONSENT)
     page.goto(site.address, wait_until="load")
     page.locator("#accept").click()
     page.evaluate(VIEW)
     let_pass(page, 2_500)
     page.goto("about:blank")
     assert site.calls() == []
-    site.write(ASKING)
+    site.write(ASKING, 'data-gpc="off"')
     page.goto(site.address, wait_until="load")
     page.locator("#accept").click()
     site.await_events("Viewed")

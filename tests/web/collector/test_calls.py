@@ -287,3 +287,26 @@ def test_a_row_says_that_the_key_names_its_page() -> None:
         assert {name: row[name] for name in row.keys() & {"on_own_page"}} == said
         (sighting,) = found.sightings.values()
         assert (sighting.path, sighting.on_own_page) == ("/a", own)
+
+
+def test_what_the_line_cannot_count_is_a_sighting() -> None:
+    def finding(kind: str, what: str, path: str) -> dict[str, Any]:
+        properties = {"finding": kind, "what": what}
+        return {
+            "event": "Line Finding",
+            "properties": properties,
+            "context": {"page": {"path": path}},
+        }
+
+    found = reduced(
+        finding("foreign_frame", "forms.example", "/?email=ada@mail.example"),
+        finding("foreign_frame", "popup.example", "/ada@mail.example"),
+        finding("no_key", "", "/bare"),
+        finding("made-up", "x", "/"),
+        {"event": "Line Finding", "properties": {"finding": ["no_key"]}},
+    )
+    assert found.lines == b""
+    assert {kind: seen[:2] for kind, seen in found.sightings.items()} == {
+        "finding:foreign_frame": ("popup.example", "/***"),
+        "finding:no_key": ("", "/bare"),
+    }

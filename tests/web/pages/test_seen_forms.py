@@ -349,3 +349,23 @@ def test_an_undo_leaves_what_a_member_made_of_the_shop(
     jobs.undo_last()
     page = browser.get(SETUP).get_data(as_text=True)
     assert {text for text in ("Lamps", "Asia/Tokyo") if text not in page} == set()
+
+
+def test_what_the_line_cannot_count_is_said(
+    engine: Engine, shop: ShopBuilder, browser: Browser, clock: Clock
+) -> None:
+    for kind, name, path in (
+        ("no_key", "", "/bare"),
+        ("foreign_frame", "forms.example", "/join"),
+        ("closed_shadow_root", "shop-popup", "/shop"),
+    ):
+        see(engine, shop, f"finding:{kind}", Sighting(name, path, clock.now))
+    text = browser.signed_in().get(SETUP).get_data(as_text=True)
+    for sentence in (
+        "The line is on <code>/bare</code>, without a key:",
+        "A frame of forms.example is on <code>/join</code>:",
+        "The element <code>shop-popup</code> on <code>/shop</code> is closed",
+        # None of them is a form.
+        "Waiting for the first visit.",
+    ):
+        assert sentence in text

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "1004"
+revision = "1003"
 down_revision = "1002"
 branch_labels = None
 depends_on = None

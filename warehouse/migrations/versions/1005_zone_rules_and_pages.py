@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "1007"
-down_revision = "1002"
+revision = "1005"
+down_revision = "1004"
 branch_labels = None
 depends_on = None
 
