@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from jobs.importing.ceilings import FileCeilings, OverCeiling, check_time, row_found, rows_tried
-from jobs.importing.files.chunk import Chunk, UnreadableFile
+from jobs.importing.files.chunk import Chunk, RefusedFile, UnreadableFile
 from jobs.importing.files.detect import NO_OPTIONS, ImportOptions, chunks_of
 from jobs.importing.kept_rejects import KeptRejects, Rejects, Tried
 from jobs.importing.kinds.append_only import FORGOTTEN
@@ -134,7 +134,7 @@ def import_chunks(
     shops, hasher = shops or load_shops(connection), email_hasher(connection)
     own = imports.begin(connection, kind.name, file, run_id, now_micros())
     kept = KeptRejects(connection, kind, file, shops, own)
-    state = imports.FAILED
+    state, before, is_withdrawn = imports.FAILED, counts.read, False
     try:
         with closing(background_iter(checked(kind, chunks, shops, hasher, file))) as ready:
             for columns, rows in ready:
@@ -149,17 +149,27 @@ def import_chunks(
         else:
             together.append(own.import_id)
         state = imports.DONE
+    except RefusedFile as refusal:
+        is_withdrawn = counts.read > before
+        if is_withdrawn:
+            raise RefusedFile(
+                f"{refusal}; {counts.read - before} rows before it were written, and the next rollup takes "
+                "them back"
+            ) from None
+        raise
     finally:
         # A killed import has no end, and neither has one that lost its connection.
         with suppress(Exception):
             connection.rollback()
             imports.end(connection, own, state, now_micros())
+        if is_withdrawn:
+            imports.begin_undo(connection, own.import_id)
 
 
 def checked(
     kind: Kind, chunks: Iterable[Chunk], shops: ImportedShops, hasher: EmailHasher, file: str
 ) -> Iterator[CheckedChunk]:
-    """(columns with the refused rows, all rows of the kind) for each chunk. Raises UnreadableFile for a chunk
+    """(columns with the refused rows, all rows of the kind) for each chunk. Raises RefusedFile for a chunk
     that shows that nothing of the file is to be taken; the others may be written then.
 
     The collector's files hold rows of all shops: there a bad row costs itself alone."""
@@ -180,7 +190,7 @@ def checked(
                 or of_file.refusal(columns, rows)
             )
             if refusal:
-                raise UnreadableFile(f"{file}: {refusal}")
+                raise RefusedFile(f"{file}: {refusal}")
         yield columns, rows
 
 

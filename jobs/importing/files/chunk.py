@@ -43,6 +43,10 @@ class UnreadableFile(ValueError):
     """The file as a whole cannot be read; the message is one line that says why."""
 
 
+class RefusedFile(UnreadableFile):
+    """A row shows that nothing of the file is to be taken."""
+
+
 class BrokenLine(NamedTuple):
     """A line that could not be read: its number, why, and what is kept of it. Nothing is kept of what cannot
     be parsed: its personal parts cannot be told from the others. `is_rest`: nothing after it can be read."""

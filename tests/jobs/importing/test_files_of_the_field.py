@@ -11,8 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
+from jobs.importing.files import csv, ndjson
 from jobs.importing.files.chunk import UnreadableFile
 from tests.support.import_files import event, order
+from tests.support.job_commands import Commands
 from tests.support.warehouse import Warehouse
 
 SHOP = "a.example"
@@ -559,3 +561,28 @@ def test_totals_that_are_no_totals(sqlite_warehouse: Warehouse) -> None:
     counts = take(sqlite_warehouse, json.dumps({"orders": orders}), "in.json", kind="orders")
     assert (counts["new"], counts["rejected"]) == (2, 3)
     assert sqlite_warehouse.rows("SELECT gross FROM raw_order ORDER BY order_id") == [0, 1999]
+
+
+@pytest.mark.parametrize("kind", ["ad-spend", "orders"])
+def test_what_came_before_a_refusal_is_taken_back(
+    sqlite_commands: Commands, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is read in chunks, and only a later one may show that its ids are lost."""
+    commands = sqlite_commands
+    commands.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    for module in (csv, ndjson):
+        monkeypatch.setattr(module, "CHUNK_ROWS", 2)
+    file = commands.landing.parent / "in.csv"
+    if kind == "ad-spend":
+        rows = [f"{SHOP},meta,{n},C{n},2026-10-01,EUR,5,5,5\n" for n in (11, 12, "1.2021E+17")]
+        file.write_text(OWN + "".join(rows))
+    else:
+        rows = [f"{n},{SHOP},2026-10-01,500,\n" for n in (11, 12, "1.2021E+17")]
+        file.write_text(ORDERS + "".join(rows))
+    said = commands("import", kind, str(file), status=1)
+    assert "is no id any more" in said
+    assert "2 rows before it were written, and the next rollup takes them back" in said
+    commands("rollup")
+    table = "ad_spend" if kind == "ad-spend" else "raw_order"
+    assert commands.rows(f"SELECT COUNT(*) FROM {table}") == [0]
+    assert commands.rows("SELECT state FROM import_file ORDER BY import_id") == ["done", "undone"]
