@@ -215,8 +215,13 @@ def test_status(jobs: Jobs) -> None:
     ]
     assert found["queued"] == {"rows": 3, "batches": 2}
     assert found["rejects"] == [
-        {"kind": "orders", "reason": "currency: … is not the shop's currency (EUR)", "rows": 2},
-        {"kind": "events", "reason": "event_id: missing", "rows": 1},
+        {
+            "kind": "orders",
+            "code": "",
+            "reason": "currency: … is not the shop's currency (EUR)",
+            "rows": 2,
+        },
+        {"kind": "events", "code": "missing", "reason": "event_id: missing", "rows": 1},
     ]
 
 
