@@ -73,7 +73,7 @@ $(READY_TO_CHECK): requirements-dev.lock $(READY)
 
 .PHONY: demo
 demo: $(READY) ## make up a shop with DAYS=120 days of data, print a key, serve the API on PORT=8000
-	@PYTHON=$(PYTHON) exec jobs/demo/run
+	@exec $(PYTHON) -m jobs demo $(if $(DAYS),--days $(call quoted,$(DAYS)))
 
 # Each worker would compile all tests anew.
 test test-rest test-deep: export PYTHONDONTWRITEBYTECODE =
