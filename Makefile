@@ -183,6 +183,10 @@ migration: $(READY_TO_CHECK) ## NAME=...: write a revision with what warehouse/t
 	@$(PYTHON) -m warehouse.migrations.revise $(call quoted,$(NAME))
 	@$(PYTHON) -m ruff format --quiet warehouse/migrations/versions
 
+.PHONY: dist
+dist: $(READY_TO_CHECK) ## make the wheel and its source archive in dist/; the same tree makes the same bytes
+	@$(PYTHON) -m build --no-isolation --outdir dist .
+
 .PHONY: screenshots
 screenshots: $(READY_TO_CHECK) ## take the README's pictures of the demo anew [ALL=folder for every page] [LANGUAGE=de]
 	@$(PYTHON) -m tests.system.browser.screenshots $(if $(ALL),--all $(call quoted,$(ALL))) \

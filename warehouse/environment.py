@@ -75,8 +75,8 @@ def prepare(process: str) -> None:
 
 
 def make_credentials_key() -> None:
-    """Make the CREDENTIALS_KEY of this installation, once, where none is set: a file of its own user in
-    DATA_DIR, which every command then finds. A backup does not hold it, so that a stolen one opens nothing."""
+    """Make the CREDENTIALS_KEY of this installation, once, where none is set: a file in DATA_DIR for its user
+    alone, which every command then finds. It is in no backup, so that a stolen one opens nothing."""
     path = _credentials_key()
     if not _KEY_NAMES & os.environ.keys():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -94,8 +94,10 @@ def _credentials_key() -> Path:
 
 
 def _add_credentials_key() -> None:
-    if not _KEY_NAMES & os.environ.keys() and (path := _credentials_key()).exists():
-        os.environ[f"{CREDENTIALS_KEY.name}_FILE"] = str(path)
+    # A wrong DATA_DIR is told with the other settings.
+    with suppress(SettingError):
+        if not _KEY_NAMES & os.environ.keys() and (path := _credentials_key()).exists():
+            os.environ[f"{CREDENTIALS_KEY.name}_FILE"] = str(path)
 
 
 def _nearly_settings() -> Iterator[str]:

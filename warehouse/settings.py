@@ -368,7 +368,7 @@ CREDENTIALS_KEY: Final = Setting(
     "CREDENTIALS_KEY",
     "",
     values.credentials_key,
-    "the key with which credentials of pulls are kept encrypted: 32 random bytes in base64; without it, that of "
+    "the key with which credentials of pulls are kept encrypted: 32 random bytes in base64; without it, "
     "`credentials.key` in DATA_DIR, which `start` makes; without both, none are kept",
     secret=True,
     example="$(openssl rand -base64 32)",
