@@ -51,7 +51,7 @@ _MOST_FEW: Final = 1_000_000
 _BUTTONS_WORK: Final = 900 * MICROS_PER_SECOND
 
 
-class ListPage(NamedTuple):
+class SeenFormsPage(NamedTuple):
     """A page of the list: its number of `pages`, the forms before it, and `all` of them."""
 
     number: int
@@ -119,7 +119,7 @@ def list_values(page: MemberRequest) -> dict[str, Any]:
         "days": _DAYS,
         "recomputing": recomputing.read(page.connection, shop_key),
         "refresh_minutes": REFRESH_MINUTES.get(),
-        "list_page": ListPage(number, pages, (number - 1) * _PAGE, all),
+        "list_page": SeenFormsPage(number, pages, (number - 1) * _PAGE, all),
         "few": _FEW,
     }
 
