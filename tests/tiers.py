@@ -46,6 +46,7 @@ THOROUGH: Final = (
     "jobs/scheduler/test_scheduler.py::test_a_child_that_outlives_a_killed_scheduler_does_no_harm",
     "jobs/commands/test_start.py::test_when_one_dies_all_end",
     "web/collector/test_processes.py::test_each_answered_event_is_in_the_figures_once",
+    "web/pages/test_seen_forms.py::test_the_next_real_form_after_twelve_thousand_made_up_ones",
     # of a dear test, all values but one
     "jobs/pipeline/test_comparison.py::test_a_backfill_mends_what_followed_from_the_rows_of_its_days[postgresql-1]",
     *(

@@ -13,7 +13,7 @@ from jobs.run.errors import FAILED
 from jobs.run.job_run import open_warehouse
 from jobs.scheduler.status import of_shop, status
 from warehouse import settings
-from warehouse.operations.reject_reasons import KEPT_WITHOUT
+from warehouse.operations.reject_reasons import KEPT
 from warehouse.operations.shop_pulls import JOB
 
 Row = dict[str, Any]
@@ -52,7 +52,7 @@ def _lines(report: Row) -> Iterator[str]:
 
 def _of_everything(report: Row) -> Iterator[str]:
     """The part of the report that concerns no single shop."""
-    kept = sum(one["rows"] for one in report["rejects"] if one["reason"].startswith(KEPT_WITHOUT))
+    kept = sum(one["rows"] for one in report["rejects"] if one["code"] == KEPT)
     without = f", and {kept} taken without a field" if kept else ""
     yield f"rejects: {sum(one['rows'] for one in report['rejects']) - kept or 'none'}{without}"
     yield from _first(

@@ -20,6 +20,7 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations import forgotten, imports
 from warehouse.operations.imports import ImportRecord
+from warehouse.operations.reject_reasons import NOT_KEPT, Reason
 
 # Characters of the texts of a file's rejects that are kept: 3,000 for each of them.
 _MAX_TEXT: Final = 32 << 20
@@ -97,7 +98,7 @@ class KeptRejects:
         """Stage those of a chunk's rejects that are to be kept: none that names a person whom the shop has
         forgotten. Returns their lines, reasons and texts."""
         persons = forgotten.remembered_by_shop(self._connection)
-        kept: dict[int, tuple[int, str, str, int]] = {}
+        kept: dict[int, tuple[int, Reason, str, int]] = {}
         found = _in_order(columns)
         for line, reason, row, text in found:
             shop_key = certain_shop(self._shops, self._kind, columns, row)
@@ -107,24 +108,28 @@ class KeptRejects:
             text = kept_text(text, self._kind, columns.hasher, mapped=bool(columns.chunk.format))
             # A row of no certain shop stays: it may be of another one than the person's.
             hashes = persons.get(shop_key, set())
-            if hashes and forgotten.is_mentioned(columns.hasher, hashes, reason, text):
+            if hashes and forgotten.is_mentioned(columns.hasher, hashes, reason.words, text):
                 continue
             self._number += 1
-            kept[self._number] = line, reason[:_MAX_REASON], text, shop_key
+            kept[self._number] = line, reason, text, shop_key
             of_shop = self._kept.setdefault(shop_key, [])
             of_shop.append((self._number, line, len(text)))
             self._most = max(self._most, len(of_shop))
             self._rows, self._size = self._rows + 1, self._size + len(text)
         rows = list(kept.values())
-        rejects = [(line, reason, text) for line, reason, text, _ in rows]
+        rejects = [(line, _words(reason), text) for line, reason, text, _ in rows]
         self._own.shops.update(shop_key for *_, shop_key in rows if shop_key)
         self.not_kept += len(found) - len(rejects) + len(self._gone)
         if self.not_kept:
-            number = f"not kept: {self.not_kept} more rejects of this file"
+            number = Reason(f"not kept: {self.not_kept} more rejects of this file", NOT_KEPT)
             shop_key = self._shops.find(columns.chunk.shop_id)
             rows.append((_NOT_KEPT_LINE, number, "", shop_key))
-        names = ("line", "reason", "text", "shop_key")
-        arrays = map(pa.array, zip(*rows, strict=True))
+        stated = [
+            (line, _words(reason), reason.code, reason.field, text, shop_key)
+            for line, reason, text, shop_key in rows
+        ]
+        names = ("line", "reason", "code", "field", "text", "shop_key")
+        arrays = map(pa.array, zip(*stated, strict=True))
         self._connection.stage(_STAGED, pa.table(dict(zip(names, arrays, strict=True))))
         return rejects
 
@@ -166,9 +171,9 @@ class KeptRejects:
             self._forget_lines(chunk, [_NOT_KEPT_LINE, *self._gone])
             self._gone = []
         self._connection.execute(
-            "INSERT INTO reject (kind, format, shop_id, file, line, reason, text, shop_key, rejected_at, "
-            "import_id, is_textual) "
-            f"SELECT $1, $2, $3, $4, s.line, s.reason, s.text, s.shop_key, $5, $6, $7 FROM {_STAGED} s "
+            "INSERT INTO reject (kind, format, shop_id, file, line, reason, code, field, text, shop_key, "
+            "rejected_at, import_id, is_textual) SELECT $1, $2, $3, $4, s.line, s.reason, s.code, s.field, "
+            f"s.text, s.shop_key, $5, $6, $7 FROM {_STAGED} s "
             "WHERE NOT EXISTS (SELECT 1 FROM reject r WHERE r.kind = $1 AND r.shop_id = $3 "
             "AND r.file = $4 AND r.line = s.line AND r.text = s.text "
             # Lines of which nothing is kept are told apart by their reasons.
@@ -194,12 +199,16 @@ class KeptRejects:
         )
 
 
-def _in_order(columns: ChunkColumns) -> list[tuple[int, str, int | None, str]]:
+def _words(reason: Reason) -> str:
+    return reason.words[:_MAX_REASON]
+
+
+def _in_order(columns: ChunkColumns) -> list[tuple[int, Reason, int | None, str]]:
     """Line, reason and row of a chunk's rejects, and of the rows that are taken without a field; for a line
     that could not be decoded, None and its text."""
     chunk = columns.chunk
-    rejects: list[tuple[int, str, int | None, str]]
+    rejects: list[tuple[int, Reason, int | None, str]]
     found = (*columns.refused(), *columns.incomplete())
     rejects = [(int(chunk.lines[row]), why, row, "") for row, why in found]
-    rejects += [(line.line, line.reason, None, line.text) for line in chunk.broken]
+    rejects += [(line.line, Reason(line.reason), None, line.text) for line in chunk.broken]
     return sorted(rejects, key=itemgetter(0))

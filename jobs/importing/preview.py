@@ -58,14 +58,14 @@ def _add(preview: Preview, kind: Kind, file: str, columns: ChunkColumns) -> None
     chunk, counts = columns.chunk, preview.counts
     accepted = columns.accepted().nonzero()[0][: _MAX_ROWS - len(preview.rows)]
     preview.rows += [_shown(kind, columns, int(row)) for row in accepted]
-    rejects = [(int(chunk.lines[row]), reason) for row, reason in columns.refused()]
+    rejects = [(int(chunk.lines[row]), reason.words) for row, reason in columns.refused()]
     rejects += [(line.line, line.reason) for line in chunk.broken]
     counts.add(Written(), len(chunk) + len(chunk.broken), len(rejects))
     counts.add_more(chunk.counted)
     counts.add_hashed(columns.hashed_addresses())
     if incomplete := columns.incomplete():
         counts.add_more({INCOMPLETE: len(incomplete)})
-    rejects += [(int(chunk.lines[row]), reason) for row, reason in incomplete]
+    rejects += [(int(chunk.lines[row]), reason.words) for row, reason in incomplete]
     counts.add_rejects(file, sorted(rejects))
 
 

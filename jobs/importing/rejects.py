@@ -28,7 +28,7 @@ from warehouse.connections.errors import is_outage
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import imports, reject_retries
 from warehouse.operations.hash_secret import email_hasher
-from warehouse.operations.reject_reasons import KEPT_WITHOUT, without_values
+from warehouse.operations.reject_reasons import KEPT, Reason, without_values
 
 # Rejects that are listed or retried at once, and the characters of their texts.
 _ROWS: Final = 5_000
@@ -44,8 +44,8 @@ Group = tuple[str, str, bool, int]
 
 @dataclass(frozen=True)
 class Reject:
-    """A rejected row: its place, the reason, its kept text. `format`, `shop_id`, `is_textual`: see `Chunk`.
-    `import_id`: the import that brings it once a retry accepts it."""
+    """A rejected row: its place, the reason and its code, its kept text. `format`, `shop_id`,
+    `is_textual`: see `Chunk`. `import_id`: the import that brings it once a retry accepts it."""
 
     reject_id: int
     kind: str
@@ -54,6 +54,7 @@ class Reject:
     file: str
     line: int
     reason: str
+    code: str
     text: str
     is_textual: int
     import_id: int
@@ -116,19 +117,19 @@ def dismiss_rejects(connection: ArrowConnection, some: RejectFilter) -> int:
 def rejects_by_reason(
     connection: ArrowConnection, some: RejectFilter = EVERY_REJECT
 ) -> list[dict[str, Any]]:
-    """`kind`, `reason`, `rows` and `example` (the id of the first) of rejects, the most frequent first.
-    Reasons are without the values that they quote: one mistake of a producer is one reason."""
-    groups: dict[tuple[str, str], dict[str, Any]] = {}
+    """`kind`, `code`, `reason`, `rows` and `example` (the id of the first) of rejects, the most
+    frequent first. Reasons are without the values that they quote: one mistake of a producer is one
+    reason."""
+    groups: dict[tuple[str, str, str], dict[str, Any]] = {}
     counted = connection.table(
-        "SELECT kind, reason, COUNT(*) AS rows, MIN(reject_id) AS example FROM reject "
-        f"{some.where} GROUP BY kind, reason",
+        "SELECT kind, code, reason, COUNT(*) AS rows, MIN(reject_id) AS example FROM reject "
+        f"{some.where} GROUP BY kind, code, reason",
         *some.values,
     ).to_pylist()
     for row in counted:
-        reason = without_values(row["reason"])
+        of = {"kind": row["kind"], "code": row["code"], "reason": without_values(row["reason"])}
         group = groups.setdefault(
-            (row["kind"], reason),
-            {"kind": row["kind"], "reason": reason, "rows": 0, "example": row["example"]},
+            (of["kind"], of["code"], of["reason"]), of | {"rows": 0, "example": row["example"]}
         )
         group["rows"] += int(row["rows"])
         group["example"] = min(group["example"], row["example"])
@@ -244,15 +245,16 @@ class _TriedRejects:
     ) -> None:
         self._connection, self._kind, self._shops = connection, kind, shops
         self._reasons = {reject.reject_id: reject.reason for reject in tried}
+        self._were_taken = sum(reject.code == KEPT for reject in tried)
         self.import_id = tried[0].import_id
-        self._refused: list[tuple[int, str, int]] = []
+        self._refused: list[tuple[int, Reason, int]] = []
 
     def unchanged(self, columns: ChunkColumns) -> list[int]:
         """The rows that lack the same as when they were taken."""
         return [
             row
             for row, reason in columns.incomplete()
-            if self._reasons[int(columns.chunk.lines[row])] == reason
+            if self._reasons[int(columns.chunk.lines[row])] == reason.words
         ]
 
     def stage(self, columns: ChunkColumns) -> Rejects:
@@ -260,15 +262,19 @@ class _TriedRejects:
         chunk = columns.chunk
         found = (*columns.refused(), *columns.incomplete())
         refused = [(int(chunk.lines[row]), reason, row) for row, reason in found]
-        unread = [(line.line, line.reason, None) for line in chunk.broken if chunk.format]
+        unread = [(line.line, Reason(line.reason), None) for line in chunk.broken if chunk.format]
         self._refused = [
             (number, reason, certain_shop(self._shops, self._kind, columns, row))
             for number, reason, row in (*refused, *unread)
         ]
-        rows = [row for row in self._refused if row[1] != self._reasons[row[0]]]
-        columns_of = zip(*rows, strict=True) if rows else ((), (), ())
-        names = ("reject_id", "reason", "shop_key")
-        types = (pa.int64(), pa.string(), pa.int64())
+        rows = [
+            (number, *reason, shop_key)
+            for number, reason, shop_key in self._refused
+            if reason.words != self._reasons[number]
+        ]
+        columns_of = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+        names = ("reject_id", "reason", "code", "field", "shop_key")
+        types = (pa.int64(), pa.string(), pa.string(), pa.string(), pa.int64())
         arrays = map(pa.array, columns_of, types)
         self._connection.stage(_REASONS, pa.table(dict(zip(names, arrays, strict=True))))
         return []
@@ -277,9 +283,8 @@ class _TriedRejects:
         """Remove the rows that are accepted, and write the reasons of the others. Raises ImportUndone."""
         connection = self._connection
         if tried.read - tried.rejected:
-            were_taken = sum(reason.startswith(KEPT_WITHOUT) for reason in self._reasons.values())
-            accepted = len(self._reasons) - were_taken - tried.rejected
-            incomplete = tried.incomplete - were_taken
+            accepted = len(self._reasons) - self._were_taken - tried.rejected
+            incomplete = tried.incomplete - self._were_taken
             imports.add_retried(connection, self.import_id, accepted, incomplete)
             left = [number for number, *_ in self._refused]
             ids = pa.array(np.setdiff1d(chunk.lines, left))
@@ -290,8 +295,8 @@ class _TriedRejects:
             )
         if self._refused:
             connection.execute(
-                f"UPDATE reject SET reason = s.reason, shop_key = s.shop_key FROM {_REASONS} s "
-                "WHERE s.reject_id = reject.reject_id"
+                "UPDATE reject SET reason = s.reason, code = s.code, field = s.field, "
+                f"shop_key = s.shop_key FROM {_REASONS} s WHERE s.reject_id = reject.reject_id"
             )
 
 
@@ -333,7 +338,7 @@ def _read(connection: ArrowConnection, numbers: list[int]) -> list[Reject]:
     listed = ", ".join(map(str, numbers)) or "0"
     rows = connection.rows_of(
         tables.reject,
-        "SELECT reject_id, kind, format, shop_id, file, line, reason, text, is_textual, import_id "
+        "SELECT reject_id, kind, format, shop_id, file, line, reason, code, text, is_textual, import_id "
         f"FROM reject WHERE reject_id IN ({listed}) ORDER BY reject_id",
     )
     connection.commit()

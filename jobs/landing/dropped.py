@@ -39,6 +39,7 @@ from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
+from jobs.importing.values.notation import UnclearDates
 from warehouse import settings
 from warehouse.domain.email_hash import EmailHasher
 from warehouse.domain.landing_names import DROPPED_FOLDER, OWN, can_be_folder, decimal_of
@@ -136,6 +137,11 @@ def look_at(
             found = _read(path, kind, options, own, hasher, timezone)
         except UnclearTable as error:
             found, cause = Found(), error.cause
+            if isinstance(cause, UnclearDates):
+                raise UnreadableFile(
+                    f"{cause.found}; write its dates as 2026-01-31, by the settings of the export or in the "
+                    "spreadsheet, and drop the file again"
+                ) from None
             question = {"column": cause.column, "cell": cause.cell, **cause.readings}
     return path, {
         "title": options.format.title if options.format else _OWN_TITLES[kind.name],
@@ -293,12 +299,12 @@ def _add_rejects(found: Found, kind: Kind, columns: ChunkColumns, shops: Importe
             raise UnreadableFile(
                 f"line {chunk.lines[row]} is of another shop than this one; nothing of the file is imported"
             )
-    refused = [(int(chunk.lines[row]), reason) for row, reason in columns.refused()]
+    refused = [(int(chunk.lines[row]), reason.words) for row, reason in columns.refused()]
     for broken in chunk.broken:
         if broken.is_rest:
             raise UnreadableFile(f"from line {broken.line} on it cannot be read: {broken.reason}")
         refused.append((broken.line, broken.reason))
-    incomplete = [(int(chunk.lines[row]), reason) for row, reason in columns.incomplete()]
+    incomplete = [(int(chunk.lines[row]), reason.words) for row, reason in columns.incomplete()]
     for line, reason in sorted((*refused, *incomplete)):
         count = found.reasons.setdefault(without_values(reason), [0, line])
         count[0] += 1

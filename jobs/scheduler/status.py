@@ -47,7 +47,7 @@ def status(connection: ArrowConnection, window_days: int, root: Path, now: int) 
     runs = {row["job"]: _run(row) for row in job_runs.last_of_each(connection, now)}
     failing = [_failure(row) for row in failed_batches.list_failed(connection)]
     rejects = [
-        {name: reason[name] for name in ("kind", "reason", "rows")}
+        {name: reason[name] for name in ("kind", "code", "reason", "rows")}
         for reason in rejects_by_reason(connection)
     ]
     pulls = list_pulls(connection)

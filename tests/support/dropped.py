@@ -129,5 +129,10 @@ def hostile(megabytes: int = 100) -> dict[str, tuple[bytes, str]]:
             "a list of shops",
         ),
         "rates.csv": (b"base,quote,date,rate\nEUR,USD,2026-01-01,1.1\n", "exchange rates"),
+        "dates.csv": (
+            b"shop_id,order_id,created_at,total_cents\na.example,1,02/01/2026,100\n",
+            "which of them is meant; write its dates as 2026-01-31, by the settings of the export or in the "
+            "spreadsheet, and drop the file again",
+        ),
         "header.csv": (b"shop_id,order_id,created_at,total_cents\n", "it has no rows"),
     }

@@ -29,7 +29,9 @@ from pathlib import Path
 import click
 
 from tests.support import postgres
-from tests.support.commands import Command, run_web
+from tests.support.commands import Command, run, run_web
+from tests.support.oracle.making import FORM as POISONED
+from tests.support.oracle.making import MARCH, answered, submission
 from tests.support.people import ACCOUNT, PASSWORD, SIGN_IN, add_member
 from tests.support.pgbouncer import pgbouncer
 from tests.support.serving import DEFAULT_LIMITS, collected, served
@@ -48,13 +50,16 @@ from tests.system.attackers import (
     idle_connections,
     long_methods,
     made_up_agents,
+    made_up_forms,
     made_up_sign_ins,
     many_languages,
+    poisoned_answers,
     sign_in,
     twelve_networks_with_events,
     twelve_networks_with_nothing,
 )
 from warehouse.connections.engine import open_engine
+from warehouse.domain.vocabulary import MOST_CHOICES, MOST_QUESTIONS
 from warehouse.migrations.migrate import migrate
 
 DATABASES = ("sqlite", "postgresql", "pgbouncer")
@@ -101,10 +106,11 @@ def signs_in(target: Target, _number: int) -> int:
 def _member(port: int) -> tuple[str, str]:
     """The cookie of a member of the other tenant, and the token of their forms."""
     _, cookie = sign_in(port, "bea@example.com", PASSWORD, "127.0.2.1")
-    _, page, _ = ask(port, "GET", ACCOUNT, Cookie=cookie)
+    # The token of the forms is in the cookie that comes with the first of them.
+    _, page, newer = ask(port, "GET", ACCOUNT, Cookie=cookie)
     found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', page)
     assert found, page
-    return cookie, found[1]
+    return newer or cookie, found[1]
 
 
 def drops_a_file(target: Target, number: int) -> int:
@@ -115,6 +121,11 @@ def drops_a_file(target: Target, number: int) -> int:
     )
     kind = "multipart/form-data; boundary=B"
     return ask(target.port, "POST", "/data/drop", sent, Cookie=cookie, Content_Type=kind)[0]
+
+
+def looks_at_forms(target: Target, _number: int) -> int:
+    cookie, _ = _member(target.port)
+    return ask(target.port, "GET", "/setup/forms", Cookie=cookie, Accept="text/html")[0]
 
 
 def asks_for_health(target: Target, _number: int) -> int:
@@ -150,6 +161,8 @@ ATTACKS: Sequence[tuple[Attack, Probe, int]] = (
     (files_without_a_sign_in, drops_a_file, 303),
     (many_languages, reads_figures, 200),
     (long_methods, asks_for_health, 200),
+    (poisoned_answers, reads_figures, 200),
+    (made_up_forms, looks_at_forms, 200),
 )
 # Bodies that never end are refused after 15 s: until then two senders may have all turns of the collector.
 SETTLES_AFTER: Mapping[Attack, float] = {endless_events: 20}
@@ -252,11 +265,12 @@ def _attacked(folder: Path, url: str) -> Iterator[tuple[Target, Command]]:
     own, other = ShopBuilder(engine, "eve.example"), ShopBuilder(engine, "bea.example")
     add_member(engine, own, "eve@example.com", ())
     add_member(engine, other, "bea@example.com")
-    key = other.mint()
+    key, own_key = other.mint(), own.mint()
     engine.dispose()
     created = run_web(url, "write-keys", "create", "--shop", "bea.example", "--name", "site").output
     found = re.search(r"fwk_\w+", created)
     assert found, created
+    poisoned = _poison(folder, url)
     settings = {
         "FORMS_PER_SHOP": "1000000",
         "FORM_BYTES_PER_SHOP": "1000000000",
@@ -266,10 +280,28 @@ def _attacked(folder: Path, url: str) -> Iterator[tuple[Target, Command]]:
         served(url, settings) as (process, port),
         collected(url, folder / "landing", DEFAULT_LIMITS) as (_, collector),
     ):
-        target = Target(port, collector, process.pid, key, found[0])
+        target = Target(port, collector, process.pid, key, found[0], poisoned, own_key)
         while sends_an_event(target, 0) != 200:
             time.sleep(0.1)
         yield target, process
+
+
+def _poison(folder: Path, url: str) -> str:
+    """Import answers of a form, to as many questions and with as many choices as a session may have; returns
+    the address of pairs of them."""
+    shop, choices = "eve.example", [str(n) for n in range(MOST_CHOICES)]
+    rows: list[dict[str, object]] = []
+    for session in ("one", "two", "three"):
+        rows.append(submission(session, "2"))
+        for number in range(MOST_QUESTIONS):
+            rows.append(answered(session, "1", f"q{number:03}", choices, "multi_choice"))
+    events, forms = folder / "events.ndjson", folder / "forms.ndjson"
+    events.write_text("".join(json.dumps(row | {"shop_id": shop}) + "\n" for row in rows))
+    forms.write_text(json.dumps({"form_id": POISONED, "shop_id": shop, "name": "Form"}))
+    warehouse_url = {"WAREHOUSE_URL": url}
+    for words in (("import", "forms", str(forms)), ("import", "events", str(events)), ("rollup",)):
+        run("jobs", *words, settings=warehouse_url).finish()
+    return f"/v1/forms/{POISONED}/cross-field?fieldA=q000&fieldB=q001&range={MARCH}"
 
 
 @click.command()

@@ -28,13 +28,16 @@ LANGUAGES = ",".join(f"q{number}" for number in range(100, 9_600))
 
 @dataclass(frozen=True)
 class Target:
-    """A server and a collector; the keys, and the write key, of the tenant that is attacked by the other."""
+    """A server and a collector; the key and the write key of the tenant that is attacked, and the address
+    that the other one asks with its own key."""
 
     port: int
     collector: int
     server: int
     key: str
     write_key: str
+    poisoned: str = ""
+    own_key: str = ""
 
 
 class _From(http.client.HTTPConnection):
@@ -176,6 +179,24 @@ def twelve_networks_with_nothing(target: Target, stop: Event) -> None:
 def twelve_networks_with_events(target: Target, stop: Event) -> None:
     """Twelve networks send events of a shop, as many as they may."""
     _of_networks(target, stop, _view)
+
+
+def made_up_forms(target: Target, stop: Event) -> None:
+    """An address names ever new forms of a shop, 200 in a batch."""
+    numbers = itertools.count()
+
+    def view(_number: int) -> dict[str, object]:
+        number = next(numbers)
+        properties = {"form_id": f"made up {number}", "form_session_id": f"m{number}"}
+        return _view(number, properties=properties)
+
+    _of_networks(target, stop, view)
+
+
+def poisoned_answers(target: Target, stop: Event) -> None:
+    """A tenant asks for the pairs of answers of its form with as many choices as count, on 16 connections."""
+    headers = {"Authorization": f"Bearer {target.own_key}"}
+    _at_once(16, stop, lambda: ask(target.port, "GET", target.poisoned, None, ATTACKER, **headers))
 
 
 def _of_networks(target: Target, stop: Event, call: Callable[[int], dict[str, object]]) -> None:

@@ -243,7 +243,7 @@ class _Rows:
     def _rejected(self, query: Query, shop: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The rejected orders whose texts tell when they were placed, and their totals."""
         rows = query(
-            f"SELECT reason, text FROM reject WHERE shop_key = {shop['shop_key']} AND kind = 'orders' "
+            f"SELECT field, text FROM reject WHERE shop_key = {shop['shop_key']} AND kind = 'orders' "
             f"AND NOT {IS_KEPT} ORDER BY reject_id DESC LIMIT {_MOST_REJECTS}"
         )
         seen = set()
@@ -252,7 +252,7 @@ class _Rows:
             if order is None or order["order_id"] in seen:
                 continue
             seen.add(order["order_id"])
-            kind = CURRENCY if row["reason"].startswith("currency: ") else REJECTED
+            kind = CURRENCY if row["field"] == "currency" else REJECTED
             blank = {"refunded": 0, "test": 0, "cancelled": 0, "refunds": []}
             yield (
                 blank

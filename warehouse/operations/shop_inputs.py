@@ -68,11 +68,11 @@ _WAITING: Final = text(
     f"COALESCE(MIN(p.imported_at), 0) AS since {from_waiting('s.shop_key = :shop_key')}"
 )
 _REJECTS: Final = text(
-    "SELECT reject_id, kind, reason, rejected_at FROM reject WHERE shop_key = :shop_key "
+    "SELECT reject_id, kind, code, field, reason, rejected_at FROM reject WHERE shop_key = :shop_key "
     f"ORDER BY rejected_at DESC, reject_id DESC LIMIT {MAX_REJECTS}"
 )
 _EXAMPLE_ROWS: Final = text(
-    "SELECT reject_id, reason, format, file, line, text FROM reject "
+    "SELECT reject_id, reason, field, format, file, line, text FROM reject "
     "WHERE shop_key = :shop_key AND reject_id IN :ids"
 ).bindparams(bindparam("ids", expanding=True))
 
@@ -168,24 +168,25 @@ def rows_to_come(connection: Connection, shop_key: int, now: int) -> RowsToCome:
 
 
 def rejects_by_reason(connection: Connection, shop_key: int) -> list[dict[str, Any]]:
-    """The newest MAX_REJECTS rejects of the shop by `kind` and `reason` (without values), the most frequent
-    first: their `rows`, when the last one came (`newest_at`), and the newest `examples`, each with its
-    `reason`, `file`, `line`, kept `text`, and `format` ("" for rows of this program)."""
-    groups: dict[tuple[str, str], list[Row[Any]]] = {}
+    """The newest MAX_REJECTS rejects of the shop by `kind`, `code`, `field` and `reason` (without values),
+    the most frequent first: their `rows`, when the last one came (`newest_at`), and the newest `examples`,
+    each with its `reason`, `field`, `file`, `line`, kept `text`, and `format` ("" for rows of this
+    program)."""
+    groups: dict[tuple[str, ...], list[Row[Any]]] = {}
     for row in connection.execute(_REJECTS, {"shop_key": shop_key}):
-        groups.setdefault((row.kind, without_values(row.reason)), []).append(row)
+        of = row.kind, row.code, row.field, without_values(row.reason)
+        groups.setdefault(of, []).append(row)
     ids = [reject.reject_id for group in groups.values() for reject in group[:_EXAMPLES]]
     shown = connection.execute(_EXAMPLE_ROWS, {"shop_key": shop_key, "ids": ids})
     examples = {row.reject_id: row for row in shown}
     reasons = [
-        {
-            "kind": kind,
-            "reason": reason,
+        dict(zip(("kind", "code", "field", "reason"), of, strict=True))
+        | {
             "rows": len(group),
             "newest_at": group[0].rejected_at,
             "examples": [examples[reject.reject_id] for reject in group[:_EXAMPLES]],
         }
-        for (kind, reason), group in groups.items()
+        for of, group in groups.items()
     ]
     return sorted(reasons, key=lambda one: (-one["rows"], one["kind"], one["reason"]))
 

@@ -102,6 +102,9 @@ reject: Final = Table(
     text("file"),
     integer("line"),
     text("reason"),
+    # What programs know of the reason (`operations/reject_reasons.py`).
+    text("code"),
+    text("field"),
     text("text"),
     # Whether the file writes numbers as text, as a table does: the text is then read so again.
     small_integer("is_textual"),

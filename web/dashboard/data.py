@@ -22,7 +22,12 @@ from warehouse.operations import (
     shop_inputs,
     shop_pulls,
 )
-from warehouse.operations.reject_reasons import KEPT_WITHOUT, without_values
+from warehouse.operations.reject_reasons import (
+    KEPT,
+    MISSING,
+    NOT_KEPT,
+    without_values,
+)
 from web.api.forms import all_forms_funnel
 from web.dashboard import drop, forget
 from web.dashboard.page import Page, View
@@ -79,26 +84,20 @@ _SHOWN_VALUES: Final = frozenset(
     )
 )
 _LONGEST: Final = 200
-# The advice about a reason that ends or begins so.
-_REMEDIES: Final = (
-    (
-        KEPT_WITHOUT,
-        "These rows count, without this field. Where it matters, correct it, and import the file again.",
-    ),
-    (": missing", "Add this field to the rows, and import the file again."),
-    (
-        "not kept: ",
-        "Too many rows of one file were refused. Correct the file, and import it again.",
-    ),
-    ("currency: ", "Send these rows in the shop's currency, and import the file again."),
-)
+# The advice about a reason, by its code.
+_REMEDIES: Final = {
+    KEPT: "These rows count, without this field. Where it matters, correct it, and import the file again.",
+    MISSING: "Add this field to the rows, and import the file again.",
+    NOT_KEPT: "Too many rows of one file were refused. Correct the file, and import it again.",
+}
+_OF_CURRENCY: Final = "Send these rows in the shop's currency, and import the file again."
 _REMEDY: Final = "Correct the rows in their file, and import the file again."
 
 
 def data(view: View) -> Page:
     connection, shop = view.member.connection, view.shop
     rejects = shop_inputs.rejects_by_reason(connection, shop.key)
-    kept = sum(one["rows"] for one in rejects if one["reason"].startswith(KEPT_WITHOUT))
+    kept = sum(one["rows"] for one in rejects if one["code"] == KEPT)
     runs = _runs(view)
     return view.page(
         "data.html",
@@ -112,7 +111,7 @@ def data(view: View) -> Page:
             {
                 **one,
                 "kind": KINDS[one["kind"]],
-                "what_to_do": _remedy(one["reason"]),
+                "what_to_do": _remedy(one["code"], one["field"]),
                 "examples": [_example(one["kind"], row) for row in one["examples"]],
             }
             for one in rejects
@@ -216,11 +215,8 @@ def _unknown_forms(view: View) -> list[tuple[str, int]]:
     return sorted(((id, counts[text_id(id)]) for id in ids), key=lambda form: (-form[1], form[0]))
 
 
-def _remedy(reason: str) -> str:
-    for part, remedy in _REMEDIES:
-        if reason.startswith(part) or reason.endswith(part):
-            return remedy
-    return _REMEDY
+def _remedy(code: str, field: str) -> str:
+    return _REMEDIES.get(code) or (_OF_CURRENCY if field == "currency" else _REMEDY)
 
 
 def _example(kind: str, reject: Row[Any]) -> dict[str, str]:
@@ -233,8 +229,7 @@ def _example(kind: str, reject: Row[Any]) -> dict[str, str]:
         place = f"{_file_name(reject.file)}, record {reject.line}"
         return {"place": place, "reason": without_values(reject.reason)}
     keys = _keys(kind, reject.text)
-    field = reject.reason.removeprefix(KEPT_WITHOUT).partition(":")[0]
-    reason = reject.reason if field in _SHOWN_VALUES else without_values(reject.reason)
+    reason = reject.reason if reject.field in _SHOWN_VALUES else without_values(reject.reason)
     return {"place": ", ".join((f"line {reject.line}", *keys)), "reason": _visible(reason)}
 
 

@@ -27,7 +27,7 @@ from jobs.importing.files.chunk import (
     column_names,
 )
 from jobs.importing.values import notation
-from jobs.importing.values.notation import Dates, Numbers, Unclear, UnclearNumbers
+from jobs.importing.values.notation import Dates, Numbers, Unclear, UnclearDates, UnclearNumbers
 
 _SIGNS: Final = (",", ";", "\t")
 # Lines among which a header is that may have titles above it.
@@ -47,9 +47,9 @@ _TOO_LONG: Final = (
 
 
 class UnclearTable(UnreadableFile):
-    """The cells of a table do not show what its numbers are. `cause` has the readings."""
+    """The cells of a table do not show what its numbers or dates are. `cause` says which cells."""
 
-    def __init__(self, path: Path, cause: UnclearNumbers) -> None:
+    def __init__(self, path: Path, cause: UnclearNumbers | UnclearDates) -> None:
         super().__init__(f"{path}: {cause}")
         self.cause = cause
 
@@ -205,7 +205,7 @@ def _rewrite(path: Path, rows: list[list[str]], ways: _Ways) -> None:
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
-    except UnclearNumbers as error:
+    except (UnclearNumbers, UnclearDates) as error:
         raise UnclearTable(path, error) from None
     except Unclear as error:
         raise UnreadableFile(f"{path}: {error}") from None

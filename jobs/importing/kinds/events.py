@@ -122,7 +122,7 @@ class EventsKind(Kind):
         of_step = (types == STEP_VIEW) | (types == STEP_COMPLETE)
         for field in of_steps:
             read[field.name] = columns.read(field, needed=of_step)
-            columns.refuse(of_step & columns.missing(field.name), f"{field.name}: missing")
+            columns.refuse_missing(of_step & columns.missing(field.name), field.name)
         events = pa.table(read | self._answer(columns, types == ANSWER))
         _refuse_many_questions(columns, events)
         return events
@@ -130,7 +130,7 @@ class EventsKind(Kind):
     def _answer(self, columns: ChunkColumns, is_answer: Flags) -> dict[str, Any]:
         """Field, type and value of the answers; empty for all other events, of which nobody looks at them."""
         for name in _OF_ANSWER:
-            columns.refuse(is_answer & columns.missing(name), f"{name}: missing")
+            columns.refuse_missing(is_answer & columns.missing(name), name)
         field_ids, field_types = (
             columns.read(field, only=is_answer, needed=is_answer)
             for field in self.fields
@@ -148,7 +148,7 @@ class EventsKind(Kind):
         answered = np.zeros(len(is_answer), dtype=bool)
         for row, text in zip(rows.tolist(), stored, strict=True):
             if isinstance(text, InvalidValue):
-                columns.refuse([row], f"value: {text}")
+                columns.refuse([row], "value", str(text))
             elif text is not None:
                 values[row], answered[row] = text, True
         stored_values = pa.array(values, pa.string())
@@ -193,7 +193,7 @@ def _refuse_many_questions(columns: ChunkColumns, events: pa.Table) -> None:
     for of_session in questions.values():
         for question in sorted(of_session)[MOST_QUESTIONS:]:
             reason = f"beyond the first {MOST_QUESTIONS} questions of its form session"
-            columns.refuse(of_session[question], f"field_id: {reason}")
+            columns.refuse(of_session[question], "field_id", reason)
 
 
 _OF_STEP: Final = ("step_id", "step_index")

@@ -186,7 +186,7 @@ def _check_currency(
         if (currency, key) not in allowed:
             own = shops.currencies.get(key, "")
             columns.refuse(
-                [row], f"currency: {quoted(currency)} is not the shop's currency ({own})"
+                [row], "currency", f"{quoted(currency)} is not the shop's currency ({own})"
             )
 
 

@@ -120,7 +120,7 @@ def read_form_ids(columns: ChunkColumns) -> dict[str, pa.Array]:
             (replace(any_id, type=_FOREIGN_ID), has_source),
         )
     )
-    columns.refuse(columns.missing(FORM_ID.name), f"{FORM_ID.name}: missing")
+    columns.refuse_missing(columns.missing(FORM_ID.name), FORM_ID.name)
     shops = columns.read(replace(SHOP_ID, type=_FOREIGN_ID)).to_pylist()
     our_id = cache(form_id_of)
     ids = [

@@ -74,7 +74,8 @@ class ShopsKind(ReplaceLast):
         for row in refused.to_pylist():
             columns.refuse(
                 [row["place"]],
-                f"currency: {quoted(row['currency'])} is not the shop's currency ({row['own']}), which "
+                "currency",
+                f"{quoted(row['currency'])} is not the shop's currency ({row['own']}), which "
                 "cannot change while it has orders or ad spend",
             )
         return True

@@ -14,7 +14,7 @@ from jobs.importing.files.chunk import Chunk, Values
 from jobs.importing.values.errors import InvalidValue, LostDigits
 from jobs.importing.values.fields import Field, FieldType, all_texts, long_ids
 from warehouse.domain.email_hash import KEYED_MARK, EmailHasher, may_hold_address
-from warehouse.operations.reject_reasons import KEPT_WITHOUT
+from warehouse.operations.reject_reasons import KEPT, KEPT_WITHOUT, MISSING, Reason
 
 Flags = npt.NDArray[np.bool_]
 
@@ -29,7 +29,7 @@ class ChunkColumns:
         self._hashed = np.zeros(len(chunk), dtype=np.int64)
         # Why each row is refused: the place of its reason, 0 for a row that is accepted so far.
         self._refused = np.zeros(len(chunk), dtype=np.int64)
-        self._reasons = [""]
+        self._reasons = [Reason("")]
         # The rows without a field that they state: its name and why, by row.
         self._left_out: dict[int, dict[str, str]] = {}
         self._passed_over: set[int] = set()
@@ -38,12 +38,12 @@ class ChunkColumns:
         # Of each field of ids, what `fields.long_ids` says.
         self.long_ids: dict[str, str] = {}
 
-    def refuse(self, rows: npt.ArrayLike, reason: str) -> None:
-        """Refuse some rows, given as row numbers or as a flag for each row."""
+    def refuse(self, rows: npt.ArrayLike, field: str, why: str, code: str = "") -> None:
+        """Refuse some rows for a field, given as row numbers or as a flag for each row."""
         rows = np.asarray(rows)
         if rows.dtype == bool:
             rows = np.flatnonzero(rows)
-        self._reasons.append(reason)
+        self._reasons.append(Reason(f"{field}: {why}", code, field))
         accepted = rows[self._refused[rows] == 0]
         self._refused[accepted] = len(self._reasons) - 1
 
@@ -51,11 +51,15 @@ class ChunkColumns:
         """Have a row be taken without a field. The first reason of several stands."""
         self._left_out.setdefault(row, {}).setdefault(field, reason)
 
-    def incomplete(self) -> list[tuple[int, str]]:
+    def refuse_missing(self, rows: Flags, field: str) -> None:
+        """Refuse some rows, given as a flag for each row, that lack a field."""
+        self.refuse(rows, field, "missing", MISSING)
+
+    def incomplete(self) -> list[tuple[int, Reason]]:
         """Row number and reason (`kept without email: not a text`) of each accepted row that is taken without
         a field, in order."""
         return [
-            (row, KEPT_WITHOUT + "; without ".join(map(": ".join, self._left_out[row].items())))
+            (row, _kept_without(self._left_out[row]))
             for row in sorted(self._left_out)
             if not self._refused[row]
         ]
@@ -87,7 +91,7 @@ class ChunkColumns:
         """How many rows are refused so far."""
         return int(np.count_nonzero(self._refused))
 
-    def refused(self) -> list[tuple[int, str]]:
+    def refused(self) -> list[tuple[int, Reason]]:
         """Row number and reason of each refused row, in order."""
         rows = np.flatnonzero(self._refused)
         reasons = self._refused[rows].tolist()
@@ -142,7 +146,7 @@ class ChunkColumns:
             column = self._read_each(field, values, needed)
             absent = column.is_null()
         if field.required:
-            self.refuse(_flags(absent), f"{field.name}: missing")
+            self.refuse_missing(_flags(absent), field.name)
         if type.is_id and column.type == pa.string() and (found := long_ids(column)) is not None:
             self.long_ids[field.name] = found
         if type.missing not in ("", None) and column.type == pa.string():
@@ -202,10 +206,17 @@ class ChunkColumns:
             needed = np.full(len(why), must) if needed is None else needed
             refused = (why > 0) & needed & (self._refused == 0)
             self._refused[refused] = why[refused] + len(self._reasons) - 1
-            self._reasons += [f"{field.name}: {reason}" for reason in reasons[1:]]
+            self._reasons += [
+                Reason(f"{field.name}: {reason}", field=field.name) for reason in reasons[1:]
+            ]
             for row in np.flatnonzero((why > 0) & ~needed).tolist():
                 self.leave_out(row, field.name, reasons[why[row]])
         return pa.array(results, field.type.arrow).take(pa.array(places))
+
+
+def _kept_without(fields: dict[str, str]) -> Reason:
+    words = KEPT_WITHOUT + "; without ".join(map(": ".join, fields.items()))
+    return Reason(words, KEPT, next(iter(fields)) if len(fields) == 1 else "")
 
 
 def _only(values: Values, wanted: Flags) -> Values:

@@ -124,6 +124,14 @@ class UnclearNumbers(Unclear):
         )
 
 
+class UnclearDates(Unclear):
+    """The cells do not show the order of day, month and year. `found`: which cells, without how to say it."""
+
+    def __init__(self, found: str) -> None:
+        self.found = found
+        super().__init__(f"{found}; say which with --dates dmy, mdy or ymd, or write 2026-01-31")
+
+
 class Reading(NamedTuple):
     """How a table is to be read where its cells do not show it: the order of a date's parts (one of
     DATE_ORDERS) and the decimal mark (one of DECIMALS); "" for what they show."""
@@ -228,17 +236,16 @@ class Dates:
         return bool(self._shown) and len(self._orders) > 1
 
     def raise_if_unclear(self) -> None:
-        """Raise Unclear if there are dates, and their order is not certain."""
+        """Raise UnclearDates if there are dates, and their order is not certain."""
         if not self._shown or len(self._orders) == 1:
             return
-        advice = "say which with --dates dmy, mdy or ymd, or write 2026-01-31"
         if self._orders:
-            raise Unclear(
+            raise UnclearDates(
                 f"{quoted(self._shown[-1])} can be read as several dates, and no other cell shows "
-                f"which of them is meant; {advice}"
+                "which of them is meant"
             )
         cells = " and ".join(map(quoted, (self._shown[0], self._shown[-1])))
-        raise Unclear(f"dates are written in several ways: {cells}; {advice}")
+        raise UnclearDates(f"dates are written in several ways: {cells}")
 
     def times(self, cells: list[str]) -> list[str]:
         """The cells of a column of dates or times, as ISO 8601."""

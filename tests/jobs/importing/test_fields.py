@@ -73,8 +73,11 @@ def read(field: Field, values: Values, *, textual: bool) -> tuple[list[Any], lis
         Chunk({field.name: values}, lines, lambda _: "", textual=textual), HASHER
     )
     column = columns.read(field).to_pylist()
-    left_out = [(row, reason.removeprefix(KEPT_WITHOUT)) for row, reason in columns.incomplete()]
-    reasons = sorted((*columns.refused(), *left_out))
+    left_out = [
+        (row, reason.words.removeprefix(KEPT_WITHOUT)) for row, reason in columns.incomplete()
+    ]
+    refused = [(row, reason.words) for row, reason in columns.refused()]
+    reasons = sorted((*refused, *left_out))
     rows = {row for row, _ in reasons}
     return [None if row in rows else value for row, value in enumerate(column)], reasons
 

@@ -104,6 +104,26 @@ def test_rejects_by_reason(two: TwoShops) -> None:
     ]
 
 
+def test_advice_and_values_do_not_hang_on_the_words(two: TwoShops) -> None:
+    """A program decides by the code and the field of a reject, whatever a file puts in its words."""
+    private = {"discount_codes": [{"code": "SECRETCODE" * 30}]}
+    two.load("orders", [order(order_id="1", discount_cents="x", **private)])
+    two.load("orders", [order(order_id="2", total_cents=None)])
+    two.load("orders", [order(order_id="3", total_cents="kept without x: missing")])
+    stored = two.rows("SELECT code, field FROM reject ORDER BY reject_id")
+    assert [tuple(row) for row in stored] == [
+        ("kept", ""),
+        ("missing", "total_cents"),
+        ("", "total_cents"),
+    ]
+    two.change("UPDATE reject SET reason = 'other words'")
+    assert [row[2] for row in two.section(A, "Rejected rows").tables[0]] == ["1", "1", "1"]
+    page = two.page(A)
+    assert "SECRETCODE" not in page
+    for advice in ("These rows count, without", "Add this field", "Correct the rows in"):
+        assert page.count(advice) == 1, advice
+
+
 def test_another_system_s_file_is_named_and_its_values_are_not(two: TwoShops) -> None:
     file = two.folder / "Our <spend>.csv"
     file.write_text(

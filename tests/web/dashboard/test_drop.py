@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import signal
 import time
 import zipfile
 from collections.abc import Callable, Iterable
@@ -25,6 +26,7 @@ from tests.support.dropped import hostile, sample, shared_text, spreadsheet
 from tests.support.import_files import as_ndjson, event, order
 from tests.support.people import add_member
 from tests.support.shop_builder import known_shop
+from tests.support.waiting import wait_until
 from tests.tiers import thorough
 from tests.web.dashboard.two_shops import HTML, A, B, TwoShops
 from warehouse.backups.files import forget_the_present
@@ -51,7 +53,14 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
 # Of their names alone: the large ones take a second to make, which every run would wait for.
 BAD = hostile(megabytes=0)
 CORE = ("orders_export.csv", "meta.xlsx", "own.ndjson")
-BAD_CORE = ("bomb.csv.gz", "bomb.xlsx", "late row.xlsx", "of another shop.ndjson", "noise.csv")
+BAD_CORE = (
+    "bomb.csv.gz",
+    "bomb.xlsx",
+    "late row.xlsx",
+    "of another shop.ndjson",
+    "noise.csv",
+    "dates.csv",
+)
 
 
 def tiered(names: Iterable[str], core: tuple[str, ...]) -> list[Any]:
@@ -175,6 +184,25 @@ def test_a_hostile_file_is_refused_with_one_sentence(
     assert files(landing) == []
     assert press(two, "take").status_code == 303
     assert imported(two) == []
+
+
+@pytest.mark.parametrize("name", ["o.ndjson", "o.csv"])
+def test_a_long_look_ends_at_a_signal(two: TwoShops, landing: Path, name: str) -> None:
+    """By itself: at the end of its grace the process would be ended, and say so."""
+    send(two, name, b"1")
+    (path,) = landing.rglob("dropped-*")
+    own = order(shop_id=A)
+    head, row = b"", as_ndjson([own])
+    if name == "o.csv":
+        head, row = (",".join(map(str, one)).encode() + b"\n" for one in (own, own.values()))
+    path.write_bytes(head + row * 500_000)
+    look = two.start("dropped")
+    wait_until(lambda: two.rows("SELECT tries FROM dropped_file")[0].tries == 1)
+    look.send(signal.SIGTERM)
+    printed = look.finish(128 + signal.SIGTERM)
+    assert "stopped by SIGTERM" in printed
+    assert "takes longer than" not in printed
+    assert [row.state for row in two.rows("SELECT state FROM dropped_file")] == ["received"]
 
 
 def test_no_row_of_another_shop_is_imported(two: TwoShops, landing: Path) -> None:

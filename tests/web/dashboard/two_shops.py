@@ -14,6 +14,8 @@ from flask import Flask
 from sqlalchemy import Engine, text
 
 from jobs.cli import main
+from tests.support import commands
+from tests.support.commands import Command
 from tests.support.import_files import FORM, account, as_ndjson, event, form, order, spend
 from tests.support.people import Browser
 from tests.support.shop_builder import writing
@@ -63,6 +65,11 @@ class TwoShops:
     def jobs(self, *words: str) -> None:
         self._let_go()
         run(self.url, *words)
+
+    def start(self, *words: str) -> Command:
+        """A command of jobs in a process of its own."""
+        self._let_go()
+        return commands.start("jobs", *words, settings={"WAREHOUSE_URL": self.url})
 
     def show_scheduler(self, record: SchedulerRecord) -> None:
         self._let_go()

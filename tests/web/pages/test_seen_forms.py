@@ -89,6 +89,27 @@ def test_a_shop_has_a_bounded_number_of_sightings(
         assert browser.get(f"/setup/forms?page={number}").status_code == 200
 
 
+def test_the_next_real_form_after_twelve_thousand_made_up_ones(
+    browser: Browser, ask: Any, shop: ShopBuilder, jobs: Jobs, engine: Engine, clock: Clock
+) -> None:
+    made_up = [call(n, f"made up {n}", f"s{n}") for n in range(12_000)]
+    jobs.load("events", *(row | {"shop_id": shop.shop_id} for row in made_up))
+    jobs.rollup()
+    sightings = {(shop.key, f"made-up-{n}"): Sighting("", "", clock.now) for n in range(12_000)}
+    with writing(engine) as connection:
+        form_sightings.see(connection, sightings)
+    real = [call(20_000 + n, "real", f"r{n}") for n in range(2)]
+    jobs.load("events", *(row | {"shop_id": shop.shop_id} for row in real))
+    jobs.rollup()
+    form_id = form_id_of(shop.shop_id, "segment", "real")
+    see(engine, shop, form_id, Sighting("Real", "", clock.now + MICROS_PER_SECOND))
+    page = browser.signed_in().get("/setup/forms").get_data(as_text=True)
+    assert f'data-seen-form="{form_id}"' in page
+    assert len(page.encode()) <= 100_000
+    answer = ask(f"/v1/forms/{form_id}/funnel", range="2026-03-31")
+    assert answer
+
+
 def test_the_same_list_is_not_sent_again(
     browser: Browser, shop: ShopBuilder, engine: Engine, clock: Clock
 ) -> None:
