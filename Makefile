@@ -76,7 +76,7 @@ $(READY_TO_CHECK): requirements-dev.lock $(READY)
 
 .PHONY: demo
 demo: $(READY) ## make up a shop with DAYS=120 days of data, print a key, serve the API on PORT=8000
-	@PYTHON=$(PYTHON) exec jobs/demo/run
+	@exec $(PYTHON) -m jobs demo $(if $(DAYS),--days $(call quoted,$(DAYS)))
 
 # Each worker would compile all tests anew.
 test test-rest test-deep: export PYTHONDONTWRITEBYTECODE =
@@ -197,6 +197,10 @@ line: ## make the line for pages small: web/collector/static into web/collector/
 	@# A browser that has one of them from before takes the other anew.
 	@part=$$(sed -n 's/^\(.\{8\}\).*  sending.js$$/\1/p' web/collector/built/SOURCES); \
 	  sed -i "s/sending\.js/&?$$part/" web/collector/built/formrevenue.js
+
+.PHONY: dist
+dist: $(READY_TO_CHECK) ## make the wheel and its source archive in dist/; the same tree makes the same bytes
+	@$(PYTHON) -m build --no-isolation --outdir dist .
 
 .PHONY: screenshots
 screenshots: $(READY_TO_CHECK) ## take the README's pictures of the demo anew [ALL=folder for every page] [LANGUAGE=de]

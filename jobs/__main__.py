@@ -5,14 +5,21 @@ import os
 import sys
 from functools import partial
 
-from jobs.cli import main
+from jobs.cli import main as commands
 from jobs.run.signals import run_interruptibly
 
-# The warehouse, its backups and the folders are the business of their own user alone.
-os.umask(0o077)
 
-# Imported rows are many small objects that form no cycles: Python looks for cycles once in a million
-# new objects. `make bench` shows the difference in its imports of other systems' formats.
-gc.set_threshold(1_000_000)
+def main(name: str) -> None:
+    """Run the command in `sys.argv` and exit; `name` is what messages call the program."""
+    # The warehouse, its backups and the folders are the business of their own user alone.
+    os.umask(0o077)
 
-sys.exit(run_interruptibly(partial(main, prog_name="python -m jobs")))
+    # Imported rows are many small objects that form no cycles: Python looks for cycles once in a million
+    # new objects. `make bench` shows the difference in its imports of other systems' formats.
+    gc.set_threshold(1_000_000)
+
+    sys.exit(run_interruptibly(partial(commands, prog_name=name)))
+
+
+if __name__ == "__main__":
+    main("python -m jobs")

@@ -5,6 +5,7 @@ pyarrow alone take most of a second of the processor, and the help, a mistyped w
 neither.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +28,7 @@ from jobs.run.errors import one_line_errors
 from warehouse import VERSION
 from warehouse.environment import WrongSettings, prepare
 from warehouse.setting_values import JOBS, SCHEDULER
+from warehouse.settings import DATA_DIR
 
 # The headings of the help.
 SECTIONS: Final = {
@@ -75,6 +77,9 @@ class Commands(click.Group):
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Import raw files, and roll them up into the daily summaries that the API answers from."""
+    if ctx.invoked_subcommand == "demo":
+        # A warehouse of its own, so that the demo never mixes with the user's data.
+        os.environ.setdefault("WAREHOUSE_URL", f"sqlite:///{DATA_DIR.get()}/demo.db")
     try:
         prepare(SCHEDULER if ctx.invoked_subcommand in _OF_THE_SCHEDULE else JOBS)
     except WrongSettings as error:
@@ -513,9 +518,7 @@ def restore(**options: Any) -> None:
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
-    default=Path("var/demo"),
-    show_default=True,
-    help="The folder for the files.",
+    help="The folder for the files (default: demo, in DATA_DIR).",
 )
 @click.option(
     "--days",
@@ -526,9 +529,10 @@ def restore(**options: Any) -> None:
 )
 @click.option("--files-only", is_flag=True, help="Write the files and import nothing.")
 def demo(**options: Any) -> None:
-    """Make up a shop with forms, visitors, orders and ads, up to the present minute.
+    """Make up a shop with forms, visitors, orders and ads, up to the present minute, and serve its figures.
 
-    Another run adds the days since the last run, and leaves what is already there as it is.
+    It has a warehouse of its own. The last thing that is printed is a link to the pages. Another run adds the
+    days since the last run, and leaves what is already there as it is.
     """
     from jobs.commands.demo import demo_command
 

@@ -72,6 +72,7 @@ THOROUGH: Final = (
     "jobs/scheduler/test_scheduler.py::test_files_that_another_scheduler_imports_are_looked_at_again",
     "system/test_connection_limits.py",
     "system/test_processes.py",
+    "system/test_package.py",
     "system/test_entry_points.py::test_a_collector_of_several_processes",
     "system/test_entry_points.py::test_an_api_of_several_processes",
     "web/db/test_pgbouncer.py::test_answers_are_the_same_for_many_clients_on_two_connections",

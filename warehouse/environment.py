@@ -3,12 +3,14 @@
 Start with `prepare`.
 """
 
+import base64
 import ctypes
 import os
 import pwd
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Final
 
 from warehouse import settings
 from warehouse.setting_values import ADMIN, API, JOBS, SCHEDULER, Setting, SettingError
-from warehouse.settings import ENV_FILE, SETTINGS, replica_url
+from warehouse.settings import CREDENTIALS_KEY, ENV_FILE, SETTINGS, replica_url
 
 # A scheduler runs all jobs, and the API's members do what commands of `web` do.
 _INCLUDED: Final = {SCHEDULER: JOBS, API: ADMIN}
@@ -25,7 +27,10 @@ _PR_SET_DUMPABLE: Final = 4
 # Names that are taken for misspelt: their least length, and how alike they are (`difflib`).
 _LONG: Final = 8
 _ALIKE: Final = 0.85
-_DEFAULT_FILE: Final = Path(__file__).parents[1] / ENV_FILE.default
+_KEY_NAMES: Final = {CREDENTIALS_KEY.name, f"{CREDENTIALS_KEY.name}_FILE"}
+_TREE: Final = Path(__file__).parents[1]
+# Beside the program. An installed package lies among others: there, in the folder where a command is called.
+_DEFAULT_FILE: Final = (_TREE if (_TREE / "pyproject.toml").exists() else Path()) / ENV_FILE.default
 # KEY=VALUE. A value is in single quotes, as it is; in double quotes, where \ stands before " and \; or in
 # none, up to a # after a space.
 _LINE: Final = re.compile(
@@ -48,6 +53,7 @@ def prepare(process: str) -> None:
     """Add the settings of ENV_FILE to the environment, and check all that such a process uses. Raises
     WrongSettings."""
     wrong = _add_env_file()
+    _add_credentials_key()
     for setting in SETTINGS:
         if uses(process, setting):
             try:
@@ -66,6 +72,32 @@ def prepare(process: str) -> None:
     for warning in _nearly_settings():
         print(f"Warning: {warning}", file=sys.stderr)  # noqa: T201
     hide_memory()
+
+
+def make_credentials_key() -> None:
+    """Make the CREDENTIALS_KEY of this installation, once, where none is set: a file in DATA_DIR for its user
+    alone, which every command then finds. It is in no backup, so that a stolen one opens nothing."""
+    path = _credentials_key()
+    if not _KEY_NAMES & os.environ.keys():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with suppress(FileExistsError), open(path, "xb", opener=_private) as file:
+            file.write(base64.b64encode(os.urandom(32)))
+    _add_credentials_key()
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _credentials_key() -> Path:
+    return Path(settings.DATA_DIR.get()) / "credentials.key"
+
+
+def _add_credentials_key() -> None:
+    # A wrong DATA_DIR is told with the other settings.
+    with suppress(SettingError):
+        if not _KEY_NAMES & os.environ.keys() and (path := _credentials_key()).exists():
+            os.environ[f"{CREDENTIALS_KEY.name}_FILE"] = str(path)
 
 
 def _nearly_settings() -> Iterator[str]:

@@ -30,7 +30,8 @@ class SettingError(ValueError):
 class Setting:
     """One environment variable: its name, its default as text, its parser, and what it does.
 
-    The value may be in a file instead, which NAME_FILE names: a secret of a container or of systemd."""
+    The value may be in a file instead, which NAME_FILE names: a secret of a container or of systemd. DATA_DIR
+    stands for the `var` of a default."""
 
     name: str
     default: str
@@ -45,7 +46,7 @@ class Setting:
 
     def get(self) -> Any:
         """The value in the environment, in its file, or the default. Raises SettingError."""
-        text = os.environ.get(self.name, "").strip() or self._in_file() or self.default
+        text = os.environ.get(self.name, "").strip() or self._in_file() or self._default()
         try:
             return self.parse(text)
         except ValueError as error:
@@ -53,6 +54,10 @@ class Setting:
             shown = self.name if self.secret else f"{self.name}={quoted}"
             example = f"{self.name}={self.example or self.default}"
             raise SettingError(f"{shown}: {error}, as in {example}") from None
+
+    def _default(self) -> str:
+        data = os.environ.get("DATA_DIR", "").strip() or "var"
+        return re.sub(r"(?<![^/])var\b", lambda _: data, self.default, count=1)
 
     def _in_file(self) -> str:
         path = os.environ.get(f"{self.name}_FILE", "").strip()

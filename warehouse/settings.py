@@ -13,6 +13,12 @@ ENV_FILE: Final = Setting(
     str,
     "a file of settings, which the environment overrides (`environment.py`)",
 )
+DATA_DIR: Final = Setting(
+    "DATA_DIR",
+    "var",
+    values.folder,
+    "the folder of the warehouse file, the landing folder, backups and keys, unless a setting names another",
+)
 ALLOW_ROOT: Final = Setting(
     "ALLOW_ROOT",
     "0",
@@ -372,8 +378,8 @@ CREDENTIALS_KEY: Final = Setting(
     "CREDENTIALS_KEY",
     "",
     values.credentials_key,
-    "the key with which credentials of pulls are kept encrypted: 32 random bytes in base64; "
-    "without it, none are kept",
+    "the key with which credentials of pulls are kept encrypted: 32 random bytes in base64; without it, "
+    "`credentials.key` in DATA_DIR, which `start` makes; without both, none are kept",
     secret=True,
     example="$(openssl rand -base64 32)",
     used_by=(API, JOBS),

@@ -1,10 +1,16 @@
-"""`python -m web`."""
+"""The entry point of `python -m web`."""
 
 import os
 
-from web.cli import main
+from web.cli import main as commands
 
-if __name__ == "__main__":
+
+def main(name: str) -> None:
+    """Run the command in `sys.argv` and exit; `name` is what messages call the program."""
     # The warehouse has keys, members and all data: it is the business of its own user alone.
     os.umask(0o077)
-    main()
+    commands(prog_name=name)
+
+
+if __name__ == "__main__":
+    main("python -m web")

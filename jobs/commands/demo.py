@@ -1,28 +1,148 @@
-"""`demo`: write the files of a made-up shop, and import them as any user would."""
+"""`demo`: a made-up shop, imported as any user would; then a key, a link to sign in, and the service itself.
 
+Beside the API run the collector, the scheduler, and a page with forms whose clicks reach the figures. Their
+lines go to a log: the link stays the last thing on the terminal.
+"""
+
+import os
+import sys
 import time
+import webbrowser
 from pathlib import Path
+from typing import Final
 
 import click
+from sqlalchemy import make_url
 
+from jobs import demo
+from jobs.commands.processes import output_of, run_together
 from jobs.commands.run_within import run_within
-from jobs.demo.cast import SHOP_ID
+from jobs.demo.cast import QUIZ, SHOP_ID
 from jobs.demo.files import write
 from jobs.run.clock import now_micros
+from jobs.run.errors import CommandFailed
 from warehouse.domain.time import from_micros
+from warehouse.domain.vocabulary import PERMISSIONS, SCOPES
+from warehouse.settings import DATA_DIR, PORT, WAREHOUSE_URL
+
+_EMAIL: Final = "demo@example.com"
+_MEMBER: Final = ("--shop", SHOP_ID, "--email", _EMAIL)
+# Of the write key of the page with forms.
+_PAGE: Final = "demo page"
 
 
-def demo_command(folder: Path, days: int, files_only: bool) -> None:
+def demo_command(folder: Path | None, days: int, files_only: bool) -> None:
+    files = _write(folder or Path(DATA_DIR.get()) / "demo", days)
+    if files_only:
+        return
+    beside = _beside_the_warehouse()
+    os.environ.setdefault("IMPORT_DIR", f"{beside}-landing")
+    os.environ.setdefault("REFRESH_MINUTES", "1")
+    for kind, paths in files.items():
+        _run("import", kind, *map(str, paths))
+    _run("rollup", "--shop", SHOP_ID)
+    _serve(beside)
+
+
+def _run(*words: str) -> None:
+    click.echo(f"$ formrevenue {' '.join(words)}")
+    run_within(*words)
+
+
+def _write(folder: Path, days: int) -> dict[str, list[Path]]:
     began = time.monotonic()
     files = write(folder, from_micros(now_micros()), days)
     click.echo(f"wrote {days} days of {SHOP_ID} to {folder} in {time.monotonic() - began:.1f} s")
-    if files_only:
-        return
-    for kind, paths in files.items():
-        _jobs("import", kind, *map(str, paths))
-    _jobs("rollup", "--shop", SHOP_ID)
+    return files
 
 
-def _jobs(*arguments: str) -> None:
-    click.echo(f"$ .venv/bin/python -m jobs {' '.join(arguments)}")
-    run_within(*arguments)
+def _beside_the_warehouse() -> Path:
+    """Where the demo keeps what is its own: beside a warehouse that is a file, else in DATA_DIR."""
+    url = make_url(WAREHOUSE_URL.get())
+    if url.get_backend_name() == "sqlite" and url.database:
+        return Path(url.database.removesuffix(".db"))
+    return Path(DATA_DIR.get()) / "demo"
+
+
+def _serve(beside: Path) -> None:
+    port = int(PORT.get())
+    api, collector, page = (f"http://localhost:{port + number}" for number in range(3))
+    os.environ.setdefault("PUBLIC_URL", api)
+    os.environ |= {"PORT": str(port), "COLLECT_URL": collector}
+    # A key is shown once, so the demo keeps its own.
+    key = _last_line("keys", "mint", "--name", "demo", "--file", f"{beside}.key", *_scopes())
+    folder = Path(f"{beside}-page")
+    folder.mkdir(parents=True, exist_ok=True)
+    sample = Path(demo.__file__).with_name("page") / "index.html"
+    html = sample.read_text("utf-8").replace("COLLECTOR", collector)
+    (folder / "index.html").write_text(html.replace("WRITE_KEY", _write_key()), "utf-8")
+    link = _sign_in_link()
+    log = Path(f"{beside}.log")
+
+    def show() -> None:
+        click.echo(_text(api, page, key, log, link))
+        _open(link)
+
+    processes = {
+        "api": ("web", "serve", "--port", str(port)),
+        "collector": ("web", "collect", "--port", str(port + 1), "--workers", "1"),
+        "scheduler": ("jobs", "scheduler"),
+        "page": ("http.server", str(port + 2), "--bind", "127.0.0.1", "--directory", str(folder)),
+    }
+    with log.open("w", encoding="utf-8", buffering=1) as lines:
+        run_together(processes, lambda name, line: print(name, line, sep=" | ", file=lines), show)
+
+
+def _scopes() -> tuple[str, ...]:
+    return "--shop", SHOP_ID, "--scopes", ",".join(SCOPES)
+
+
+def _last_line(*words: str) -> str:
+    lines = output_of("web", *words).splitlines()
+    if not lines:
+        raise CommandFailed(f"`{' '.join(words[:2])}` failed; the line above says why")
+    return lines[-1]
+
+
+def _sign_in_link() -> str:
+    words = ("members", "add", *_MEMBER, "--permissions", ",".join(PERMISSIONS))
+    # It fails from the second run on, when the member exists; any other error shows at the next command.
+    output_of("web", *words, quiet=True)
+    return _last_line("members", "sign-in-link", *_MEMBER)
+
+
+def _write_key() -> str:
+    """The key of the page. From any page: another run may have another port."""
+    for line in output_of("web", "write-keys", "list", "--shop", SHOP_ID).splitlines():
+        if " active " in line and line.endswith(_PAGE):
+            return line.split()[0]
+    return _last_line("write-keys", "create", "--shop", SHOP_ID, "--name", _PAGE, "--origins", "*")
+
+
+def _text(api: str, page: str, key: str, log: Path, link: str) -> str:
+    ask = 'curl -H "Authorization: Bearer $KEY"'
+    return f"""
+The demo shop is ready. For programs, this key opens every endpoint, and {api}/docs tries them out:
+
+  export KEY={key}
+
+  {ask} "{api}/v1/forms/funnel?range=90d"
+  {ask} "{api}/v1/forms/{QUIZ.id}/steps/dropoff"
+  {ask} "{api}/v1/attribution"
+
+Three forms to fill in, whose events are in the figures within two minutes:
+
+  {page}/
+
+The lines of the service are in {log}. Stop with Ctrl-C.
+
+The shop's figures as pages: the button behind this link signs you in. It works once, within an hour:
+
+  {link}
+"""
+
+
+def _open(link: str) -> None:
+    """Open the link where there is a screen: a browser of the terminal would hide what was printed."""
+    if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        webbrowser.open(link)

@@ -71,7 +71,8 @@ def import_command(
             f"nothing imported: all {counts.more[SKIPPED]} records are about something else than {kind}; "
             "jobs/importing/formats/README.md says which are read"
         )
-    if kind in _ROLLED_UP and counts.new and not schedulers.alive(known, now):
+    has_changed = counts.new or counts.replaced
+    if kind in _ROLLED_UP and has_changed and not schedulers.alive(known, now):
         click.echo("not in the figures yet, and no scheduler runs: `make rollup` computes them")
     print_counts(counts.report(), as_json)
 

@@ -6,11 +6,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from urllib.request import urlopen
 
 from tests.support.serving import free_port
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
@@ -54,7 +53,7 @@ def running(url: str, days: int) -> Iterator[Demo]:
         listener = threading.Thread(target=lambda: output_lines.extend(iter(stdout.readline, "")))
         listener.start()
         try:
-            _wait_until_it_answers(port, process, output_lines)
+            _wait_for_the_link(process, output_lines)
             output = "".join(output_lines)
             key = re.search(r"export KEY=(\S+)", output)
             link = re.search(r"^  (http\S+/sign-in/\S+)$", output, re.MULTILINE)
@@ -68,13 +67,11 @@ def running(url: str, days: int) -> Iterator[Demo]:
             stdout.close()
 
 
-def _wait_until_it_answers(
-    port: int, process: subprocess.Popen[str], output_lines: list[str]
-) -> None:
-    def answers() -> bool:
-        assert process.poll() is None, "".join(output_lines)
-        with suppress(OSError), urlopen(f"http://localhost:{port}/healthz", timeout=5):
-            return True
-        return False
+def _wait_for_the_link(process: subprocess.Popen[str], output_lines: list[str]) -> None:
+    """It is the last that is printed, once the service answers."""
 
-    wait_until(answers, lambda: "".join(output_lines))
+    def is_printed() -> bool:
+        assert process.poll() is None, "".join(output_lines)
+        return any("/sign-in/" in line for line in output_lines)
+
+    wait_until(is_printed, lambda: "".join(output_lines))

@@ -2,14 +2,33 @@
 """Pages on which a form is sent, or refused, in the ways that shops' pages have: what the page holds, and what the
 visitor does. `ID` stands for the form's id, GO for the press of its button."""
 
+from collections import Counter
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from playwright.sync_api import Page
 
-from tests.support.shop_site import ADDRESS
+from tests.support.shop_site import ADDRESS, Site
 
 Act = Callable[[Page], None]
+SIZES: Final = {"desktop": (1_280, 720), "phone": (390, 844)}
+
+
+def sized(new_context: Callable[..., Any], size: str) -> Page:
+    width, height = SIZES[size]
+    page: Page = new_context(viewport={"width": width, "height": height}).new_page()
+    return page
+
+
+def load(page: Page, address: str) -> None:
+    """Open a page, with all that the line loads: a visitor is never as quick as a test."""
+    with page.expect_request_finished(lambda request: "/sending.js" in request.url):
+        page.goto(address)
+    page.wait_for_timeout(100)
+
+
+def counts_of(site: Site, id: str) -> dict[str, int]:
+    return dict(Counter(call["type"] for call in site.calls() if call["form_id"] == id))
 
 
 def press(page: Page) -> None:

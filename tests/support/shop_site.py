@@ -18,6 +18,7 @@ from warehouse.domain.tracking_calls import EVENTS
 Call = dict[str, Any]
 
 ADDRESS = "ada@example.com"
+LAST_DAYS = {"range": "7d"}
 # A form in the page `/`; SCRIPT stands for the snippet.
 FORM = f"""<form data-form="{FINDER.id}"><select name="who"><option><option>friend</select>
 <input name="note"><input type="email" name="mail"><button>Send</button></form>
@@ -94,7 +95,7 @@ class Site:
         The collector's events are in the figures first; it takes no further ones."""
         self.roll_up()
         names = ("views", "starts", "subscriptions", "completions", "submissions")
-        forms = {form["id"]: form["name"] for form in self.get("/v1/forms")}
+        forms = {form["id"]: form["name"] for form in self.get("/v1/forms", {})}
         return {
             forms[row["formId"]]: tuple(
                 self.get(f"/v1/forms/{row['formId']}/funnel")[name] for name in names
@@ -102,9 +103,9 @@ class Site:
             for row in self.get("/v1/forms/funnel")
         }
 
-    def get(self, path: str) -> Any:
-        status, answer = self.product.get(path, {"range": "7d"}, SHOP_ID)
-        assert status == 200
+    def get(self, path: str, query: dict[str, str] = LAST_DAYS) -> Any:
+        status, answer = self.product.get(path, query, SHOP_ID)
+        assert status == 200, answer
         return answer["data"]
 
 

@@ -46,6 +46,7 @@ WRONG = {
     "VERIFY_CRON": ("0 25 * * *", "is no cron expression ("),
     "PURGE_CRON": ("0 3 * * 6-2", "is no cron expression (the range 6-2 ends before it begins)"),
     "BACKUP_CRON": ("daily", f"{CRON}, as in BACKUP_CRON=15 1 * * *"),
+    "DATA_DIR": ("/etc/passwd", "must be a folder, as in DATA_DIR=var"),
     "BACKUP_DIR": ("/etc/passwd", "must be a folder, as in BACKUP_DIR=var/backups"),
     "BACKUP_KEEP": ("0", "must be a whole number from 1 to 10000, as in BACKUP_KEEP=14"),
     "BACKUP_DAYS": ("0", f"{DAYS}, as in BACKUP_DAYS=30"),

@@ -115,10 +115,9 @@ def find_of_shops(
 
 def _refresh(schedulers: list[Row], refresh_minutes: int) -> int:
     """The time between two refreshes."""
-    if schedulers:
-        jobs = {job["job"]: job for job in json.loads(schedulers[0]["schedule"])}
-        refresh_minutes = jobs[REFRESH]["every_seconds"] // 60
-    return refresh_minutes * _MINUTE
+    jobs = json.loads(schedulers[0]["schedule"]) if schedulers else []
+    seconds = (job["every_seconds"] for job in jobs if job["job"] == REFRESH)
+    return next(seconds, refresh_minutes * 60) * MICROS_PER_SECOND
 
 
 def counts(findings: Iterable[Finding]) -> dict[str, int]:

@@ -15,7 +15,7 @@ def encrypted(credentials: Mapping[str, object]) -> str:
     if not key:
         raise SettingError(
             "CREDENTIALS_KEY is not set, so credentials cannot be kept: set it (`openssl rand -base64 32` "
-            "makes one), or give the credentials in the environment"
+            "makes one; so does `start`), or give the credentials in the environment"
         )
     return Fernet(key).encrypt(json.dumps(credentials).encode()).decode()
 

@@ -46,7 +46,7 @@ _COUNT: Final = text(
 
 _FINDINGS: Final = text(f"""
 SELECT form_id, name, path, seen_at FROM form_sighting
-WHERE shop_key = :shop_key AND form_id LIKE '{FINDING}%' ORDER BY form_id
+WHERE shop_key = :shop_key AND form_id LIKE '{FINDING}%' ORDER BY form_id DESC -- the line without a key first
 """)
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import product
 from typing import Any, Final
-from zoneinfo import available_timezones
 
 import numpy as np
 import orjson
 
 from warehouse.domain.currencies import minor_units
 from warehouse.domain.time import MICROS_PER_DAY, day_number, day_start, to_micros
+from warehouse.domain.zones import ZONES
 from warehouse.operations.reject_reasons import IS_KEPT
 
 Query = Callable[[str], Iterable[Mapping[str, Any]]]
@@ -311,9 +311,7 @@ class _Rows:
     def _zones(self) -> list[str]:
         """Zones in which the month is another one than the shop's, one of each kind."""
         own = self._window(self._own_zone)
-        zones = sorted(
-            available_timezones(), key=lambda zone: ("/" not in zone, "Etc" in zone, zone)
-        )
+        zones = sorted(ZONES, key=lambda zone: ("/" not in zone, "Etc" in zone, zone))
         of_window = {self._window(zone): zone for zone in reversed(zones) if zone != "localtime"}
         return [zone for window, zone in of_window.items() if window != own]
 

@@ -38,6 +38,7 @@ SELECT form_id FROM (
 _ONE: Final = f"""
 SELECT form_id FROM form WHERE shop_key = :shop_key AND form_id = :form_id AND first_event_at < {NEVER}
 UNION SELECT form_id FROM form_sighting WHERE shop_key = :shop_key AND form_id = :form_id
+  AND form_id NOT LIKE '{FINDING}%'
 """
 _NUMBER: Final = text(f"""
 SELECT (SELECT COUNT(*) FROM form WHERE shop_key = :shop_key AND first_event_at < {NEVER})

@@ -5,10 +5,11 @@ A command parses its options, calls `web/auth`, `web/server` or `web/collector`,
 but `collect` creates or migrates the warehouse first. Exit status: 0 done, 1 failed (with a one-line reason
 on standard error), 2 wrong usage. Start here for `serve` and `collect`, in `shops.py`, `keys.py`,
 `write_keys.py` and `members.py` for the others, and in `options.py` for errors, option types and output that
-they share.
+they share. A module of commands is imported when one of its commands is called: the help needs no database.
 """
 
 import sys
+from importlib import import_module
 from typing import Any, Final
 
 import click
@@ -17,35 +18,50 @@ from warehouse import VERSION
 from warehouse.environment import WrongSettings, prepare
 from warehouse.setting_values import ADMIN, API, COLLECTOR
 from warehouse.settings import COLLECT_HOST, COLLECT_PORT, COLLECT_WORKERS, HOST, PORT, WORKERS
-from web.cli.keys import keys
-from web.cli.members import audit, members
-from web.cli.options import one_line_errors, open_warehouse, require_known_pooler
-from web.cli.shops import forms, shops
-from web.cli.write_keys import collector_role, write_keys
 
 _PROCESSES: Final = {"serve": API, "collect": COLLECTOR}
 
-
-# The headings of the help.
-_SECTIONS: Final = {
-    "Serve": ("serve", "collect"),
-    "Manage": ("shops", "forms", "keys", "write-keys", "collector-role", "members", "audit"),
+# The commands of other modules: the module, and the first sentence of the command's help.
+_MODULES: Final = {
+    "shops": ("shops", "Add, list, export and delete shops."),
+    "forms": ("shops", "List forms."),
+    "keys": ("keys", "Create, list, rotate and revoke API keys."),
+    "write-keys": (
+        "write_keys",
+        "Create, list and revoke write keys, with which a shop's pages send events to the collector.",
+    ),
+    "collector-role": (
+        "write_keys",
+        "Create the role under which the collector reads write keys, writes its counts, and does nothing "
+        "else (PostgreSQL).",
+    ),
+    "members": ("members", "Manage the members of shops, who sign in to the pages."),
+    "audit": ("members", "List sign-ins and changes to keys and members, newest first."),
 }
 
 
 class _MainGroup(click.Group):
     def list_commands(self, context: click.Context) -> list[str]:
-        return [name for names in _SECTIONS.values() for name in names]
+        return [*_PROCESSES, *_MODULES]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _MODULES:
+            return super().get_command(context, name)
+        module = import_module(f"web.cli.{_MODULES[name][0]}")
+        command: click.Command = getattr(module, name.replace("-", "_"))
+        return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, names in _SECTIONS.items():
+        serve = [(name, self.commands[name].get_short_help_str(limit=1000)) for name in _PROCESSES]
+        manage = [(name, line) for name, (_, line) in _MODULES.items()]
+        for heading, lines in (("Serve", serve), ("Manage", manage)):
             with formatter.section(heading):
                 # The first sentence, whatever its length.
-                formatter.write_dl(
-                    [(name, self.commands[name].get_short_help_str(limit=1000)) for name in names]
-                )
+                formatter.write_dl(lines)
 
     def invoke(self, context: click.Context) -> Any:
+        from web.cli.options import one_line_errors
+
         with one_line_errors():
             return super().invoke(context)
 
@@ -71,6 +87,7 @@ def main(context: click.Context) -> None:
 )
 def serve(host: str | None, port: int | None, workers: int | None) -> None:
     """Serve the API and the pages until SIGTERM or SIGINT. Requests in flight are finished first."""
+    from web.cli.options import open_warehouse, require_known_pooler
     from web.server.wsgi_server import run
 
     # Closed before the server forks: its processes must not share a connection.
@@ -91,7 +108,3 @@ def collect(host: str | None, port: int | None, workers: int | None) -> None:
     from web.collector.server import run
 
     run(host or COLLECT_HOST.get(), port or COLLECT_PORT.get(), workers or COLLECT_WORKERS.get())
-
-
-for command in (shops, forms, keys, write_keys, collector_role, members, audit):
-    main.add_command(command)

@@ -95,7 +95,7 @@ def forms(view: View) -> Page:
     empty = (
         "No form of the shop matches this search."
         if listed
-        else "The shop has no forms yet. Import them (kind forms), or create them with the API."
+        else "The shop has no forms yet. Set up has a line for your pages that finds them; or import them."
     )
     every = table(
         view,

@@ -47,9 +47,8 @@ def tie() -> Any:
     rows = member.connection.execute(_FORMS, {"shop_key": shop_key}).all()
     names = {row.form_id: row.name or row.form_id for row in rows}
     form = CodeForm()
-    form.form_id.choices = sorted(
-        names.items(), key=lambda choice: (choice[1].casefold(), choice[0])
-    )
+    by_name = sorted(names.items(), key=lambda choice: (choice[1].casefold(), choice[0]))
+    form.form_id.choices = [("", "Choose a form"), *by_name]
     if not form.validate_on_submit():
         return form_page(
             "form_code.html",

@@ -51,7 +51,7 @@ _MOST_FEW: Final = 1_000_000
 _BUTTONS_WORK: Final = 900 * MICROS_PER_SECOND
 
 
-class ListPage(NamedTuple):
+class SeenFormsPage(NamedTuple):
     """A page of the list: its number of `pages`, the forms before it, and `all` of them."""
 
     number: int
@@ -110,16 +110,18 @@ def list_values(page: MemberRequest) -> dict[str, Any]:
     text = request.args.get("page", "1")
     number = min(max(int(text), 1), pages) if text.isdecimal() and len(text) < _DIGITS else 1
     forms = seen_forms.list_seen(page.connection, shop_key, (number - 1) * _PAGE, _PAGE)
-    into = {form.counts_for for form in forms if form.rule is not None}
+    others = {form.counts_for for form in forms if form.rule is not None}
+    others |= {form.split_from for form in forms if form.split_from}
     return {
         "forms": forms,
         "findings": form_sightings.findings(page.connection, shop_key),
-        "form_names": seen_forms.names_of(page.connection, shop_key, into),
+        "finding_days": form_sightings.KEPT_DAYS,
+        "form_names": seen_forms.names_of(page.connection, shop_key, others),
         "events_by_day": _events_by_day(page, forms),
         "days": _DAYS,
         "recomputing": recomputing.read(page.connection, shop_key),
         "refresh_minutes": REFRESH_MINUTES.get(),
-        "list_page": ListPage(number, pages, (number - 1) * _PAGE, all),
+        "list_page": SeenFormsPage(number, pages, (number - 1) * _PAGE, all),
         "few": _FEW,
     }
 
@@ -207,7 +209,10 @@ def merge(form_id: str) -> Any:
     listed = seen_forms.list_seen(page.connection, page.member.shop_key, count=_CHOICES)
     others = [form for form in listed if form.rule is None and form.form_id != form_id]
     form = MergeForm()
-    form.into.choices = [(other.form_id, _label(other)) for other in others]
+    form.into.choices = [
+        ("", "Choose a form"),
+        *((other.form_id, _label(other)) for other in others),
+    ]
     if not form.validate_on_submit():
         shop_key = member_request().member.shop_key
         return form_page(

@@ -100,6 +100,7 @@ def chunks_of(
     later also OSError.
     """
     sample = _sample(path)
+    of_person = path
     if sample.head.startswith(_SPREADSHEET_MAGIC[0]) and is_workbook(path):
         path = as_table(path, options.format)
         sample = _sample(path)
@@ -145,7 +146,7 @@ def chunks_of(
     target = target_of(path, format, options.shop_id, shops)
     records = format.records(path, options.reading)
     if format.dated_by_file:
-        records = _dated(records, _time_of(path, options))
+        records = _dated(records, _time_of(of_person, options))
     else:
         _refuse_exported_at(path, options, f"those of {format.name} have versions of their own")
     return mapping.chunks(format, kind, target, records)

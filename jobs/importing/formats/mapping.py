@@ -35,7 +35,8 @@ def chunk_of(format: Format, kind: Kind, target: Target, records: Records) -> Ch
                 refusal = refusal or f"line {number}: {cause}"
             continue
         if row is not None:
-            left_out += [(len(rows), field, reason) for field, reason in target.left_out]
+            if target.left_out:
+                left_out += [(len(rows), field, reason) for field, reason in target.left_out]
             rows.append(row)
             numbers.append(number)
             sources.append(record)

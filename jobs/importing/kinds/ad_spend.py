@@ -74,6 +74,7 @@ _LEVEL: Final = (
     "CAST(LENGTH(t.segment) - LENGTH(REPLACE(t.segment, '=', '')) AS TEXT) "
     "|| SUBSTR(t.segment, 1, 3) ELSE '' END"
 )
+_HAS_CHANGED: Final = "rows_new + rows_replaced > 0 LIMIT 1"
 _MIXED_DAYS: Final = (
     f"SELECT COUNT(*) FROM (SELECT 1 FROM ({_OF_IMPORTS}) t WHERE t.segment NOT LIKE 'sha256=%' "
     f"GROUP BY {names(_DAY, 't.')} HAVING MIN({_LEVEL}) <> MAX({_LEVEL})) mixed"
@@ -163,9 +164,14 @@ class AdSpendKind(ReplaceLast):
             connection.execute(
                 f"UPDATE ad_spend_stated SET since = {since} WHERE import_id IN ({listed})"
             )
-            if gone := self._withdraw(connection, _OF_IMPORTS.format(listed, "ad_spend"), since):
+            gone = self._withdraw(connection, _OF_IMPORTS.format(listed, "ad_spend"), since)
+            if gone:
                 counts[_WITHDRAWN] = gone
-            if mixed := int(connection.value(_MIXED_DAYS.format(listed, "ad_spend"))):
+            # A report that says nothing new was told so when it came first, and it takes a while to look.
+            is_new = f"SELECT 1 FROM import_file WHERE import_id IN ({listed}) AND {_HAS_CHANGED}"
+            if (gone or connection.value(is_new)) and (
+                mixed := int(connection.value(_MIXED_DAYS.format(listed, "ad_spend")))
+            ):
                 counts[_MIXED] = mixed
         connection.commit()
         return counts

@@ -2,12 +2,14 @@
 totals."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -35,35 +37,45 @@ _EXACT: Final = pa.decimal256(76, 30)
 # By so much the platform's total may differ from the sum of its rounded rows, for each of them.
 _ROUNDING: Final = Decimal("0.005")
 _KEY: Final = ("shop_key", "provider", "account_id", "campaign_id", "day", "segment")
+# An odd number of many digits, which spreads what differs over all bits.
+_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 # Members that programs add for themselves, such as `_sdc_batched_at`, begin with it.
 _OF_PROGRAMS: Final = "_"
 _ROWS_LOOKED_AT: Final = 1_000
 
 
-class _First(NamedTuple):
-    """The first row of a key: the number of its chunk, its place there, its line, a hash of its values, its
-    name."""
+class _Part(NamedTuple):
+    """The rows of a chunk: their lines, and what they say besides their key. `start`: how many
+    rows of the file came before them."""
 
-    chunk: int
-    row: int
-    line: int
-    values: int
-    name: str
+    start: int
+    lines: npt.NDArray[np.int64]
+    rows: pa.Table
+
+    def row(self, place: int) -> list[Any]:
+        """Line, name and further values."""
+        return [int(self.lines[place]), *(column[place].as_py() for column in self.rows.columns)]
 
 
 class AdSpendFile(RowsOfFile):
     def __init__(self) -> None:
-        self._first: dict[int, _First] = {}
-        # The sums of the rows so far by `_GROUP`, a table for each chunk.
+        # The number in the file of the first row of each key, by the key's hash.
+        self._first: dict[int, int] = {}
+        self._parts: list[_Part] = []
+        # The sums of the rows so far by `_GROUP`, a table for each chunk; and rows that are not summed yet:
+        # hardly any file has lines of totals.
         self._sums: list[pa.Table] = []
+        self._unsummed: list[tuple[pa.Table, Flags]] = []
 
     def left_out(self, columns: ChunkColumns, rows: pa.Table) -> Flags:
         """The lines of totals, which are named so, or have neither a name nor a day, and are the sum of the
         other rows of their day or of the file."""
         candidates, accepted = _named_totals(columns, rows), columns.accepted()
         left_out = np.zeros(len(candidates), dtype=bool)
-        self._sums.append(_summed(rows.filter(pa.array(accepted & ~candidates))))
+        self._unsummed.append((rows, accepted & ~candidates))
         if candidates.any():
+            self._sums += [_summed(some.filter(pa.array(of))) for some, of in self._unsummed]
+            self._unsummed.clear()
             self._find_sums(rows, candidates, left_out)
             # A campaign may be called so: then it is among those that are summed.
             campaigns = accepted & candidates & ~left_out
@@ -84,35 +96,43 @@ class AdSpendFile(RowsOfFile):
 
     def refusal(self, columns: ChunkColumns, rows: pa.Table) -> str:
         """Why rows of the file would replace each other that are not one row."""
-        chunk, number = columns.chunk, len(self._sums)
-        cells = [rows[name].to_pylist() for name in rows.column_names]
-        keys = list(map(hash, zip(*cells[: len(_KEY)], strict=True)))
-        values = map(hash, zip(*cells[len(_KEY) :], strict=True))
-        names, lines = rows["campaign_name"].to_pylist(), chunk.lines.tolist()
-        accepted = columns.accepted().tolist()
-        for row, (key, of_row) in enumerate(zip(keys, values, strict=True)):
-            if not accepted[row]:
-                continue
-            first = self._first.get(key)
-            if first is None:
-                self._first[key] = _First(number, row, lines[row], of_row, names[row])
-            elif why := self._why(
-                first, _First(number, row, lines[row], of_row, names[row]), chunk
-            ):
+        chunk, said = columns.chunk, rows.drop_columns(list(_KEY))
+        start = self._parts[-1].start + len(self._parts[-1].lines) if self._parts else 0
+        self._parts.append(part := _Part(start, chunk.lines, said))
+        accepted = np.flatnonzero(columns.accepted())
+        keys = _hashes(rows.select(_KEY))[accepted].tolist()
+        places = (part.start + accepted).tolist()
+        # Of several, the first stands.
+        first = dict(zip(reversed(keys), reversed(places), strict=True))
+        earlier = first.keys() & self._first.keys()
+        for key in earlier:
+            first[key] = self._first[key]
+        self._first |= first
+        if len(first) == len(keys) and not earlier:
+            return ""
+        for key, place in zip(keys, places, strict=True):
+            if first[key] != place and (why := self._why(chunk, first[key], place)):
                 return why
         return ""
 
-    def _why(self, first: _First, one: _First, chunk: Chunk) -> str:
-        lines = f"lines {first.line} and {one.line} are of the same campaign, day and segment"
-        if first.name != one.name:
+    def _why(self, chunk: Chunk, first: int, place: int) -> str:
+        """Why the file cannot be taken with these two rows of one key, the later one in this chunk."""
+        of_first, part = (
+            self._parts[bisect_right(self._parts, one, key=lambda part: part.start) - 1]
+            for one in (first, place)
+        )
+        first, place = first - of_first.start, place - part.start
+        line, name, *values = of_first.row(first)
+        own_line, own_name, *own = part.row(place)
+        lines = f"lines {line} and {own_line} are of the same campaign, day and segment"
+        if name != own_name:
             return (
-                f"{lines}, by two names ({quoted(first.name)} and {quoted(one.name)}): one would replace the "
+                f"{lines}, by two names ({quoted(name)} and {quoted(own_name)}): one would replace the "
                 "other; export the file again, with the whole ids of campaigns"
             )
         # What is not read of rows of an earlier chunk is gone: then it counts as other than this row's.
-        others = _unread(chunk, one.row)
-        of_first = _unread(chunk, first.row) if first.chunk == one.chunk else ()
-        if others == of_first and (first.values == one.values or not chunk.is_export):
+        unread = _unread(chunk, first) if of_first is part else ()
+        if unread == _unread(chunk, place) and (values == own or not chunk.is_export):
             return ""
         return (
             f"{lines}: one would replace the other; export without what splits them (columns that are not "
@@ -138,10 +158,24 @@ def _unread_names(chunk: Chunk) -> list[str]:
     return listed([name for name in names if not name.startswith(_OF_PROGRAMS)])
 
 
+def _hashes(rows: pa.Table) -> npt.NDArray[np.uint64]:
+    """A hash of each row. Few of the cells of a column are distinct, and only those are hashed."""
+    hashes = np.zeros(rows.num_rows, np.uint64)
+    for column in rows.columns:
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        distinct = np.array(list(map(hash, encoded.dictionary.to_pylist())), np.int64)
+        hashes ^= distinct.view(np.uint64)[encoded.indices.to_numpy()]
+        hashes *= _MULTIPLIER
+        hashes ^= hashes >> np.uint64(32)
+    return hashes
+
+
 def _named_totals(columns: ChunkColumns, rows: pa.Table) -> Flags:
     """Whether each row may be a line of totals, by its cells."""
-    named = pc.match_substring_regex(rows["campaign_name"], f"^{_TOTAL}$", ignore_case=True)
-    flags: Flags = named.fill_null(False).combine_chunks().to_numpy(zero_copy_only=False).copy()
+    names = rows["campaign_name"].combine_chunks().dictionary_encode()
+    named = pc.match_substring_regex(names.dictionary, f"^{_TOTAL}$", ignore_case=True)
+    named = named.take(names.indices).fill_null(False)
+    flags: Flags = named.to_numpy(zero_copy_only=False).copy()
     refused = np.flatnonzero(~columns.accepted())
     if len(refused):
         cells = [columns.objects(name) for name in _NAMED]

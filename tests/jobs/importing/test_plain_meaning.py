@@ -71,7 +71,8 @@ def test_events(world: World) -> None:
     found = stored("events", rows, currencies_of(world))
     for row in found:
         del row["shop_key"], row["field_type"]
-    assert [row.pop("variant") for row in found] == [row["variant"] or "" for row in rows]
+    for name in ("variant", "page_path"):
+        assert [row.pop(name) for row in found] == [row.get(name) or "" for row in rows]
     assert found == [plain_event(event_of(row)) for row in rows]
 
 

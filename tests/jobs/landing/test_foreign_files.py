@@ -73,7 +73,7 @@ def test_a_dry_run_shows_and_writes_nothing(commands: Commands) -> None:
         "order_id": 5004,
         "shop_id": "a.example",
         "created_at": "2026-03-02T10:14:58+01:00",
-        "updated_at": "2026-03-02T09:15:03.000001+00:00",
+        "updated_at": "2026-03-02T10:15:03.000001+01:00",
         "currency": "EUR",
         "total_cents": 9200,
         "discount_cents": 0,

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, Route
 
 from tests.support.seen_forms import STAY, await_types, ids_of, of_type, send
+from tests.support.sent_forms import SIZES, counts_of, sized
 from tests.support.shop_site import ADDRESS, Site, utm_of
 from tests.support.waiting import wait_until
 from tests.system.browser.conftest import NewContext
-from tests.system.browser.test_sent_forms import SIZES, counts_of, sized
 from warehouse.connections.engine import open_engine
 from warehouse.domain.email_hash import hashed_email
 from warehouse.operations.form_sightings import findings

@@ -1,34 +1,14 @@
 """Forms that are sent, and forms that are refused, in the ways of shops' pages, in a real browser."""
 
 import json
-from collections import Counter
 
 import pytest
-from playwright.sync_api import Page
 
-from tests.support.sent_forms import NOTHING, SENT
+from tests.support.sent_forms import NOTHING, SENT, SIZES, counts_of, load, sized
 from tests.support.shop_site import ADDRESS, Site
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.system.browser.conftest import NewContext
 from warehouse.domain.email_hash import hashed_email
-
-SIZES = {"desktop": (1_280, 720), "phone": (390, 844)}
-
-
-def sized(new_context: NewContext, size: str) -> Page:
-    width, height = SIZES[size]
-    return new_context(viewport={"width": width, "height": height}).new_page()
-
-
-def load(page: Page, address: str) -> None:
-    """Open a page, with all that the line loads: a visitor is never as quick as a test."""
-    with page.expect_request_finished(lambda request: "/sending.js" in request.url):
-        page.goto(address)
-    page.wait_for_timeout(100)
-
-
-def counts_of(site: Site, id: str) -> dict[str, int]:
-    return dict(Counter(call["type"] for call in site.calls() if call["form_id"] == id))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -4,10 +4,9 @@ import random
 
 from playwright.sync_api import Page
 
-from tests.support.sent_forms import NOTHING, SENT
+from tests.support.sent_forms import NOTHING, SENT, load
 from tests.support.shop_site import Site
 from tests.support.waiting import wait_until
-from tests.system.browser.test_sent_forms import load
 
 SENDS = (
     *("submit-of-a-script", "request-submit", "enter", "click-prevented"),

@@ -173,6 +173,9 @@ def test_forms_that_only_events_know(two: TwoShops) -> None:
     assert section.tables == [[[UNKNOWN, "7"]]]
     assert f'{{"form_id": "{UNKNOWN}", "shop_id": "{A}"' in "".join(section.others)
     assert "are in the shop's list" in two.page(B)
+    others = "Events of other days name forms that are not"
+    assert others in two.page(A, "/data?range=2019-01-01..2019-01-02")
+    assert others not in two.page(B)
     assert UNKNOWN not in two.page(B)
     two.load("forms", [form(form_id=UNKNOWN)])
     assert UNKNOWN not in two.page(A)

@@ -227,4 +227,6 @@ def test_a_shop_without_forms(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
     assert "only events know" not in page
 
 
-NO_FORMS = "The shop has no forms yet. Import them (kind forms), or create them with the API."
+NO_FORMS = (
+    "The shop has no forms yet. Set up has a line for your pages that finds them; or import them."
+)

@@ -14,9 +14,10 @@ def content() -> Content:
 def test_a_report_is_compared(two: TwoShops) -> None:
     assert 'action="/data/report"' in two.page(A, "/data")
     page = two.page(A, "/data/report?month=2020-01&orders=2&gross=1,234.50&refunded=&net=1200")
+    assert "/dashboard.css" in page
     assert "Not here" in page
     assert "This follows from their number" in page
-    assert "from its sales less its refunds" in page
+    assert "less than its sales minus its refunds" in page
     assert 'value="1,234.50"' in page
 
 

@@ -386,7 +386,10 @@ def test_what_the_line_cannot_count_is_said(
         "The line is on <code>/bare</code>, without a key:",
         "A frame of forms.example is on <code>/join</code>:",
         "The element <code>shop-popup</code> on <code>/shop</code> is closed",
+        "for a call of <code>formrevenue</code>. Seen 0 s ago. This stands here for 7 days after that.",
         # None of them is a form.
         "Waiting for the first visit.",
     ):
-        assert sentence in text
+        assert sentence in " ".join(text.split())
+    assert text.index("The line is on") < text.index("A frame of") < text.index("The element")
+    assert browser.get("/setup/forms/finding:no_key/split").status_code == 404

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -226,9 +226,12 @@ class AdReport(Format):
         for place, field, read in self._fills:
             value = at(record, place)
             if value is not None and value != "" and row.get(field) is None:
-                row[field] = value
-                if read:
-                    row[field] = _used(target, field, partial(_read, place, read, value))
+                if not read:
+                    row[field] = value
+                elif field in _CLAIMS:  # in no figure: one that cannot be used is left out
+                    row[field] = target.if_usable(field, partial(_read, place, read, value))
+                else:
+                    row[field] = _read(place, read, value)
                 if field == "campaign_id" and place in self._name_places:
                     row[NO_IDS] = True
         if self.table.page and not (row.get("date") and row.get("campaign_name")):
@@ -315,8 +318,15 @@ class AdReport(Format):
     def _check_platforms(self, path: Path, rows: Iterable[tuple[int, Record]]) -> None:
         """Raise UnreadableFile if a column names another platform than that of the format."""
         own = self.table.provider
+        # Nearly all rows have the same members.
+        by_members: dict[tuple[str, ...], list[str]] = {}
         for line, record in rows:
-            for name in filter(self._names_platform, record):
+            members = tuple(record)
+            if (names := by_members.get(members)) is None:
+                names = by_members[members] = [
+                    name for name in members if _plain_name(name) in self._platforms
+                ]
+            for name in names:
                 if not isinstance(value := record[name], str):
                     continue
                 named = provider(value)
@@ -327,9 +337,6 @@ class AdReport(Format):
                         f"{self.name}, a report of {own}; a table of several platforms needs columns for "
                         f"{', '.join(_of_any_platform())}; else leave {name} out"
                     )
-
-    def _names_platform(self, name: str) -> bool:
-        return _plain_name(name) in self._platforms
 
     def _is_page(self, names: Sequence[str], titles: Sequence[str]) -> bool:
         """Whether only a page of this platform has written a table with these columns below these lines."""
@@ -454,11 +461,6 @@ def _plain_name(name: str) -> str:
 
 def _of_any_platform() -> list[str]:
     return [field.name for field in AdSpendKind.fields if field.name in _REQUIRED]
-
-
-def _used(target: Target, field: str, read: Callable[[], Any]) -> Any:
-    """The value of a field; of a claim of the platform, which is in no figure, None if it cannot be used."""
-    return target.if_usable(field, read) if field in _CLAIMS else read()
 
 
 def _fields_of(fill: str | list[str] | Fill) -> list[str]:

@@ -72,17 +72,16 @@ class ShopifyOrders(Format):
 
         price, current = stated("total_price"), stated("current_total_price")
         gross = money("total_price", price)
-
-        def current_total() -> int | None:
-            # Most orders have lost nothing: nearly half of the time goes into the reading of amounts.
-            return gross if current == price else money("current_total_price", current)
-
+        # Most orders have lost nothing: nearly half of the time goes into the reading of amounts.
+        left = gross
+        if current != price:
+            left = target.if_usable("refunds", lambda: money("current_total_price", current))
         refunds = [
             row
             for refund in _members(record, "refunds", target)
             if (row := target.if_usable("refunds", partial(refund_row, refund)))
         ]
-        removed = _removed(gross, target.if_usable("refunds", current_total), refunds)
+        removed = 0 if left == gross else _removed(gross, left, refunds)
         if removed:
             refunds.append(_removal(record, refunds, removed))
         placed = _placed(record)

@@ -1,0 +1,109 @@
+"""Several processes of the program as one command: one Ctrl-C ends all, and so does the end of one."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from threading import Thread
+from typing import IO, Final
+
+from jobs.run.errors import CommandFailed
+from jobs.run.signals import Stopped, graceful_stop, pause
+from warehouse.settings import HOST, PORT
+
+_LOOK_SECONDS: Final = 0.2
+# Longer than each of them takes by itself to end what it has begun.
+_KILL_AFTER_SECONDS: Final = 40.0
+
+Say = Callable[[str, str], None]
+"""Takes a line of a process: the name of the process, and the line."""
+
+
+def run_together(
+    commands: Mapping[str, Sequence[str]], say: Say, served: Callable[[], None]
+) -> None:
+    """Run `python -m WORDS` for each name until a signal comes or one ends; then end the others. `served` is
+    called in a thread once the API answers. Raises CommandFailed where one ended by itself."""
+    children: dict[str, subprocess.Popen[str]] = {}
+    ended: list[str] = []
+    with graceful_stop(lambda: None, seconds=_KILL_AFTER_SECONDS + 1):
+        try:
+            for name, words in commands.items():
+                children[name] = _child(name, words, say)
+            Thread(target=_once_served, args=(served,), daemon=True).start()
+            while not ended:
+                pause(_LOOK_SECONDS)
+                ended = [name for name, one in children.items() if one.poll() is not None]
+        except Stopped:
+            pass
+        finally:
+            _end(children, say)
+    if ended:
+        status = children[ended[0]].returncode
+        raise CommandFailed(
+            f"{ended[0]} ended with exit status {status}, and so the others were ended"
+        )
+
+
+def output_of(*words: str, quiet: bool = False) -> str:
+    """What `python -m WORDS` prints, or "" where it fails. Its errors are shown unless `quiet`."""
+    done = subprocess.run(
+        [sys.executable, "-m", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if quiet else None,
+        text=True,
+        check=False,
+    )
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _child(name: str, words: Sequence[str], say: Say) -> subprocess.Popen[str]:
+    """A process with a group of its own: Ctrl-C reaches this one alone, which ends them in its way."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", *words],
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="backslashreplace",
+        start_new_session=True,
+    )
+    assert child.stdout
+    Thread(target=_pass_on, args=(name, child.stdout, say), daemon=True).start()
+    return child
+
+
+def _pass_on(name: str, lines: IO[str], say: Say) -> None:
+    for line in lines:
+        say(name, line.rstrip("\n"))
+
+
+def _end(children: dict[str, subprocess.Popen[str]], say: Say) -> None:
+    for child in children.values():
+        if child.poll() is None:
+            child.terminate()
+    deadline = time.monotonic() + _KILL_AFTER_SECONDS
+    for name, child in children.items():
+        try:
+            child.wait(max(deadline - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            say("start", f"{name} does not end, and is killed")
+            child.kill()
+            child.wait()
+
+
+def _once_served(served: Callable[[], None]) -> None:
+    while not _listens():
+        time.sleep(_LOOK_SECONDS)
+    served()
+
+
+def _listens() -> bool:
+    try:
+        socket.create_connection((HOST.get(), PORT.get()), timeout=1).close()
+    except OSError:
+        return False
+    return True
