@@ -16,14 +16,15 @@ from warehouse.domain.vocabulary import KEPT_FACTS
 from warehouse.editions.leases import Claim
 from warehouse.editions.pending_batches import sql_list
 
-# A batch of fewer rows is small; those of as many rows together are joined, at most so many at once.
+# A batch of fewer rows, and of less weight, is small; those of as many together are joined, at most so many
+# at once.
 _SMALL_ROWS: Final = 5_000
 _JOINED_ROWS: Final = 20_000
 _BATCHES: Final = 1_000
 
 _JOINABLE: Final = f"""
 FROM import_batch b JOIN shop s ON s.shop_key = b.shop_key
-WHERE b.rows + b.purged < {_SMALL_ROWS} AND b.kind <> '{KEPT_FACTS}'
+WHERE b.rows + b.purged < {_SMALL_ROWS} AND b.weight < {_SMALL_ROWS} AND b.kind <> '{KEPT_FACTS}'
   AND b.import_id NOT IN (SELECT import_id FROM import_file)
   AND b.batch_id <= (SELECT MIN(e.applied_through) FROM edition e WHERE e.shop_key = b.shop_key)
   AND b.batch_id NOT IN (SELECT f.batch_id FROM edition_batch f WHERE f.attempts > 0)
@@ -57,11 +58,12 @@ def _join_some(run: JobRun, held: Claim, shops: list[int]) -> bool:
     fence_all(connection, held)
     keep_editions(connection, held, shops)
     found = connection.table(
-        f"SELECT b.kind, b.batch_id, b.rows {_JOINABLE} AND b.shop_key IN ({sql_list(shops)}) "
+        "SELECT b.kind, b.batch_id, CASE WHEN b.weight > b.rows THEN b.weight ELSE b.rows END AS size "
+        f"{_JOINABLE} AND b.shop_key IN ({sql_list(shops)}) "
         "ORDER BY b.kind, b.batch_id"
     ).to_pylist()
     for kind in {batch["kind"]: None for batch in found}:
-        sizes = ((one["batch_id"], one["rows"]) for one in found if one["kind"] == kind)
+        sizes = ((one["batch_id"], one["size"]) for one in found if one["kind"] == kind)
         for group in small_together(sizes, _JOINED_ROWS, _BATCHES):
             if len(group) > 1:
                 first, others = group[0], sql_list(group[1:])

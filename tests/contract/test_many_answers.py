@@ -2,6 +2,7 @@
 first, in whatever portions, and beside the answers of honest visitors."""
 
 import json
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from tests.support.import_files import written
 from tests.support.job_commands import Commands
 from tests.support.oracle import Oracle, compare
-from tests.support.oracle.making import FORM, MARCH, SHOP, TODAY, answered, submission
+from tests.support.oracle.making import FORM, MARCH, SHOP, TODAY, answered, order, submission
 from tests.support.oracle.records import Row
 from tests.support.product import Product
 from warehouse.domain.vocabulary import MOST_CHOICES, MOST_QUESTIONS
@@ -19,11 +20,12 @@ CROSSED = f"/v1/forms/{FORM}/cross-field"
 REVENUE = f"/v1/forms/{FORM}/response-revenue"
 
 
-def records(events: list[Row]) -> dict[str, list[Row]]:
+def records(events: list[Row], orders: Sequence[Row] = ()) -> dict[str, list[Row]]:
     return {
         "shops": [{"shop_id": SHOP, "currency": "EUR"}],
         "forms": [{"form_id": FORM, "shop_id": SHOP, "name": "Form"}],
         "events": events,
+        "orders": [*orders],
     }
 
 
@@ -37,8 +39,13 @@ def choose(rng: Random, session: str, questions: int, most: int) -> list[Row]:
     return rows
 
 
-def check(product: Product, events: list[Row], asked: list[tuple[str, dict[str, str]]]) -> None:
-    oracle = Oracle(records(events))
+def check(
+    product: Product,
+    events: list[Row],
+    asked: list[tuple[str, dict[str, str]]],
+    orders: Sequence[Row] = (),
+) -> None:
+    oracle = Oracle(records(events, orders))
     for path, query in asked:
         status, answer = product.get(path, {"range": MARCH} | query, SHOP)
         assert status == 200
@@ -95,6 +102,13 @@ def test_a_poisoned_session_costs_honest_ones_nothing(product: Product) -> None:
     ]
     for kind in ("shops", "forms"):
         product.load(kind, records([])[kind])
+    # Each counts under every choice of the submission that it is credited to.
+    orders = [
+        order(f"o{n}", "3", 1000 + n, visitor_id=f"visitor of {session}")
+        for session in ("one", "wide")
+        for n in (range(2) if session == "one" else range(2, 8))
+    ]
+    product.load("orders", orders)
     product.load("events", poison[:7] + honest + poison[7:] + wide, rejected=12 + 30)
     product.rollup()
     asked = [
@@ -102,7 +116,7 @@ def test_a_poisoned_session_costs_honest_ones_nothing(product: Product) -> None:
         for a, b in (("colour", "size"), ("w000", "w001"), ("w000", "w005"), ("q000", "q001"))
     ]
     kept = [*honest, poison[0], *wide[: MOST_QUESTIONS + 1]]
-    check(product, kept, asked)
+    check(product, kept, [*asked, (REVENUE, {})], orders)
     assert product.verify_all()
 
 
@@ -113,7 +127,30 @@ def test_a_batch_of_long_lists_weighs_more_than_its_rows(commands: Commands) -> 
     commands.take("events", lists)
     commands.take("events", [answered(f"t{n}", "1", "q", "one") for n in range(50)])
     rows = commands.records("SELECT rows, weight FROM import_batch ORDER BY batch_id")
-    assert [(row["rows"], row["weight"]) for row in rows] == [(50, 50 * 25), (50, 50)]
+    assert [(row["rows"], row["weight"]) for row in rows] == [(50, 50 * 100), (50, 50)]
+
+
+def test_long_lists_of_a_file_are_in_several_batches_and_a_session_in_one(
+    commands: Commands,
+) -> None:
+    commands.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    choices = [*range(MOST_CHOICES)]
+    lists = [
+        answered(f"s{n}", "1", field, choices, "multi_choice")
+        for n in range(1_050)
+        for field in ("a", "b")
+    ]
+    commands.take("events", lists)
+    batches = commands.records("SELECT rows, weight FROM import_batch")
+    assert len(batches) == 2
+    assert sum(batch["rows"] for batch in batches) == len(lists)
+    assert all(batch["weight"] == batch["rows"] * MOST_CHOICES <= 200_000 for batch in batches)
+    assert commands.rows(
+        "SELECT COUNT(DISTINCT form_session_id) FROM raw_event GROUP BY batch_id ORDER BY 1"
+    ) == sorted(batch["rows"] // 2 for batch in batches)
+    stored = "SELECT COUNT(*) FROM raw_event r WHERE r.batch_id = b.batch_id"
+    wrong = f"SELECT COUNT(*) FROM import_batch b WHERE b.rows <> ({stored})"
+    assert commands.rows(wrong) == [0]
 
 
 def test_what_is_rejected_says_why(commands: Commands) -> None:

@@ -6,8 +6,9 @@ of 32 where the catalogue declares a column `NARROW`. Packing and unpacking slic
 object per line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,15 +61,54 @@ def pack(summary: Summary, rows: pa.Table) -> pa.Table:
     first = np.flatnonzero(is_first)
     lines = np.empty(rows.num_rows, dtype=layout(summary))
     for name in lines.dtype.names or ():
-        column = rows[name].to_numpy()
-        lines[name] = column
-        if name in NARROW and (lines[name] != column).any():
-            raise OverflowError(f"a number of {summary.table}.{name} does not fit into 32 bits")
-    offsets = np.append(first, rows.num_rows).astype(np.int64) * lines.itemsize
-    blobs = pa.LargeBinaryArray.from_buffers(
-        pa.large_binary(), len(first), [None, pa.py_buffer(offsets), pa.py_buffer(lines.tobytes())]
-    )
-    columns: dict[str, object] = {
-        name: column[first] for name, column in zip(summary.key, keys, strict=True)
+        _set(summary, lines, name, rows[name].to_numpy())
+    own = {name: column[first] for name, column in zip(summary.key, keys, strict=True)}
+    return _packed(own, lines, np.append(first, rows.num_rows))
+
+
+def total(summary: Summary, packed: pa.Table) -> pa.Table:
+    """Packed rows of equal keys as one, lines of equal dimensions summed; those that are all zero left out.
+    Raises OverflowError as `pack` does. A line takes a fifth of the memory that it takes unpacked."""
+    blobs = packed["packed_dims"].to_pylist()
+    lines, blob = unpack_bytes(summary, blobs)
+    del blobs
+    keys = np.column_stack([packed[name].to_numpy() for name in summary.key])
+    keys, index = np.unique(keys, axis=0, return_inverse=True)
+    cell = index.reshape(-1)[blob]
+    dims = [cell, *(lines[name] for name in summary.packed_dims)]
+    order = np.lexsort(dims[::-1])
+    is_first = np.zeros(len(order), dtype=bool)
+    is_first[:1] = True
+    for column in dims:
+        ordered = column[order]
+        is_first[1:] |= ordered[1:] != ordered[:-1]
+    starts = np.flatnonzero(is_first)
+    sums = {
+        name: np.add.reduceat(lines[name][order].astype(np.int64), starts)
+        for name in summary.measures
     }
-    return pa.table({**columns, "packed_dims": blobs.cast(pa.binary())})
+    is_kept = np.logical_or.reduce([column != 0 for column in sums.values()])
+    rows = order[starts[is_kept]]
+    summed = np.empty(len(rows), dtype=lines.dtype)
+    for name in lines.dtype.names or ():
+        _set(summary, summed, name, sums[name][is_kept] if name in sums else lines[name][rows])
+    left, first = np.unique(cell[rows], return_index=True)
+    own = {name: keys[left, place] for place, name in enumerate(summary.key)}
+    return _packed(own, summed, np.append(first, len(rows)))
+
+
+def _set(summary: Summary, lines: Lines, name: str, column: npt.NDArray[np.integer[Any]]) -> None:
+    lines[name] = column
+    if name in NARROW and (lines[name] != column).any():
+        raise OverflowError(f"a number of {summary.table}.{name} does not fit into 32 bits")
+
+
+def _packed(keys: Mapping[str, Column], lines: Lines, starts: Column) -> pa.Table:
+    """Packed rows of these keys. `starts`: the first line of each, and how many lines there are."""
+    offsets = starts.astype(np.int64) * lines.itemsize
+    blobs = pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(),
+        len(starts) - 1,
+        [None, pa.py_buffer(offsets), pa.py_buffer(lines.view(np.uint8))],
+    )
+    return pa.table({**keys, "packed_dims": blobs.cast(pa.binary())})

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection, names
-from warehouse.daily import group_sum
+from warehouse.daily import group_sum, packed_rows
 from warehouse.daily.packed_rows import pack, unpack
 
 # Stored bytes of packed rows that are in memory at once.
@@ -30,7 +30,7 @@ def add(
         return
     is_new = pc.is_in(delta["edition"], pa.array(empty, pa.int64()))
     new, others = delta.filter(is_new), delta.filter(pc.invert(is_new))
-    written = [new]
+    written = [_as_stored(summary, new)]
     for portion in _portions(connection, summary, others):
         written.append(_with_stored(connection, summary, portion))
         if len(written) > 2:
@@ -62,7 +62,7 @@ def _portions(connection: ArrowConnection, summary: Summary, delta: pa.Table) ->
 
 
 def _with_stored(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> pa.Table:
-    """The rows with those stored under their keys added, which are deleted."""
+    """The rows, as they are stored, with those stored under their keys added, which are deleted."""
     keys = delta.select(list(summary.key)).group_by(list(summary.key)).aggregate([])
     staged = connection.stage("staged_keys", keys)
     same = " AND ".join(f'd."{name}" = k."{name}"' for name in summary.key)
@@ -71,11 +71,13 @@ def _with_stored(connection: ArrowConnection, summary: Summary, delta: pa.Table)
         f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
     )
     if not stored.num_rows:
-        return delta
+        return _as_stored(summary, delta)
     key = names(summary.key)
     connection.execute(f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged})")
     known, new = _split(delta, stored.select(list(summary.key)), keys.num_rows)
-    known = sum_rows(summary, pa.concat_tables([_unpacked(summary, stored), known]))
+    known, new = _as_stored(summary, known), _as_stored(summary, new)
+    both = pa.concat_tables([stored.cast(known.schema), known])
+    known = packed_rows.total(summary, both) if summary.packed_dims else sum_rows(summary, both)
     return pa.concat_tables([known, new])
 
 
@@ -94,7 +96,7 @@ def replace(
         first,
         last,
     )
-    _append(connection, summary, rows)
+    _append(connection, summary, _as_stored(summary, rows))
 
 
 def stored_rows(
@@ -154,9 +156,11 @@ def _unpacked(summary: Summary, rows: pa.Table) -> pa.Table:
     return unpack(summary, rows) if summary.packed_dims else rows.select(list(summary.columns))
 
 
+def _as_stored(summary: Summary, rows: pa.Table) -> pa.Table:
+    return pack(summary, rows) if summary.packed_dims else rows.select(_stored_columns(summary))
+
+
 def _append(connection: ArrowConnection, summary: Summary, rows: pa.Table) -> None:
-    if summary.packed_dims and rows.num_rows:
-        rows = pack(summary, rows)
-    elif rows.num_rows:
+    if not summary.packed_dims:
         rows = rows.sort_by([(name, "ascending") for name in summary.key])
     connection.append(summary.table, rows)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Table
 
+from jobs.arrays.group_keys import Column, group_keys, index_of_rows
 from jobs.importing.kinds.order_versions import without_person
 from jobs.run.clock import now_micros
 from warehouse import tables
@@ -32,13 +33,13 @@ FORGOTTEN: Final = "forgotten"
 _SAMPLE: Final = 64
 _RANDOM: Final = np.random.default_rng()
 
-# Between two entries of a list, in its column: choices of an answer, codes of an order.
+# Between two entries of a list, in its column: choices of an answer, codes of an order. In memory each is
+# like a row.
 _BETWEEN_ENTRIES: Final = {"value": '","', "codes": "],["}
-# So many take as much memory as a row.
-_ENTRIES_OF_A_ROW: Final = 4
-
-# Shop, batch, rows.
-Batches = list[tuple[int, int, int]]
+# What stays in one batch: else each batch would read the others' rows again.
+_TOGETHER: Final = {"value": "form_session_id", "codes": "order_id"}
+# A batch weighs hardly more than this; a chunk of rows without lists does not.
+_WEIGHT: Final = 200_000
 
 
 @dataclass(frozen=True)
@@ -131,18 +132,16 @@ def _insert_new(
     # Sorted by key, two imports of the same rows cannot wait for each other in a circle, and an index
     # is filled page after page. The sort is stable: the first of equals stays first.
     rows = _first_of_each(rows.sort_by([(name, "ascending") for name in key]), key)
-    batches = _new_batches(connection, kind, rows, import_id)
+    numbered, batches = _in_batches(connection, kind, rows, import_id)
     # A few old rows that the sample misses cost a second try.
     if not _some_stored(connection, table, key, rows):
         try:
-            connection.append(table.name, _with_batches(rows, batches))
-            return {batch: count for _, batch, count in batches}
+            connection.append(table.name, numbered)
+            return batches
         except adbc_driver_manager.DatabaseError:
             connection.rollback()
-            batches = _new_batches(connection, kind, rows, import_id)
-    return _insert_new_ones(
-        connection, table, _with_batches(rows, batches), [b for _, b, _ in batches], import_id
-    )
+            numbered, batches = _in_batches(connection, kind, rows, import_id)
+    return _insert_new_ones(connection, table, numbered, list(batches), import_id)
 
 
 def _first_of_each(rows: pa.Table, key: list[str]) -> pa.Table:
@@ -154,38 +153,52 @@ def _first_of_each(rows: pa.Table, key: list[str]) -> pa.Table:
     return rows if others.all() else rows.filter(pa.array(np.append(True, others)))
 
 
-def _new_batches(connection: ArrowConnection, kind: str, rows: pa.Table, import_id: int) -> Batches:
-    shops = rows["shop_key"].value_counts()
-    counts = dict(zip(shops.field(0).to_pylist(), shops.field(1).to_pylist(), strict=True))
-    connection.keep_shops(sql_list(counts))
-    weights = _weights(rows)
-    listed = ", ".join(f"({shop}, {count}, {weights[shop]})" for shop, count in counts.items())
+def _in_batches(
+    connection: ArrowConnection, kind: str, rows: pa.Table, import_id: int
+) -> tuple[pa.Table, dict[int, int]]:
+    """The rows with the new batch of each, and the number of rows by batch."""
+    weights, portions = _in_portions(rows)
+    shops = rows["shop_key"].to_numpy()
+    own = pa.table({"shop": shops, "portion": portions, "weight": weights}).group_by(
+        ["shop", "portion"]
+    )
+    sums = own.aggregate([([], "count_all"), ("weight", "sum")]).to_pylist()
+    connection.keep_shops(sql_list({one["shop"] for one in sums}))
+    listed = ", ".join(f"({one['shop']}, {one['count_all']}, {one['weight_sum']})" for one in sums)
     made = connection.table(
         "INSERT INTO import_batch (shop_key, kind, rows, weight, imported_at, import_id) "
         f"SELECT column1, $1, column2, column3, $2, $3 FROM (VALUES {listed}) s "
-        "RETURNING shop_key, batch_id",
+        "RETURNING shop_key, rows, weight, batch_id",
         kind,
         now_micros(),
         import_id,
     ).to_pylist()
-    return [(row["shop_key"], row["batch_id"], counts[row["shop_key"]]) for row in made]
-
-
-def _weights(rows: pa.Table) -> dict[int, int]:
-    """What the rows of each shop cost a rollup in memory, in rows: each of some entries of a list is one."""
-    lists = next(name for name in _BETWEEN_ENTRIES if name in rows.column_names)
-    entries = pc.count_substring(rows[lists], _BETWEEN_ENTRIES[lists])
-    cost = pc.add(1, pc.divide(entries, _ENTRIES_OF_A_ROW))
-    sums = pa.table({"shop": rows["shop_key"], "cost": cost}).group_by("shop")
-    found = sums.aggregate([("cost", "sum")])
-    return dict(zip(found["shop"].to_pylist(), found["cost_sum"].to_pylist(), strict=True))
-
-
-def _with_batches(rows: pa.Table, batches: Batches) -> pa.Table:
-    shops, numbers = (
-        pa.array(column, pa.int64()) for column in list(zip(*batches, strict=True))[:2]
+    # They may come in any order; of those that are equal each may have the rows of any.
+    made.sort(key=lambda one: (one["shop_key"], one["rows"], one["weight"]))
+    sums.sort(key=lambda one: (one["shop"], one["count_all"], one["weight_sum"]))
+    numbers = [one["batch_id"] for one in made]
+    index = index_of_rows(
+        [np.array([one[name] for one in sums], np.int64) for name in ("shop", "portion")],
+        [shops, portions],
     )
-    return rows.append_column("batch_id", numbers.take(pc.index_in(rows["shop_key"], shops)))
+    numbered = rows.append_column("batch_id", pa.array(numbers, pa.int64()).take(pa.array(index)))
+    return numbered, {one["batch_id"]: one["rows"] for one in made}
+
+
+def _in_portions(rows: pa.Table) -> tuple[Column, Column]:
+    """What each row costs a rollup in memory, in rows; and a number for those of a shop in one batch. There
+    are several where its lists are long."""
+    lists = next(name for name in _BETWEEN_ENTRIES if name in rows.column_names)
+    weights = pc.add(1, pc.count_substring(rows[lists], _BETWEEN_ENTRIES[lists])).to_numpy()
+    weights, portions = weights.astype(np.int64), np.zeros(rows.num_rows, np.int64)
+    if weights.sum() > _WEIGHT:
+        shops = group_keys(rows["shop_key"].to_numpy()).dense().keys
+        units = rows[_TOGETHER[lists]].combine_chunks().dictionary_encode().indices.to_numpy()
+        for shop in np.flatnonzero(np.bincount(shops, weights) > _WEIGHT):
+            own = np.flatnonzero(shops == shop)
+            before = np.cumsum(np.bincount(units[own], weights[own])) // _WEIGHT
+            portions[own] = before[units[own]]
+    return weights, portions
 
 
 def _some_stored(connection: ArrowConnection, table: Table, key: list[str], rows: pa.Table) -> bool:
