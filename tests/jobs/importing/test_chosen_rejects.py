@@ -100,6 +100,9 @@ def test_an_import_says_what_comes_next(sqlite_commands: Commands) -> None:
     assert printed == HINT + "read 1  new 1  duplicate 0  replaced 0  rejected 0\n"
     # There is nothing new.
     assert HINT not in commands("import", "orders", str(file))
+    file.write_bytes(as_ndjson([order(total_cents=1, updated_at="2026-10-01T00:00:00Z")]))
+    printed = commands("import", "orders", str(file))
+    assert printed == HINT + "read 1  new 0  duplicate 0  replaced 1  rejected 0\n"
     scheduler = commands.start("scheduler")
     commands.wait_until("SELECT COUNT(*) FROM scheduler")
     scheduler.terminate()

@@ -4,17 +4,20 @@ refused in a sentence that says what to do."""
 import io
 import json
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
 from jobs.importing.files import csv, ndjson
 from jobs.importing.files.chunk import UnreadableFile
-from tests.support.import_files import event, order
+from tests.support.import_files import as_ndjson, event, order
 from tests.support.job_commands import Commands
+from tests.support.product import Product
 from tests.support.warehouse import Warehouse
 
 SHOP = "a.example"
@@ -231,6 +234,83 @@ def test_ids_of_parquet(sqlite_warehouse: Warehouse) -> None:
         assert sqlite_warehouse.take_file("ad-spend", path)["new"] == 1, number
     found = sqlite_warehouse.rows("SELECT campaign_id FROM ad_spend ORDER BY 1")
     assert found == ["120210000000010137", "7"]
+
+
+def test_other_types_of_parquet(product: Product, tmp_path: Path) -> None:
+    product.load("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    times = [f"2026-10-01T{hour}:30:00" for hour in (19, 20, 21)]
+    text = pa.array(times).cast(pa.timestamp("ns"))
+    codes = pa.list_(pa.struct([("code", pa.string()), ("amount_cents", pa.int64())]))
+    orders = {
+        "order_id": pa.array(["b1", "b2", "b3"], pa.large_string()),
+        "shop_id": pa.array([SHOP] * 3).dictionary_encode(),
+        # 23:30 on the first day, 00:30 and 01:30 on the second.
+        "created_at": pc.assume_timezone(text, "America/New_York"),
+        "total_cents": pa.array([1000, 2000, 3000]).cast(pa.decimal128(20, 0)),
+        "customer_id": pa.array([7012345678901.0, None, 7012345678901.0]),
+        "discount_codes": pa.array([[{"code": "A1", "amount_cents": 100}], [], None], codes),
+    }
+    path = tmp_path / "own.parquet"
+    pq.write_table(pa.table(orders), path)
+    assert product.take("orders", [path])["new"] == 3
+    spend = {
+        "shop_id": [SHOP] * 2,
+        "provider": pa.array(["Meta"] * 2).dictionary_encode(),
+        "campaign_id": [120210000000010123, 120210000000010456],
+        "campaign_name": ["A", "B"],
+        "date": pa.array([DAY] * 2, pa.int32()).cast(pa.date32()),
+        "currency": ["EUR"] * 2,
+        "spend": pa.array(["12.34", "0.10"]).cast(pa.decimal128(20, 6)),
+        "impressions": pa.array([1000.0, float("nan")]),
+        "clicks": pa.array([10, 5], pa.int32()),
+    }
+    pq.write_table(pa.table(spend), path)
+    assert product.take("ad-spend", [path], rejected=1)["new"] == 1
+    product.rollup()
+    assert gross_by_day(product) == {"2026-10-01": (1, 1000), "2026-10-02": (2, 5000)}
+    ads = product.get("/v1/ads/spend", {"range": "2026-10-01..2026-10-02"}, SHOP)[1]["data"]
+    (row,) = (row for row in ads["rows"] if row["provider"])
+    shown = [row[name] for name in ("provider", "spend", "impressions", "clicks")]
+    assert [str(one) for one in shown] == ["meta", "12.34", "1000", "10"]
+
+
+def gross_by_day(product: Product) -> dict[str, tuple[int, int]]:
+    """Orders and gross revenue of each day that has any."""
+    path, window = "/v1/attribution/daily", {"range": "2026-10-01..2026-10-31"}
+    sums: dict[str, tuple[int, int]] = {}
+    for row in product.get(path, window, SHOP)[1]["data"]:
+        if row["orders"]:
+            orders, gross = sums.get(row["date"], (0, 0))
+            more = row["orders"], row["grossRevenueCents"]
+            sums[row["date"]] = orders + more[0], gross + more[1]
+    return sums
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("in.json", [{"discount_codes": [{"code": code, "amount": "5.00"}]} for code in ("", None, " ")]),
+        ("in.json", [{"email": "n/a"}, {"customer": {"id": None, "email": "walk-in"}}, {"updated_at": ""}]),
+        ("in.json", [{"cancelled_at": "0000-00-00 00:00:00"}, {"landing_site": "/?utm_source=" + "y" * 300}]),
+        ("own.ndjson", [{"discount_codes": codes} for codes in ([{"code": ""}], ["SAVE10"], "SAVE10")]),
+    ],
+)  # fmt: skip
+def test_no_optional_member_costs_its_order(
+    product: Product, tmp_path: Path, name: str, members: list[dict[str, Any]]
+) -> None:
+    product.load("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    at = {"created_at": "2026-10-05T09:00:00Z", "currency": "EUR"}
+    if name == "in.json":
+        rows = [at | {"id": n, "total_price": "50.00"} | one for n, one in enumerate(members)]
+        content = json.dumps({"orders": rows}).encode()
+    else:
+        own = at | {"shop_id": SHOP, "total_cents": 5000}
+        content = as_ndjson([own | {"order_id": f"o{n}"} | one for n, one in enumerate(members)])
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert product.take("orders", [path])["new"] == len(members)
+    product.rollup()
+    assert gross_by_day(product) == {"2026-10-05": (len(members), 5000 * len(members))}
 
 
 def test_two_names_of_one_campaign(sqlite_warehouse: Warehouse) -> None:
@@ -558,9 +638,14 @@ def test_totals_that_are_no_totals(sqlite_warehouse: Warehouse) -> None:
     totals = ["-15.00", 0, 19.99, None, "1,234.50"]
     at = {"created_at": "2026-10-05T09:00:00Z", "currency": "EUR"}
     orders = [at | {"id": n, "total_price": total} for n, total in enumerate(totals, 1)]
+    # A refund costs itself alone.
+    paid = [{"kind": "refund", "status": "success", "amount": "-5.00"}]
+    refund = {"id": 9, "created_at": "2026-10-06T09:00:00Z", "transactions": paid}
+    orders.append(at | {"id": 6, "total_price": "19.99", "refunds": [refund]})
     counts = take(sqlite_warehouse, json.dumps({"orders": orders}), "in.json", kind="orders")
-    assert (counts["new"], counts["rejected"]) == (2, 3)
-    assert sqlite_warehouse.rows("SELECT gross FROM raw_order ORDER BY order_id") == [0, 1999]
+    assert (counts["new"], counts["rejected"], counts["incomplete"]) == (3, 3, 1)
+    found = sqlite_warehouse.rows("SELECT gross, refunded FROM raw_order ORDER BY order_id")
+    assert found == [(0, 0), (1999, 0), (1999, 0)]
 
 
 @pytest.mark.parametrize("kind", ["ad-spend", "orders"])

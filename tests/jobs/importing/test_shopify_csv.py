@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from openpyxl import Workbook
 
 from jobs.importing.files import csv as csv_files
 from jobs.importing.files.chunk import UnreadableFile
@@ -138,6 +139,18 @@ def test_the_time_of_the_file_is_that_of_the_export(sqlite_warehouse: Warehouse)
     os.utime(path, (EXPORTED / 1e6 + 1, EXPORTED / 1e6 + 1))
     assert sqlite_warehouse.take_file("orders", path, SHOP)["duplicate"] == 1
     assert figures(sqlite_warehouse) == (7990, 3800)
+
+
+def test_the_time_of_a_spreadsheet_is_its_own(sqlite_warehouse: Warehouse) -> None:
+    """Not that of the table which is read from it."""
+    book = Workbook()
+    for cells in (list(lines()[0]), list(lines()[0].values())):
+        book.active.append(cells)
+    path = sqlite_warehouse.folder / "orders_export.xlsx"
+    book.save(path)
+    os.utime(path, (EXPORTED / 1e6, EXPORTED / 1e6))
+    assert sqlite_warehouse.take_file("orders", path, SHOP)["new"] == 1
+    assert stored(sqlite_warehouse)[0][2] == EXPORTED
 
 
 @pytest.mark.parametrize(
