@@ -313,8 +313,8 @@ def test_what_cannot_be_counted_is_told(page: Page, site: Site) -> None:
     wait_until(lambda: len(told()) == 3, lambda: str((told(), said)))
     assert told() == {
         "no_key": ("", "/bare.html"),
-        "foreign_frame": (f"localhost:{port}", "/shop/"),
-        "closed_shadow_root": ("shop-popup", "/shop/"),
+        "foreign_frame": (f"localhost:{port}", "/shop"),
+        "closed_shadow_root": ("shop-popup", "/shop"),
     }
     engine.dispose()
     assert [text for text in said if "write key" in text]

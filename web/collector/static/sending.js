@@ -78,8 +78,9 @@ export default (kit) => {
       while (each && is(each, "script,style,link,template")) each = property(each, name);
       return each;
     });
+    // Of what is hidden, `innerText` has all of it.
     return [place, ...besides]
-      .map((each) => (each && !is(each, "main") && of(HTMLElement, "innerText", each)) || "")
+      .map((each) => (each && isVisible(each) && !is(each, "main") && of(HTMLElement, "innerText", each)) || "")
       .join("\n");
   };
 
