@@ -40,7 +40,7 @@ def write_table(row: Row, lines: Iterable[Mapping[str, Any]]) -> bytes:
 def _columns(row: Row) -> tuple[str, ...]:
     columns: list[str] = []
     for name, column in row.columns.items():
-        if not isinstance(column, PlainColumn) or not column.row:
+        if not isinstance(column, PlainColumn) or not column.row or column.in_one_cell:
             columns.append(name)
         elif not column.many:
             columns += [f"{name}.{inner}" for inner in _columns(column.row)]
@@ -54,7 +54,7 @@ def _columns(row: Row) -> tuple[str, ...]:
 def _cells(row: Row, line: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in line.items():
         column = row.columns[name]
-        if not isinstance(column, PlainColumn) or not column.row:
+        if not isinstance(column, PlainColumn) or not column.row or column.in_one_cell:
             yield name, value
             continue
         elements = {name: value} if value is not None else {}

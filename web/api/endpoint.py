@@ -118,7 +118,9 @@ class Endpoint:
 
     def register(self, app: Flask) -> None:
         app.add_url_rule(
-            self.address.replace("{id}", "<form_id:form_id>"),
+            self.address.replace("{id}", "<form_id:form_id>").replace(
+                "{orderId}", "<text:order_id>"
+            ),
             endpoint=f"{self.method} {self.path}".replace(".", "_"),
             view_func=self._serve,
             methods=[self.method],
@@ -176,10 +178,10 @@ class Endpoint:
         data, meta = self.read(query)
         return self._respond(query, {}, meta, b"", data)
 
-    def _serve(self, form_id: str = "") -> Response:
+    def _serve(self, form_id: str = "", order_id: str = "") -> Response:
         current = current_request()
         current.template = self.address
-        query = self._parse_request(current, form_id)
+        query = self._parse_request(current, form_id, order_id)
         if self.method != "GET":
             return self._write(query)
         cached = self._cached(query)
@@ -194,11 +196,14 @@ class Endpoint:
         data = self._keep(query, answer, version, until)
         return self._respond(query, headers, answer.meta, data, answer.data)
 
-    def _parse_request(self, current: CurrentRequest, form_id: str) -> Query:
+    def _parse_request(self, current: CurrentRequest, form_id: str, order_id: str) -> Query:
         """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""
         caller, now = current.caller, current.now
         assert caller is not None
         require_scope(caller, self.scope)
+        for parameter in self.parameters:
+            if parameter.name in request.args:
+                require_scope(caller, parameter.scope)
         if form_id and not current.form_exists:
             raise not_found()
         texts_of = request.args.getlist
@@ -221,6 +226,8 @@ class Endpoint:
             now=now,
             today=today,
             form_id=form_id,
+            order_id=order_id,
+            sees_codes="discounts:read" in caller.scopes,
             credential_id=caller.credential_id,
             format=format,
         )

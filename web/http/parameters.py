@@ -4,7 +4,7 @@ A parameter that is repeated or empty is malformed. Unknown parameters are ignor
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +18,9 @@ _DIGITS: Final = re.compile(r"[0-9]+")
 DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 200
 MAX_FORM_IDS: Final = 100
+# Characters of a filter's value.
+MAX_FILTER: Final = 255
+INVALID_FILTER: Final = "invalid_filter"
 _MAX_QUOTED: Final = 80
 _MAX_DIGITS: Final = 6
 
@@ -37,6 +40,8 @@ class Parameter:
     schema: Mapping[str, Any]
     code: str | None
     required: bool = False
+    # The scope that a key needs to give it.
+    scope: str | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +139,55 @@ FORM_IDS: Final = Parameter(
     },
     "invalid_form_ids",
 )
+
+
+def _filter(name: str, parse: Callable[[str], Hashable]) -> Callable[[list[str]], Any]:
+    """The parser of a filter: None where it is absent, the value of one text otherwise. Raises the 400."""
+
+    def parse_texts(texts: list[str]) -> Any:
+        if not texts:
+            return None
+        if len(texts) > 1:
+            raise malformed(INVALID_FILTER, f"`{name}` is given {len(texts)} times. Give it once.")
+        if len(texts[0]) > MAX_FILTER or "\0" in texts[0]:
+            message = f"`{name}` has a NUL, or over {MAX_FILTER} characters. Give a value as answers show it."
+            raise malformed(INVALID_FILTER, message)
+        return parse(texts[0])
+
+    return parse_texts
+
+
+def any_text(name: str, description: str, **more: Any) -> Parameter:
+    """A filter by a text exactly; an empty one is a value."""
+    schema = {"type": "string", "maxLength": MAX_FILTER}
+    return Parameter(name, name, _filter(name, str), description, schema, INVALID_FILTER, **more)
+
+
+def one_of(name: str, words: Sequence[str], description: str) -> Parameter:
+    """A filter by one of these words."""
+
+    def parse(text: str) -> str:
+        if text not in words:
+            message = f"`{name}` is {quoted(text)}. Give one of: {', '.join(words)}."
+            raise malformed(INVALID_FILTER, message)
+        return text
+
+    schema = {"type": "string", "enum": list(words)}
+    return Parameter(name, name, _filter(name, parse), description, schema, INVALID_FILTER)
+
+
+def of_form(description: str) -> Parameter:
+    """A filter by a form's id, in lower case."""
+
+    def parse(text: str) -> str:
+        if not UUID_TEXT.fullmatch(text):
+            raise malformed(INVALID_FILTER, f"`form_id` is {quoted(text)}, which is not a UUID.")
+        return text.lower()
+
+    schema = {"type": "string", "format": "uuid"}
+    return Parameter(
+        "form_id", "form_id", _filter("form_id", parse), description, schema, INVALID_FILTER
+    )
 
 
 def dimension(*words: str) -> Parameter:

@@ -23,6 +23,7 @@ _QUERY: Final = {
     "invalid_field": {"fieldA": ""},
     "invalid_clock": {"clock": "sun"},
     "invalid_within": {"within": "31"},
+    "invalid_filter": {"type": "sun"},
 }
 _HEADERS: Final = {
     "unauthorized": {"Authorization": "Bearer unknown"},
