@@ -143,6 +143,8 @@ SUMMARIES: Final = (
     Summary("response_outcome", ("form",), OUTCOMES, packed_dims=("field", "value", "delay")),
     # On the order's day.
     Summary("attribution", ("type",), REVENUE),
+    # On the order's day.
+    Summary("new_returning", ("customer_type",), REVENUE),
     # On the submission's day.
     Summary("utm_submission", (), ("submissions",), packed_dims=("utm",), outcomes="utm_outcome"),
     Summary("utm_outcome", (), OUTCOMES, packed_dims=("utm", "delay")),
@@ -172,4 +174,4 @@ NARROW: Final = frozenset(
 )
 
 # The version of the logic behind all facts and summaries.
-LOGIC_VERSION: Final = 3
+LOGIC_VERSION: Final = 4

@@ -40,6 +40,13 @@ from web.reports import ENDPOINTS
 from web.services import Services, install, services, services_of
 
 
+class TextConverter(BaseConverter):
+    """Any text, slashes too: the id of an order is its shop's."""
+
+    regex = ".+"
+    part_isolating = False
+
+
 class FormIdConverter(BaseConverter):
     """Any segment but `funnel`, which is an address of its own and never a form's id."""
 
@@ -65,6 +72,7 @@ def create_app(
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
     app.url_map.converters["form_id"] = FormIdConverter
+    app.url_map.converters["text"] = TextConverter
     database = Database(url or WAREHOUSE_URL.get(), replica_url())
     shared = Services(
         clock=clock,

@@ -11,7 +11,7 @@ from sqlalchemy import Table
 from jobs.arrays.group_keys import Column, except_ids, index_of_rows, sorted_unique
 from jobs.facts.partials import Partials
 from warehouse import tables
-from warehouse.domain.vocabulary import UNATTRIBUTED
+from warehouse.domain.vocabulary import UNATTRIBUTED, UNKNOWN_CUSTOMER
 from warehouse.tables.base import column_names, is_text, key_names
 
 SESSION: Final = list(column_names(tables.fact_form_session))
@@ -20,8 +20,11 @@ SESSION_DERIVED: Final = ["customer", "is_first_session", "orders", "gross", "re
 # The order's own id is only stored: nothing is derived from it.
 ORDER: Final = [name for name in column_names(tables.fact_order) if name != "order_id"]
 # The columns that an order has from other facts.
-ORDER_DERIVED: Final = ["customer", "type", "session", "form", "utm"]
-_NOT_DERIVED: Final = dict.fromkeys(ORDER_DERIVED, 0) | {"type": UNATTRIBUTED}
+ORDER_DERIVED: Final = ["customer", "customer_type", "type", "session", "form", "utm"]
+_NOT_DERIVED: Final = dict.fromkeys(ORDER_DERIVED, 0) | {
+    "customer_type": UNKNOWN_CUSTOMER,
+    "type": UNATTRIBUTED,
+}
 _ORDER_NUMBERS: Final = [name for name in ORDER if not is_text(tables.fact_order.c[name])]
 
 
@@ -139,7 +142,7 @@ class Changes:
     def changed_sessions(self) -> Column:
         """Ids of the sessions that differ, in their own row or in those of their steps, answers and issues.
         Many that are touched do not."""
-        ids = [_differing(self.sessions, SESSION_DERIVED)]
+        ids = [differing(self.sessions, SESSION_DERIVED)]
         for table in (tables.fact_form_session, tables.fact_step, tables.fact_answer):
             ids += self._ids_of_differing(table)
         issued = np.concatenate(self._ids_of_differing(tables.fact_code_issued))
@@ -152,7 +155,7 @@ class Changes:
     @cached_property
     def changed_orders(self) -> Column:
         """Ids of the orders that differ."""
-        return _differing(self.orders, _ORDER_NUMBERS)
+        return differing(self.orders, _ORDER_NUMBERS)
 
     @cached_property
     def standing_orders(self) -> pd.DataFrame:
@@ -219,7 +222,7 @@ def put(rows: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     return stack(rows[~rows.index.isin(new.index)], new)
 
 
-def _differing(rows: Versions, columns: list[str]) -> Column:
+def differing(rows: Versions, columns: list[str]) -> Column:
     """Ids of the rows that are new, gone, or different in one of these columns of numbers."""
     old, new = rows.old, rows.new
     index = new.index.get_indexer(old.index)

@@ -41,7 +41,7 @@ from jobs.arrays.group_keys import (
     sorted_unique,
 )
 from jobs.facts import fact_table_io
-from jobs.facts.changes import Changes, Versions
+from jobs.facts.changes import Changes, Versions, by_id
 from jobs.facts.fact_table_io import key_columns, load_orders, load_sessions
 from warehouse import tables
 from warehouse.catalogue import REVENUE
@@ -143,7 +143,9 @@ def decide(
     if recount:
         new = with_revenue_recounted(sessions.new, touched, orders.old)
         sessions = Versions(sessions.old, new)
-    changes.orders = Versions(orders.old, _credited(changes, orders.new, sessions.new, window_days))
+    changes.orders = Versions(
+        orders.old, _credited(connection, changes, orders.new, sessions.new, window_days)
+    )
     new = with_credited_revenue(sessions.new, changes.orders)
     changes.sessions = Versions(sessions.old, new)
 
@@ -155,8 +157,23 @@ def _issued_to(submissions: pd.DataFrame, issues: pd.DataFrame) -> pd.DataFrame:
     return issues[["session", "code"]].merge(rows, on="session")
 
 
+def _form_ids(connection: ArrowConnection, changes: Changes, sessions: pd.DataFrame) -> pd.Series:
+    """The text of the form's id, by its number, for all forms of these sessions."""
+    keys = {"edition": sessions["edition"].to_numpy(), "id": sessions["form"].to_numpy()}
+    stored = fact_table_io.load(connection, tables.dim_text, distinct_rows(keys))
+    named = changes.partials.texts
+    texts = pd.concat(
+        [named[named["id"].isin(sessions["form"])][["id", "text"]], stored[["id", "text"]]]
+    )
+    return by_id(texts.drop_duplicates("id"), "id")["text"]
+
+
 def _credited(
-    changes: Changes, orders: pd.DataFrame, sessions: pd.DataFrame, window_days: int
+    connection: ArrowConnection,
+    changes: Changes,
+    orders: pd.DataFrame,
+    sessions: pd.DataFrame,
+    window_days: int,
 ) -> pd.DataFrame:
     """The new version of orders, with their credit."""
     if orders.empty:
@@ -164,7 +181,9 @@ def _credited(
     issues = changes.issues.new
     issues = issues[issues["code"] != 0]
     issued = distinct_rows({name: issues[name].to_numpy() for name in ("session", "code")})
-    candidates = Candidates(sessions[sessions["submitted_at"] != NEVER], pd.DataFrame(issued))
+    submissions = sessions[sessions["submitted_at"] != NEVER]
+    forms = _form_ids(connection, changes, submissions)
+    candidates = Candidates(submissions, pd.DataFrame(issued), forms)
     credits = credit(
         orders.reset_index(drop=True), changes.order_codes.new, candidates, window_days
     )
@@ -297,10 +316,12 @@ class Candidates:
     - `submissions`: edition, session, submitted_at, customer, visitor, form, utm (numbers) and the text
       form_session_id
     - `issued`: session, code; the codes that were issued to them
+    - `form_ids`: the id of each of their forms, by its number
     """
 
     submissions: pd.DataFrame
     issued: pd.DataFrame
+    form_ids: pd.Series
 
 
 def credit(
@@ -313,7 +334,10 @@ def credit(
     submissions, issued = candidates.submissions, candidates.issued
     names = ("edition", "customer", "visitor")
     ours = _rows(orders, *names, at=orders["created_at"])
-    theirs = _rows(submissions, *names, "form", at=submissions["submitted_at"])
+    theirs = {
+        **_rows(submissions, *names, at=submissions["submitted_at"]),
+        "form": _form_ranks(submissions["form"].to_numpy(), candidates.form_ids),
+    }
     with_code = _joined(ours, orders["order"], codes["order"], codes["code"])
     issued_code = _joined(theirs, submissions["session"], issued["session"], issued["code"])
     texts = submissions["form_session_id"]
@@ -340,6 +364,13 @@ def credit(
         },
         index=orders["order"].to_numpy(),
     )
+
+
+def _form_ranks(forms: Column, form_ids: pd.Series) -> Column:
+    """Of each form a number; that of the form with the smallest id is the greatest."""
+    numbers, index = np.unique(forms, return_inverse=True)
+    ranks = form_ids.reindex(numbers).rank(method="dense", ascending=False)
+    return ranks.to_numpy()[index]
 
 
 def _rows(frame: pd.DataFrame, *names: str, at: pd.Series) -> _Rows:
@@ -384,7 +415,7 @@ def _latest(
 
 
 def _ranked(submissions: _Rows, sort_keys: Column, texts: pd.Series) -> Column:
-    """Row indexes by sort key; those with one sort key by form_session_id, then form."""
+    """Row indexes by sort key; those with one sort key by form_session_id, then by the form's rank."""
     order = np.argsort(sort_keys)
     same = sort_keys[order][1:] == sort_keys[order][:-1]
     if not same.any():

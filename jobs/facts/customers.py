@@ -1,23 +1,48 @@
 """Customer keys (contract 1): the customer id; else the customer last seen with the e-mail; else the
-e-mail itself.
+e-mail itself; and the first order of each.
 
 Any event or order that shows an e-mail together with a customer id can change what the e-mail resolves
 to. Then every session and order that has only that e-mail gets another key.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from jobs.arrays.group_keys import Column, distinct_rows
+from jobs.arrays.group_keys import (
+    Column,
+    distinct_rows,
+    earliest,
+    group_keys,
+    index_of_rows,
+    sorted_unique,
+)
 from jobs.facts import fact_table_io
-from jobs.facts.changes import Changes, Versions, by_id, without
-from jobs.facts.fact_table_io import load_orders, load_sessions
+from jobs.facts.changes import ORDER, Changes, Versions, by_id, differing, without
+from jobs.facts.fact_table_io import (
+    key_columns,
+    load,
+    load_orders,
+    load_sessions,
+    stage_ids,
+)
 from jobs.facts.partials import merge_emails
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import NEVER
+from warehouse.domain.vocabulary import NEW_CUSTOMER, RETURNING_CUSTOMER, UNKNOWN_CUSTOMER
+
+_CUSTOMER: Final = ("edition", "customer")
+_MOVED: Final = "staged_moved_orders"
+_NOT_MOVED: Final = f'NOT EXISTS (SELECT 1 FROM {_MOVED} i WHERE i.id = {{}}."order")'
+# The earliest orders of a customer that stay as they are: several, where they come at one instant.
+_EARLIEST: Final = (
+    f"{_NOT_MOVED.format('f')} AND f.created_at = (SELECT n.created_at FROM fact_order n "
+    "WHERE n.edition = k.edition AND n.customer = k.customer AND n.customer <> 0 "
+    f"AND {_NOT_MOVED.format('n')} ORDER BY n.created_at LIMIT 1)"
+)
 
 
 @dataclass(frozen=True)
@@ -98,6 +123,47 @@ def with_customers(rows: pd.DataFrame, ids: Column, resolution: Resolution) -> p
     return rows.assign(customer=np.where(due, resolved, rows["customer"].to_numpy()))
 
 
+def mark_first_orders(connection: ArrowConnection, changes: Changes) -> None:
+    """Mark the first order of every customer who has an order that is touched, gone, or another's now, or
+    had one. The earliest is it; ties: the smaller order id (contract 4, 22)."""
+    touched = changes.partials.orders["order"].to_numpy()
+    moved = sorted_unique(touched, differing(changes.orders, ["customer", "created_at"]))
+    stage_ids(connection, _MOVED, moved)
+    rows = changes.orders.of(moved)
+    keys = _known(rows.old, rows.new)
+    others = by_id(
+        load(connection, tables.fact_order, keys, _EARLIEST, [*ORDER, "order_id"]), "order"
+    )
+    orders = changes.orders.plus(others[ORDER])
+    is_touched = rows.new.index.isin(changes.partials.orders["order"])
+    stored = key_columns(rows.new[~is_touched], "order")
+    named = load(connection, tables.fact_order, stored, columns=["order", "order_id"])
+    texts = pd.concat(
+        [part[["order", "order_id"]] for part in (changes.partials.orders, others, named)]
+    )
+    changes.orders = Versions(orders.old, with_customer_types(orders.new, keys, texts))
+
+
+def with_customer_types(
+    orders: pd.DataFrame, keys: dict[str, Column], texts: pd.DataFrame
+) -> pd.DataFrame:
+    """The orders, with `customer_type` derived for all of these customers (edition, customer).
+
+    `orders` holds those of each that are or may become its first; `texts`: order, order_id, of these.
+    """
+    is_own = index_of_rows(*([rows[name] for name in _CUSTOMER] for rows in (keys, orders))) >= 0
+    positions = np.flatnonzero(is_own)
+    rows = orders.iloc[positions]
+    ids = by_id(texts, "order")["order_id"]
+    ids = ids[~ids.index.duplicated()].reindex(rows.index, fill_value="")
+    groups = group_keys(*(rows[name].to_numpy() for name in _CUSTOMER)).dense()
+    first = earliest(groups, rows["created_at"].to_numpy(), ids)
+    types = np.where(orders["customer"] == 0, UNKNOWN_CUSTOMER, orders["customer_type"].to_numpy())
+    types[positions] = RETURNING_CUSTOMER
+    types[positions[first]] = NEW_CUSTOMER
+    return orders.assign(customer_type=types)
+
+
 def changed_customers(changes: Changes) -> dict[str, Column]:
     """The customers who have a changed submission or order, or had: edition, customer; each once."""
     sessions = changes.sessions.of(changes.changed_sessions)
@@ -107,10 +173,12 @@ def changed_customers(changes: Changes) -> dict[str, Column]:
         orders.old,
         orders.new,
     ]
-    keys = {
-        name: np.concatenate([part[name].to_numpy() for part in rows])
-        for name in ("edition", "customer")
-    }
+    return _known(*rows)
+
+
+def _known(*rows: pd.DataFrame) -> dict[str, Column]:
+    """The customers of these rows, each once: edition, customer."""
+    keys = {name: np.concatenate([part[name].to_numpy() for part in rows]) for name in _CUSTOMER}
     known = keys["customer"] != 0
     return distinct_rows({name: column[known] for name, column in keys.items()})
 

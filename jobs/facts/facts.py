@@ -31,7 +31,8 @@ class Facts:
     - `issues`: edition, session, discount; what a session was issued, a row per code, so a discount
       may repeat; sessions of all of them are in `sessions`
     - `orders`: edition, order, created_at, day, gross, refunded, type (vocabulary.ATTRIBUTION_TYPES),
-      session, form (of the credited session, 0 where unattributed), utm (effective), customer
+      session, form (of the credited session, 0 where unattributed), utm (effective), customer,
+      customer_type (vocabulary.CUSTOMER_TYPES)
     - `order_codes`: edition, order, discount, discounted; a row per code of an order, so a discount
       may repeat; orders of all of them are in `orders`
     - `events`: edition, form, day; a row per event, whatever it did to its session

@@ -51,7 +51,7 @@ _ORDER_COLUMNS = (
         "created_at",
         "gross",
     ),
-    *("refunded", "customer_id", "email_sha256", "visitor_id", "codes", "test"),
+    *("refunded", "customer_id", "email_sha256", "visitor_id", "codes", "cancelled", "test"),
 )
 _ORDER = f"{names(_ORDER_COLUMNS, 'r.')}, {_UTMS} AS {UTM_FIELDS[0]}"
 
@@ -244,7 +244,7 @@ def _raw_orders(table: pa.Table, editions: Mapping[int, int]) -> RawOrders:
         "customer_seen": shop_ids(shops, table["customer_id"]),
         "order_utm": utm,
     }
-    for name in ("created_at", "updated_at", "gross", "refunded", "test"):
+    for name in ("created_at", "updated_at", "gross", "refunded", "cancelled", "test"):
         numbers[name] = table[name].to_numpy().astype(np.int64)
     for name, column in numbers.items():
         frame[name] = column

@@ -8,6 +8,7 @@
                 the touched sessions and orders, from their rows            facts/sessions
                 customers: e-mails resolve to other ones                    facts/customers
                 the first session of each visitor                           facts/sessions
+                the first order of each customer                            facts/customers
                 which submission each order is credited to; revenue         facts/credits
                 the discount that each code belongs to                      facts/discounts
     write   the facts, and to the daily rows the difference between         facts/fact_table_io, rollups,
@@ -156,6 +157,7 @@ def derive(
     changes = sessions.begin(connection, rows.partials, rows.anew)
     customers.set_customers(connection, changes, rows.anew.emails)
     sessions.mark_first(connection, changes, recount=recount)
+    customers.mark_first_orders(connection, changes)
     credits.decide(connection, changes, window_days, recount=recount)
     discounts.name(connection, changes, recount=recount)
     return changes

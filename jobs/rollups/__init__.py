@@ -23,6 +23,7 @@ from jobs.rollups.lifetime import ltv_form, ltv_segment
 from jobs.rollups.orders import (
     attribution,
     form_orders,
+    new_returning,
     utm_order,
     utm_outcome,
     utm_submission,
@@ -49,6 +50,7 @@ ROLLUPS: Final[dict[str, Callable[[Facts], DailyRows]]] = {
         response,
         response_outcome,
         attribution,
+        new_returning,
         utm_submission,
         utm_outcome,
         utm_order,

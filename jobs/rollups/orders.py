@@ -23,6 +23,11 @@ def attribution(facts: Facts) -> DailyRows:
     return total("attribution", _revenue(facts.orders))
 
 
+def new_returning(facts: Facts) -> DailyRows:
+    """All orders by whether they are the first of their customer, on the day of the order."""
+    return total("new_returning", _revenue(facts.orders))
+
+
 def utm_order(facts: Facts) -> DailyRows:
     """All orders by attribution type and effective UTM (0: none), on the day of the order."""
     return total("utm_order", _revenue(facts.orders))

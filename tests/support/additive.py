@@ -31,6 +31,8 @@ ADDITIVE = {
     "cross-field": Additive(("valueA", "valueB"), ("count", "convertedSubmissions")),
     "/v1/attribution": Additive(("attributionType",), MONEY),
     "/v1/attribution/daily": Additive(("date", "attributionType"), MONEY),
+    "/v1/revenue/new-returning": Additive(("customerType",), MONEY),
+    "/v1/revenue/new-returning/daily": Additive(("date", "customerType"), MONEY),
     "/v1/discounts/performance": Additive(
         ("discountId",), ("issued", "attributedOrders", "discountCents", *MONEY)
     ),

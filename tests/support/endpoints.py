@@ -24,6 +24,8 @@ ENDPOINTS = {
     17: ("GET", "/v1/revenue/by-utm?dimension=campaign", "analytics:read"),
     18: ("GET", "/v1/ads/spend", "analytics:read"),
     19: ("GET", "/v1/customers/ltv?dimension=form", "customers:read"),
+    20: ("GET", "/v1/orders", "customers:read"),
+    22: ("GET", "/v1/revenue/new-returning", "analytics:read"),
     25: ("GET", f"/v1/forms/{FORM}/time-to-order", "analytics:read"),
     26: ("GET", "/v1/revenue/by-form", "analytics:read"),
 }

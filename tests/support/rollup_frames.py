@@ -10,7 +10,7 @@ from jobs.rollups import ROLLUPS
 from jobs.rollups.parts import DailyRows
 from warehouse.catalogue import SUMMARY
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, NO_DAY
-from warehouse.domain.vocabulary import UNATTRIBUTED
+from warehouse.domain.vocabulary import UNATTRIBUTED, UNKNOWN_CUSTOMER
 
 Row = Mapping[str, int]
 
@@ -53,6 +53,7 @@ _ORDER = {
     "form": 0,
     "utm": 0,
     "customer": 0,
+    "customer_type": UNKNOWN_CUSTOMER,
 }
 _ORDER_CODE = {"edition": 1, "order": 1, "discount": 1, "discounted": 0}
 _EVENT = {"edition": 1, "form": 1, "day": 0}

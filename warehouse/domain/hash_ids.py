@@ -20,6 +20,11 @@ def text_id(text: str) -> int:
     return int.from_bytes(digest, "little", signed=True) or 1
 
 
+def shop_text_id(shop_key: int, text: str) -> int:
+    """The id of a text within its shop: that of an order, a visitor or a customer."""
+    return text_id(f"{shop_key}{SEPARATOR}{text}") if text else 0
+
+
 def text_ids(texts: list[str]) -> list[int]:
     """The ids of many texts."""
     digests = b"".join(

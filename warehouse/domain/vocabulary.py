@@ -35,6 +35,10 @@ PAIRED_CHOICES: Final = 100
 ATTRIBUTION_TYPES: Final = ("discount_code", "customer", "visitor", "unattributed")
 BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED = range(4)
 
+# Whether an order is the first of its customer key (contract 4, 22), in the order of the answers.
+CUSTOMER_TYPES: Final = ("new", "returning", "unknown")
+NEW_CUSTOMER, RETURNING_CUSTOMER, UNKNOWN_CUSTOMER = range(3)
+
 VISITOR_TYPES: Final = ("all", "new", "returning")
 VISITOR_LEVELS: Final = ("visitors", "submitters", "purchasers")
 

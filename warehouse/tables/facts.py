@@ -125,6 +125,7 @@ fact_order: Final = Table(
     integer("created_at"),
     integer("gross"),
     integer("refunded"),
+    integer("cancelled"),
     text("customer_id"),
     integer("customer_seen"),
     integer("email"),
@@ -132,6 +133,8 @@ fact_order: Final = Table(
     integer("order_utm"),
     # Derived.
     integer("customer"),
+    # vocabulary.CUSTOMER_TYPES
+    integer("customer_type"),
     integer("type"),
     integer("session"),
     integer("form"),

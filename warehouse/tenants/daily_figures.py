@@ -13,6 +13,7 @@ from warehouse.catalogue import Summary
 from warehouse.daily.reader import read
 from warehouse.domain.vocabulary import (
     ATTRIBUTION_TYPES,
+    CUSTOMER_TYPES,
     DEVICES,
     UTM_FIELDS,
     VISITOR_LEVELS,
@@ -63,6 +64,8 @@ def _labelled(
         return {name: pa.array(DEVICES).take(pa.array(numbers))}
     if name == "type":
         return {name: pa.array(ATTRIBUTION_TYPES).take(pa.array(numbers))}
+    if name == "customer_type":
+        return {name: pa.array(CUSTOMER_TYPES).take(pa.array(numbers))}
     if name == "kind":
         types, levels = np.divmod(numbers, len(VISITOR_LEVELS))
         return {

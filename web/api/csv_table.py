@@ -73,7 +73,7 @@ def _is_date(row: Row, name: str) -> bool:
 def _columns(row: Row) -> tuple[str, ...]:
     columns: list[str] = []
     for name, column in row.columns.items():
-        if not isinstance(column, PlainColumn) or not column.row:
+        if not isinstance(column, PlainColumn) or not column.row or column.in_one_cell:
             columns.append(name)
         elif not column.many:
             columns += [f"{name}.{inner}" for inner in _columns(column.row)]
@@ -87,7 +87,7 @@ def _columns(row: Row) -> tuple[str, ...]:
 def _cells(row: Row, line: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in line.items():
         column = row.columns[name]
-        if not isinstance(column, PlainColumn) or not column.row:
+        if not isinstance(column, PlainColumn) or not column.row or column.in_one_cell:
             yield name, value
             continue
         elements = {name: value} if value is not None else {}

@@ -47,6 +47,11 @@ def no_clock(_query: Query) -> Clock:
     return 0, NEVER
 
 
+def any_order(_connection: Connection, _shop: Shop, _order_id: str) -> bool:
+    """Nothing is asked about an order."""
+    return True
+
+
 def no_rule(_shop: Shop, **_values: Any) -> None:
     """Any values of the parameters go together."""
 
@@ -61,9 +66,10 @@ class CachedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`path` has `{id}` for a form's id; without a `method` it is a name, and no address. With `scope` None,
-    any valid key will do. `member_needs` is the permission without which a member does not see the answer on
-    a page, and what it is needed for, as in "see live codes".
+    """`path` has `{id}` for a form's id, `{orderId}` for that of an order that `exists`; without a `method`
+    it is a name, and no address. With `scope` None, any valid key will do. `member_needs` is the permission
+    without which a member does not see the answer on a page, and what it is needed for, as in "see live
+    codes".
 
     `function(query, **parameters)` returns `data` or an `Answer`. Its name is that of the operation, and its
     docstring becomes the summary and the description (`web/openapi/`). `data` is a list of rows of one kind,
@@ -96,6 +102,7 @@ class Endpoint:
     refusals: Mapping[int, str] = field(default_factory=dict)
     request_headers: tuple[RequestHeader, ...] = ()
     response_headers: tuple[str, ...] = ()
+    exists: Callable[[Connection, Shop, str], bool] = any_order
     rule: Callable[..., None] = no_rule
     clock: Callable[[Query], Clock] = no_clock
     form_state: Callable[[Query], State] | None = None
@@ -128,7 +135,9 @@ class Endpoint:
 
     def register(self, app: Flask) -> None:
         app.add_url_rule(
-            self.address.replace("{id}", "<form_id:form_id>"),
+            self.address.replace("{id}", "<form_id:form_id>").replace(
+                "{orderId}", "<text:order_id>"
+            ),
             endpoint=f"{self.method} {self.path}".replace(".", "_"),
             view_func=self._serve,
             methods=[self.method],
@@ -186,10 +195,10 @@ class Endpoint:
         data, meta = self.read(query)
         return self._table(query, {}, meta, data)
 
-    def _serve(self, form_id: str = "") -> Response:
+    def _serve(self, form_id: str = "", order_id: str = "") -> Response:
         current = current_request()
         current.template = self.address
-        query = self._parse_request(current, form_id)
+        query = self._parse_request(current, form_id, order_id)
         if self.method != "GET":
             return self._write(query)
         cached = self._cached(query)
@@ -204,26 +213,30 @@ class Endpoint:
         data = self._keep(query, answer, version, until)
         return self._respond(query, headers, answer.meta, data, lambda: answer.data)
 
-    def _parse_request(self, current: CurrentRequest, form_id: str) -> Query:
+    def _parse_request(self, current: CurrentRequest, form_id: str, order_id: str) -> Query:
         """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""
         caller, now = current.caller, current.now
         assert caller is not None
         require_scope(caller, self.scope)
+        for parameter in self.parameters:
+            if parameter.name in request.args:
+                require_scope(caller, parameter.scope)
         if form_id and not current.form_exists:
             raise not_found()
-        texts_of = request.args.getlist
-        require_known(request.args, self.names)
-        format = requested_format() if self.method == "GET" else JSON
-        shop = caller.shop
-        values = self.parse(texts_of, shop)
-        form_id = form_id.lower()
+        shop, form_id = caller.shop, form_id.lower()
         if (database := services().database).has_replica:
             # The key was found at the primary.
             shop = open_snapshot(
                 database, shop.key, shop.shop_id, form_id, at_primary=self.at_primary
             )
-        today = local_day(now, shop.timezone)
         assert current.connection is not None
+        if not self.exists(current.connection, shop, order_id):
+            raise not_found()
+        texts_of = request.args.getlist
+        require_known(request.args, self.names)
+        format = requested_format() if self.method == "GET" else JSON
+        values = self.parse(texts_of, shop)
+        today = local_day(now, shop.timezone)
         return self.query(
             current.connection,
             shop,
@@ -232,6 +245,8 @@ class Endpoint:
             now=now,
             today=today,
             form_id=form_id,
+            order_id=order_id,
+            sees_codes="discounts:read" in caller.scopes,
             credential_id=caller.credential_id,
             format=format,
         )
@@ -292,7 +307,9 @@ class Endpoint:
     def _table(
         self, query: Query, headers: dict[str, str], meta: Mapping[str, Any], values: Any
     ) -> Response:
-        name = self.path.strip("/").replace("/", "-").replace("{id}", query.form_id)
+        # An order's id may have what no name of a file has.
+        name = self.path.replace("{id}", query.form_id).replace("{orderId}", "one")
+        name = name.strip("/").replace("/", "-")
         dimension = str(query.values.get("dimension", ""))
         if dimension:
             name += f"-{dimension}"

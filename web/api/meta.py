@@ -54,6 +54,15 @@ LIST_META: Final = Row(
     *_COMMON,
     text("nextCursor", "", "The `cursor` of the next page; null on the last page.", null=True),
 )
+RECEIPTS_META: Final = Row(
+    "ReceiptsMeta",
+    "The context of one page of orders.",
+    *_COMMON,
+    column("total", "", "The number of orders on all pages.", {"type": "integer", "minimum": 0}),
+    column("netRevenueCents", "", "Their net revenue, in minor units of the shop's currency.",
+        {"type": "integer"}),
+    text("nextCursor", "", "The `cursor` of the next page; null on the last page.", null=True),
+)
 _ERROR_DETAIL: Final = Row(
     "ErrorDetail",
     "Why a request failed.",

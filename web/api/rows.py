@@ -55,6 +55,8 @@ class PlainColumn:
     required: bool = True
     made: Callable[[Mapping[str, int]], Any] | None = None
     names: tuple[Any, ...] = ()
+    # In CSV: as JSON, not a column for each value.
+    in_one_cell: bool = False
 
 
 def text(
@@ -79,11 +81,24 @@ def column(name: str, heading: str, words: str, schema: Schema, **more: Any) -> 
 
 
 def rows(
-    name: str, heading: str, words: str, row: "Row", made: Any = None, names: Any = (), **more: Any
+    name: str,
+    heading: str,
+    words: str,
+    row: "Row",
+    made: Any = None,
+    names: Any = (),
+    in_one_cell: bool = False,
+    **more: Any,
 ) -> PlainColumn:
     """A list of rows inside the row: one for each of `names`, or at most `maxItems`."""
     schema = {**_described(words), "type": "array", "items": row.reference, **more}
-    return PlainColumn(name, heading, schema, row, many=True, made=made, names=tuple(names))
+    return PlainColumn(
+        *(name, heading, schema, row),
+        many=True,
+        made=made,
+        names=tuple(names),
+        in_one_cell=in_one_cell,
+    )
 
 
 def inside(

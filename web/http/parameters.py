@@ -4,7 +4,7 @@ A parameter that is repeated or empty is malformed, and so is one that the endpo
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,6 +19,9 @@ UNKNOWN_PARAMETER: Final = "unknown_parameter"
 DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 200
 MAX_FORM_IDS: Final = 100
+# Characters of a filter's value.
+MAX_FILTER: Final = 255
+INVALID_FILTER: Final = "invalid_filter"
 _MAX_QUOTED: Final = 80
 _MAX_DIGITS: Final = 6
 
@@ -38,6 +41,8 @@ class Parameter:
     schema: Mapping[str, Any]
     code: str | None
     required: bool = False
+    # The scope that a key needs to give it.
+    scope: str | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ LIMIT: Final = Parameter(
     "limit",
     "limit",
     _limit,
-    f"The maximum number of forms on a page. Values above {MAX_LIMIT} count as {MAX_LIMIT}.",
+    f"The maximum number of rows on a page. Values above {MAX_LIMIT} count as {MAX_LIMIT}.",
     {"type": "integer", "minimum": 1, "default": DEFAULT_LIMIT},
     "invalid_limit",
 )
@@ -146,6 +151,64 @@ FORM_IDS: Final = Parameter(
     },
     "invalid_form_ids",
 )
+
+
+def _filter(
+    name: str, parse: Callable[[str], Hashable], *, allow_empty: bool = False
+) -> Callable[[list[str]], Any]:
+    """The parser of a filter: None where it is absent, the value of one text otherwise. Raises the 400, also
+    for an empty text where that is no value (`allow_empty`)."""
+
+    def parse_texts(texts: list[str]) -> Any:
+        if texts == [""] and allow_empty:
+            return ""
+        text = one_text(texts, name, INVALID_FILTER)
+        if text is None:
+            return None
+        if len(text) > MAX_FILTER or "\0" in text:
+            message = f"`{name}` has a NUL, or over {MAX_FILTER} characters. Give a value as answers show it."
+            raise malformed(INVALID_FILTER, message)
+        return parse(text)
+
+    return parse_texts
+
+
+def any_text(
+    name: str, description: str, *, allow_empty: bool = False, scope: str | None = None
+) -> Parameter:
+    """A filter by a text exactly."""
+    schema: dict[str, Any] = {"type": "string", "maxLength": MAX_FILTER}
+    if not allow_empty:
+        schema["minLength"] = 1
+    parse = _filter(name, str, allow_empty=allow_empty)
+    return Parameter(name, name, parse, description, schema, INVALID_FILTER, scope=scope)
+
+
+def one_of(name: str, words: Sequence[str], description: str) -> Parameter:
+    """A filter by one of these words."""
+
+    def parse(text: str) -> str:
+        if text not in words:
+            message = f"`{name}` is {quoted(text)}. Give one of: {', '.join(words)}."
+            raise malformed(INVALID_FILTER, message)
+        return text
+
+    schema = {"type": "string", "enum": list(words)}
+    return Parameter(name, name, _filter(name, parse), description, schema, INVALID_FILTER)
+
+
+def of_form(description: str) -> Parameter:
+    """A filter by a form's id, in lower case."""
+
+    def parse(text: str) -> str:
+        if not UUID_TEXT.fullmatch(text):
+            raise malformed(INVALID_FILTER, f"`form_id` is {quoted(text)}, which is not a UUID.")
+        return text.lower()
+
+    schema = {"type": "string", "format": "uuid"}
+    return Parameter(
+        "form_id", "form_id", _filter("form_id", parse), description, schema, INVALID_FILTER
+    )
 
 
 def dimension(*words: str) -> Parameter:

@@ -81,6 +81,8 @@ def _answer(endpoint: Endpoint) -> Schema:
 def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
     if "{id}" in endpoint.path:
         yield _shared("FormId")
+    if "{orderId}" in endpoint.path:
+        yield _shared("OrderId")
     yield from map(_in_query, endpoint.parameters)
     if endpoint.ranged:
         yield _shared("Range")
@@ -112,6 +114,13 @@ def _in_header(header: RequestHeader) -> Schema:
 
 
 PARAMETERS: Final[dict[str, Any]] = {
+    "OrderId": {
+        "name": "orderId",
+        "in": "path",
+        "required": True,
+        "description": "The order's id, percent-encoded: it may contain `/`, `?` and `#`.",
+        "schema": {"type": "string", "minLength": 1},
+    },
     "FormId": {
         "name": "id",
         "in": "path",

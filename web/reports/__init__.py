@@ -20,6 +20,8 @@ from web.reports.form_analytics import (
     step_dropoff,
     visitor_conversion,
 )
+from web.reports.new_returning import new_returning, new_returning_daily
+from web.reports.receipts import one_order, orders
 from web.reports.response_revenue import response_revenue
 from web.reports.revenue_by_form import revenue_by_form
 from web.reports.revenue_by_utm import revenue_by_utm
@@ -72,7 +74,14 @@ CHAPTERS: Final = (
     Chapter(
         "Further reports",
         "Reports beyond the nineteen above, by the same rules.",
-        (time_to_order, revenue_by_form),
+        (
+            time_to_order,
+            revenue_by_form,
+            new_returning,
+            new_returning_daily,
+            orders,
+            one_order,
+        ),
     ),
 )
 ENDPOINTS: Final = tuple(each for chapter in CHAPTERS for each in chapter.endpoints)

@@ -3,6 +3,7 @@
 from itertools import permutations
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from jobs.facts.credits import Candidates, credit
@@ -28,6 +29,8 @@ _ORDER = {
     "order_utm": 0,
 }
 TEN = 10
+# The greater number has the smaller id.
+FORM_IDS = pd.Series({1: "b", 2: "a"})
 
 
 def credited(
@@ -43,7 +46,7 @@ def credited(
     found = credit(
         frame([order], _ORDER),
         frame([{"order": 1, "code": code} for code in codes], {"order": 1, "code": 0}),
-        Candidates(frame(plain, _SUBMISSION), frame(issued, {"session": 0, "code": 0})),
+        Candidates(frame(plain, _SUBMISSION), frame(issued, {"session": 0, "code": 0}), FORM_IDS),
         window,
     )
     (only,) = found.to_dict("records")

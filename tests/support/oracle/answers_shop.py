@@ -43,6 +43,35 @@ def attribution_daily(state: State, question: Question) -> Any:
     return rows
 
 
+@answers("/v1/revenue/new-returning")
+def new_returning(state: State, question: Question) -> Any:
+    """22: "three rows, `customerType` `new`, `returning`, `unknown`"; "Order clock"."""
+    orders = state.ordered(question)
+    all_net = sum(order.net for order in orders)
+    rows = []
+    for type in ("new", "returning", "unknown"):
+        revenue = money(order for order in orders if state.customer_type(order) == type)
+        rows.append(
+            {
+                "customerType": type,
+                **revenue,
+                "averageOrderValueCents": cents(revenue["grossRevenueCents"], revenue["orders"]),
+                "shareOfRevenue": rate(revenue["netRevenueCents"], all_net),
+            }
+        )
+    return rows
+
+
+@answers("/v1/revenue/new-returning/daily")
+def new_returning_daily(state: State, question: Question) -> Any:
+    """22: "Daily: each day with `date` first." """
+    rows = []
+    for day in days_between(question.first, question.last):
+        of_day = Question(day, day, question.today, question.now, {})
+        rows += [{"date": day.isoformat(), **row} for row in new_returning(state, of_day)]
+    return rows
+
+
 @answers("/v1/revenue/by-form")
 def by_form(state: State, question: Question) -> Any:
     """26: "Order: netRevenueCents descending, formId; the unattributed row last." """

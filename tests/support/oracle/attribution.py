@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from tests.support.oracle.orders import Order
 from tests.support.oracle.sessions import Session
-from warehouse.domain.hash_ids import text_id
 
 TYPES = ("discount_code", "customer", "visitor", "unattributed")
 
@@ -51,9 +50,11 @@ def credit(order: Order, submissions: Iterable[Session], key: Key, window_days: 
 
 
 def latest(candidates: Iterable[Session]) -> Session:
-    """Section 3: "the latest submission time wins (ties: the greater `form_session_id`)". Sessions of two
-    forms may share an id: there the section is silent, and the product's rule counts, a hash of the form."""
-    return max(candidates, key=lambda s: (s.submitted_at, s.id, text_id(s.form_id)))
+    """Section 3: "the latest submission time wins (ties: the greater `form_session_id`, then the smaller
+    `form_id`)"."""
+    by_form = sorted(candidates, key=lambda session: session.form_id)
+    # Of equal ones `max` takes the first.
+    return max(by_form, key=lambda session: (session.submitted_at, session.id))
 
 
 def effective_utm(order: Order, credit: Credit) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ class Order:
     at: datetime
     gross: int
     refunded: int
+    cancelled: bool
     customer: str | None
     email: str | None
     visitor: str | None
@@ -57,6 +58,7 @@ def order_of(row: Row) -> Order:
         at=instant(row["created_at"]),
         gross=gross,
         refunded=gross if present(row, "cancelled_at") else min(gross, refunds_of(row)),
+        cancelled=bool(present(row, "cancelled_at")),
         customer=present(row, "customer_id"),
         email=email_hash(row),
         visitor=present(row, "visitor_id"),

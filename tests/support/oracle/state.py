@@ -90,6 +90,23 @@ class State:
         return customer_key(thing, self._customers_by_email)
 
     @cached_property
+    def first_orders(self) -> set[str]:
+        """22: "the first order ever of its customer key (earliest `created_at`; ties: the smaller order id;
+        cancelled ones count)"."""
+        first: dict[str, Order] = {}
+        for order in self.orders:
+            customer = self.customer(order)
+            if customer is not None:
+                before = first.get(customer, order)
+                first[customer] = min(before, order, key=lambda one: (one.at, one.id))
+        return {order.id for order in first.values()}
+
+    def customer_type(self, order: Order) -> str:
+        if self.customer(order) is None:
+            return "unknown"
+        return "new" if order.id in self.first_orders else "returning"
+
+    @cached_property
     def credits(self) -> dict[str, Credit]:
         """Order id -> its credit."""
         return {

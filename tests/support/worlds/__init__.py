@@ -116,6 +116,12 @@ class World:
                 {"dimension": name} for name in ("campaign", "attribution", "hierarchy")
             ],
             "/v1/revenue/by-form": CLOCKS,
+            "/v1/orders": [
+                {"limit": "200"},
+                {"type": "discount_code", "customer": "new"},
+                {"form_id": cast.forms[0], "utm_source": "", "limit": "7"},
+                {"customer": "returning", "utm_campaign": ""},
+            ],
             "/v1/customers/ltv": [{"dimension": name} for name in ("form", "segment")],
             "/v1/forms/{id}/funnel": [{}, *({"within": days} for days in WITHIN)],
             "/v1/forms/{id}/trends": CLOCKS,

@@ -34,6 +34,20 @@ def test_each_scope_on_each_endpoint(client: FlaskClient, shop: ShopBuilder) -> 
                 assert answer.get_json()["error"]["code"] == "insufficient_scope"
 
 
+def test_a_parameter_that_names_live_codes_needs_their_scope(
+    client: FlaskClient, shop: ShopBuilder
+) -> None:
+    for scopes, status in (
+        (("customers:read",), 403),
+        (("customers:read", "discounts:read"), 400),
+    ):
+        headers = {"Authorization": f"Bearer {shop.mint(*scopes)}"}
+        for query in ("discount_id=", "discount_id=x&type=sun"):
+            assert client.get(f"/v1/orders?{query}", headers=headers).status_code == status
+        answer = client.get("/v1/orders?utm_source=", headers=headers)
+        assert answer.status_code == 200
+
+
 def test_form_of_another_shop_is_not_found(
     client: FlaskClient, shop: ShopBuilder, engine: Engine
 ) -> None:

@@ -19,6 +19,7 @@ from tests.support.shop_builder import writing
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import to_micros
 from warehouse.domain.vocabulary import SCOPES
+from web.api.endpoint import Endpoint
 from web.app import close_app, create_app
 from web.auth import api_keys
 from web.auth.audit import Actor, Change
@@ -30,6 +31,8 @@ CREDENTIAL: Final = "cred_0123456789abcdef01234567"
 REQUEST: Final = "req_0199b7c2-7d5e-7000-8000-000000000000"
 DATA_THROUGH: Final = "2026-03-12T17:20:00.000Z"
 CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"
+# An order of the demo's that used a code of its submission.
+ORDER: Final = "o_2603090229a"
 # How many rows of an answer an example shows.
 MOST_ROWS: Final = 4
 
@@ -60,13 +63,18 @@ _PARAMETERS: Final[dict[str, dict[str, dict[str, str]]]] = {
         name: {"dimension": name} for name in ("campaign", "attribution", "hierarchy")
     },
     "lifetimeValue": {name: {"dimension": name} for name in ("form", "segment")},
+    "orders": {"answer": {"type": "discount_code"}},
     "revenueByForm": {name: {"clock": name} for name in ("submission", "order")},
 }
+
+
+def _address(endpoint: Endpoint) -> str:
+    return endpoint.address.replace("{id}", QUIZ.id).replace("{orderId}", ORDER)
+
+
 QUESTIONS: Final = (
     *(
-        ParsedRequest(
-            each.operation, name, "GET", each.address.replace("{id}", QUIZ.id), parameters
-        )
+        ParsedRequest(each.operation, name, "GET", _address(each), parameters)
         for each in ENDPOINTS
         if each.method == "GET"
         for name, parameters in _PARAMETERS.get(each.operation, {"answer": {}}).items()

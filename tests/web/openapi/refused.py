@@ -24,6 +24,7 @@ _QUERY: Final = {
     "invalid_clock": {"clock": "sun"},
     "invalid_within": {"within": "31"},
     "unknown_parameter": {"colour": "blue"},
+    "invalid_filter": {"type": "sun"},
 }
 _HEADERS: Final = {
     "unauthorized": {"Authorization": "Bearer unknown"},

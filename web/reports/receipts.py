@@ -1,0 +1,431 @@
+"""The orders behind the figures of the order clock (20), and why one is credited as it is (21).
+
+They are read from facts, a page at a time, and add up to the reports of the same window and filter.
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, tuple_
+
+from warehouse.domain.figures import REVENUE
+from warehouse.domain.hash_ids import shop_text_id, text_id
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, day_start, iso_millis
+from warehouse.domain.vocabulary import (
+    ATTRIBUTION_TYPES,
+    BY_CODE,
+    CUSTOMER_TYPES,
+    UNATTRIBUTED,
+    UTM_FIELDS,
+)
+from warehouse.tables import (
+    dim_text,
+    dim_utm,
+    fact_code_issued,
+    fact_form_session,
+    fact_order,
+    fact_order_code,
+)
+from web.api.endpoint import get
+from web.api.equal_age import window_days
+from web.api.meta import RECEIPTS_META
+from web.api.query import Query
+from web.api.rows import Answer, Row, column, rows, text
+from web.http.current_request import Shop
+from web.http.errors import not_found
+from web.http.parameters import CURSOR, LIMIT, ORDER_CLOCK, any_text, of_form, one_of
+from web.reports.new_returning import CUSTOMER_TYPE
+
+# The most submissions that the story of an order names.
+MOST_CANDIDATES: Final = 100
+_MATCHES: Final = ATTRIBUTION_TYPES[:UNATTRIBUTED]
+_BECAUSE: Final = ("chosen", "outside_window", "weaker_match", "earlier", "tie")
+
+# fmt: off
+_SECONDS: Final = {"type": "integer", "minimum": 0}
+_COLUMNS: Final = (
+    text("orderId", "Order", "The order's id."),
+    text("createdAt", "Ordered", "When it was placed.", format="date-time"),
+    column("cancelled", "Cancelled", "Whether it was cancelled: then all of it counts as refunded.",
+        {"type": "boolean"}),
+    REVENUE,
+    CUSTOMER_TYPE,
+    text("attributionType", "Credited", "How the order is credited to a submission.",
+        enum=list(ATTRIBUTION_TYPES)),
+    text("formId", "Form", "The form of that submission; null where there is none.", null=True),
+    text("formName", "Name", "The form's name; null if the shop's forms do not include it.", null=True),
+    text("submittedAt", "Submitted", "When the form was submitted; null where there is none.", null=True,
+        format="date-time"),
+    column("secondsToOrder", "Seconds to order",
+        "Whole seconds from the submission to the order; null where there is none.",
+        {"anyOf": [_SECONDS, {"type": "null"}]}),
+    text("code", "Code",
+        "For `discount_code`, the code that decided, in upper case; of several the first. null for a key "
+        "without `discounts:read`.", null=True),
+    text("utmSource", "Source", "The effective source: the submission's if it has UTM, else the order's."),
+    text("utmCampaign", "Campaign", "The effective UTM campaign."),
+    text("utmMedium", "Medium", "The effective UTM medium."),
+    text("utmTerm", "Term", "The effective UTM term."),
+    text("utmContent", "Content", "The effective UTM content."),
+)
+ROW: Final = Row(
+    "Receipt",
+    """One order of the window. The orders and the money of all pages are those of the reports of all revenue
+    for the same window and filter. Order: createdAt descending, then orderId descending.""",
+    *_COLUMNS,
+    clock=ORDER_CLOCK,
+    owner="Each order of these days, with the submission that it is credited to.",
+)
+CANDIDATE: Final = Row(
+    "Candidate",
+    "A submission by which an order could be credited.",
+    text("formId", "Form", "The form's id."),
+    text("formName", "Name", "The form's name; null if the shop's forms do not include it.", null=True),
+    text("submittedAt", "Submitted", "When the form was submitted.", format="date-time"),
+    column("secondsToOrder", "Seconds to order", "Whole seconds from the submission to the order.", _SECONDS),
+    column("matches", "Matches", "What the submission and the order have in common.",
+        {"type": "array", "items": {"type": "string", "enum": list(_MATCHES)}}),
+    column("chosen", "Chosen", "Whether the order is credited to it.", {"type": "boolean"}),
+    text("because", "Because",
+        "`chosen`. `outside_window`: it is older than the attribution window. `weaker_match`: the chosen "
+        "one matches by a stronger type, or for a code is of a nearer person. `earlier`: the chosen one is "
+        "later. `tie`: both are of one instant, and a fixed rule decides.",
+        enum=list(_BECAUSE)),
+)
+STORY: Final = Row(
+    "OrderStory",
+    "One order, and the submissions by which it could be credited.",
+    *_COLUMNS,
+    rows("candidates", "Candidates",
+        "The submissions in the attribution window, or in one twice as long, that match the order: the "
+        "chosen one first, then the latest first.",
+        CANDIDATE, maxItems=MOST_CANDIDATES, in_one_cell=True),
+    clock=ORDER_CLOCK,
+    owner="Why this order is credited as it is.",
+)
+_FILTERS: Final = (
+    one_of("type", ATTRIBUTION_TYPES, "Only orders that are credited like this."),
+    of_form("Only orders that are credited to this form."),
+    any_text("discount_id", "Only orders that used this discount, as `discountId` has it in "
+        "`/v1/discounts/performance`. Needs the scope `discounts:read`.", scope="discounts:read"),
+    any_text("utm_source", "Only orders with this effective UTM source. An empty one is a value.",
+        allow_empty=True),
+    any_text("utm_campaign", "Only orders with this effective UTM campaign. An empty one is a value.",
+        allow_empty=True),
+    one_of("customer", CUSTOMER_TYPES, "Only orders of such customers, see `customerType`."),
+)
+# fmt: on
+_order, _session, _utm = fact_order.c, fact_form_session.c, dim_utm.c
+_FROM: Final = fact_order.outerjoin(
+    dim_utm, and_(_utm.edition == _order.edition, _utm.utm == _order.utm)
+).outerjoin(
+    fact_form_session,
+    and_(
+        _session.edition == _order.edition,
+        _session.session == _order.session,
+        _order.session != 0,
+    ),
+)
+_READ: Final = (
+    *(
+        _order[name]
+        for name in ("order", "order_id", "created_at", "cancelled", "gross", "refunded")
+    ),
+    *(_order[name] for name in ("customer_type", "type", "form", "session", "customer", "visitor")),
+    _session.submitted_at,
+    *(func.coalesce(_utm[name], "").label(name) for name in UTM_FIELDS),
+)
+_POSITION: Final = tuple_(_order.created_at, _order.order_id)
+
+
+@get(
+    "/orders",
+    "customers:read",
+    ROW,
+    *_FILTERS,
+    LIMIT,
+    CURSOR,
+    meta=RECEIPTS_META,
+    response_headers=("Link",),
+)
+def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) -> Answer:
+    """The orders behind the figures, page by page.
+
+    The orders of the window that meet all filters, newest first. `meta.total` and `meta.netRevenueCents` are
+    their number and their net revenue, over all pages. No e-mail address, customer or visitor is in them.
+    """
+    kept = and_(*_kept(query, **filters))
+    sums = select(func.count(), func.coalesce(func.sum(_order.gross - _order.refunded), 0))
+    total, net = query.connection.execute(sums.select_from(_FROM).where(kept)).one()
+    meta = {"total": total, "netRevenueCents": int(net), "nextCursor": None}
+    page: Select[Any] = select(*_READ).select_from(_FROM).where(kept)
+    if cursor is not None:
+        after = _read_cursor(cursor)
+        if after is None or _order_row(query, after[1], _order.created_at == after[0]) is None:
+            return Answer([], meta=meta)
+        page = page.where(tuple_(*after) > _POSITION)
+    page = page.order_by(_order.created_at.desc(), _order.order_id.desc()).limit(limit + 1)
+    found = query.connection.execute(page).all()
+    shown = found[:limit]
+    if len(found) > limit:
+        meta["nextCursor"] = _write_cursor(shown[-1].created_at, shown[-1].order_id)
+    return Answer(_receipts(query, shown, ROW), meta=meta)
+
+
+def _is_order(connection: Connection, shop: Shop, order_id: str) -> bool:
+    own = _order.edition == shop.edition, _order.order == shop_text_id(shop.key, order_id)
+    return connection.scalar(select(_order.order).where(*own)) is not None
+
+
+@get("/orders/{orderId}", "customers:read", STORY, single=True, ranged=False, exists=_is_order)
+def one_order(query: Query) -> dict[str, Any]:
+    """Why one order is credited as it is.
+
+    The order, and every submission by which it could be credited in the attribution window, or would be in
+    one twice as long: at most 100, the chosen one first, then the latest first.
+    """
+    order = _order_row(query, query.order_id)
+    if order is None:
+        raise not_found()
+    [receipt] = _receipts(query, [order], STORY, [[]])
+    return receipt | {"candidates": _candidates(query, order)}
+
+
+def _kept(
+    query: Query,
+    type: str | None,
+    form_id: str | None,
+    discount_id: str | None,
+    utm_source: str | None,
+    utm_campaign: str | None,
+    customer: str | None,
+) -> Iterable[ColumnElement[bool]]:
+    """The conditions of the window and of the filters."""
+    window, zone = query.window, query.shop.timezone
+    yield _order.edition == query.shop.edition
+    yield _order.created_at >= day_start(window.first, zone)
+    yield _order.created_at < day_start(window.last + 1, zone)
+    if type is not None:
+        yield _order.type == ATTRIBUTION_TYPES.index(type)
+    if form_id is not None:
+        yield _order.form == text_id(form_id)
+    if discount_id is not None:
+        code = fact_order_code.c
+        yield (
+            select(code.order)
+            .where(
+                code.edition == _order.edition,
+                code.order == _order.order,
+                code.discount == text_id(discount_id),
+            )
+            .exists()
+        )
+    for name, value in (("utm_source", utm_source), ("utm_campaign", utm_campaign)):
+        if value is not None:
+            yield func.coalesce(_utm[name], "") == value
+    if customer is not None:
+        yield _order.customer_type == CUSTOMER_TYPES.index(customer)
+
+
+def _order_row(query: Query, order_id: str, *also: ColumnElement[bool]) -> Any:
+    """An order of the shop; None where there is none, or it is a test."""
+    found = select(*_READ).select_from(_FROM)
+    own = (
+        _order.edition == query.shop.edition,
+        _order.order == shop_text_id(query.shop.key, order_id),
+    )
+    return query.connection.execute(found.where(*own, *also)).one_or_none()
+
+
+def _receipts(
+    query: Query, found: Sequence[Any], row: Row, *more: Sequence[Any]
+) -> list[dict[str, Any]]:
+    """The rows of orders; `more` are further plain columns of each."""
+    forms = query.texts({order.form for order in found})
+    names = query.form_names([form for form in forms.values() if form])
+    codes = _codes(query, found) if query.sees_codes else {}
+    lines = [
+        row.filled(
+            (
+                order.order_id,
+                iso_millis(order.created_at),
+                bool(order.cancelled),
+                CUSTOMER_TYPES[order.customer_type],
+                ATTRIBUTION_TYPES[order.type],
+                forms[order.form] or None,
+                names.get(forms[order.form]),
+                iso_millis(order.submitted_at) if order.session else None,
+                _seconds(order.submitted_at, order) if order.session else None,
+                codes.get(order.order),
+                order.utm_source,
+                order.utm_campaign,
+                order.utm_medium,
+                order.utm_term,
+                order.utm_content,
+                *each,
+            ),
+            {"orders": 1, "gross": order.gross, "refunded": order.refunded},
+        )
+        for order, *each in zip(found, *more, strict=True)
+    ]
+    return [{name: line[name] for name in row.columns} for line in lines]
+
+
+def _seconds(submitted_at: int, order: Any) -> int:
+    return int((order.created_at - submitted_at) // MICROS_PER_SECOND)
+
+
+def _codes(query: Query, receipts: Sequence[Any]) -> Mapping[int, str]:
+    """By order, the first code that it used and that its submission was issued."""
+    used, issued = fact_order_code.c, fact_code_issued.c
+    sessions = {order.order: order.session for order in receipts if order.type == BY_CODE}
+    statement = (
+        select(used.order, func.min(dim_text.c.text))
+        .join(
+            fact_order,
+            and_(_order.edition == used.edition, _order.order == used.order),
+        )
+        .join(
+            fact_code_issued,
+            and_(
+                issued.edition == used.edition,
+                issued.session == _order.session,
+                issued.code == used.code,
+            ),
+        )
+        .join(dim_text, and_(dim_text.c.edition == used.edition, dim_text.c.id == used.code))
+        .where(used.edition == query.shop.edition, used.order.in_(sessions))
+        .group_by(used.order)
+    )
+    return {row[0]: row[1] for row in query.connection.execute(statement)} if sessions else {}
+
+
+def _candidates(query: Query, order: Any) -> list[dict[str, Any]]:
+    window = window_days(query.shop) * MICROS_PER_DAY
+    edition = query.shop.edition
+    span = order.created_at - 2 * window, order.created_at
+    used, issued = fact_order_code.c, fact_code_issued.c
+    codes = list(
+        query.connection.scalars(
+            select(used.code).where(
+                used.edition == edition, used.order == order.order, used.code != 0
+            )
+        )
+    )
+    columns = _session.session, _session.form, _session.form_session_id, _session.submitted_at
+    submissions = (
+        select(*columns, _session.customer, _session.visitor)
+        .where(
+            _session.edition == edition,
+            _session.submitted_at.between(*span),
+        )
+        .order_by(_session.submitted_at.desc(), _session.form_session_id.desc())
+        .limit(MOST_CANDIDATES)
+    )
+    given = and_(issued.edition == edition, issued.code.in_(codes))
+    asked = [
+        submissions.where(column != 0, column == value)
+        for column, value in (
+            (_session.customer, order.customer),
+            (_session.visitor, order.visitor),
+        )
+        if value
+    ]
+    asked += [
+        submissions.where(_session.session.in_(_last_issued(edition, code, span))) for code in codes
+    ]
+    if order.session:
+        asked.append(submissions.where(_session.session == order.session))
+    found = {one.session: one for each in asked for one in query.connection.execute(each)}
+    with_code = (
+        set(
+            query.connection.scalars(select(issued.session).where(given, issued.session.in_(found)))
+        )
+        if codes and found
+        else set()
+    )
+    forms = query.texts({one.form for one in found.values()})
+    names = query.form_names(list(forms.values()))
+    chosen = found.get(order.session)
+    ordered = sorted(found.values(), key=lambda one: forms[one.form])
+    ordered.sort(key=lambda one: (one.submitted_at, one.form_session_id), reverse=True)
+    ordered.sort(key=lambda one: one is not chosen)
+
+    def matches(one: Any) -> tuple[bool, ...]:
+        same_customer = order.customer != 0 and one.customer == order.customer
+        return (
+            one.session in with_code,
+            same_customer,
+            order.visitor != 0 and one.visitor == order.visitor,
+        )
+
+    def because(one: Any) -> str:
+        if one is chosen:
+            return "chosen"
+        if chosen is None or order.created_at - one.submitted_at > window:
+            return "outside_window"
+        if _strength(matches(one)) > _strength(matches(chosen)):
+            return "weaker_match"
+        return "earlier" if one.submitted_at < chosen.submitted_at else "tie"
+
+    return [
+        CANDIDATE.filled(
+            (
+                forms[one.form],
+                names.get(forms[one.form]),
+                iso_millis(one.submitted_at),
+                _seconds(one.submitted_at, order),
+                [name for name, holds in zip(_MATCHES, matches(one), strict=True) if holds],
+                one is chosen,
+                because(one),
+            ),
+            {},
+        )
+        for one in ordered[:MOST_CANDIDATES]
+    ]
+
+
+def _last_issued(edition: int, code: int, span: tuple[int, int]) -> Select[Any]:
+    """The last submissions of a span that were issued a code, as many as a story names, and all that tie with
+    the first of these: thousands may share one code."""
+    issued = fact_code_issued.c
+    own = issued.edition == edition, issued.code == code
+    last = (
+        select(issued.session, issued.submitted_at)
+        .where(*own, issued.submitted_at.between(*span))
+        .distinct()
+        .order_by(issued.submitted_at.desc())
+        .limit(MOST_CANDIDATES)
+        .subquery()
+    )
+    earliest = select(func.min(last.c.submitted_at)).scalar_subquery()
+    return select(issued.session).where(*own, issued.submitted_at.between(earliest, span[1]))
+
+
+def _strength(matches: tuple[bool, ...]) -> int:
+    """The rank of a match, the strongest first (contract 3): a code of the same customer, of the same
+    visitor, of anybody; the customer; the visitor."""
+    by_code, by_customer, by_visitor = matches
+    if by_code:
+        return 0 if by_customer else 1 if by_visitor else 2
+    return 3 if by_customer else 4
+
+
+def _write_cursor(created_at: int, order_id: str) -> str:
+    return urlsafe_b64encode(orjson.dumps([created_at, order_id])).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str) -> tuple[int, str] | None:
+    """The position in a cursor; None for a text that `_write_cursor` did not write."""
+    try:
+        written = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+        created_at, order_id = orjson.loads(written)
+    except (ValueError, TypeError):
+        return None
+    known = isinstance(created_at, int) and isinstance(order_id, str)
+    # A larger number does not fit into the database's integer.
+    if not known or abs(created_at) >= 2**62 or _write_cursor(created_at, order_id) != cursor:
+        return None
+    return created_at, order_id
