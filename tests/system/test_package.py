@@ -87,7 +87,7 @@ def environment(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     (wheel,) = dist.glob("*.whl")
-    pip = [
+    pip: list[str | Path] = [
         folder / "bin" / "python",
         "-m",
         "pip",
