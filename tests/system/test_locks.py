@@ -8,8 +8,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def locked(name: str) -> dict[str, str]:
-    """Each package with its version, markers and hashes, as the file has them."""
-    text = (ROOT / name).read_text()
+    """Each package with its version and hashes, as the file has them. On which systems it is installed may
+    differ: tools need one on more of them."""
+    text = re.sub(r" ; [^\\\n]+", "", (ROOT / name).read_text())
     return dict(re.findall(r"^([a-z0-9-]+)==(.+(?:\n    .+)*)", text, re.MULTILINE))
 
 

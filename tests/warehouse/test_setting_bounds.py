@@ -39,7 +39,15 @@ WITHIN: Final = {
     ("EXECUTOR", "dask+tls://scheduler.example:{}"): (1, 65_535),
 }
 TEXTS: Final = {
-    *("ENV_FILE", "WAREHOUSE_URL", "READ_WAREHOUSE_URL", "IMPORT_DIR", "HOST", "METRICS_HOST"),
+    *(
+        "ENV_FILE",
+        "DATA_DIR",
+        "WAREHOUSE_URL",
+        "READ_WAREHOUSE_URL",
+        "IMPORT_DIR",
+        "HOST",
+        "METRICS_HOST",
+    ),
     *("COLLECT_HOST", "COLLECT_URL", "PUBLIC_URL", "TRUSTED_PROXIES", "CORS_ORIGINS", "SECRET_KEY"),
     *("HASH_SECRET", "CREDENTIALS_KEY", "SHOPIFY_CLIENT_ID", "SHOPIFY_CLIENT_SECRET"),
     *("NIGHTLY_CRON", "VERIFY_CRON", "PURGE_CRON", "BACKUP_CRON", "BACKUP_DIR"),

@@ -59,7 +59,7 @@ RECEIPTS_META: Final = Row(
     "The context of one page of orders.",
     *_COMMON,
     column("total", "", "The number of orders on all pages.", {"type": "integer", "minimum": 0}),
-    column("netRevenueCents", "", "Their net revenue, in minor units of the shop's currency.",
+    column("netRevenueCents", "", "The net revenue of these orders, in minor units of the shop's currency.",
         {"type": "integer"}),
     text("nextCursor", "", "The `cursor` of the next page; null on the last page.", null=True),
 )

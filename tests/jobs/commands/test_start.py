@@ -24,6 +24,7 @@ class Started:
         port = free_port(2)
         self.log = folder / "log"
         own = {
+            "DATA_DIR": str(folder),
             "WAREHOUSE_URL": f"sqlite:///{folder / 'warehouse.db'}",
             "IMPORT_DIR": str(folder / "landing"),
             "PORT": str(port),

@@ -61,6 +61,7 @@ def test_what_is_stored(warehouse: Warehouse, name: str) -> None:
         "source_id": "",
         "first_event_at": NEVER,
         "named_at": NEVER,
+        "on_own_page": 0,
     }
     assert version(warehouse) == 1
     assert took(warehouse, row, name=name) == (0, 1, 0, 0)

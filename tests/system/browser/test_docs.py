@@ -12,7 +12,7 @@ def test_the_docs_show_every_endpoint_and_try_them_out(page: Page, service: Serv
     with watched(page, service.base):
         page.goto(f"{service.base}/docs")
         expect(page.get_by_role("heading", level=1)).to_contain_text("formrevenue")
-        expect(page.locator(".opblock")).to_have_count(21)
+        expect(page.locator(".opblock")).to_have_count(25)
         for path in ("/v1/forms/{id}/steps/dropoff", "/v1/customers/ltv"):
             expect(page.locator(".opblock-summary-path", has_text=path).first).to_be_visible()
 
