@@ -31,7 +31,7 @@ def sample(name: str) -> bytes:
 
 
 def spreadsheet(table: bytes) -> bytes:
-    """A table of CSV as Excel has it: days and numbers are no texts."""
+    """A table of CSV as Excel has it: days and numbers are no texts, but for ids beyond its 15 digits."""
     book = Workbook()
     sheet = book.active
     assert sheet
@@ -43,6 +43,8 @@ def spreadsheet(table: bytes) -> bytes:
 
 
 def _cell(text: str) -> Any:
+    if text.isdigit() and len(text) > 15:
+        return text
     for read in (date.fromisoformat, lambda one: float(one.replace(",", ""))):
         try:
             return read(text)
