@@ -27,7 +27,7 @@ from warehouse.settings import DATA_DIR, PORT, WAREHOUSE_URL
 
 _EMAIL: Final = "demo@example.com"
 _MEMBER: Final = ("--shop", SHOP_ID, "--email", _EMAIL)
-# Of the write key of the page with forms.
+# The name of the write key for the demo's page with forms.
 _PAGE: Final = "demo page"
 
 

@@ -367,7 +367,7 @@ def credit(
 
 
 def _form_ranks(forms: Column, form_ids: pd.Series) -> Column:
-    """Of each form a number; that of the form with the smallest id is the greatest."""
+    """A number for each form: the form with the smallest id has the greatest."""
     numbers, index = np.unique(forms, return_inverse=True)
     ranks = form_ids.reindex(numbers).rank(method="dense", ascending=False)
     return ranks.to_numpy()[index]

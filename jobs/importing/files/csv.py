@@ -298,7 +298,7 @@ class _Feed:
         """Go on with the header, which is the line among the next with the most names of wanted columns.
         Returns its separator."""
         lines = list(islice(self.lines, min(self._head, _TITLES + 1)))
-        # Of equals the first line, by the separator that gives the most cells.
+        # The first of equal lines, split by the separator that gives the most cells.
         (*_, titles, sign) = max(
             (
                 (wanted.count_known(names), -place, len(names), place, sign)

@@ -1,5 +1,6 @@
-"""Shop-wide revenue: contract section 4, endpoints 14 to 17, and 26."""
+"""Shop-wide revenue: contract section 4, endpoints 14 to 17, 22, and 26."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,23 +15,30 @@ from tests.support.oracle.times import days_between
 from tests.support.oracle.values import cents, money, rate
 
 
-@answers("/v1/attribution")
-def attribution(state: State, question: Question) -> Any:
-    """14: "always four rows"; "Order clock; the rows add up to the shop." """
-    orders = state.ordered(question)
+def shares(
+    name: str, types: Iterable[str], orders: Sequence[Order], type_of: Callable[[Order], str]
+) -> list[dict[str, Any]]:
+    """The money of the orders of each type, as 14 and 22 have it, in the order of the types."""
     all_net = sum(order.net for order in orders)
     rows = []
-    for type in TYPES:
-        revenue = money(order for order in orders if state.credits[order.id].type == type)
+    for type in types:
+        revenue = money(order for order in orders if type_of(order) == type)
         rows.append(
             {
-                "attributionType": type,
+                name: type,
                 **revenue,
                 "averageOrderValueCents": cents(revenue["grossRevenueCents"], revenue["orders"]),
                 "shareOfRevenue": rate(revenue["netRevenueCents"], all_net),
             }
         )
     return rows
+
+
+@answers("/v1/attribution")
+def attribution(state: State, question: Question) -> Any:
+    """14: "always four rows"; "Order clock; the rows add up to the shop." """
+    orders = state.ordered(question)
+    return shares("attributionType", TYPES, orders, lambda order: state.credits[order.id].type)
 
 
 @answers("/v1/attribution/daily")
@@ -46,20 +54,8 @@ def attribution_daily(state: State, question: Question) -> Any:
 @answers("/v1/revenue/new-returning")
 def new_returning(state: State, question: Question) -> Any:
     """22: "three rows, `customerType` `new`, `returning`, `unknown`"; "Order clock"."""
-    orders = state.ordered(question)
-    all_net = sum(order.net for order in orders)
-    rows = []
-    for type in ("new", "returning", "unknown"):
-        revenue = money(order for order in orders if state.customer_type(order) == type)
-        rows.append(
-            {
-                "customerType": type,
-                **revenue,
-                "averageOrderValueCents": cents(revenue["grossRevenueCents"], revenue["orders"]),
-                "shareOfRevenue": rate(revenue["netRevenueCents"], all_net),
-            }
-        )
-    return rows
+    types = ("new", "returning", "unknown")
+    return shares("customerType", types, state.ordered(question), state.customer_type)
 
 
 @answers("/v1/revenue/new-returning/daily")

@@ -79,7 +79,7 @@ class PageExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 class ReportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The table of a platform. Places are names of columns, or members of a JSON object (`campaign.id`)."""
 
-    # What a file is called on the page Data.
+    # The name of such a file on the page Data.
     title: str
     # Place -> the field of ad spend, or several. Where places fill one field, the first with a value counts.
     fields: dict[str, str | list[str] | Fill]
@@ -310,7 +310,7 @@ class AdReport(Format):
             yield Records(numbered, part.broken, part.position, is_table=True)
 
     def unread(self, record: Record) -> Record:
-        """What of a record no place of the table is, by the names of its members."""
+        """The members of a record that no place of the table reads, by their names."""
         left: Record = {}
         _add_unread(record, self.places, "", left)
         return left
