@@ -77,15 +77,16 @@ class Commands(click.Group):
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Import raw files, and roll them up into the daily summaries that the API answers from."""
-    if ctx.invoked_subcommand == "demo":
-        # A warehouse of its own, so that the demo never mixes with the user's data.
-        os.environ.setdefault("WAREHOUSE_URL", f"sqlite:///{DATA_DIR.get()}/demo.db")
+    # A warehouse of its own, so that the demo never mixes with the user's data.
+    needs_own = ctx.invoked_subcommand == "demo" and "WAREHOUSE_URL" not in os.environ
     try:
         prepare(SCHEDULER if ctx.invoked_subcommand in _OF_THE_SCHEDULE else JOBS)
     except WrongSettings as error:
         for line in str(error).splitlines():
             click.echo(f"Error: {line}", err=True)
         sys.exit(2)
+    if needs_own:
+        os.environ["WAREHOUSE_URL"] = f"sqlite:///{DATA_DIR.get()}/demo.db"
 
 
 @main.command("import")

@@ -1,7 +1,7 @@
 """`formrevenue`: the commands of `python -m jobs` and `python -m web` as one.
 
-The one module that knows both programs. Their rooms do not import each other, and neither is imported here
-before a command is given.
+The one module that knows both programs. Their rooms do not import each other, and this module imports
+each only when it is called.
 """
 
 import sys

@@ -94,8 +94,8 @@ def _credentials_key() -> Path:
 
 
 def _add_credentials_key() -> None:
-    # A wrong DATA_DIR is told with the other settings.
-    with suppress(SettingError):
+    # A wrong DATA_DIR is told with the other settings; in one of another user there is no key for this one.
+    with suppress(SettingError, PermissionError):
         if not _KEY_NAMES & os.environ.keys() and (path := _credentials_key()).exists():
             os.environ[f"{CREDENTIALS_KEY.name}_FILE"] = str(path)
 

@@ -45,7 +45,8 @@ def demo_command(folder: Path | None, days: int, files_only: bool) -> None:
 
 
 def _run(*words: str) -> None:
-    click.echo(f"$ formrevenue {' '.join(words)}")
+    program = click.get_current_context().find_root().info_name
+    click.echo(f"$ {program} {' '.join(words)}")
     run_within(*words)
 
 

@@ -48,7 +48,7 @@ def run_together(
 
 
 def output_of(*words: str, quiet: bool = False) -> str:
-    """What `python -m WORDS` prints, or "" where it fails. Its errors are shown unless `quiet`."""
+    """The output of `python -m WORDS`, or "" where it fails. Its errors are shown unless `quiet`."""
     done = subprocess.run(
         [sys.executable, "-m", *words],
         stdout=subprocess.PIPE,

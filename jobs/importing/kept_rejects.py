@@ -122,7 +122,7 @@ class KeptRejects:
         self.not_kept += len(found) - len(rejects) + len(self._gone)
         if self.not_kept:
             number = Reason(f"not kept: {self.not_kept} more rejects of this file", NOT_KEPT)
-            shop_key = self._shops.find(columns.chunk.shop_id)
+            shop_key = self._shops.find(self._shop_id(columns.chunk))
             rows.append((_NOT_KEPT_LINE, number, "", shop_key))
         stated = [
             (line, _words(reason), reason.code, reason.field, text, shop_key)
@@ -181,7 +181,7 @@ class KeptRejects:
             self._kind.name,
             chunk.format,
             # Also of rows that name their shop: when they are tried again, they must be of the same.
-            chunk.shop_id or self._shops.only,
+            self._shop_id(chunk),
             self.file,
             now_micros(),
             self.import_id,
@@ -194,9 +194,13 @@ class KeptRejects:
             "DELETE FROM reject WHERE kind = $1 AND shop_id = $2 AND file = $3 "
             f"AND line IN ({sql_list(lines)})",
             self._kind.name,
-            chunk.shop_id,
+            self._shop_id(chunk),
             self.file,
         )
+
+    def _shop_id(self, chunk: Chunk) -> str:
+        """The shop of a chunk's rows; "" if they name their own, of several."""
+        return chunk.shop_id or self._shops.only
 
 
 def _words(reason: Reason) -> str:

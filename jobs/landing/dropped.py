@@ -77,7 +77,7 @@ _PARQUET: Final = ".parquet"
 _SPREADSHEET: Final = ".xlsx"
 # Exports are packed twentyfold, zeros a thousandfold.
 MAX_RATIO: Final = 100
-# What a file unpacks to, for each byte that it may have.
+# The most bytes that a file unpacks to, for each byte that it may have.
 _UNPACKED: Final = 4
 _SUM_DIGITS: Final = 100
 

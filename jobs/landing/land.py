@@ -50,7 +50,7 @@ _OF_NO_SHOP: Final = "it was dropped on a page, and lies in no folder of its sho
 # A file is imported for so long, to the end of a chunk, before it is the turn of others.
 _PORTION_SECONDS: Final = 5.0
 
-# What imports a file, a chunk at each step, and returns the outcome.
+# Imports a file, a chunk at each step, and returns the outcome.
 _Landing = Generator[None, None, str]
 
 

@@ -87,7 +87,7 @@ class Source(ABC):
         """Raises ValueError with what is wrong in the configuration of a pull."""
 
     def lacks(self, pull: Pull) -> str:
-        """What a pull still needs before it can run, and how it gets it; "" where it has all."""
+        """The things that a pull still needs before it can run, and how it gets them; "" where it has all."""
         return ""
 
     @abstractmethod

@@ -14,7 +14,7 @@ from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.limits import PullFailed
 
 _AD_SPEND: Final = "ad-spend"
-# The member of a row with what no field of it is.
+# The key in a row under which the record's unmapped fields are kept.
 _OTHERS: Final = "others"
 
 
@@ -176,7 +176,7 @@ class _Landing:
 
     def _row(self, mapping: _Stream, record: Json) -> Json:
         fields = {ours: _at(record, place) for ours, place in mapping.fields.items()}
-        # What is not mapped tells rows apart that would replace each other.
+        # Fields that are not mapped tell rows apart that would replace each other.
         others = {
             name: value for name, value in record.items() if name not in mapping.fields.values()
         }

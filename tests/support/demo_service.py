@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 
 from tests.support.serving import free_port
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
@@ -36,9 +36,10 @@ def running(url: str, days: int) -> Iterator[Demo]:
     # The variables of the make that runs the tests are not meant for this one.
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     inherited.pop("PORT", None)
-    with NamedTemporaryFile("w", suffix=".env") as settings:
+    with NamedTemporaryFile("w", suffix=".env") as settings, TemporaryDirectory() as data:
         print(f"PORT={port}", file=settings, flush=True)
-        own = {"WAREHOUSE_URL": url, "ENV_FILE": settings.name, "DAYS": str(days)}
+        own = {"WAREHOUSE_URL": url, "ENV_FILE": settings.name, "DATA_DIR": data}
+        own["DAYS"] = str(days)
         process = subprocess.Popen(
             ["make", "-o", ".venv/.ready", f"PYTHON={sys.executable}", "demo"],
             cwd=ROOT,

@@ -77,7 +77,7 @@ def is_outage(error: BaseException) -> bool:
     if isinstance(error, DBAPIError):
         if error.connection_invalidated:
             return True
-        # What PostgreSQL's client says of a connection, with no SQLSTATE.
+        # PostgreSQL's client tells of a lost connection with no SQLSTATE.
         is_lost = isinstance(error, OperationalError | InterfaceError)
         is_lost &= not isinstance(error.orig, sqlite3.Error)
         error = error.orig or error

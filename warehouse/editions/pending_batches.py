@@ -26,7 +26,7 @@ class Backlog(NamedTuple):
 # The most batches that `pending` returns: of one edition, and of all.
 _MAX_PER_EDITION: Final = 500
 MAX_BATCHES: Final = 50_000
-# What a batch costs in memory, in rows.
+# The cost of a batch in memory, in rows.
 _WEIGHT: Final = "(CASE WHEN p.weight > p.rows THEN p.weight ELSE p.rows END)"
 # The turn of a batch among those of its edition: one turn is the batches that begin within 20,000 rows.
 _TURN: Final = f"CAST(SUM({_WEIGHT}) OVER earlier - {_WEIGHT} AS BIGINT) / 20000 AS turn"

@@ -67,8 +67,11 @@ def split(
 ) -> str:
     """Have a form's events on the page with this path count as those of a form of their own, with this name.
     Returns its id. Raises CannotRule where the path is none, or the form is split by it."""
-    if not path.startswith("/"):
-        raise CannotRule("Write the path of the page as its address has it, from the first / on.")
+    if not path.startswith("/") or "?" in path or "#" in path:
+        raise CannotRule(
+            "Write the path of the page as its address has it, from the first / on and without what follows "
+            "a ? or #."
+        )
     rules = _locked(connection, shop_key)
     if (form_id, path) in rules.pages:
         raise CannotRule(f"The form {form_id} is split by {path} already. Undo that first.")

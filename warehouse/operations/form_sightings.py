@@ -79,7 +79,7 @@ def see(connection: Connection, seen: Mapping[tuple[int, str], Sighting]) -> Non
 
 
 def findings(connection: Connection, shop_key: int) -> dict[str, Sighting]:
-    """What the line saw last on a shop's pages and cannot count, by kind."""
+    """The latest things on a shop's pages that the line saw and cannot count, by kind."""
     rows = connection.execute(_FINDINGS, {"shop_key": shop_key})
     return {
         row.form_id.removeprefix(FINDING): Sighting(row.name, row.path, row.seen_at) for row in rows

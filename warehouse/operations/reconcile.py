@@ -61,11 +61,13 @@ _SENTENCES: Final = {
 # The longest offset of a zone, and a day for what a clock was off.
 _EDGE: Final = 2 * MICROS_PER_DAY
 _MOST_REJECTS: Final = 10_000
-_MONTH: Final = re.compile(r"(\d{4})-(0[1-9]|1[0-2])", re.ASCII)
+# No order costs as much; sums of those below fit into 64 bits.
+_BEYOND: Final = 1 << 53
+_MONTH: Final = re.compile(r"(20\d\d|2100)-(0[1-9]|1[0-2])", re.ASCII)
 _AMOUNT: Final = re.compile(
     r"-?\d{1,3}(?:([,.' \u00a0\u202f’])\d{3})*(?:[,.]\d+)?|-?\d+(?:[,.]\d+)?"
 )
-_GROUPS: Final = re.compile(r"-?\d{1,3}([,.' \u00a0\u202f’]\d{3})*")
+_GROUPS: Final = re.compile(r"-?[1-9]\d{0,2}([,.' \u00a0\u202f’]\d{3})*")
 # The places of the id, the time and the total in a rejected order of another system, by its names.
 _FOREIGN: Final = (
     ("id", ("processed_at", "created_at"), ("total_price_set.shop_money.amount", "total_price")),
@@ -163,11 +165,13 @@ def amount_of(text: str, currency: str) -> int:
     mark = next((char for char in reversed(plain) if char in ",."), "")
     head, _, tail = plain.rpartition(mark) if mark else (plain, "", "")
     if mark and len(tail) > places:
-        if len(tail) != 3 or not _GROUPS.fullmatch(head):
+        groups = _GROUPS.fullmatch(head)
+        if len(tail) != 3 or groups is None or groups[1] not in (None, mark):
             raise ValueError(f"{text!r} has more decimals than {currency} has")
         head, tail = head + tail, ""
     whole = re.sub(r"[^\d]", "", head)
-    return int(whole + tail.ljust(places, "0"))
+    amount = int(whole + tail.ljust(places, "0"))
+    return -amount if plain.startswith("-") else amount
 
 
 def reconcile(
@@ -185,7 +189,7 @@ def reconcile(
     (shop,) = shops
     first, next_first = month_of(month)
     report = OrderSums(
-        orders, amount_of(gross, shop["currency"]), amount_of(refunded, shop["currency"])
+        orders, amount_of(gross, shop["currency"]), abs(amount_of(refunded, shop["currency"]))
     )
     rows = _Rows(query, shop, day_number(first), day_number(next_first))
     return rows.explain(
@@ -276,7 +280,7 @@ class _Rows:
         refunded = np.where(is_cancelled, listed if reading.cancelled_orders else gross, refunded)
         if reading.refund_days:
             days = counts[self._of] & (self._at >= start) & (self._at < end)
-            # What counts as refunded without a refund has the day of its order.
+            # Money that counts as refunded without a refund has the day of its order.
             total = self._amount[days].sum() + (refunded - listed)[inside].sum()
         else:
             total = refunded[inside].sum()
@@ -312,7 +316,7 @@ class _Rows:
         """Zones in which the month is another one than the shop's, one of each kind."""
         own = self._window(self._own_zone)
         zones = sorted(ZONES, key=lambda zone: ("/" not in zone, "Etc" in zone, zone))
-        of_window = {self._window(zone): zone for zone in reversed(zones) if zone != "localtime"}
+        of_window = {self._window(zone): zone for zone in reversed(zones)}
         return [zone for window, zone in of_window.items() if window != own]
 
     def explain(self, reconciled: Reconciled) -> Reconciled:
@@ -388,7 +392,9 @@ def _rejected_order(text: str, currency: str) -> dict[str, Any] | None:
             order_id, at = str(row[places[0]]).rpartition("/")[2], _at(row, *places[1])
             gross = amount_of(str(_at(row, *places[2])), currency)
         moment = datetime.fromisoformat(str(at))
-    except (ValueError, TypeError, KeyError, StopIteration):
+    except (ValueError, TypeError, KeyError, StopIteration, OverflowError):
+        return None
+    if not 0 <= gross < _BEYOND:
         return None
     created = to_micros(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
     return {"order_id": str(order_id), "created_at": created, "gross": gross}

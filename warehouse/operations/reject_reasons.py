@@ -6,7 +6,7 @@ Beside rows that were refused, rejects are rows that were taken without a field 
 import re
 from typing import Final, NamedTuple
 
-# What a reject's code says; "" is every other reason.
+# The codes of rejects; "" is every other reason.
 KEPT: Final = "kept"
 """The row was taken without a field."""
 MISSING: Final = "missing"

@@ -1,7 +1,7 @@
 """The forms that were seen on a shop's pages or in its tracking calls: how a page lists them, and how their
 names change. Whether their events count: `form_rules.py`."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -179,9 +179,16 @@ def _read(connection: Connection, ids: str, values: dict[str, Any]) -> list[Seen
 def visitors_by_form(connection: Connection, edition: int) -> dict[int, int]:
     """The distinct visitors of each form that has events in the figures, by the id of its text."""
     sums = read(connection, "all_forms", edition, 0, LAST_DAY, by=("form",))
-    found = dict.fromkeys(sums["form"].tolist(), 0)
-    for row in connection.execute(text(VISITORS.format(edition))):
-        found[row.form] = max(found.get(row.form, 0), row.visitors)
+    rows = connection.execute(text(VISITORS.format(edition)))
+    return most_visitors(sums["form"].tolist(), ((row.form, row.visitors) for row in rows))
+
+
+def most_visitors(forms: Iterable[int], visitors: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """The most visitors of each form, by whichever kind of person they are counted; 0 for one of `forms` that
+    has none."""
+    found = dict.fromkeys(forms, 0)
+    for form, count in visitors:
+        found[form] = max(found.get(form, 0), count)
     return found
 
 

@@ -6,14 +6,7 @@ from sqlalchemy import Table
 
 from warehouse.catalogue import MILESTONES
 from warehouse.domain.time import NEVER
-from warehouse.tables.base import (
-    index,
-    integer,
-    key,
-    metadata,
-    text,
-    text_key,
-)
+from warehouse.tables.base import index, integer, key, metadata, text, text_key
 
 NO_MILESTONE: Final = " AND ".join(f"{one.instant} = {NEVER}" for one in MILESTONES)
 """The condition that a form session is in no `daily_funnel`: it has only answers and steps."""

@@ -46,7 +46,7 @@ import_file: Final = Table(
     integer("rows_duplicate"),
     integer("rows_replaced"),
     integer("rows_rejected"),
-    # Of the accepted rows, those without a field that could not be used.
+    # The accepted rows without a field that could not be used.
     integer("rows_incomplete"),
     index("shop_key", "import_id"),
     index("started_at"),

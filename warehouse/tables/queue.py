@@ -22,7 +22,7 @@ import_batch: Final = Table(
     integer("shop_key"),
     text("kind"),
     integer("rows"),
-    # What they cost in memory, in rows, if that is more: lists count for more than a row.
+    # Their cost in memory, in rows, if that is more: lists count for more than a row.
     integer("weight"),
     # The events of it that RAW_DAYS removed.
     integer("purged"),
@@ -102,7 +102,7 @@ reject: Final = Table(
     text("file"),
     integer("line"),
     text("reason"),
-    # What programs know of the reason (`operations/reject_reasons.py`).
+    # The reason, for programs (`operations/reject_reasons.py`).
     text("code"),
     text("field"),
     text("text"),

@@ -36,7 +36,7 @@ raw_event: Final = Table(
     text("discount_code"),
     # The arm of an experiment that the session saw; in no figure.
     text("variant"),
-    # Of the page on which it happened: a form may be split by it.
+    # The path of the page on which it happened: a form may be split by it.
     text("page_path"),
     *(text(name) for name in UTM_FIELDS),
     index("batch_id"),

@@ -26,6 +26,7 @@ from warehouse.domain.form_rules import LEFT_OUT, FormRules, parse
 from warehouse.domain.text_rules import MAX_ID
 from warehouse.domain.time import iso_millis
 from warehouse.domain.vocabulary import ANSWER, COMPLETE, EVENT_TYPES, SUBSCRIBE
+from warehouse.operations.form_sightings import FINDING
 from warehouse.tables import edition, form_sighting, kept_facts, shop
 from warehouse.tenants.daily_figures import write_figures
 from warehouse.tenants.deletion import UnknownShop
@@ -154,7 +155,8 @@ def _seen_forms(connection: Connection, archive: zipfile.ZipFile, shop_key: int)
     """Write what the collector saw of forms on pages, if it saw any."""
     seen = form_sighting.c
     own = select(seen.form_id, seen.name, seen.path, seen.seen_at)
-    own = own.where(seen.shop_key == shop_key).order_by(seen.form_id)
+    is_form = ~seen.form_id.startswith(FINDING)
+    own = own.where(seen.shop_key == shop_key, is_form).order_by(seen.form_id)
     rows: list[Row] = [
         {"form_id": form_id, "name": name, "path": path, "seen_at": iso_millis(seen_at)}
         for form_id, name, path, seen_at in connection.execute(own)

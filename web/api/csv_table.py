@@ -25,7 +25,7 @@ from web.api.rows import PlainColumn, Row
 FORMULA: Final = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 
 BYTE_ORDER_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
-"""Spreadsheets take a file without it for one in a code page of old."""
+"""Without it spreadsheets read the file in an old code page."""
 
 _MONTH: Final = (
     "(jan|january|januar|feb|february|februar|mar|march|mär|märz|apr|april|may|mai|jun|june|juni|jul|july|juli|"

@@ -45,7 +45,7 @@ MAX_BATCH_BYTES: Final = 500 * 1024
 # As Segment has it. A batch of empty calls would cost as much as a hundred others.
 MAX_CALLS: Final = 2_500
 
-# What the line for pages sees and cannot count, in calls of this name.
+# Calls of this name tell of forms that the line for pages sees and cannot count.
 _FINDING_EVENT: Final = "Line Finding"
 _FINDINGS: Final = {"no_key", "foreign_frame", "closed_shadow_root"}
 

@@ -56,8 +56,7 @@ class KnownKeys:
 
     def naming(self, origin: str) -> KnownKey | None:
         """A key that names this origin, for a page that has the line without a key."""
-        named = origin.lower()
-        return next((key for key in (self._keys or {}).values() if named in key.origins), None)
+        return next((key for key in (self._keys or {}).values() if key.names(origin)), None)
 
     def allows(self, origin: str) -> bool:
         """Whether any key allows this origin: a browser asks before it sends a key."""

@@ -8,9 +8,10 @@ from typing import Any
 from flask import Response
 from sqlalchemy import Connection
 
+from warehouse.domain.vocabulary import SCOPE_NEEDS
 from web.api.endpoint import Endpoint
 from web.api.query import Query
-from web.auth.permissions import require
+from web.auth.permissions import VIEW_DISCOUNTS, require
 from web.http.content_type import JSON, SPREADSHEET
 from web.http.current_request import Shop
 from web.http.date_range import Window
@@ -85,6 +86,10 @@ class Answers:
     ) -> Query:
         if endpoint.member_needs:
             require(self.permissions, *endpoint.member_needs)
+        for parameter in endpoint.parameters:
+            if parameter.scope and parameter.name in parameters:
+                needed = SCOPE_NEEDS[parameter.scope]
+                require(self.permissions, needed, f"filter by {parameter.name}")
         return endpoint.query(
             self.connection,
             self.shop,
@@ -96,5 +101,6 @@ class Answers:
             today=self.today,
             within=within,
             form_id=form_id,
+            sees_codes=VIEW_DISCOUNTS in self.permissions,
             format=format,
         )

@@ -1,14 +1,14 @@
 """`/data/report`: a month beside the shop's own report, with the cause of each difference."""
 
-from typing import Any, Final
+from typing import Final
 
 from flask import request
-from sqlalchemy import text
 
 from warehouse.operations.reconcile import amount_of, reconcile
 from web.dashboard.page import Page, View
+from web.db.database import query_of
 
-# Of the address and the form: the month, and the figures of the report.
+# The parameters of the address, which are the fields of the form: the month and the report's figures.
 _FIELDS: Final = ("month", "orders", "gross", "refunded", "net")
 _LONGEST: Final = 40
 
@@ -17,15 +17,12 @@ def report(view: View) -> Page:
     given = {name: request.args.get(name, "").strip()[:_LONGEST] for name in _FIELDS}
     connection, found, problem, apart = view.member.connection, None, "", 0
 
-    def query(sql: str) -> list[Any]:
-        return [dict(row) for row in connection.execute(text(sql)).mappings()]
-
     if any(given.values()):
         try:
             if not (given["orders"].isascii() and given["orders"].isdigit()):
                 raise ValueError(f"{given['orders']!r} is not a number of orders; write it as 120")
             figures = int(given["orders"]), given["gross"], given["refunded"] or "0"
-            found = reconcile(query, view.shop.shop_id, given["month"], *figures)
+            found = reconcile(query_of(connection), view.shop.shop_id, given["month"], *figures)
             if given["net"]:
                 apart = amount_of(given["net"], found.currency) - found.report.net
         except ValueError as error:

@@ -26,7 +26,7 @@ class Probe(Generic[Answer]):
         self._lock = Lock()
         self.answer: Future[Answer] | None = None
         self.last: Answer | None = None
-        """What was answered last; None before."""
+        """The last answer; None before the first."""
         self._asked_at = 0.0
 
     def begin(self) -> Callable[[], Answer]:

@@ -28,7 +28,7 @@ def believe_proxies(app: Flask) -> None:
     connection comes from a proxy that the setting TRUSTED_PROXIES names. Anyone else can write what they like
     into them, and would choose the address that sign-in attempts are counted by."""
     trusted = [str(network) for network in TRUSTED_PROXIES.get()]
-    # What a proxy writes is brought into one spelling, and before that what the connection says.
+    # Both addresses are brought into one spelling: the connection's, and then that which a proxy writes.
     believing = wrap_wsgi_with_proxy_headers(_spelled(app.wsgi_app), trusted)
     app.wsgi_app = _spelled(believing)  # type: ignore[method-assign]
 

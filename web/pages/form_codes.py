@@ -76,7 +76,7 @@ def untie() -> Any:
     with change() as page:
         if form_rules.untie_code(page.connection, page.member.shop_key, code):
             page.record("code_untied", code)
-    flash(f"{code} is no form's code any more. The next refresh recomputes the figures.")
+            flash(f"{code} is no form's code any more. The next refresh recomputes the figures.")
     return _to_codes()
 
 

@@ -103,7 +103,7 @@ def ago_of(page: MemberRequest) -> Callable[[int], str]:
 
 
 def list_values(page: MemberRequest) -> dict[str, Any]:
-    """What the list says, but for how long ago forms were seen; of its page that the address names."""
+    """The values of the page of the list that the address names, but for how long ago forms were seen."""
     shop_key = page.member.shop_key
     all = seen_forms.count_seen(page.connection, shop_key)
     pages = max(1, -(-all // _PAGE))
@@ -153,8 +153,10 @@ def _ago(micros: int) -> str:
 def _own(form_id: str) -> SeenForm:
     """A form that was seen in the member's shop. Raises the 404 for any other."""
     page = member_request()
-    form = seen_forms.find_seen(page.connection, page.member.shop_key, form_id)
-    if form is None:
+    # No text of a database may contain NUL.
+    is_id = "\0" not in form_id
+    form = is_id and seen_forms.find_seen(page.connection, page.member.shop_key, form_id)
+    if not form:
         raise not_found()
     return form
 

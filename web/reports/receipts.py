@@ -174,9 +174,12 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
     return Answer(_receipts(query, shown, ROW), meta=meta)
 
 
+def _is(shop: Shop, order_id: str) -> ColumnElement[bool]:
+    return and_(_order.edition == shop.edition, _order.order == shop_text_id(shop.key, order_id))
+
+
 def _is_order(connection: Connection, shop: Shop, order_id: str) -> bool:
-    own = _order.edition == shop.edition, _order.order == shop_text_id(shop.key, order_id)
-    return connection.scalar(select(_order.order).where(*own)) is not None
+    return connection.scalar(select(_order.order).where(_is(shop, order_id))) is not None
 
 
 @get("/orders/{orderId}", "customers:read", STORY, single=True, ranged=False, exists=_is_order)
@@ -189,8 +192,8 @@ def one_order(query: Query) -> dict[str, Any]:
     order = _order_row(query, query.order_id)
     if order is None:
         raise not_found()
-    [receipt] = _receipts(query, [order], STORY, [[]])
-    return receipt | {"candidates": _candidates(query, order)}
+    [story] = _receipts(query, [order], STORY, [_candidates(query, order)])
+    return story
 
 
 def _kept(
@@ -232,11 +235,7 @@ def _kept(
 def _order_row(query: Query, order_id: str, *also: ColumnElement[bool]) -> Any:
     """An order of the shop; None where there is none, or it is a test."""
     found = select(*_READ).select_from(_FROM)
-    own = (
-        _order.edition == query.shop.edition,
-        _order.order == shop_text_id(query.shop.key, order_id),
-    )
-    return query.connection.execute(found.where(*own, *also)).one_or_none()
+    return query.connection.execute(found.where(_is(query.shop, order_id), *also)).one_or_none()
 
 
 def _receipts(
@@ -280,7 +279,7 @@ def _seconds(submitted_at: int, order: Any) -> int:
 def _codes(query: Query, receipts: Sequence[Any]) -> Mapping[int, str]:
     """By order, the first code that it used and that its submission was issued."""
     used, issued = fact_order_code.c, fact_code_issued.c
-    sessions = {order.order: order.session for order in receipts if order.type == BY_CODE}
+    by_code = {order.order for order in receipts if order.type == BY_CODE}
     statement = (
         select(used.order, func.min(dim_text.c.text))
         .join(
@@ -296,10 +295,10 @@ def _codes(query: Query, receipts: Sequence[Any]) -> Mapping[int, str]:
             ),
         )
         .join(dim_text, and_(dim_text.c.edition == used.edition, dim_text.c.id == used.code))
-        .where(used.edition == query.shop.edition, used.order.in_(sessions))
+        .where(used.edition == query.shop.edition, used.order.in_(by_code))
         .group_by(used.order)
     )
-    return {row[0]: row[1] for row in query.connection.execute(statement)} if sessions else {}
+    return {row[0]: row[1] for row in query.connection.execute(statement)} if by_code else {}
 
 
 def _candidates(query: Query, order: Any) -> list[dict[str, Any]]:
@@ -424,7 +423,7 @@ def _read_cursor(cursor: str) -> tuple[int, str] | None:
         created_at, order_id = orjson.loads(written)
     except (ValueError, TypeError):
         return None
-    known = isinstance(created_at, int) and isinstance(order_id, str)
+    known = type(created_at) is int and isinstance(order_id, str)
     # A larger number does not fit into the database's integer.
     if not known or abs(created_at) >= 2**62 or _write_cursor(created_at, order_id) != cursor:
         return None

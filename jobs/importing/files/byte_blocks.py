@@ -165,6 +165,8 @@ def _unzipped(file: BinaryIO, path: Path) -> Iterator[Iterator[bytes]]:
         raise _no_zip(path, error) from error
     if not entries:
         raise UnreadableFile(f"{path}: the zip has no file")
+    # An empty file is a part of neither kind.
+    entries = [entry for entry in entries if entry.file_size] or entries[:1]
     if any(entry.compress_type not in _ZIP_METHODS for entry in entries):
         raise UnreadableFile(
             f"{path}: the zip is compressed by another method than deflate; "
@@ -176,7 +178,7 @@ def _unzipped(file: BinaryIO, path: Path) -> Iterator[Iterator[bytes]]:
         first = next(blocks)
         is_json = first.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
         are_json = is_json if are_json is None else are_json
-        if first and is_json != are_json:
+        if is_json != are_json:
             names = " and ".join(repr(one.filename[:_SNIFFED]) for one in (entries[0], entry))
             raise UnreadableFile(
                 f"{path}: the zip has files of several kinds, such as {names}; unpack it, and import each by "

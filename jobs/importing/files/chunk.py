@@ -92,7 +92,7 @@ class Chunk:
 
     def without(self, left_out: npt.NDArray[np.bool_]) -> "Chunk":
         """The chunk without some of its rows."""
-        rows = np.flatnonzero(~left_out)
+        rows, places = np.flatnonzero(~left_out), np.cumsum(~left_out) - 1
         unread, text = self.unread, self.text
         return replace(
             self,
@@ -100,6 +100,11 @@ class Chunk:
             lines=self.lines[rows],
             text=lambda i: text(int(rows[i])),
             unread=(lambda i: unread(int(rows[i]))) if unread else None,
+            left_out=[
+                (int(places[row]), name, why)
+                for row, name, why in self.left_out
+                if not left_out[row]
+            ],
         )
 
 

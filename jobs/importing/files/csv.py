@@ -22,6 +22,7 @@ from jobs.importing.files.chunk import (
     MAX_LINE_BYTES,
     BrokenLine,
     Chunk,
+    RefusedFile,
     UnreadableFile,
     WantedColumns,
     column_names,
@@ -46,7 +47,7 @@ _TOO_LONG: Final = (
 )
 
 
-class UnclearTable(UnreadableFile):
+class UnclearTable(RefusedFile):
     """The cells of a table do not show what its numbers or dates are. `cause` says which cells."""
 
     def __init__(self, path: Path, cause: UnclearNumbers | UnclearDates) -> None:
@@ -208,7 +209,7 @@ def _explained(path: Path) -> Iterator[None]:
     except (UnclearNumbers, UnclearDates) as error:
         raise UnclearTable(path, error) from None
     except Unclear as error:
-        raise UnreadableFile(f"{path}: {error}") from None
+        raise RefusedFile(f"{path}: {error}") from None
 
 
 def _chunk(part: TableRows, wanted: WantedColumns) -> Chunk:

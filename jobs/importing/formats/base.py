@@ -144,7 +144,7 @@ class Format(ABC):
         return name in self._sources
 
     def lacks(self, _names: Sequence[str]) -> list[str]:
-        """What a table with these columns lacks to be of this format, as far as that is known."""
+        """The fields that a table with these columns lacks to be of this format, as far as that is known."""
         return []
 
     @cached_property
@@ -152,7 +152,7 @@ class Format(ABC):
         return frozenset(place.source for place in self.source_fields)
 
     def unread(self, _record: Record) -> Record:
-        """What of a record tells it from others, and `row` does not look at; here nothing."""
+        """The members of a record that tell it from others, and that `row` does not read; here none."""
         return {}
 
     def conceal(self, record: Record) -> Record:

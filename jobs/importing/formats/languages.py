@@ -23,7 +23,7 @@ def language_of(columns: Iterable[str]) -> str:
 
 
 def in_language(language: str) -> str:
-    """What to do with a table whose columns are in a language."""
+    """The advice for a table whose columns are in a language."""
     return (
         f"They are {language}: set the platform's pages to English or German, and export it again"
     )

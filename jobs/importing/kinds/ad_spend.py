@@ -191,7 +191,7 @@ class AdSpendKind(ReplaceLast):
         return gone
 
     def take_back(self, connection: ArrowConnection, import_id: int) -> TakenBack:
-        """What the import withdrew stands again."""
+        """Have the rows stand again that the import withdrew."""
         connection.lock_table(ad_spend.name)
         stated = _OF_IMPORTS.format(import_id, "ad_spend_version")
         key = names(self.upsert.key)
@@ -200,7 +200,7 @@ class AdSpendKind(ReplaceLast):
         return replace_last.take_back(connection, self._restated, import_id, others=others)
 
     def forget(self, connection: ArrowConnection, expired: str) -> None:
-        """What expired imports withdrew is gone for good."""
+        """Drop for good the rows that expired imports withdrew."""
         connection.lock_table(ad_spend.name)
         of_expired = f"s.import_id IN ({expired})"
         if connection.value(f"SELECT 1 FROM ad_spend_stated s WHERE {of_expired} LIMIT 1"):

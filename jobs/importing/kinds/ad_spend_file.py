@@ -1,4 +1,4 @@
-"""What only the rows of a whole file of ad spend tell: that one would replace another, and which are lines of
+"""Checks that need all rows of a file of ad spend: whether one would replace another, and which are lines of
 totals."""
 
 import re
@@ -102,7 +102,7 @@ class AdSpendFile(RowsOfFile):
         accepted = np.flatnonzero(columns.accepted())
         keys = _hashes(rows.select(_KEY))[accepted].tolist()
         places = (part.start + accepted).tolist()
-        # Of several, the first stands.
+        # The first of several stands.
         first = dict(zip(reversed(keys), reversed(places), strict=True))
         earlier = first.keys() & self._first.keys()
         for key in earlier:
@@ -130,7 +130,7 @@ class AdSpendFile(RowsOfFile):
                 f"{lines}, by two names ({quoted(name)} and {quoted(own_name)}): one would replace the "
                 "other; export the file again, with the whole ids of campaigns"
             )
-        # What is not read of rows of an earlier chunk is gone: then it counts as other than this row's.
+        # The unread cells of an earlier chunk are gone: they count as other than this row's.
         unread = _unread(chunk, first) if of_first is part else ()
         if unread == _unread(chunk, place) and (values == own or not chunk.is_export):
             return ""

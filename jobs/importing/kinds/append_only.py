@@ -36,7 +36,7 @@ _RANDOM: Final = np.random.default_rng()
 # Between two entries of a list, in its column: choices of an answer, codes of an order. In memory each is
 # like a row.
 _BETWEEN_ENTRIES: Final = {"value": '","', "codes": "],["}
-# What stays in one batch: else each batch would read the others' rows again.
+# Rows that share one of these stay in one batch: else each batch would read the others' rows again.
 _TOGETHER: Final = {"value": "form_session_id", "codes": "order_id"}
 # A batch weighs hardly more than this; a chunk of rows without lists does not.
 _WEIGHT: Final = 200_000
@@ -186,8 +186,8 @@ def _in_batches(
 
 
 def _in_portions(rows: pa.Table) -> tuple[Column, Column]:
-    """What each row costs a rollup in memory, in rows; and a number for those of a shop in one batch. There
-    are several where its lists are long."""
+    """The cost of each row for a rollup in memory, in rows; and a number for those of a shop in one batch.
+    There are several where its lists are long."""
     lists = next(name for name in _BETWEEN_ENTRIES if name in rows.column_names)
     weights = pc.add(1, pc.count_substring(rows[lists], _BETWEEN_ENTRIES[lists])).to_numpy()
     weights, portions = weights.astype(np.int64), np.zeros(rows.num_rows, np.int64)

@@ -16,7 +16,7 @@ from warehouse.daily import writer
 from warehouse.domain.form_rules import parse
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import NEVER, local_day
-from warehouse.operations.seen_forms import BY_MEMBER, LAST_DAY, VISITORS
+from warehouse.operations.seen_forms import BY_MEMBER, LAST_DAY, VISITORS, most_visitors
 
 QUIET_DAYS: Final = 7
 
@@ -51,7 +51,7 @@ class _Ranked(NamedTuple):
 
 
 def decide(connection: ArrowConnection, shop_key: int, places: int) -> Moves:
-    """Who is to have the places of a shop, so many on its own pages and so many elsewhere."""
+    """The forms that are to have the places of a shop, so many on its own pages and so many elsewhere."""
     (shop,) = connection.table(
         "SELECT edition, timezone, form_rules FROM shop WHERE shop_key = $1", shop_key
     ).to_pylist()
@@ -92,7 +92,6 @@ def _visitors(connection: ArrowConnection, edition: int) -> dict[int, int]:
     """The distinct visitors of each form that has events in the figures, by the id of its text."""
     days = pa.table({"edition": [edition], "first": [0], "last": [LAST_DAY]})
     rows = writer.rows_of_spans(connection, SUMMARY["all_forms"], days)
-    found = dict.fromkeys(rows["form"].unique().to_pylist(), 0)
-    for row in connection.table(VISITORS.format(edition)).to_pylist():
-        found[row["form"]] = max(found.get(row["form"], 0), row["visitors"])
-    return found
+    visitors = connection.table(VISITORS.format(edition)).to_pylist()
+    counts = ((row["form"], row["visitors"]) for row in visitors)
+    return most_visitors(rows["form"].unique().to_pylist(), counts)

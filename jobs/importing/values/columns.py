@@ -35,7 +35,7 @@ class ChunkColumns:
         self._passed_over: set[int] = set()
         for row, field, reason in chunk.left_out:
             self.leave_out(row, field, reason)
-        # Of each field of ids, what `fields.long_ids` says.
+        # By field of ids, the result of `fields.long_ids`.
         self.long_ids: dict[str, str] = {}
 
     def refuse(self, rows: npt.ArrayLike, field: str, why: str, code: str = "") -> None:

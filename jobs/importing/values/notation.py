@@ -341,7 +341,7 @@ def _in_words(cell: str) -> tuple[date | None, str] | None:
         month, day, year, clock = match.groups()
     else:
         return None
-    return _date(year, str(_MONTHS[month.lower()]), day), clock or ""
+    return _date(year, str(_MONTHS.get(month.lower(), 0)), day), clock or ""
 
 
 def _iso(cell: str, order: str) -> str:

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from math import isnan
+from math import inf, isnan
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from jobs.importing.values.errors import InvalidValue, LostDigits, quoted
-from jobs.importing.values.numbers import LIMIT, is_number, number_text
+from jobs.importing.values.numbers import is_number, number_text
 from warehouse.domain import text_rules
 from warehouse.domain.addresses import masked
 from warehouse.domain.email_hash import hashed_email, is_sha256, keyed_of, names_address
@@ -20,8 +20,8 @@ from warehouse.domain.text_rules import HAS_NUL
 MAX_SHORT_TEXT: Final = 255
 
 
-# What a whole number of an id becomes in programs that take it for one with decimals: 1.2E+17, 123.0. Some
-# ids have an E among their digits, but neither a point nor a plus.
+# The forms that an id of digits takes in programs that read it as a number with decimals: 1.2E+17, 123.0.
+# Some ids have an E among their digits, but neither a point nor a plus.
 AS_FLOAT: Final = re.compile(
     r"[0-9]+[.,][0-9]+E[+]?[0-9]+|[0-9]+E[+][0-9]+|[0-9]+[.]0+|[0-9]+,0", re.I
 )
@@ -49,7 +49,7 @@ def identifier(value: Any) -> str:
     if isinstance(value, str):
         if "0" <= value[:1] <= "9" and AS_FLOAT.fullmatch(value.strip()):
             return _whole(value)
-    elif isinstance(value, float | Decimal) and _EXACT <= value < LIMIT and not _is_exact(value):
+    elif isinstance(value, float | Decimal) and _EXACT <= value < inf and not _is_exact(value):
         raise LostDigits(value)
     return _by_rule(text_rules.identifier, text(value, whole=True), value)
 
@@ -61,7 +61,7 @@ def _is_exact(number: float | Decimal) -> bool:
 
 def _whole(written: str) -> str:
     whole = re.split("[.,]", written.strip())[0]
-    if "e" in written.lower() or int(whole) >= _EXACT:
+    if "e" in written.lower() or len(whole) > text_rules.MAX_ID or int(whole) >= _EXACT:
         raise LostDigits(written)
     return whole
 

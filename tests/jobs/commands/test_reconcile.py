@@ -1,6 +1,7 @@
 """A month beside the shop's own report: the causes that made it are found to the cent, the rest is named."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests.support.import_files import Row, order
 from tests.support.job_commands import Commands
 from tests.tiers import thorough
+from warehouse.operations.reconcile import amount_of, month_of
 
 SHOP = "a.example"
 MONTH = datetime(2026, 10, 1, tzinfo=UTC)
@@ -119,3 +121,37 @@ def test_the_causes_of_a_made_up_month_are_found(sqlite_commands: Commands, seed
         difference = found["report"][name] - found["here"][name]
         assert found["difference"][name] == difference
         assert sum(cause[name] for cause in found["causes"]) == difference
+
+
+@pytest.mark.parametrize(
+    ("text", "cents"),
+    [
+        *(("1,234.50", 123450), ("1.234,50", 123450), ("1.234", 123400), ("12", 1200)),
+        *(("-20.00", -2000), ("\u22125", -500), ("1'234'567.5", 123456750)),
+        *(("0.123", None), ("0.500", None), ("1,234.567", None), ("1.2345", None), ("x", None)),
+    ],
+)
+def test_amounts_of_reports(text: str, cents: int | None) -> None:
+    if cents is None:
+        with pytest.raises(ValueError, match=re.escape(repr(text))):
+            amount_of(text, "EUR")
+    else:
+        assert amount_of(text, "EUR") == cents
+
+
+@pytest.mark.parametrize("text", ["0001-01", "9999-12", "1999-12", "2101-01", "2026-13", "2026-1"])
+def test_no_order_is_of_such_a_month(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a month; write it as 2026-10"):
+        month_of(text)
+
+
+@pytest.mark.parametrize("total", [10**23, -5, "1e400"])
+def test_a_reject_that_is_no_money(sqlite_commands: Commands, total: Any) -> None:
+    commands = sqlite_commands
+    commands.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    row = order(order_id="o", shop_id=SHOP, created_at="2026-10-05T00:00:00Z", total_cents=total)
+    file = commands.folder / "rejected.ndjson"
+    file.write_text(json.dumps(row))
+    commands("import", "orders", str(file), status=3)
+    figures = ("--orders", "0", "--gross", "0", "--refunded", "0")
+    assert "defect" not in commands("reconcile", "--shop", SHOP, "--month", "2026-10", *figures)

@@ -1,5 +1,8 @@
 """Files of ad spend and others as people have them: their figures are those of their own system, or they are
-refused in a sentence that says what to do."""
+refused in a sentence that says what to do.
+
+One file for all ways in which a file goes wrong on its way here, by headings: each kind of file meets most of
+them, and they share the helpers."""
 
 import io
 import json
@@ -164,18 +167,17 @@ def test_campaigns_whose_ids_a_spreadsheet_has_cut(
         assert "export the file again" in words
 
 
-@pytest.mark.parametrize("kind", ["orders", "events"])
 @pytest.mark.parametrize(
-    "field", ["order_id", "event_id", "customer_id", "visitor_id", "discount_code"]
+    ("kind", "field"),
+    [
+        *(("orders", name) for name in ("order_id", "customer_id", "visitor_id")),
+        *(("events", name) for name in ("event_id", "customer_id", "visitor_id", "discount_code")),
+    ],
 )
 def test_other_ids(sqlite_warehouse: Warehouse, kind: str, field: str) -> None:
-    if field not in {"orders": {"order_id", "customer_id", "visitor_id"}}.get(
-        kind, {"event_id", "customer_id", "visitor_id", "discount_code"}
-    ):
-        return
     row = order() if kind == "orders" else event(type="subscribe")
     for value in ("7.0123E+18", 7.012345678901234e18, "7012345678901230000"):
-        content = "\n".join(json.dumps(row | {field: one}) for one in (value,))
+        content = json.dumps(row | {field: value})
         assert "export the file again" in refused(sqlite_warehouse, content, "own.ndjson", kind)
 
 
@@ -646,6 +648,39 @@ def test_totals_that_are_no_totals(sqlite_warehouse: Warehouse) -> None:
     assert (counts["new"], counts["rejected"], counts["incomplete"]) == (3, 3, 1)
     found = sqlite_warehouse.rows("SELECT gross, refunded FROM raw_order ORDER BY order_id")
     assert found == [(0, 0), (1999, 0), (1999, 0)]
+
+
+def test_an_id_of_thousands_of_digits(sqlite_warehouse: Warehouse) -> None:
+    content = json.dumps(order(customer_id="1" * 5_000 + ".0"))
+    assert "export the file again" in refused(sqlite_warehouse, content, "own.ndjson", "orders")
+
+
+def test_an_empty_part_of_a_zip_is_of_no_kind(sqlite_warehouse: Warehouse) -> None:
+    row = json.dumps(order(shop_id=SHOP))
+    for parts in (
+        (("a", ""), ("b", row)),
+        (("a.csv", f"{ORDERS}1,{SHOP},2026-10-01,500,"), ("b", "")),
+    ):
+        assert take(sqlite_warehouse, zipped(*parts), "own.zip", kind="orders")["new"] == 1
+    with pytest.raises(UnreadableFile):
+        take(sqlite_warehouse, zipped(("a.csv", "")), "own.zip", kind="orders")
+
+
+def test_an_unclear_number_far_down_takes_back_what_came_before(
+    sqlite_commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = sqlite_commands
+    commands.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    monkeypatch.setattr(csv, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(csv, "_LOOKED_AT", 2)
+    file = commands.landing.parent / "in.csv"
+    spends = ("1", "2", "3", '"1.250"')
+    rows = [f"{SHOP},meta,{n},C{n},2026-10-01,EUR,{spend},5,5\n" for n, spend in enumerate(spends)]
+    file.write_text(OWN + "".join(rows))
+    said = commands("import", "ad-spend", str(file), status=1)
+    assert "'1.250' can be" in said
+    commands("rollup")
+    assert commands.rows("SELECT COUNT(*) FROM ad_spend") == [0]
 
 
 @pytest.mark.parametrize("kind", ["ad-spend", "orders"])

@@ -335,3 +335,11 @@ def test_every_date_in_every_order(date: Any, order: str, sign: str) -> None:
     dates.look_at(cell)
     month_first_with_dots = order == "mdy" and sign == "."
     assert month_first_with_dots or any_instant(dates.times([cell])[0]) == any_instant(date)
+
+
+@pytest.mark.parametrize("cell", ["1 Apr\u0131l 2026", "1 Augu\u017ft 2026"])
+def test_months_in_other_letters_are_no_dates(cell: str) -> None:
+    dates = Dates()
+    dates.look_at(cell)
+    dates.raise_if_unclear()
+    assert dates.days([cell]) == [cell]

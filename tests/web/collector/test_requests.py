@@ -469,3 +469,13 @@ def test_a_warehouse_that_is_down(
     assert post(client, "/v1/t", {**VIEW, "writeKey": write_key}).status_code == 200
     assert of_keys() == 2
     shared.close()
+
+
+def test_a_key_of_any_origin_is_that_of_no_page_without_a_key(
+    shared: Collector, engine: Engine, shop: ShopBuilder, write_key: str
+) -> None:
+    new_write_key(engine, shop.shop_id, "*")
+    wait_until(lambda: shared.keys.allows("https://else.example"))
+    assert shared.keys.naming(ORIGIN)
+    for origin in ("*", "https://else.example"):
+        assert shared.keys.naming(origin) is None

@@ -168,6 +168,9 @@ def test_who_may_see_what(seen: Seen) -> None:
     assert plain.get("/", headers=html).status_code == 200
     assert plain.get("/discounts", headers=html).status_code == 403
     assert plain.get("/data/csv?path=/discounts/performance").status_code == 403
+    orders = "/data/csv?path=/orders"
+    assert plain.get(f"{orders}&discount_id=x").status_code == 403
+    assert plain.get(orders).status_code == 200
     # A form of another shop is none.
     form_id = form_ids(seen)[0]
     assert plain.get(f"/forms/{form_id}", headers=html).status_code == 404

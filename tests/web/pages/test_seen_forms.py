@@ -392,4 +392,5 @@ def test_what_the_line_cannot_count_is_said(
     ):
         assert sentence in " ".join(text.split())
     assert text.index("The line is on") < text.index("A frame of") < text.index("The element")
-    assert browser.get("/setup/forms/finding:no_key/split").status_code == 404
+    for form_id in ("finding:no_key", "%00"):
+        assert browser.get(f"/setup/forms/{form_id}/split").status_code == 404

@@ -4,7 +4,8 @@ and one reader of them all (`report`). A format has the name of its table."""
 from pathlib import Path
 from typing import Final
 
-from jobs.importing.formats.ads.report import AdReport, read_table
+from jobs.importing.formats.ads.report import AdReport
+from jobs.importing.formats.ads.report_table import read_table
 
 _TABLES: Final = {
     path.stem: read_table(path) for path in sorted(Path(__file__).parent.glob("*.toml"))

@@ -1,19 +1,17 @@
-"""How each ad report is read. `ReportTable` has all that the table of a platform may say."""
+"""How each ad report is read, by its table (`report_table.py`)."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from jobs.importing.files import csv
 from jobs.importing.files.chunk import UnreadableFile, WantedColumns, listed
 from jobs.importing.files.json import Places, begins_json, json_records
 from jobs.importing.formats.ads.readers import READERS, provider
+from jobs.importing.formats.ads.report_table import Fill, ReportTable, fields_of
 from jobs.importing.formats.ads.segment import segment_of
 from jobs.importing.formats.base import (
     SKIPPED,
@@ -53,83 +51,6 @@ _PLATFORM_OR_MORE: Final = (*_PLATFORM, "source", "channel", "network")
 _DAYS: Final = re.compile(r".*\d.*(\s[-–]\s|\bbis\b|\bto\b).*\d.*")
 
 
-class Fill(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The field that a place fills, and how its values are read: a word of `READERS`."""
-
-    field: str
-    read: str
-
-
-class PageExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table that a page of the platform exports, with titles above the header and totals among the rows.
-
-    Its columns alone do not tell it from the table that somebody keeps of all platforms. `only_here`: columns
-    that only this page writes; `hints`: those that tables of several platforms have, too, and that say enough
-    where no column names the platform. `title`: a pattern of the line above the header, before that with the
-    days, that says as much. `advice`: how to export a row for each day. `translated`: names of columns in
-    other languages, with the places that they are."""
-
-    advice: str
-    only_here: list[str]
-    hints: list[str] = []
-    title: str = ""
-    translated: dict[str, str] = {}
-
-
-class ReportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The table of a platform. Places are names of columns, or members of a JSON object (`campaign.id`)."""
-
-    # The name of such a file on the page Data.
-    title: str
-    # Place -> the field of ad spend, or several. Where places fill one field, the first with a value counts.
-    fields: dict[str, str | list[str] | Fill]
-    # Place -> its name in our segment, in the order of the segment; places of one name stand together. "*":
-    # each member of the place by its own name, but for those in `segment_without`.
-    segment: dict[str, str] = {}
-    segment_without: dict[str, list[str]] = {}
-    # The provider, where the rows do not state it.
-    provider: str = ""
-    # The members in which answers in JSON hold rows; [] for answers that are a list of rows. Without it the
-    # report is a table.
-    lists: list[str] | None = None
-    # The columns or members by which a report is recognised. Without any: columns for all required fields.
-    shown_by: list[str] = []
-    # The places of the first and the last day of a row, which must be one.
-    one_day: list[str] = []
-    # Texts that stand for a missing value.
-    missing: list[str] = []
-    # Members whose members count as the row's own.
-    members: list[str] = []
-    # Whether names may be in snake_case, which the table has in camelCase, and nested ones joined by a point.
-    camel_case: bool = False
-    # Whether names of columns count in any case and with anything between their words.
-    any_spelling: bool = False
-    # A member that no row has.
-    no_row: str = ""
-    # The places that a record without spend states for the rows after it, the account's first.
-    account: list[str] = []
-    page: PageExport | None = None
-
-
-def read_table(path: Path) -> ReportTable:
-    """The table in a file. Raises ValueError."""
-    try:
-        table = msgspec.convert(tomllib.loads(path.read_text()), ReportTable)
-        for fill in table.fields.values():
-            if isinstance(fill, Fill):
-                _one_of(fill.read, READERS, "reader")
-            for field in _fields_of(fill):
-                _one_of(field, AdSpendKind.field_names(), "field of ad spend")
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    return table
-
-
-def _one_of(word: str, words: Iterable[str], what: str) -> None:
-    if word not in words:
-        raise ValueError(f"no {what} {word!r}; there are {', '.join(words)}")
-
-
 class AdReport(Format):
     """The reports that a table describes: rows of one day each."""
 
@@ -149,7 +70,7 @@ class AdReport(Format):
         self._fills = [
             (place, field, READERS[fill.read] if isinstance(fill, Fill) else None)
             for place, fill in table.fields.items()
-            for field in _fields_of(fill)
+            for field in fields_of(fill)
         ]
         places = [*table.fields, *table.segment, *table.one_day]
         self._at = _at if any("." in place for place in places) else dict.get
@@ -161,7 +82,7 @@ class AdReport(Format):
         filled += [(place, "segment") for place in table.segment]
         # Before the others, which say how the place is read.
         self._name_places = [
-            place for place, fill in table.fields.items() if {*_fields_of(fill)} >= _NAME_AND_ID
+            place for place, fill in table.fields.items() if {*fields_of(fill)} >= _NAME_AND_ID
         ]
         filled[:0] = [(place, NO_IDS) for place in self._name_places]
         self.source_fields = tuple(SourceField(place, field) for place, field in filled)
@@ -306,7 +227,7 @@ class AdReport(Format):
                 }
                 numbered.append((line, record))
                 if table.page:
-                    self._check_days(path, record)
+                    self._check_days(path, record, table.page.advice)
             yield Records(numbered, part.broken, part.position, is_table=True)
 
     def unread(self, record: Record) -> Record:
@@ -379,17 +300,11 @@ class AdReport(Format):
             stated = {place: currencies[0]}
         return stated
 
-    def _check_days(self, path: Path, record: Record) -> None:
+    def _check_days(self, path: Path, record: Record, advice: str) -> None:
         days = self._several_days(record)
-        if (
-            self.table.page
-            and days
-            and days[1] is not None
-            and self._filled(record) >= {"campaign_name"}
-        ):
+        if days and days[1] is not None and "campaign_name" in self._filled(record):
             raise UnreadableFile(
-                f"{path}: a row is of several days ({quoted(days[0])} to {quoted(days[1])}); "
-                f"{self.table.page.advice}"
+                f"{path}: a row is of several days ({quoted(days[0])} to {quoted(days[1])}); {advice}"
             )
 
     def _filled(self, names: Iterable[str]) -> set[str]:
@@ -461,12 +376,6 @@ def _plain_name(name: str) -> str:
 
 def _of_any_platform() -> list[str]:
     return [field.name for field in AdSpendKind.fields if field.name in _REQUIRED]
-
-
-def _fields_of(fill: str | list[str] | Fill) -> list[str]:
-    if isinstance(fill, Fill):
-        return [fill.field]
-    return [fill] if isinstance(fill, str) else fill
 
 
 def _read(place: str, read: Any, value: Any) -> Any:

@@ -126,7 +126,7 @@ def _placed(order: Record) -> Any:
 
 
 def _removed(gross: int | None, left: int | None, refunds: list[Row]) -> int:
-    """What an order has lost beyond its refunds: lines that were removed before they were paid, or
+    """The amount that an order has lost beyond its refunds: lines that were removed before they were paid, or
     exchanged."""
     if gross is None or left is None:
         return 0
@@ -135,7 +135,7 @@ def _removed(gross: int | None, left: int | None, refunds: list[Row]) -> int:
 
 
 def _removal(order: Record, refunds: list[Row], amount: int) -> Row:
-    """What was removed, as a refund. The last record of a refund without money dates it."""
+    """The removed amount, as a refund. The last record of a refund without money dates it."""
     unpaid = (refund["created_at"] for refund in refunds if not refund["amount_cents"])
     dated = max((at for at in unpaid if _instant(at)), key=_instant, default=None)
     at = dated or first(order, "updated_at", "created_at")
