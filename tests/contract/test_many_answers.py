@@ -61,7 +61,7 @@ def test_the_first_answers_count_in_any_order_and_portions(product: Product, see
         for n, (questions, most) in enumerate([(3, 4), (30, 3), (24, 30), (8, 31), (3, 4)])
         for row in choose(rng, f"s{n}", questions, most)
     ]
-    # Of this session some questions never count; they come apart.
+    # Some questions of this session never count; they come apart.
     events += choose(rng, "long", MOST_QUESTIONS + 15, 2)
     fields = sorted({row["field_id"] for row in events if "field_id" in row})
     pairs = [rng.sample(fields, 2) for _ in range(20)] + [fields[:2], fields[18:20], fields[20:22]]

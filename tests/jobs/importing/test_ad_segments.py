@@ -34,7 +34,7 @@ def test_spend_at_two_levels_is_told(warehouse: Warehouse) -> None:
     assert "mixed_levels" not in take(warehouse, by_ad)
     assert "mixed_levels" not in take(warehouse, [META_ROW, by_campaign | {"account_id": "8"}])
     assert take(warehouse, [*by_ad, by_campaign])["mixed_levels"] == 1
-    # What is stated again at one level is at that level.
+    # Rows that are stated again at one level are at that level.
     assert "mixed_levels" not in take(warehouse, [by_campaign])
     by_set = {name: value for name, value in by_ad[0].items() if name != "ad_id"}
     others = [by_set | {"campaign_id": "10"}, by_ad[1] | {"campaign_id": "10"}]

@@ -72,7 +72,7 @@ class Statement:
 
 
 def expected(statements: Sequence[Statement]) -> dict[Key, str]:
-    """What stands, by the rule alone."""
+    """The rows that stand, by the rule alone."""
     stands: dict[Key, str] = {}
     for statement in statements:
         files = [f for n, f in enumerate(statement.files) if n not in statement.undone]
@@ -217,7 +217,7 @@ def test_the_files_of_one_command_state_together(sqlite_commands: Commands) -> N
     assert "withdrawn" not in again
     for number in ("4", "5", "3", "2"):
         jobs("imports", "undo", number)
-    # Of the second command one file is left: it states the day without the ad of the other.
+    # One file of the second command is left: it states the day without the ad of the other.
     assert jobs.rows(spend) == [("ad=8", "3")]
     jobs("imports", "undo", "6")
     assert jobs.rows(spend) == []

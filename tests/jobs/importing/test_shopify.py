@@ -450,7 +450,7 @@ DAY_3 = DAY_5 - 2 * 86400 * SECONDS
             10000,
             [["77", DAY_3, 0], ["removed", DAY_3, 10000]],
         ),
-        # What was removed was partly paid back; wholly; and more was, out of goodwill.
+        # The removed amount was partly paid back; wholly; and more was, out of goodwill.
         (
             {"refunds": [refund(1, 3, "30.00")]},
             4000,
@@ -490,7 +490,7 @@ def test_what_an_edit_removes_is_refunded(
 
 
 def test_a_later_version_has_its_own_removals(sqlite_warehouse: Warehouse) -> None:
-    """What was removed is refunded later, and then something is added."""
+    """The removed amount is refunded later, and then something is added."""
     versions = [
         EDITED,
         EDITED | {"updated_at": "2026-03-06T12:00:00Z", "refunds": [refund(1, 5, "40.00")]},
@@ -508,7 +508,7 @@ def test_a_later_version_has_its_own_removals(sqlite_warehouse: Warehouse) -> No
     ("processed", "placed"),
     [
         ("2026-02-03T10:00:00Z", "2026-02-03T10:00:00Z"),
-        # Of an order that is to be processed, and where there is no such time.
+        # The order is still to be processed, or has no such time.
         ("0000-00-00 00:00:00", EDITED["created_at"]),
         ("2100-01-01", EDITED["created_at"]),
         ("1970-01-01", EDITED["created_at"]),
@@ -525,7 +525,7 @@ def test_an_order_was_placed_when_it_was_processed(
     assert stored(sqlite_warehouse)[0]["created_at"] == any_instant(placed)
 
 
-# Of an order without `updated_at`, too: its version is when it was created here.
+# So it is for an order without `updated_at`: its version is when it was created here.
 @pytest.mark.parametrize("left_out", [(), ("updated_at",)])
 @pytest.mark.parametrize("graphql", [False, True])
 def test_what_an_old_release_read_gives_way_to_the_same_file(

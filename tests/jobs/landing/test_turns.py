@@ -145,7 +145,7 @@ def test_a_file_that_lands_meanwhile_waits_for_no_other_shop_s_files(
 
 @pytest.fixture
 def short_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of one chunk."""
+    """A portion is one chunk."""
     monkeypatch.setattr(land, "_PORTION_SECONDS", 0)
 
 

@@ -53,7 +53,7 @@ def latest(candidates: Iterable[Session]) -> Session:
     """Section 3: "the latest submission time wins (ties: the greater `form_session_id`, then the smaller
     `form_id`)"."""
     by_form = sorted(candidates, key=lambda session: session.form_id)
-    # Of equal ones `max` takes the first.
+    # `max` takes the first of equal ones.
     return max(by_form, key=lambda session: (session.submitted_at, session.id))
 
 

@@ -53,7 +53,7 @@ def order_versions(rng: Random, cast: Cast, number: int, events: list[Row]) -> l
     for version in range(rng.choice((1, 1, 1, 2, 2, 3))):
         row = {**base, "created_at": written(rng, created), "test": rng.choice((False, None, ""))}
         if version:
-            # Of every third order the files alone have times; beside `updated_at` they say nothing.
+            # Every third order has times in the files alone; beside `updated_at` they say nothing.
             stamp = "exported_at" if number % 3 == 2 else "updated_at"
             row[stamp] = written(rng, created + timedelta(minutes=version))
             if number % 3 == 1:

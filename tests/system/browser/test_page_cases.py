@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (a page is easier to read in long lines)
-"""What public bug reports tell of pages, in a real browser: what is seen, under which id, and after which landing; and
+"""Pages as public bug reports describe them, in a real browser: what is seen, under which id, and after which landing; and
 pages on which the line begins in another way, or cannot."""
 
 from collections import Counter

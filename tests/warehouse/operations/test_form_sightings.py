@@ -1,4 +1,4 @@
-"""What the collector saw of forms on pages: kept for days, exported, and gone with a person whom it names."""
+"""The forms that the collector saw: kept for days, exported, and gone with a person whom they name."""
 
 import gzip
 import json

@@ -280,7 +280,7 @@ def test_a_browser_asks_before_it_sends(collector: FlaskClient) -> None:
     assert answer.headers["Access-Control-Allow-Methods"] == "POST"
     allowed = answer.headers["Access-Control-Allow-Headers"].split(", ")
     assert {"Authorization", "Content-Type"} <= set(allowed)
-    # Of Segment's library, of RudderStack's, and of one that traces requests.
+    # The headers of Segment's library, of RudderStack's, and of one that traces requests.
     for own in (
         "authorization,content-type,x-retry-count",
         "anonymousid,authorization,content-type",

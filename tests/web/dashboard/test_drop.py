@@ -277,7 +277,7 @@ def test_a_name_is_no_path(two: TwoShops, landing: Path) -> None:
 def test_a_shop_has_so_many_rows_a_day(
     two: TwoShops, landing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is over them waits for the next day, and is imported then by itself."""
+    """A row over the limit waits for the next day, and is imported then by itself."""
     monkeypatch.setenv("ROWS_PER_SHOP_DAY", "3")
     rows = [as_ndjson([order(order_id=str(number), shop_id=A)]) for number in range(6)]
     assert "more than 3 rows, which is the most" in dropped(two, "o.ndjson", b"".join(rows))

@@ -66,7 +66,7 @@ def test_the_pages_say_what_status_says(
 
 
 def told(connection: Connection, shop: ShopBuilder, now: int) -> set[str]:
-    """What pages are told of a shop, which is what `status` is told."""
+    """The conditions of a shop as pages are told them, which `status` is told, too."""
     query, keys = query_of(connection), [shop.key]
     of_shop = find_of_shops(query, now, 5, keys)
     assert find_needs(connection, now, keys)[shop.key] == [each.condition for each in of_shop]

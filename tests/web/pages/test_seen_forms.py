@@ -151,7 +151,7 @@ def test_forms_with_few_visitors_are_forgotten(
     page = browser.get("/setup/forms").get_data(as_text=True)
     listed = set(re.findall(r'data-seen-form="([^"]*)"', page))
     assert listed == {ids[name] for name in ("real", "named", "out", "new")}
-    # What events say still counts, and the next one has the form back.
+    # The words of events still count, and the next one has the form back.
     assert len(ask("/v1/forms/funnel", range="2026-03-31")) == len(names)
     jobs.load("events", call(201, "junk7", "again") | {"shop_id": shop.shop_id})
     jobs.rollup()
