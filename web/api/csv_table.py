@@ -31,8 +31,8 @@ _MONTH: Final = (
     "(jan|january|januar|feb|february|februar|mar|march|mär|märz|apr|april|may|mai|jun|june|juni|jul|july|juli|"
     "aug|august|sep|sept|september|oct|october|okt|oktober|nov|november|dec|december|dez|dezember)"
 )
-# Texts that a spreadsheet reads as a number, an amount, a percentage, a date, a time or a truth: `00123`, `3E5`,
-# `1-2`, `MAR1`, `5 pm`.
+# Texts that a spreadsheet reads as a number, an amount, a percentage, a date, a time or a truth: `00123`,
+# `3E5`, `1-2`, `MAR1`, `5 pm`.
 _NOT_A_TEXT: Final = re.compile(
     r"'*[$€£¥]?[\d.,'’/:()\s-]*\d[\d.,'’/:()\s-]*(e[+-]?\d+)?([%$€£¥]|[ap]m?)?|"
     rf"'*{_MONTH}[ .,/-]*\d{{1,4}}([ .,/-]+\d{{1,4}})?|'*\d{{1,4}}[ .,/-]*{_MONTH}([ .,/-]*\d{{1,4}})?|"
