@@ -25,7 +25,6 @@ EVENTS: list[tuple[dict[str, Any], str]] = [
     (event(event_id={"a": 1}), "event_id: an object is not a text"),
     (event(event_id=5.5), "event_id: 5.5 is not a whole number"),
     (event(event_id=2**63), "event_id: 9223372036854775808 is beyond 64 bits"),
-    (event(customer_id=1e20), "customer_id: 1E+20 is beyond 64 bits"),
     (
         event(shop_id="nobody.example"),
         "shop_id: 'nobody.example' is not an imported shop; import it first (kind shops)",

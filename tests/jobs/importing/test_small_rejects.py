@@ -97,7 +97,6 @@ AD_SPEND: list[Case] = [
     ),
     (spend(campaign_id=None), "campaign_id: missing"),
     (spend(campaign_id=5.5), "campaign_id: 5.5 is not a whole number"),
-    (spend(campaign_id=1e30), "campaign_id: 1E+30 is beyond 64 bits"),
     (spend(campaign_name=None), "campaign_name: missing"),
     (spend(campaign_name=2**64), "campaign_name: 18446744073709551616 is beyond 64 bits"),
     (
