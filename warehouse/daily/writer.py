@@ -85,7 +85,8 @@ def _portions(
     if stored.num_rows:
         sizes[stored["place"].to_numpy()] = stored["size"].to_numpy()
     is_long = sizes > _BYTES_AT_ONCE
-    portion = np.cumsum(np.where(is_long, 0, sizes)) // _BYTES_AT_ONCE
+    both = sizes + pc.binary_length(delta["packed_dims"]).to_numpy()
+    portion = np.cumsum(np.where(is_long, 0, both)) // _BYTES_AT_ONCE
     for number in np.unique(portion[~is_long]):
         yield delta.filter(pa.array(~is_long & (portion == number))), 0
     for place in np.flatnonzero(is_long).tolist():

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from warehouse.domain.time import NEVER, day_date, local_day
 from warehouse.domain.vocabulary import SCOPE_NEEDS
 from web.api.csv_table import write_table
-from web.api.long_answers import Encoded, encode
+from web.api.long_answers import Encoded, encode, let_go
 from web.api.meta import LIMITED_META, META
 from web.api.query import Query
 from web.api.rows import Answer, Row
@@ -218,7 +218,9 @@ class Endpoint:
             return self._respond(query, headers, cached.meta, cached.data, cached.data.data)
         answer = self._answer(query)
         data = self._keep(query, answer, version, until)
-        return self._respond(query, headers, answer.meta, data, lambda: answer.data)
+        response = self._respond(query, headers, answer.meta, data, lambda: answer.data)
+        let_go(answer.data)
+        return response
 
     def _parse_request(self, current: CurrentRequest, form_id: str, order_id: str) -> Query:
         """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""
