@@ -20,6 +20,7 @@ THOROUGH: Final = (
     "contract/test_few_people.py",
     "contract/test_forgetting.py",
     "contract/test_form_rules.py",
+    "contract/test_many_answers.py::test_pairs_that_are_all_different_fit_into_memory",
     "contract/test_life.py::test_random_worlds_keep_their_answers",
     "contract/test_raw_days.py",
     "contract/test_removal.py",

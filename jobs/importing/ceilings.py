@@ -5,6 +5,7 @@ nobody foresaw: without them one file could end the other processes of the machi
 after it waiting for ever.
 """
 
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import pyarrow as pa
 
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.run.signals import raise_if_stopped
+from warehouse.connections.errors import sqlite_code
 from warehouse.setting_values import Setting
 from warehouse.settings import IMPORT_MEMORY_MB, IMPORT_MINUTES
 
@@ -83,7 +85,7 @@ class FileCeilings:
             raise OverCeiling(self._path, IMPORT_MEMORY_MB, "MB of memory") from error
         except adbc_driver_manager.Error as error:
             # Without a state it is this machine's memory, not the server's.
-            if error.sqlstate or "out of memory" not in str(error):
+            if sqlite_code(error) != sqlite3.SQLITE_NOMEM:
                 raise
             raise OverCeiling(self._path, IMPORT_MEMORY_MB, "MB of memory") from error
         finally:

@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 import pandas as pd
@@ -185,7 +185,8 @@ def write(
         # Worked out while the database stores the facts.
         first = pool.submit(list, islice(deltas, len(SUMMARIES)))
         write_changes(connection, changes, empty)
-        for summary, delta in first.result():
+        *others, (last, begun) = first.result()
+        for summary, delta in others:
             writer.add(connection, summary, delta, empty)
-        for summary, delta in deltas:
-            writer.add(connection, summary, delta)
+        rest = (delta for _, delta in deltas)
+        writer.add_all(connection, last, chain([begun], rest), empty)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.bench.processes import run
 from tests.support.import_files import written
 from tests.support.job_commands import Commands
 from tests.support.oracle import Oracle, compare
@@ -16,6 +17,8 @@ from tests.support.oracle.records import Row
 from tests.support.product import Product
 from warehouse.domain.vocabulary import MOST_CHOICES, MOST_QUESTIONS
 
+# A job without work takes some 150 MB, and the batch of such a file 300 more.
+MOST_MB = 700
 CROSSED = f"/v1/forms/{FORM}/cross-field"
 REVENUE = f"/v1/forms/{FORM}/response-revenue"
 
@@ -151,6 +154,23 @@ def test_long_lists_of_a_file_are_in_several_batches_and_a_session_in_one(
     stored = "SELECT COUNT(*) FROM raw_event r WHERE r.batch_id = b.batch_id"
     wrong = f"SELECT COUNT(*) FROM import_batch b WHERE b.rows <> ({stored})"
     assert commands.rows(wrong) == [0]
+
+
+def test_pairs_that_are_all_different_fit_into_memory(commands: Commands) -> None:
+    """Refresh after refresh more of them go to one stored cell."""
+    commands.take("shops", [{"shop_id": SHOP, "currency": "EUR"}])
+    choices, sessions, peaks = 20, 300, []
+    for time in range(3):
+        rows = []
+        for n in range(time * sessions, (time + 1) * sessions):
+            own = [f"{n}-{choice}" for choice in range(choices)]
+            rows.append(submission(f"s{n}", "2"))
+            rows += [answered(f"s{n}", "1", field, own, "multi_choice") for field in ("a", "b")]
+        commands.take("events", rows)
+        peaks.append(run(commands.url, "jobs", "rollup").peak_mb)
+    lines = 3 * sessions * choices**2
+    assert commands.rows("SELECT LENGTH(packed_dims) FROM daily_cross_field") == [24 * lines]
+    assert max(peaks) < MOST_MB
 
 
 def test_what_is_rejected_says_why(commands: Commands) -> None:

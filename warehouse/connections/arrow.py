@@ -7,6 +7,7 @@ parameters are `$1`, `$2`, ...; sets of keys travel as temporary tables (`stage`
 """
 
 import re
+import sqlite3
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -22,7 +23,7 @@ from sqlalchemy import Table
 from warehouse.connections.backend import Backend
 from warehouse.connections.backends import backend_of
 from warehouse.connections.background_iter import background_iter
-from warehouse.connections.errors import Unavailable
+from warehouse.connections.errors import Unavailable, sqlite_code
 from warehouse.connections.postgresql import PostgresBackend
 from warehouse.connections.sqlite import SqliteBackend
 from warehouse.domain.time import MICROS_PER_SECOND
@@ -286,7 +287,7 @@ class SqliteConnection(ArrowConnection):
         return re.sub(r"\$(\d+)", r"?\1", sql)
 
     def _is_busy(self, error: Exception) -> bool:
-        return "is locked" in str(error)
+        return sqlite_code(error) == sqlite3.SQLITE_BUSY
 
     def lock_shops(self, shops: str) -> None:
         self.lock_table("shop")

@@ -4,6 +4,7 @@ An outage is the database's or the machine's trouble, not the fault of the rows 
 and comes again later. Any other error of a batch is blamed on the batch.
 """
 
+import errno
 import re
 import sqlite3
 import traceback
@@ -24,19 +25,33 @@ from warehouse.settings import READ_WAREHOUSE_URL, WAREHOUSE_URL
 _OUTAGE_CLASSES: Final = ("08", "40", "53", "55", "57", "58")
 # PostgreSQL's client, where no SQLSTATE came: the connection is lost.
 _LOST_MESSAGES: Final = ("[libpq]", "terminating connection", "server closed the connection")
-# SQLite, which has messages alone.
-_DAMAGE_MESSAGES: Final = ("database disk image is malformed", "file is not a database")
-_OUTAGE_MESSAGES: Final = (
-    "database is locked",
-    "database or disk is full",
-    # A disk that is full may end the transaction before its commit.
-    "cannot commit - no transaction is active",
-    "disk I/O error",
-    "unable to open database file",
-    "attempt to write a readonly database",
-    "out of memory",
-    *_DAMAGE_MESSAGES,
+# SQLite, by primary result code.
+_DAMAGE_CODES: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_OUTAGE_CODES: Final = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_NOMEM,
+    *_DAMAGE_CODES,
 )
+# The jobs' driver of SQLite passes on no code: SQLite's own words for one.
+_CODES_BY_WORDS: Final = {
+    "is locked": sqlite3.SQLITE_BUSY,
+    "database or disk is full": sqlite3.SQLITE_FULL,
+    # A disk that is full may end the transaction before its commit.
+    "cannot commit - no transaction is active": sqlite3.SQLITE_FULL,
+    "disk I/O error": sqlite3.SQLITE_IOERR,
+    "unable to open database file": sqlite3.SQLITE_CANTOPEN,
+    "attempt to write a readonly database": sqlite3.SQLITE_READONLY,
+    "out of memory": sqlite3.SQLITE_NOMEM,
+    "database disk image is malformed": sqlite3.SQLITE_CORRUPT,
+    "file is not a database": sqlite3.SQLITE_NOTADB,
+}
+_PRIMARY_CODE: Final = 0xFF
+# PostgreSQL's code for a disk without space.
+_DISK_FULL: Final = "53100"
 
 # The packages of this program, not those of the environment inside its folder.
 _ROOT: Final = Path(__file__).parents[2]
@@ -55,12 +70,8 @@ _FULL_MESSAGES: Final = (
 )
 
 
-# SQLite's words, and the system's, which PostgreSQL repeats.
-_NO_SPACE_MESSAGES: Final = ("database or disk is full", "No space left on device")
-
-# Those of the outages that rows may have caused: SQLSTATE by class or code, and messages.
+# Those of the outages that rows may have caused: SQLSTATE by class or code.
 _OF_ROWS_SQLSTATES: Final = ("08", "53200", "57")
-_OF_ROWS_MESSAGES: Final = ("out of memory", *_LOST_MESSAGES)
 
 SECRETS: Final = ("password", "sslpassword")
 """The parameters of a URL's query that are passwords."""
@@ -88,7 +99,20 @@ def is_outage(error: BaseException) -> bool:
         return False
     if sqlstate := getattr(error, "sqlstate", None):
         return str(sqlstate).startswith(_OUTAGE_CLASSES)
-    return is_lost or any(words in str(error) for words in _OUTAGE_MESSAGES)
+    return is_lost or sqlite_code(error) in _OUTAGE_CODES
+
+
+def sqlite_code(error: BaseException) -> int | None:
+    """SQLite's primary result code of an error, also one that SQLAlchemy has wrapped; None where it is none
+    of SQLite's, or has words that decide nothing here."""
+    error = getattr(error, "orig", None) or error
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", None)
+        return None if code is None else code & _PRIMARY_CODE
+    if isinstance(error, adbc_driver_manager.Error) and not error.sqlstate:
+        said = str(error)
+        return next((code for words, code in _CODES_BY_WORDS.items() if words in said), None)
+    return None
 
 
 def may_be_of_rows(error: BaseException) -> bool:
@@ -98,18 +122,23 @@ def may_be_of_rows(error: BaseException) -> bool:
     if isinstance(error, adbc_driver_manager.Error):
         if error.sqlstate:
             return str(error.sqlstate).startswith(_OF_ROWS_SQLSTATES)
-        return any(words in str(error) for words in _OF_ROWS_MESSAGES)
+        is_lost = any(words in str(error) for words in _LOST_MESSAGES)
+        return is_lost or sqlite_code(error) == sqlite3.SQLITE_NOMEM
     return isinstance(error, SQLAlchemyError | OSError | MemoryError)
 
 
 def is_damaged(error: BaseException) -> bool:
     """Whether SQLite found that the file of the warehouse is damaged, or is something else."""
-    return any(words in str(error) for words in _DAMAGE_MESSAGES)
+    return sqlite_code(error) in _DAMAGE_CODES
 
 
 def is_full(error: BaseException) -> bool:
     """Whether the disk of the warehouse has no space left."""
-    return any(words in str(error) for words in _NO_SPACE_MESSAGES)
+    error = getattr(error, "orig", None) or error
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOSPC
+    sqlstate = getattr(error, "sqlstate", None)
+    return sqlstate == _DISK_FULL or sqlite_code(error) == sqlite3.SQLITE_FULL
 
 
 def unanswered(error: BaseException) -> str:
@@ -144,7 +173,7 @@ def with_type(error: BaseException) -> str:
 def is_collision(error: BaseException) -> bool:
     """Whether a transaction was rolled back because of another one, so that a retry can succeed."""
     sqlstate = str(getattr(error, "sqlstate", None) or "")
-    return sqlstate.startswith("40") or "database is locked" in str(error)
+    return sqlstate.startswith("40") or sqlite_code(error) == sqlite3.SQLITE_BUSY
 
 
 def without_password(message: str) -> str:

@@ -6,9 +6,9 @@ of 32 where the catalogue declares a column `NARROW`. Packing and unpacking slic
 object per line.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ from warehouse.daily.group_sum import Column
 
 Lines = npt.NDArray[np.void]
 """Lines of packed rows, a field for each column of `layout`."""
+
+_SIDES: Final[tuple[Literal["left"], Literal["right"]]] = ("left", "right")
 
 
 @cache
@@ -38,16 +40,22 @@ def unpack_bytes(summary: Summary, blobs: Sequence[bytes]) -> tuple[Lines, Colum
 
 def unpack(summary: Summary, packed: pa.Table) -> pa.Table:
     """Packed rows (key columns and `packed_dims`) as one row per line, in the summary's columns."""
+    lines, rows = _lines(summary, packed)
+    columns = {name: packed[name].to_numpy()[rows] for name in summary.key}
+    columns |= {name: lines[name].astype(np.int64) for name in lines.dtype.names or ()}
+    return pa.table({name: columns[name] for name in summary.columns})
+
+
+def _lines(summary: Summary, packed: pa.Table) -> tuple[Lines, Column]:
+    """The lines of packed rows, and for each of them the index of its row. Nothing is copied where the rows
+    are in one chunk."""
     blobs = packed["packed_dims"].combine_chunks()
     offsets = np.frombuffer(blobs.buffers()[1], dtype=np.int32)[
         blobs.offset : blobs.offset + len(blobs) + 1
     ]
-    data = np.frombuffer(blobs.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]]
+    data = np.frombuffer(blobs.buffers()[2] or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
     lines = data.view(layout(summary))
-    rows = np.repeat(np.arange(len(blobs)), np.diff(offsets) // lines.itemsize)
-    columns = {name: packed[name].to_numpy()[rows] for name in summary.key}
-    columns |= {name: lines[name].astype(np.int64) for name in lines.dtype.names or ()}
-    return pa.table({name: columns[name] for name in summary.columns})
+    return lines, np.repeat(np.arange(len(blobs)), np.diff(offsets) // lines.itemsize)
 
 
 def pack(summary: Summary, rows: pa.Table) -> pa.Table:
@@ -69,12 +77,47 @@ def pack(summary: Summary, rows: pa.Table) -> pa.Table:
 def total(summary: Summary, packed: pa.Table) -> pa.Table:
     """Packed rows of equal keys as one, lines of equal dimensions summed; those that are all zero left out.
     Raises OverflowError as `pack` does. A line takes a fifth of the memory that it takes unpacked."""
-    blobs = packed["packed_dims"].to_pylist()
-    lines, blob = unpack_bytes(summary, blobs)
-    del blobs
+    lines, blob = _lines(summary, packed)
     keys = np.column_stack([packed[name].to_numpy() for name in summary.key])
     keys, index = np.unique(keys, axis=0, return_inverse=True)
-    cell = index.reshape(-1)[blob]
+    summed, cell = _summed(summary, lines, index.reshape(-1)[blob])
+    left, first = np.unique(cell, return_index=True)
+    own = {name: keys[left, place] for place, name in enumerate(summary.key)}
+    return _packed(own, summed, np.append(first, len(summed)))
+
+
+def grown(summary: Summary, stored: Iterable[bytes], size: int, row: pa.Table) -> pa.Table:
+    """One packed row with the lines of another of the same key added, as `total` does. `stored`: the other's
+    `size` bytes in pieces of whole lines, one of which is in memory beside the result."""
+    columns = layout(summary)
+    more, _ = _lines(summary, row)
+    result = np.empty(size // columns.itemsize + len(more), dtype=columns)
+    filled, read = 0, 0
+    for piece in stored:
+        lines = np.frombuffer(piece, dtype=columns)
+        read += len(piece)
+        # The lines are sorted: those of both up to the piece's last.
+        own = more if read >= size else more[: _up_to(summary, more, lines[-1])]
+        both = np.concatenate([lines, own])
+        summed, _ = _summed(summary, both, np.zeros(len(both), dtype=np.int64))
+        result[filled : filled + len(summed)] = summed
+        filled, more = filled + len(summed), more[len(own) :]
+    keys = {name: row[name].to_numpy()[: min(filled, 1)] for name in summary.key}
+    return _packed(keys, result[:filled], np.unique([0, filled]))
+
+
+def _up_to(summary: Summary, lines: Lines, last: np.void) -> int:
+    """How many of the sorted lines do not come after this one."""
+    first, after = 0, len(lines)
+    for name in summary.packed_dims:
+        column = lines[name][first:after]
+        first, after = (first + int(column.searchsorted(last[name], side)) for side in _SIDES)
+    return after
+
+
+def _summed(summary: Summary, lines: Lines, cell: Column) -> tuple[Lines, Column]:
+    """Lines of equal cells and dimensions summed, in their order, without those that are all zero; and the
+    cell of each."""
     dims = [cell, *(lines[name] for name in summary.packed_dims)]
     order = np.lexsort(dims[::-1])
     is_first = np.zeros(len(order), dtype=bool)
@@ -92,9 +135,7 @@ def total(summary: Summary, packed: pa.Table) -> pa.Table:
     summed = np.empty(len(rows), dtype=lines.dtype)
     for name in lines.dtype.names or ():
         _set(summary, summed, name, sums[name][is_kept] if name in sums else lines[name][rows])
-    left, first = np.unique(cell[rows], return_index=True)
-    own = {name: keys[left, place] for place, name in enumerate(summary.key)}
-    return _packed(own, summed, np.append(first, len(rows)))
+    return summed, cell[rows]
 
 
 def _set(summary: Summary, lines: Lines, name: str, column: npt.NDArray[np.integer[Any]]) -> None:

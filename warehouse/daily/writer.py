@@ -5,7 +5,7 @@ caller's transaction, the same one that stores the facts they were derived from:
 from facts when a process dies.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -17,8 +17,9 @@ from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.daily import group_sum, packed_rows
 from warehouse.daily.packed_rows import pack, unpack
 
-# Stored bytes of packed rows that are in memory at once.
+# Bytes of packed rows that are in memory at once: of stored ones, and of those that are to be added.
 _BYTES_AT_ONCE: Final = 16 << 20
+_ADDED_AT_ONCE: Final = 24 << 20
 
 
 def add(
@@ -26,59 +27,102 @@ def add(
 ) -> None:
     """Add each row's measures to those stored under its key. Rows that become all zero are deleted.
     `empty`: editions of which no row is stored, so that none is looked up."""
-    if not delta.num_rows:
-        return
+    add_all(connection, summary, [delta], empty)
+
+
+def add_all(
+    connection: ArrowConnection,
+    summary: Summary,
+    deltas: Iterable[pa.Table],
+    empty: Collection[int] = (),
+) -> None:
+    """The same of several deltas. A packed row is written once for many of them: a long one is as much work
+    for a single line."""
+    found: list[pa.Table] = []
+    for delta in deltas:
+        if delta.num_rows:
+            found.append(_as_stored(summary, delta))
+        if sum(rows.nbytes for rows in found) > _ADDED_AT_ONCE:
+            _add_stored(connection, summary, found, empty)
+            found, empty = [], ()
+    if found:
+        _add_stored(connection, summary, found, empty)
+
+
+def _add_stored(
+    connection: ArrowConnection, summary: Summary, deltas: list[pa.Table], empty: Collection[int]
+) -> None:
+    """Add rows, as they are stored; those of one key are in different deltas."""
+    delta = pa.concat_tables(deltas)
+    if len(deltas) > 1:
+        deltas.clear()
+        delta = _sum_stored(summary, delta)
     is_new = pc.is_in(delta["edition"], pa.array(empty, pa.int64()))
     new, others = delta.filter(is_new), delta.filter(pc.invert(is_new))
-    written = [_as_stored(summary, new)]
-    for portion in _portions(connection, summary, others):
-        written.append(_with_stored(connection, summary, portion))
-        if len(written) > 2:
-            _append(connection, summary, written.pop())
-    _append(connection, summary, pa.concat_tables(written))
+    del delta
+    _append(connection, summary, new)
+    for portion, size in _portions(connection, summary, others):
+        _append(connection, summary, _with_stored(connection, summary, portion, size))
 
 
-def _portions(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> Iterator[pa.Table]:
-    """The rows, those of some keys after the others where many lines are stored under them."""
-    key = list(summary.key)
+def _portions(
+    connection: ArrowConnection, summary: Summary, delta: pa.Table
+) -> Iterator[tuple[pa.Table, int]]:
+    """The rows, those of some keys after the others where many lines are stored under them. With a row for
+    which there are very many: their bytes; else 0."""
     if not summary.packed_dims or not delta.num_rows:
-        yield from [delta] if delta.num_rows else []
+        yield from [(delta, 0)] if delta.num_rows else []
         return
-    staged = connection.stage("staged_keys", delta.select(key).group_by(key).aggregate([]))
+    key = list(summary.key)
+    places = pa.array(np.arange(delta.num_rows))
+    staged = connection.stage("staged_keys", delta.select(key).append_column("place", places))
     same = " AND ".join(f'd."{name}" = k."{name}"' for name in key)
     stored = connection.table(
-        f"SELECT {names(summary.key, 'd.')}, LENGTH(d.packed_dims) AS size "
+        "SELECT k.place AS place, LENGTH(d.packed_dims) AS size "
         f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
     )
-    portion = np.cumsum(stored["size"].to_numpy()) // _BYTES_AT_ONCE
-    if not stored.num_rows or portion[-1] == 0:
-        yield delta
-        return
-    numbered = stored.drop_columns("size").append_column("portion", pa.array(portion))
-    rows = delta.join(numbered, key, join_type="left outer", use_threads=False)
-    numbers = rows["portion"].fill_null(0)
-    for number in np.unique(numbers.to_numpy()):
-        yield rows.filter(pc.equal(numbers, int(number))).select(list(summary.columns))
+    sizes = np.zeros(delta.num_rows, dtype=np.int64)
+    if stored.num_rows:
+        sizes[stored["place"].to_numpy()] = stored["size"].to_numpy()
+    is_long = sizes > _BYTES_AT_ONCE
+    both = sizes + pc.binary_length(delta["packed_dims"]).to_numpy()
+    portion = np.cumsum(np.where(is_long, 0, both)) // _BYTES_AT_ONCE
+    for number in np.unique(portion[~is_long]):
+        yield delta.filter(pa.array(~is_long & (portion == number))), 0
+    for place in np.flatnonzero(is_long).tolist():
+        yield delta.slice(place, 1), int(sizes[place])
 
 
-def _with_stored(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> pa.Table:
-    """The rows, as they are stored, with those stored under their keys added, which are deleted."""
-    keys = delta.select(list(summary.key)).group_by(list(summary.key)).aggregate([])
+def _with_stored(
+    connection: ArrowConnection, summary: Summary, delta: pa.Table, size: int
+) -> pa.Table:
+    """The rows with those stored under their keys added, which are deleted. `size`: as in `_portions`."""
+    keys = delta.select(list(summary.key))
     staged = connection.stage("staged_keys", keys)
     same = " AND ".join(f'd."{name}" = k."{name}"' for name in summary.key)
-    stored = connection.table(
-        f"SELECT {names(_stored_columns(summary), 'd.')} "
-        f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
-    )
-    if not stored.num_rows:
-        return _as_stored(summary, delta)
+    found = f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
+    if size:
+        delta = packed_rows.grown(summary, _pieces(connection, summary, size, found), size, delta)
+    else:
+        stored = connection.table(f"SELECT {names(_stored_columns(summary), 'd.')} {found}")
+        if not stored.num_rows:
+            return delta
+        known, delta = _split(delta, stored.select(list(summary.key)))
+        known = _sum_stored(summary, pa.concat_tables([stored.cast(known.schema), known]))
+        delta = pa.concat_tables([known, delta])
     key = names(summary.key)
     connection.execute(f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged})")
-    known, new = _split(delta, stored.select(list(summary.key)), keys.num_rows)
-    known, new = _as_stored(summary, known), _as_stored(summary, new)
-    both = pa.concat_tables([stored.cast(known.schema), known])
-    known = packed_rows.total(summary, both) if summary.packed_dims else sum_rows(summary, both)
-    return pa.concat_tables([known, new])
+    return delta
+
+
+def _pieces(
+    connection: ArrowConnection, summary: Summary, size: int, found: str
+) -> Iterator[bytes]:
+    """The lines of one stored packed row, some after the others."""
+    line = packed_rows.layout(summary).itemsize
+    length = max(_BYTES_AT_ONCE // line, 1) * line
+    for start in range(0, size, length):
+        yield connection.value(f"SELECT SUBSTR(d.packed_dims, {start + 1}, {length}) {found}")
 
 
 def replace(
@@ -136,10 +180,14 @@ def sum_rows(summary: Summary, rows: pa.Table) -> pa.Table:
     return pa.table({name: column[is_kept] for name, column in summed.items()})
 
 
-def _split(delta: pa.Table, stored: pa.Table, keys: int) -> tuple[pa.Table, pa.Table]:
+def _sum_stored(summary: Summary, rows: pa.Table) -> pa.Table:
+    return packed_rows.total(summary, rows) if summary.packed_dims else sum_rows(summary, rows)
+
+
+def _split(delta: pa.Table, stored: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The rows of a delta whose key is stored, and the others, which need no summing: in a shop's
-    first rollup that is most of them. `keys`: how many keys the delta has."""
-    if stored.num_rows == keys:
+    first rollup that is most of them."""
+    if stored.num_rows == delta.num_rows:
         return delta, delta.slice(0, 0)
     known, new = (
         delta.join(stored, stored.column_names, join_type=kind, use_threads=False)

@@ -16,11 +16,13 @@ from flask import Flask, Response, current_app, request
 from sqlalchemy import Connection
 
 from warehouse.domain.time import NEVER, day_date, local_day
+from warehouse.domain.vocabulary import SCOPE_NEEDS
 from web.api.csv_table import write_table
-from web.api.long_answers import Encoded, encode
+from web.api.long_answers import Encoded, encode, let_go
 from web.api.meta import LIMITED_META, META
 from web.api.query import Query
 from web.api.rows import Answer, Row
+from web.auth.permissions import SCOPE_OPENS
 from web.http.api_key_auth import open_snapshot, require_scope
 from web.http.content_type import FORMAT, JSON, SPREADSHEET, csv_response, requested_format
 from web.http.current_request import CurrentRequest, Shop, current_request, request_id
@@ -67,9 +69,7 @@ class CachedAnswer(NamedTuple):
 @dataclass(frozen=True)
 class Endpoint:
     """`path` has `{id}` for a form's id, `{orderId}` for that of an order that `exists`; without a `method`
-    it is a name, and no address. With `scope` None, any valid key will do. `member_needs` is the permission
-    without which a member does not see the answer on a page, and what it is needed for, as in "see live
-    codes".
+    it is a name, and no address. With `scope` None, any valid key will do.
 
     `function(query, **parameters)` returns `data` or an `Answer`. Its name is that of the operation, and its
     docstring becomes the summary and the description (`web/openapi/`). `data` is a list of rows of one kind,
@@ -97,7 +97,6 @@ class Endpoint:
     ranged: bool = True
     status: int = 200
     meta: Row = META
-    member_needs: tuple[str, str] | None = None
     body: Row | None = None
     refusals: Mapping[int, str] = field(default_factory=dict)
     request_headers: tuple[RequestHeader, ...] = ()
@@ -111,6 +110,14 @@ class Endpoint:
     @property
     def address(self) -> str:
         return VERSION + self.path
+
+    @property
+    def member_needs(self) -> tuple[str, str] | None:
+        """The permission without which a member does not see the answer on a page, and what it is needed for:
+        who may not grant the scope may not see what it opens."""
+        if self.scope not in SCOPE_NEEDS:
+            return None
+        return SCOPE_NEEDS[self.scope], SCOPE_OPENS[self.scope]
 
     @property
     def operation(self) -> str:
@@ -211,7 +218,9 @@ class Endpoint:
             return self._respond(query, headers, cached.meta, cached.data, cached.data.data)
         answer = self._answer(query)
         data = self._keep(query, answer, version, until)
-        return self._respond(query, headers, answer.meta, data, lambda: answer.data)
+        response = self._respond(query, headers, answer.meta, data, lambda: answer.data)
+        let_go(answer.data)
+        return response
 
     def _parse_request(self, current: CurrentRequest, form_id: str, order_id: str) -> Query:
         """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""

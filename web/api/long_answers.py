@@ -56,6 +56,13 @@ def encode(data: Any) -> Encoded:
     return Encoded(before, [orjson.dumps(portion)[1:-1] for portion in _portions(rows)], after)
 
 
+def let_go(data: Any) -> None:
+    """Empty an answer that is done with, a portion at a time: to free all rows at once can take 20 ms."""
+    rows = data.get("rows") if isinstance(data, dict) else data
+    while isinstance(rows, list) and rows:
+        del rows[-_ROWS:]
+
+
 def in_order(items: Sequence[Item]) -> list[Item]:
     """The items, sorted."""
     return list(merge(*map(sorted, _portions(items))))

@@ -27,6 +27,8 @@ SCOPE_DESCRIPTIONS: Final = {
     "forms:write": "Creates forms and replaces their drafts.",
     "discounts:read": "Reads discounts: their live codes, and the orders and revenue that they brought.",
 }
+# What a member with the permission that a scope needs can do (`SCOPE_NEEDS`).
+SCOPE_OPENS: Final = {"forms:write": "edit forms", "discounts:read": "see live codes"}
 
 
 class NotAllowed(Exception):

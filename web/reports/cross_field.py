@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from warehouse.daily.group_sum import Column
+from warehouse.daily.group_sum import Column, add_up
 from warehouse.daily.reader import Sums
 from warehouse.domain.figures import count, number, percent
 from warehouse.domain.hash_ids import text_id
@@ -161,8 +161,12 @@ def _cramers_v(count: Column, rows: Column, columns: Column, smaller_side: int) 
     if smaller_side < 2:
         return 0.0
     scale = 1 << _PRECISION
+    # Many cells of a large table are alike: whole numbers are multiplied once for all of them.
+    alike, (cells,) = add_up([count, rows, columns], [np.ones_like(count)])
     quotients = sum(
-        -(-n * n * scale // (a * b))
-        for n, a, b in zip(count.tolist(), rows.tolist(), columns.tolist(), strict=True)
+        times * -(-n * n * scale // (a * b))
+        for times, n, a, b in zip(
+            cells.tolist(), *(column.tolist() for column in alike), strict=True
+        )
     )
     return root(Fraction(max(quotients - scale, 0), scale * (smaller_side - 1)), 4)

@@ -12,7 +12,6 @@ from web.api.endpoint import get
 from web.api.query import Query
 from web.api.row_limit import Texts
 from web.api.rows import Answer, Row, ranked, text
-from web.auth.permissions import VIEW_DISCOUNTS
 from web.db.dimensions import in_chunks
 from web.http.parameters import ORDER_CLOCK
 
@@ -73,7 +72,6 @@ _CODES: Final = select(
     "discounts:read",
     ROW,
     limited=True,
-    member_needs=(VIEW_DISCOUNTS, "see live codes"),
 )
 def discount_performance(query: Query) -> Answer:
     """How often discounts were issued and used, and the revenue of their orders.

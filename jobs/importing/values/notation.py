@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from jobs.importing.values.errors import quoted
+from jobs.importing.values.times import without_midnight
 
 # The cells of a column that can be written in several ways. WHOLE: numbers that have no fraction, so that
 # `1.503` is a thousand and more. DAY: a time of the day would say more than the column can hold.
@@ -101,7 +102,6 @@ _CLOCK: Final = re.compile(
     r"(\d{1,2}):(\d\d(?::\d\d(?:[.,]\d+)?)?)(?: ?([AP])\.?M\.?)?( ?(?:Z|[+-]\d\d:?\d\d))?",
     re.ASCII | re.IGNORECASE,
 )
-_MIDNIGHT: Final = re.compile(r" 00:00(:00([.,]0+)?)?(Z|[+-]\d\d:?\d\d)?")
 
 
 class Unclear(ValueError):
@@ -372,5 +372,5 @@ def _iso_day(cell: str, order: str) -> str:
     written = _iso(cell, order)
     if written is cell:
         return cell
-    day, rest = written[:10], written[10:]
-    return cell if rest and not _MIDNIGHT.fullmatch(rest) else day
+    day = without_midnight(written)
+    return day if _ISO_DAY.fullmatch(day) else cell

@@ -33,11 +33,11 @@ _MIDNIGHT: Final = re.compile(r"(?<=[T ])24(?=(:?00(:?00([.,]0+)?)?)?([Z +-]|$))
 _LEAP: Final = re.compile(r"(?<=[T ]\d\d:\d\d:)60|(?<=[T ]\d{4})60")
 # PostgreSQL's clients and Shopify write a space before the offset.
 _SPACE: Final = re.compile(r" (?=[Z+-])")
-# A day, alone or as its midnight.
-_DAY: Final = re.compile(
-    r"(\d{4}-\d\d-\d\d)([T ]00:00(:00([.,]0+)?)?( ?(Z|[+-]\d\d:?\d\d))?)?",
-    re.ASCII | re.IGNORECASE,
+# What stands behind a day that is written as its midnight.
+_AT_MIDNIGHT: Final = re.compile(
+    r"[T ]00:00(:00([.,]0+)?)?( ?(Z|[+-]\d\d:?\d\d))?", re.ASCII | re.IGNORECASE
 )
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 # How spreadsheets store the days of 1990 to 2100.
 _SERIAL: Final = re.compile(r"[3-7]\d{4}(\.\d+)?", re.ASCII)
 
@@ -117,6 +117,12 @@ def uniform_instants(texts: pa.Array) -> npt.NDArray[np.int64] | None:
     return None
 
 
+def without_midnight(written: str) -> str:
+    """A day that is written with its midnight behind it, as the day alone; any other text as it is."""
+    day = _DAY.match(written)
+    return day[0] if day and _AT_MIDNIGHT.fullmatch(written, day.end()) else written
+
+
 def day(value: Any) -> int:
     """A date (`2025-01-31`), alone or with a midnight, as a day. Raises InvalidValue."""
     if isinstance(value, datetime) and value.time() == time.min:
@@ -125,8 +131,8 @@ def day(value: Any) -> int:
         return day_number(value)
     written = value.strip() if isinstance(value, str) else ""
     try:
-        if match := _DAY.fullmatch(written):
-            return day_number(date.fromisoformat(match[1]))
+        if match := _DAY.fullmatch(without_midnight(written)):
+            return day_number(date.fromisoformat(match[0]))
     except ValueError:
         pass
     serial = ", not as the number of a day" if _SERIAL.fullmatch(written) else ""

@@ -1,8 +1,10 @@
 """Daily rows written by the writer and summed by the reader, on both databases."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -86,6 +88,45 @@ def test_rows_of_empty_editions_and_of_others_are_added_together(warehouse_url: 
         connection.commit()
         rows = connection.table("SELECT edition, orders FROM daily_attribution ORDER BY edition")
         assert rows.to_pylist() == [{"edition": 1, "orders": 5}, {"edition": 2, "orders": 1}]
+
+
+@pytest.mark.parametrize("at_once", [1 << 20, 50])
+def test_long_packed_rows_grow_in_pieces(
+    warehouse_url: str, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """Lines that are new, that become more, and that become none, before, between and behind those of each
+    piece; of many deltas, and in an edition that was empty before the first of them."""
+    monkeypatch.setattr(writer, "_BYTES_AT_ONCE", at_once)
+    monkeypatch.setattr(writer, "_ADDED_AT_ONCE", 3_000)
+    summary, rng = SUMMARY["cross_field"], Random(at_once)
+    due: Counter[tuple[int, ...]] = Counter()
+    with open_arrow(warehouse_url) as connection:
+        for time in range(4):
+            deltas = []
+            for _ in range(3):
+                keys = {
+                    (1, 7, 2, rng.choice([3, 4]), 5, rng.randint(-9, 9), rng.randint(-9, 9))
+                    for _ in range(60)
+                }
+                rows = [(*key, rng.choice([1, 2, -due[key]]), 0) for key in keys]
+                due.update({row[:-2]: row[-2] for row in rows})
+                deltas.append(table("cross_field", *rows))
+            writer.add_all(connection, summary, deltas, () if time else {1})
+        connection.commit()
+        stored = writer.stored_rows(connection, summary, 1, 7, 7).to_pylist()
+    found = [tuple(row[name] for name in summary.columns[:-1]) for row in stored]
+    assert found == sorted(found)
+    assert {row[:-1]: row[-1] for row in found} == {key: n for key, n in due.items() if n}
+
+
+def test_a_long_packed_row_of_which_nothing_is_left_goes(
+    warehouse_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_BYTES_AT_ONCE", 1)
+    add(warehouse_url, "utm_submission", (1, 7, 5, 10), (1, 7, 6, 1))
+    add(warehouse_url, "utm_submission", (1, 7, 5, -10), (1, 7, 6, -1))
+    with open_arrow(warehouse_url) as connection:
+        assert connection.value("SELECT COUNT(*) FROM daily_utm_submission") == 0
 
 
 @pytest.mark.parametrize("at_once", [1 << 20, 1])

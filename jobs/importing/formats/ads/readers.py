@@ -8,10 +8,10 @@ from jobs.importing.values.money import of_millionths
 from jobs.importing.values.numbers import exact_sum
 from jobs.importing.values.order_lists import from_json
 from jobs.importing.values.texts import text
+from jobs.importing.values.times import without_midnight
 from warehouse.domain.vocabulary import PROVIDER_SOURCES
 
 _CUSTOMER: Final = re.compile(r"customers/(\d+)/")
-_MIDNIGHT: Final = " 00:00:00"
 # The purchases that an ad brought, under the names of the same purchases on more and more places: all of
 # them, those of shops and apps, those on the website. The first that a row has counts.
 _PURCHASES: Final = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
@@ -33,7 +33,7 @@ def customer(resource: Any) -> str | None:
 
 def day(written: Any) -> Any:
     """A day that is written as its midnight."""
-    return written.removesuffix(_MIDNIGHT) if isinstance(written, str) else written
+    return without_midnight(written) if isinstance(written, str) else written
 
 
 def provider(written: Any) -> Any:
