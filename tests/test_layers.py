@@ -31,6 +31,7 @@ TOP_LEVEL = {
     "requirements-audit.lock",
     "requirements-cluster.lock",
     "requirements-dev.lock",
+    "requirements.cdx.json",
     "requirements.lock",
     "tests",
     "warehouse",

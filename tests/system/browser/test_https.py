@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from jobs.demo.cast import SHOP_ID
+from jobs.demo.cast import FINDER, SHOP_ID
 from tests.conftest import WITHOUT_CADDY
 from tests.support.commands import ROOT, Command, run
 from tests.support.form_calls import call
@@ -157,9 +157,6 @@ def test_a_member_signs_in_and_drops_256_megabytes(
         one for one in site.landing.rglob("*") if one.is_file() and one.stat().st_size > 1e8
     ]
     assert dropped.stat().st_size == 256_000_000
-    # Any other body is a small one.
-    big = ("--data-binary", f"@{file}", f"{https.pages}/v1/forms")
-    assert https.status(*big).split()[1] in ("413", "502")
 
 
 def test_a_page_of_another_origin_sends_events(
@@ -169,7 +166,8 @@ def test_a_page_of_another_origin_sends_events(
     page = new_context(ignore_https_errors=True).new_page()
     page.goto(site.address)
     fill_in(page)
-    site.await_events("view", "start", "answer", "subscribe", "complete")
+    wait_until(lambda: len(site.calls()) > 2, lambda: str(site.calls()))
+    assert {call["form_id"] for call in site.calls()} == {FINDER.id}
 
 
 def test_http_2_and_the_addresses_of_clients(https: Https, site: Site, tmp_path: Path) -> None:

@@ -5,24 +5,24 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import URL
+from sqlalchemy import URL, make_url
 
 from tests.conftest import WITHOUT_LITESTREAM
 from tests.support import postgres
 from tests.support.commands import ROOT
 from tests.support.faults.servers import own_server, owner_of, run_program
 from tests.support.fixtures import commands_on
-from tests.support.import_files import SHOP, order
-from tests.support.job_commands import Commands
+from tests.support.import_files import order
+from tests.support.job_commands import SHOP, Commands
 from tests.support.standby import ask
 from tests.support.waiting import wait_until
-from warehouse.connections.engine import open_engine
 
 README = (ROOT / "jobs" / "README.md").read_text().partition("## Nothing older than ten seconds")[2]
 ORDERS = "SELECT order_id FROM raw_order ORDER BY order_id"
@@ -44,15 +44,16 @@ def now(commands: Commands) -> str:
     return str(commands.rows(f"SELECT {kind}")[0])
 
 
-@pytest.fixture
-def litestream(sqlite_url: str, tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The program and its settings, while it copies the warehouse."""
-    program = shutil.which("litestream")
+@contextmanager
+def litestream(file: str, tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """The program and its settings, while it copies a warehouse."""
+    beside = str(Path(sys.executable).parent)
+    program = shutil.which("litestream", path=f"{beside}:{os.environ['PATH']}")
     if program is None:
-        pytest.skip(f"{WITHOUT_LITESTREAM}there is no `litestream` on the PATH")
+        pytest.skip(f"{WITHOUT_LITESTREAM}there is no `litestream`")
     settings, log = tmp_path / "litestream.yml", tmp_path / "litestream.log"
     text = settings_of("yaml").replace("/backups/warehouse", str(tmp_path / "copy"))
-    settings.write_text(text.replace("/srv/formrevenue/var/warehouse.db", sqlite_url[10:]))
+    settings.write_text(text.replace("/srv/formrevenue/var/warehouse.db", file))
     with log.open("w") as lines:
         words = [program, "replicate", "-config", str(settings)]
         process = subprocess.Popen(words, stdout=lines, stderr=lines)
@@ -65,27 +66,25 @@ def litestream(sqlite_url: str, tmp_path: Path) -> Iterator[tuple[str, Path]]:
         process.wait()
 
 
-def test_litestream(
-    sqlite_commands: Commands, litestream: tuple[str, Path], tmp_path: Path
-) -> None:
-    program, settings = litestream
-    source = sqlite_commands.url[10:]
-
-    def orders_at(*when: str) -> list[str]:
-        file = tmp_path / f"restored-{len(list(tmp_path.iterdir()))}.db"
-        words = [program, "restore", "-config", str(settings), *when, "-o", str(file), source]
-        subprocess.run(words, check=True, capture_output=True)
-        with commands_on(f"sqlite:///{file}", tmp_path) as restored:
-            assert "no differences" in restored("verify", "--all")
-            return restored.rows(ORDERS)
-
+def test_litestream(sqlite_commands: Commands, tmp_path: Path) -> None:
+    source = sqlite_commands.url.removeprefix("sqlite:///")
     sqlite_commands.take("shops", [SHOP])
-    fill(sqlite_commands, "o1")
-    wait_until(lambda: orders_at() == ["o1"])
-    between = now(sqlite_commands)
-    fill(sqlite_commands, "o2")
-    wait_until(lambda: orders_at() == ["o1", "o2"])
-    assert orders_at("-timestamp", between) == ["o1"]
+    with litestream(source, tmp_path) as (program, settings):
+
+        def orders_at(*when: str) -> list[str]:
+            file = tmp_path / f"restored-{len(list(tmp_path.iterdir()))}.db"
+            words = [program, "restore", "-config", str(settings), *when, "-o", str(file), source]
+            subprocess.run(words, check=True, capture_output=True)
+            with commands_on(f"sqlite:///{file}", tmp_path) as restored:
+                assert "no differences" in restored("verify", "--all")
+                return restored.rows(ORDERS)
+
+        fill(sqlite_commands, "o1")
+        wait_until(lambda: orders_at() == ["o1"])
+        between = now(sqlite_commands)
+        fill(sqlite_commands, "o2")
+        wait_until(lambda: orders_at() == ["o1", "o2"])
+        assert orders_at("-timestamp", between) == ["o1"]
 
 
 class Archive:
@@ -98,6 +97,10 @@ class Archive:
         owner = owner_of(folder)
         for path in (place, place / "wal"):
             os.chown(path, -1 if owner is None else owner, -1)
+
+    def take_base(self) -> None:
+        words = ("-d", self.libpq, "-D", str(self.place / "base"), "-c", "fast")
+        run_program(self.folder, "pg_basebackup", *words)
 
     @contextmanager
     def following(self) -> Iterator[None]:
@@ -156,30 +159,19 @@ def test_the_log_of_postgresql(tmp_path: Path) -> None:
 
 def _restores_both(server: URL, folder: Path, place: Path, tmp_path: Path) -> None:
     archive = Archive(server, folder, place)
-    with archive.following(), postgres.new_database(server, "template0") as url:
-        with commands_on(url, tmp_path) as commands:
+    with postgres.new_database(server, "template0") as url:
+        with archive.following(), commands_on(url, tmp_path) as commands:
             commands.take("shops", [SHOP])
-            run_program(
-                folder,
-                "pg_basebackup",
-                "-d",
-                archive.libpq,
-                "-D",
-                str(place / "base"),
-                "-c",
-                "fast",
-            )
+            archive.take_base()
             fill(commands, "o1")
             between = now(commands)
             fill(commands, "o2")
-        written = ask(server, "SELECT pg_current_wal_lsn()")
-        is_there = f"SELECT flush_lsn >= '{written}' FROM pg_stat_replication"
-        wait_until(lambda: ask(server, is_there))
-        run_program(folder, "pg_ctl", "-D", str(folder), "-m", "immediate", "-w", "stop")
+            written = ask(server, "SELECT pg_current_wal_lsn()")
+            is_there = f"SELECT flush_lsn >= '{written}' FROM pg_stat_replication"
+            wait_until(lambda: ask(server, is_there))
         for until, expected in ((between, ["o1"]), ("", ["o1", "o2"])):
             with archive.restored(until) as restored:
-                ours = restored.set(database=open_engine(url).url.database)
+                ours = restored.set(database=make_url(url).database)
                 with commands_on(ours.render_as_string(hide_password=False), tmp_path) as commands:
                     assert commands.rows(ORDERS) == expected
-                    assert "differences" in commands("verify", "--all")
-        run_program(folder, "pg_ctl", "-D", str(folder), "-w", "-l", str(folder / "log"), "start")
+                    assert "no differences" in commands("verify", "--all")
