@@ -1,6 +1,6 @@
-"""`make dist`: the bill of materials that the wheel has (PEP 770), as CycloneDX: what `requirements.lock` names.
+"""The bill of materials in the wheel (PEP 770): the packages of `requirements.lock`, as CycloneDX.
 
-`python -m tests.system.bill` writes it. `make audit` writes a longer one, of the cluster's packages too.
+`make dist` writes it by `python -m tests.system.bill`; `make audit` writes that of the cluster too.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""`/v1/openapi.json`, `/docs` and `/llms.txt`. None needs a key: they describe the API, and contain nothing of a shop
-but the id of a form, for a member of the shop who is signed in."""
+"""`/v1/openapi.json`, `/docs` and `/llms.txt`. None needs a key: they describe the API, and contain nothing
+of a shop but the id of a form, for a member of the shop who is signed in."""
 
 import gzip
 import mimetypes
@@ -65,7 +65,6 @@ def _for_models() -> str:
         f"- {method.upper()} {path}: {operation['summary']}\n"
         for path, operations in document()["paths"].items()
         for method, operation in operations.items()
-        if "summary" in operation
     ]
     return text + "".join(lines)
 
