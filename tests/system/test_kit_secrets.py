@@ -118,7 +118,7 @@ def test_every_setting_of_the_environment_file_reaches_its_container() -> None:
         own = {key for key in service["environment"] if not key.startswith("DASK_")}
         secret = {"WAREHOUSE_URL", "HASH_SECRET", "CREDENTIALS_KEY"}
         # The file goes before what `HOST` and `COLLECT_HOST` give.
-        given = {key for key in own if service["environment"][key].startswith(f"${{{key}:-")}
+        given = {key for key in own if str(service["environment"][key]).startswith(f"${{{key}:-")}
         assert {key.removesuffix("_FILE") for key in own - given} <= secret | fixed
     collector = SERVICES["collector"]["environment"]
     for setting in SETTINGS:
@@ -138,6 +138,7 @@ def test_the_collector_meets_the_database_alone() -> None:
             assert not networks["collector"] & others, name
         assert others & networks["database"] or name == "caddy", name
     assert not networks["caddy"] & networks["database"]
+    assert networks["dask-worker"] == networks["dask-scheduler"] < networks["scheduler"]
 
 
 def test_the_others_believe_caddy_alone() -> None:
@@ -151,7 +152,6 @@ def test_the_others_believe_caddy_alone() -> None:
             one for one, service in SERVICES.items() if network in service.get("networks", ())
         }
         assert members == {name, "caddy"}
-    assert networks["dask-worker"] == networks["dask-scheduler"] < networks["scheduler"]
 
 
 def test_each_unit_reads_its_own_settings_and_no_others() -> None:

@@ -205,6 +205,18 @@ def test_a_warehouse_of_the_first_release_is_taken_over(installed: Installed) ->
     assert "no differences" in installed.run("verify", "--all")
 
 
+def test_hints_name_the_program_as_it_is_installed(installed: Installed) -> None:
+    undo = subprocess.run(
+        [installed.program, "imports", "undo", "5"],
+        cwd=installed.folder,
+        env=installed.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert undo.stderr == "Error: no import 5; `formrevenue imports list` shows all\n"
+
+
 def test_the_help_has_every_command_in_its_own_words(installed: Installed) -> None:
     for program in ("jobs", "web"):
         of_program = subprocess.run(
