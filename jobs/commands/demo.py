@@ -71,6 +71,8 @@ def _serve(beside: Path) -> None:
     port = int(PORT.get())
     api, collector, page = (f"http://localhost:{port + number}" for number in range(3))
     os.environ.setdefault("PUBLIC_URL", api)
+    # Each process takes two seconds of a processor to begin.
+    os.environ.setdefault("WORKERS", "1")
     os.environ |= {"PORT": str(port), "COLLECT_URL": collector}
     # A key is shown once, so the demo keeps its own.
     key = _last_line("keys", "mint", "--name", "demo", "--file", f"{beside}.key", *_scopes())
