@@ -73,7 +73,9 @@ def import_command(
         )
     has_changed = counts.new or counts.replaced
     if kind in _ROLLED_UP and has_changed and not schedulers.alive(known, now):
-        click.echo("not in the figures yet, and no scheduler runs: `make rollup` computes them")
+        click.echo(
+            f"not in the figures yet, and no scheduler runs: `{command('jobs rollup')}` computes them"
+        )
     print_counts(counts.report(), as_json)
 
 
