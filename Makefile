@@ -30,9 +30,11 @@ READY_TO_AUDIT := $(AUDIT)/.ready
 # write to .venv later.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r
 define install
+@echo "setup: 1 of 2: fetching and unpacking the $$(grep -c == $(1)) packages of $(1)" >&2
 @$(PYTHON) -m ensurepip >/dev/null
 @$(PYTHON) $(PIP_INSTALL) $(1)
 @$(PYTHON) -m pip uninstall -qqy setuptools pip
+@echo "setup: 2 of 2: compiling them, on all cores" >&2
 @$(PYTHON) -m compileall -q -j 0 -x '/tests/' .venv/lib jobs warehouse web
 endef
 
@@ -66,6 +68,7 @@ $(READY): requirements.lock pyproject.toml
 	$$python -m venv --clear --without-pip .venv
 	$(call install,requirements.lock)
 	@touch $@
+	@echo "setup: done; \`make demo\` shows a made-up shop, \`make start\` is your own" >&2
 
 $(READY_TO_CHECK): requirements-dev.lock $(READY)
 	@echo "setup: adding what tests and checks" >&2
@@ -200,6 +203,7 @@ line: ## make the line for pages small: web/collector/static into web/collector/
 
 .PHONY: dist
 dist: $(READY_TO_CHECK) ## make the wheel and its source archive in dist/; the same tree makes the same bytes
+	@$(PYTHON) -m tests.system.bill
 	@$(PYTHON) -m build --no-isolation --outdir dist .
 
 .PHONY: screenshots

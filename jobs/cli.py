@@ -128,7 +128,7 @@ def import_(**options: Any) -> None:
     """Import files of one KIND: shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
 
     Files are NDJSON (.ndjson, .jsonl), CSV (each also .gz) or Parquet with the fields that
-    `python -m jobs fields KIND` prints, or another system's export (--format). Importing a file again
+    the command `fields KIND` prints, or another system's export (--format). Importing a file again
     changes nothing. `-` is standard input. Exits 3 if rows were rejected; `rejects` lists them.
     """
     from jobs.commands.import_files import import_command

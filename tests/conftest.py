@@ -6,6 +6,7 @@ only those of the core, see `tiers.py`). Where a module says that `migrated` is 
 are there.
 """
 
+import atexit
 import gc
 import os
 import shutil
@@ -13,6 +14,7 @@ import zoneinfo
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from sqlalchemy import URL, make_url
@@ -41,6 +43,9 @@ os.environ["RATE_LIMIT"] = "off"
 zoneinfo.reset_tzpath(())
 # A developer's settings are not the tests'.
 os.environ["ENV_FILE"] = os.devnull
+# Nor are the secrets that `make start` has made.
+os.environ["DATA_DIR"] = mkdtemp()
+atexit.register(shutil.rmtree, os.environ["DATA_DIR"], ignore_errors=True)
 
 # The rooms in which the database decides whether a test passes: SQL of their own, locks, types.
 BOTH_DATABASES = (
@@ -110,6 +115,8 @@ WITHOUT_PGBOUNCER = "without pgbouncer: "
 WITHOUT_HOSTS = "without hosts of their own: "
 WITHOUT_SMALL_DISK = "without a small disk: "
 WITHOUT_NPM = "without npm: "
+WITHOUT_CADDY = "without Caddy: "
+WITHOUT_LITESTREAM = "without Litestream: "
 _REMEDIES = {
     _WITHOUT_POSTGRES: "set TEST_POSTGRES_URL to a server where databases may be created",
     WITHOUT_STANDBY: "run them as an account that may start a server",
@@ -121,6 +128,8 @@ _REMEDIES = {
     WITHOUT_PGBOUNCER: "install pgbouncer",
     WITHOUT_HOSTS: "run them as root on Linux, with iproute2 and openssl",
     WITHOUT_SMALL_DISK: "run them as an account that may mount one (root)",
+    WITHOUT_CADDY: "install Caddy (caddy)",
+    WITHOUT_LITESTREAM: "install Litestream",
     WITHOUT_NPM: "install npm, and let it reach its registry",
 }
 

@@ -1,6 +1,7 @@
 """The laws of the tree: web -> warehouse <- jobs, few modules at a door, one name for one thing."""
 
 import ast
+import re
 import subprocess
 from pathlib import Path
 
@@ -31,6 +32,7 @@ TOP_LEVEL = {
     "requirements-audit.lock",
     "requirements-cluster.lock",
     "requirements-dev.lock",
+    "requirements.cdx.json",
     "requirements.lock",
     "tests",
     "warehouse",
@@ -241,3 +243,22 @@ def test_nothing_is_left_open() -> None:
         if any(mark in line for mark in marks)
     ]
     assert left == []
+
+
+def test_hints_name_commands_by_the_one_function() -> None:
+    """`warehouse.command` alone knows how the program is called; an export names the tree of another one."""
+    named = re.compile(r"python -m (jobs|web) [a-z]")
+    allowed = ROOT / "warehouse/tenants/export.py"
+    strays = []
+    for path in (path for room in FORBIDDEN for path in modules(room) if path != allowed):
+        tree = ast.parse(path.read_text())
+        docs = {
+            ast.get_docstring(node, clean=False)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        }
+        texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+        if any(isinstance(text, str) and named.search(text) for text in texts if text not in docs):
+            strays.append(path)
+    pages = [path for path in (ROOT / "web").rglob("*.html") if named.search(path.read_text())]
+    assert strays + pages == []

@@ -42,6 +42,7 @@ THOROUGH: Final = (
     "warehouse/backups/test_backups.py::test_restored_under_the_api_and_a_rollup",
     "warehouse/backups/test_backups.py::test_taken_during_import_rollup_and_reads",
     "warehouse/backups/test_from_sqlite.py::test_it_goes_on_in_postgresql",
+    "warehouse/backups/test_streams.py",
     "warehouse/migrations/test_migrations.py::test_a_migration_that_is_killed_has_done_nothing",
     "jobs/landing/test_landing.py::test_two_schedulers_over_one_folder_with_kills",
     "jobs/scheduler/test_scheduler.py::test_a_child_that_outlives_a_killed_scheduler_does_no_harm",

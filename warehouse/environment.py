@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from warehouse import settings
+from warehouse import INSTALLED, settings
 from warehouse.setting_values import ADMIN, API, JOBS, SCHEDULER, Setting, SettingError
 from warehouse.settings import CREDENTIALS_KEY, ENV_FILE, SETTINGS, replica_url
 
@@ -28,9 +28,8 @@ _PR_SET_DUMPABLE: Final = 4
 _LONG: Final = 8
 _ALIKE: Final = 0.85
 _KEY_NAMES: Final = {CREDENTIALS_KEY.name, f"{CREDENTIALS_KEY.name}_FILE"}
-_TREE: Final = Path(__file__).parents[1]
 # Beside the program. An installed package lies among others: there, in the folder where a command is called.
-_DEFAULT_FILE: Final = (_TREE if (_TREE / "pyproject.toml").exists() else Path()) / ENV_FILE.default
+_DEFAULT_FILE: Final = (Path() if INSTALLED else Path(__file__).parents[1]) / ENV_FILE.default
 # KEY=VALUE. A value is in single quotes, as it is; in double quotes, where \ stands before " and \; or in
 # none, up to a # after a space.
 _LINE: Final = re.compile(

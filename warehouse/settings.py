@@ -258,14 +258,14 @@ COLLECT_HOST: Final = Setting(
     "127.0.0.1",
     values.host,
     "the address that the collector listens on",
-    used_by=(API, COLLECTOR),
+    used_by=(JOBS, API, COLLECTOR),
 )
 COLLECT_PORT: Final = Setting(
     "COLLECT_PORT",
     "8001",
     values.PORT,
     "the port that the collector listens on",
-    used_by=(API, COLLECTOR),
+    used_by=(JOBS, API, COLLECTOR),
 )
 COLLECT_WORKERS: Final = Setting(
     "COLLECT_WORKERS",

@@ -8,7 +8,7 @@ from jobs.run.clock import now_micros
 from jobs.run.console import Bar, bar, report
 from jobs.run.errors import AlreadyRunning, CommandFailed, explained
 from jobs.run.signals import Stopped, graceful_stop, raise_if_stopped
-from warehouse import settings
+from warehouse import command, settings
 from warehouse.backups import BackupError, Progress, back_up, folder, restore
 from warehouse.connections.arrow import open_arrow
 from warehouse.operations import job_runs
@@ -35,7 +35,7 @@ def backup_command(file: Path | None, scheduled_as: str | None) -> None:
 def restore_command(file: Path, force: bool) -> None:
     with _recorded("restore", file) as url, _bars() as progress:
         restore(url, file, progress, force=force)
-    report(f"restored from {file}; `python -m jobs status` shows what it holds")
+    report(f"restored from {file}; `{command('jobs status')}` shows what it holds")
 
 
 def _back_up(url: str, file: Path) -> None:

@@ -15,15 +15,16 @@ import click
 from sqlalchemy import make_url
 
 from jobs import demo
-from jobs.commands.processes import output_of, run_together
+from jobs.commands.processes import output_of, require_free, run_together
 from jobs.commands.run_within import run_within
 from jobs.demo.cast import QUIZ, SHOP_ID
 from jobs.demo.files import write
 from jobs.run.clock import now_micros
 from jobs.run.errors import CommandFailed
+from warehouse import command
 from warehouse.domain.time import from_micros
 from warehouse.domain.vocabulary import PERMISSIONS, SCOPES
-from warehouse.settings import DATA_DIR, PORT, WAREHOUSE_URL
+from warehouse.settings import DATA_DIR, HOST, PORT, WAREHOUSE_URL
 
 _EMAIL: Final = "demo@example.com"
 _MEMBER: Final = ("--shop", SHOP_ID, "--email", _EMAIL)
@@ -32,6 +33,8 @@ _PAGE: Final = "demo page"
 
 
 def demo_command(folder: Path | None, days: int, files_only: bool) -> None:
+    if not files_only:
+        require_free((PORT, HOST.get(), PORT.get() + number) for number in range(3))
     files = _write(folder or Path(DATA_DIR.get()) / "demo", days)
     if files_only:
         return
@@ -45,8 +48,7 @@ def demo_command(folder: Path | None, days: int, files_only: bool) -> None:
 
 
 def _run(*words: str) -> None:
-    program = click.get_current_context().find_root().info_name
-    click.echo(f"$ {program} {' '.join(words)}")
+    click.echo(f"$ {command(' '.join(('jobs', *words)))}")
     run_within(*words)
 
 
@@ -69,6 +71,8 @@ def _serve(beside: Path) -> None:
     port = int(PORT.get())
     api, collector, page = (f"http://localhost:{port + number}" for number in range(3))
     os.environ.setdefault("PUBLIC_URL", api)
+    # Each process takes two seconds of a processor to begin.
+    os.environ.setdefault("WORKERS", "1")
     os.environ |= {"PORT": str(port), "COLLECT_URL": collector}
     # A key is shown once, so the demo keeps its own.
     key = _last_line("keys", "mint", "--name", "demo", "--file", f"{beside}.key", *_scopes())

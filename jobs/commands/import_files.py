@@ -25,7 +25,7 @@ from jobs.run.console import Bar, bar, printable, printable_json
 from jobs.run.errors import SOME_REJECTED, CommandFailed
 from jobs.run.job_run import JobRun, open_warehouse
 from jobs.run.phases import phase
-from warehouse import settings
+from warehouse import command, settings
 from warehouse.operations import schedulers
 from warehouse.operations.hash_secret import email_hasher
 
@@ -73,7 +73,9 @@ def import_command(
         )
     has_changed = counts.new or counts.replaced
     if kind in _ROLLED_UP and has_changed and not schedulers.alive(known, now):
-        click.echo("not in the figures yet, and no scheduler runs: `make rollup` computes them")
+        click.echo(
+            f"not in the figures yet, and no scheduler runs: `{command('jobs rollup')}` computes them"
+        )
     print_counts(counts.report(), as_json)
 
 
@@ -85,7 +87,7 @@ def _tell_rejects(counts: Counts) -> None:
         _print_rejects(counts.rejects[:_PRINTED_REASONS])
         kept = counts.rejected + incomplete - not_kept
         which = f"{kept} kept; list these" if not_kept else "list them all"
-        click.echo(f"{', '.join(what)}; {which} with: python -m jobs rejects")
+        click.echo(f"{', '.join(what)}; {which} with: {command('jobs rejects')}")
 
 
 def _fail(error: UnreadableFile, names: dict[Path, str]) -> NoReturn:

@@ -10,7 +10,7 @@ from jobs.run.console import json_line, printable
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import JobRun, open_warehouse
 from jobs.run.shops import shop_keys
-from warehouse import settings
+from warehouse import command, settings
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import MICROS_PER_DAY, iso_millis
 from warehouse.operations import imports
@@ -61,7 +61,7 @@ def _found(connection: ArrowConnection, import_id: int) -> ImportedFile:
     now, days = now_micros(), settings.IMPORTS_DAYS.get()
     imported = imports.find(connection, import_id, now)
     if imported is None:
-        raise CommandFailed(f"no import {import_id}; `python -m jobs imports list` shows all")
+        raise CommandFailed(f"no import {import_id}; `{command('jobs imports list')}` shows all")
     if imported.state == RUNNING:
         raise CommandFailed(f"import {import_id} is still running; stop it first")
     if imported.state == UNDONE:

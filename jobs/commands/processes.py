@@ -5,12 +5,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Thread
 from typing import IO, Final
 
 from jobs.run.errors import CommandFailed
 from jobs.run.signals import Stopped, graceful_stop, pause
+from warehouse.setting_values import Setting
 from warehouse.settings import HOST, PORT
 
 _LOOK_SECONDS: Final = 0.2
@@ -19,6 +20,17 @@ _KILL_AFTER_SECONDS: Final = 40.0
 
 Say = Callable[[str, str], None]
 """Takes a line of a process: the name of the process, and the line."""
+
+
+def require_free(ports: Iterable[tuple[Setting, str, int]]) -> None:
+    """Raise CommandFailed where another program listens on one of the ports: its setting, its host, itself.
+    Answers of that program would be taken for the API's, and a link that works once be opened there."""
+    for setting, host, port in ports:
+        # A browser asks all addresses of `localhost`, and a program may listen on one of them alone.
+        if any(_listens(one, port) for one in (host, "localhost")):
+            raise CommandFailed(
+                f"another program listens on port {port}: end it, or set {setting.name} to another one"
+            )
 
 
 def run_together(
@@ -96,14 +108,14 @@ def _end(children: dict[str, subprocess.Popen[str]], say: Say) -> None:
 
 
 def _once_served(served: Callable[[], None]) -> None:
-    while not _listens():
+    while not _listens(HOST.get(), PORT.get()):
         time.sleep(_LOOK_SECONDS)
     served()
 
 
-def _listens() -> bool:
+def _listens(host: str, port: int) -> bool:
     try:
-        socket.create_connection((HOST.get(), PORT.get()), timeout=1).close()
+        socket.create_connection((host, port), timeout=1).close()
     except OSError:
         return False
     return True

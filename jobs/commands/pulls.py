@@ -7,6 +7,7 @@ from jobs.pulls.sources import SOURCES
 from jobs.run.console import report
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import open_warehouse
+from warehouse import command
 from warehouse.domain.time import iso_millis
 from warehouse.operations import shop_pulls
 
@@ -52,5 +53,5 @@ def remove_command(name: str) -> None:
     with open_warehouse() as connection:
         if not shop_pulls.remove(connection, name):
             raise CommandFailed(
-                f"no pull {name!r}; `python -m jobs pulls list` shows those there are"
+                f"no pull {name!r}; `{command('jobs pulls list')}` shows those there are"
             )

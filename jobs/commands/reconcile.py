@@ -7,6 +7,7 @@ import click
 from jobs.run.console import json_line, printable
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import open_warehouse
+from warehouse import command
 from warehouse.domain.currencies import minor_units
 from warehouse.operations.reconcile import Cause, OrderSums, Reconciled, amount_of, reconcile
 
@@ -21,7 +22,9 @@ def reconcile_command(
             )
             stated = None if net is None else amount_of(net, found.currency)
         except LookupError as error:
-            raise CommandFailed(f"{error.args[0]}; `python -m web shops list` shows them") from None
+            raise CommandFailed(
+                f"{error.args[0]}; `{command('web shops list')}` shows them"
+            ) from None
         except ValueError as error:
             raise click.UsageError(str(error)) from None
     apart = 0 if stated is None else stated - found.report.net

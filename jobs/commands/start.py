@@ -8,9 +8,9 @@ from typing import Final
 
 import click
 
-from jobs.commands.processes import output_of, run_together
+from jobs.commands.processes import output_of, require_free, run_together
 from warehouse.environment import make_credentials_key
-from warehouse.settings import collects_here_alone
+from warehouse.settings import COLLECT_HOST, COLLECT_PORT, HOST, PORT, collects_here_alone
 
 _PROCESSES: Final = {
     "api": ("web", "serve"),
@@ -21,6 +21,9 @@ _WIDTH: Final = max(map(len, (*_PROCESSES, "start")))
 
 
 def start_command() -> None:
+    require_free(
+        [(PORT, HOST.get(), PORT.get()), (COLLECT_PORT, COLLECT_HOST.get(), COLLECT_PORT.get())]
+    )
     make_credentials_key()
     run_together(_PROCESSES, _say, _show_first_link)
     _say("start", "all have ended")

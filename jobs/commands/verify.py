@@ -15,6 +15,7 @@ from jobs.run.clock import now_micros
 from jobs.run.console import bar, report, say
 from jobs.run.job_run import JobRun
 from jobs.run.shops import shop_keys
+from warehouse import command
 from warehouse.domain.time import NO_DAY, day_date
 from warehouse.editions import editions
 from warehouse.editions.editions import CURRENT, Edition
@@ -39,7 +40,7 @@ def verify_command(
         if total:
             run.record.error = (
                 f"{total} rows differ from the raw rows; "
-                "run `python -m jobs rebuild`, and report what happened before"
+                f"run `{command('jobs rebuild')}`, and report what happened before"
             )
         elif current or not scheduled_as:
             report("no differences")

@@ -40,7 +40,7 @@ from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.notation import UnclearDates
-from warehouse import settings
+from warehouse import command, settings
 from warehouse.domain.email_hash import EmailHasher
 from warehouse.domain.landing_names import DROPPED_FOLDER, OWN, can_be_folder, decimal_of
 from warehouse.domain.time import day_date, local_day
@@ -123,7 +123,7 @@ def look_at(
     it is with each mark. Raises UnreadableFile with a sentence for its member."""
     if not can_be_folder(shop_id):
         raise UnreadableFile(
-            f"the id {shop_id!r} of the shop cannot be the name of a folder; use `python -m jobs import`"
+            f"the id {shop_id!r} of the shop cannot be the name of a folder; use `{command('jobs import')}`"
         )
     # Rows of other shops, and of none, are refused alike: nobody learns which shops there are.
     own = shops.narrowed(shop_id)

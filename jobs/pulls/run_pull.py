@@ -13,7 +13,7 @@ from jobs.run.clock import now_micros
 from jobs.run.console import report
 from jobs.run.errors import CommandFailed, explained
 from jobs.run.job_run import JobRun
-from warehouse import settings
+from warehouse import command, settings
 from warehouse.connections.errors import is_outage
 from warehouse.domain.time import iso_millis
 from warehouse.operations import shop_pulls
@@ -28,7 +28,7 @@ def run_pull(name: str, scheduled_as: str | None) -> None:
         pull = shop_pulls.find(job.connection, name)
         if pull is None:
             raise CommandFailed(
-                f"no pull {name!r}; `python -m jobs pulls list` shows those there are"
+                f"no pull {name!r}; `{command('jobs pulls list')}` shows those there are"
             )
         message = _pull(job, pull, is_scheduled=scheduled_as is not None)
         if message:

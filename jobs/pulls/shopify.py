@@ -14,6 +14,7 @@ from jobs.pulls import http, limits
 from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.limits import PullFailed
 from jobs.pulls.shopify_api import COMPLETED, RUNNING, ShopifyApi
+from warehouse import command
 from warehouse.operations.shop_pulls import (
     SHOPIFY,
     SHOPIFY_CREDENTIALS,
@@ -38,7 +39,7 @@ class _Config(msgspec.Struct, forbid_unknown_fields=True):
 
 _CREDENTIALS: Final = (
     "credentials of the Shopify app: set SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET, or keep them with "
-    "`python -m jobs pulls add shopify --credentials`"
+    f"`{command('jobs pulls add shopify --credentials')}`"
 )
 
 

@@ -12,6 +12,7 @@ from jobs.importing.kinds import KINDS
 from jobs.pulls import limits, tap
 from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.limits import PullFailed
+from warehouse import command
 
 _AD_SPEND: Final = "ad-spend"
 # The key in a row under which the record's unmapped fields are kept.
@@ -97,7 +98,7 @@ def _check_stream(name: str, stream: _Stream) -> None:
         if unknown:
             raise ValueError(
                 f"the stream {name!r}: {stream.kind} has no field {', '.join(sorted(unknown))}; "
-                f"`python -m jobs fields {stream.kind}` lists them"
+                f"`{command('jobs fields')} {stream.kind}` lists them"
             )
 
 

@@ -11,7 +11,7 @@ from jobs.run.console import waiting_line
 from jobs.run.errors import AlreadyRunning, CommandFailed, explained
 from jobs.run.heartbeat import Heartbeat, beating
 from jobs.run.phases import measured, phase
-from warehouse import settings
+from warehouse import command, settings
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.editions.pending_batches import Batch
 from warehouse.migrations.migrate import open_migrated
@@ -113,7 +113,7 @@ class JobRun:
         if number:
             self.record.error = (
                 f"{number} {'batch' if number == 1 else 'batches'} could not be applied; "
-                "`python -m jobs status` lists them"
+                f"`{command('jobs status')}` lists them"
             )
 
     def waiting_for(self, holder: str) -> None:

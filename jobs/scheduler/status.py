@@ -11,7 +11,7 @@ from jobs.run.errors import CommandFailed
 from jobs.scheduler import host_findings
 from jobs.scheduler.schedule import Job, schedule, stored_job
 from jobs.scheduler.signs_of_life import claim_in_hand, waiting_files
-from warehouse import settings
+from warehouse import command, settings
 from warehouse.catalogue import LOGIC_VERSION
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.connections.backends import display_url
@@ -89,7 +89,7 @@ def of_shop(report: Row, shop_id: str) -> Row:
     shops = [shop for shop in report["shops"] if shop["shop_id"] == shop_id]
     if not shops:
         raise CommandFailed(
-            f"no shop {shop_id!r}; `python -m web shops list` shows those there are"
+            f"no shop {shop_id!r}; `{command('web shops list')}` shows those there are"
         )
     pulls = [pull for pull in report["pulls"] if pull["shop_id"] == shop_id]
     subjects = {shop_id, *(pull["name"] for pull in pulls)}

@@ -1,12 +1,14 @@
 """The package as its users have it: a wheel in an environment without the tree, and an empty folder."""
 
 import gzip
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ import pytest
 from tests.support.commands import ROOT
 from tests.support.serving import free_port
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
+from tests.system.bill import FILE, bill
 
 RELEASE = ROOT / "tests" / "warehouse" / "migrations" / "releases" / "0.1.0"
 LINK = re.compile(r"^(?:start +\| |  )(http://\S+/settings/(?:first|sign-in)/\S+)$", re.M)
@@ -122,6 +125,27 @@ def test_the_same_tree_and_its_sdist_make_the_same_wheel(dist: Path, tmp_path: P
     assert again.read_bytes() == wheel.read_bytes()
 
 
+def test_the_wheel_says_what_it_is_made_of(dist: Path) -> None:
+    assert FILE.read_text() == bill(), "python -m tests.system.bill writes it anew"
+    (wheel,) = dist.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (packed,) = [name for name in archive.namelist() if ".dist-info/sboms/" in name]
+        assert archive.read(packed) == FILE.read_bytes()
+    named = {component["name"] for component in json.loads(bill())["components"]}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {re.split(r"[\[>=<,;]", need)[0] for need in project["dependencies"]}
+    assert needed <= named
+
+
+def test_the_shell_completes_commands(installed: Installed) -> None:
+    script = installed.run(_FORMREVENUE_COMPLETE="bash_source")
+    assert "complete" in script
+    words = {"COMP_WORDS": "formrevenue sche", "COMP_CWORD": "1"}
+    assert installed.run(**words, _FORMREVENUE_COMPLETE="bash_complete") == "plain,scheduler\n"
+    words = {"COMP_WORDS": "formrevenue keys mi", "COMP_CWORD": "2"}
+    assert installed.run(**words, _FORMREVENUE_COMPLETE="bash_complete") == "plain,mint\n"
+
+
 def test_every_file_of_the_program_is_in_the_wheel(dist: Path) -> None:
     (wheel,) = dist.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -179,6 +203,18 @@ def test_a_warehouse_of_the_first_release_is_taken_over(installed: Installed) ->
     installed.run("restore", str(backup))
     assert "rolled up" in installed.run("rollup")
     assert "no differences" in installed.run("verify", "--all")
+
+
+def test_hints_name_the_program_as_it_is_installed(installed: Installed) -> None:
+    undo = subprocess.run(
+        [installed.program, "imports", "undo", "5"],
+        cwd=installed.folder,
+        env=installed.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert undo.stderr == "Error: no import 5; `formrevenue imports list` shows all\n"
 
 
 def test_the_help_has_every_command_in_its_own_words(installed: Installed) -> None:

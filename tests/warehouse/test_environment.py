@@ -160,6 +160,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPa
     for setting in SETTINGS:
         monkeypatch.delenv(setting.name, raising=False)
         monkeypatch.delenv(f"{setting.name}_FILE", raising=False)
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
     monkeypatch.setenv("WAREHOUSE_URL", f"sqlite:///{tmp_path / 'none.db'}")
     monkeypatch.setattr(environment, "_DEFAULT_FILE", tmp_path / ".env")
     return monkeypatch

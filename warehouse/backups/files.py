@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlalchemy import Connection, Engine, inspect, text
 
+from warehouse import command
 from warehouse.migrations.migrate import known_revisions
 
 # A later backup removes the leftovers of one that was killed this long ago.
@@ -60,8 +61,8 @@ def require_known(revision: str) -> None:
     if revision < known[0]:
         raise BackupError(
             f"was made by a development version (its schema is {revision}), and this version cannot take it "
-            "over: restore it with the version that made it, export its shops there (python -m web shops "
-            "export), and import them"
+            f"over: restore it with the version that made it, export its shops there ("
+            f"{command('web shops export')}), and import them"
         )
     if revision not in known:
         raise BackupError(

@@ -9,6 +9,7 @@ from typing import Final
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from warehouse import command
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.backends import backend_of, display_url
 from warehouse.connections.engine import open_engine
@@ -152,8 +153,8 @@ def _refuse_unknown(revision: str) -> None:
     if revision < known[0]:
         raise UnknownSchema(
             f"the warehouse was made by a development version (its schema is {revision}), and this version "
-            "cannot take it over: export its shops with the version that made it (python -m web shops "
-            "export), and import them into a new warehouse"
+            f"cannot take it over: export its shops with the version that made it ("
+            f"{command('web shops export')}), and import them into a new warehouse"
         )
     if revision not in known:
         raise UnknownSchema(

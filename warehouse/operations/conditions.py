@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from warehouse import command
 from warehouse.domain.time import (
     MICROS_PER_DAY,
     MICROS_PER_SECOND,
@@ -156,7 +157,7 @@ def _set_aside(at: _At) -> Iterator[Finding]:
             row["shop_id"],
             f"batch {row['batch_id']} of {row['shop_id']} is set aside after {row['attempts']} attempts "
             f"({row['error']}); its {row['rows']} rows are in no answer. Report the error. When its cause "
-            "is fixed, run `python -m jobs rollup`, which tries the batch again",
+            f"is fixed, run `{command('jobs rollup')}`, which tries the batch again",
             row["shop_key"],
         )
 
@@ -173,13 +174,15 @@ def _verify_failed(at: _At) -> Iterator[Finding]:
             VERIFY_FAILED,
             row["shop_id"],
             f"the last verify failed: {row['differing_rows']} stored rows of {row['shop_id']} differ from "
-            "its raw rows. Run `python -m jobs rebuild`, then `python -m jobs verify`, and report what "
-            "happened before",
+            f"its raw rows. Run `{command('jobs rebuild')}`, then `{command('jobs verify')}`, and report "
+            "what happened before",
             row["shop_key"],
         )
     last = _last_run(at, "verify") if at.shops is None else None
     if last and last["state"] == FAILED and not differing:
-        message = f"the last verify failed: {last['error']}. `python -m jobs verify` tries it again"
+        message = (
+            f"the last verify failed: {last['error']}. `{command('jobs verify')}` tries it again"
+        )
         yield Finding(VERIFY_FAILED, "", message)
 
 
@@ -193,7 +196,7 @@ def _nightly_failed(at: _At) -> Iterator[Finding]:
     if max(whole, default=0) < nightly["started_at"]:
         message = (
             f"the last nightly rollup failed: {nightly['error']}. Mend the reason, then run "
-            "`python -m jobs rollup`"
+            f"`{command('jobs rollup')}`"
         )
         yield Finding(NIGHTLY_FAILED, "", message)
 
@@ -208,7 +211,7 @@ def _no_scheduler(at: _At) -> Iterator[Finding]:
                 NO_SCHEDULER,
                 "",
                 f"no scheduler has been seen for {_span(at.now - last['seen_at'])}, and its jobs are due. "
-                "Start it: `python -m jobs scheduler`; it makes up for what it missed",
+                f"Start it: `{command('jobs scheduler')}`; it makes up for what it missed",
             )
         return
     overdue = [
@@ -221,7 +224,7 @@ def _no_scheduler(at: _At) -> Iterator[Finding]:
             NO_SCHEDULER,
             "",
             f"the pull {overdue[0]['name']} is due, and no scheduler has ever been seen that would run it. "
-            "Start one: `python -m jobs scheduler`",
+            f"Start one: `{command('jobs scheduler')}`",
         )
 
 
@@ -248,7 +251,7 @@ def _backlog(at: _At) -> Iterator[Finding]:
             BACKLOG,
             row["shop_id"],
             f"{row['rows']} rows of {row['shop_id']} are not in the figures, the oldest for "
-            f"{_span(at.now - row['oldest'])}. `python -m jobs rollup` computes them; a running scheduler "
+            f"{_span(at.now - row['oldest'])}. `{command('jobs rollup')}` computes them; a running scheduler "
             "does so by itself",
             row["shop_key"],
         )
@@ -262,7 +265,7 @@ def _landing_waits(at: _At) -> Iterator[Finding]:
                 LANDING_WAITS,
                 "",
                 f"{landing.files} landed {files} in {landing.folder}, the oldest for "
-                f"{_span(at.now - landing.since)}. `python -m jobs landing` imports them; a running "
+                f"{_span(at.now - landing.since)}. `{command('jobs landing')}` imports them; a running "
                 "scheduler does so by itself",
             )
 
@@ -282,7 +285,7 @@ def _landing_failed(at: _At) -> Iterator[Finding]:
         if landing.files and last and last["state"] == FAILED:
             message = (
                 f"the last import of landed files failed: {last['error']}; {landing.files} wait in "
-                f"{landing.folder}. `python -m jobs run landing` tries them again and says more"
+                f"{landing.folder}. `{command('jobs run landing')}` tries them again and says more"
             )
             yield Finding(LANDING_FAILED, "", message)
 
@@ -311,8 +314,9 @@ def _no_collector(at: _At) -> Iterator[Finding]:
                 NO_COLLECTOR,
                 "",
                 f"no collector has been seen for {_span(at.now - row['seen_at'])}, the last one on "
-                f"{row['host']}; what pages send meanwhile is lost. Start it: `python -m web collect`. Where "
-                "no page sends events any more, revoke the write keys: `python -m web write-keys revoke KEY`",
+                f"{row['host']}; what pages send meanwhile is lost. Start it: `{command('web collect')}`. "
+                "Where no page sends events any more, revoke the write keys: "
+                f"`{command('web write-keys revoke')} KEY`",
             )
 
 
@@ -335,7 +339,7 @@ def _no_backup(at: _At) -> Iterator[Finding]:
             NO_BACKUP,
             "",
             f"no backup was checked for {_span(at.now - since)}, and they are scheduled. "
-            "`python -m jobs backup` takes one, or says why it cannot",
+            f"`{command('jobs backup')}` takes one, or says why it cannot",
         )
 
 
@@ -405,8 +409,8 @@ def _many_rejects(at: _At) -> Iterator[Finding]:
                 MANY_REJECTS,
                 "",
                 f"{row['rejected']} of the {row['read']} rows that were imported within 24 hours were "
-                f"rejected ({percent:.1f} %). `python -m jobs rejects --summary` says why; mend the cause, "
-                "then `python -m jobs rejects --retry`, or `--dismiss`",
+                f"rejected ({percent:.1f} %). `{command('jobs rejects --summary')}` says why; mend the "
+                f"cause, then `{command('jobs rejects --retry')}`, or `--dismiss`",
                 row["shop_key"],
             )
 
@@ -438,7 +442,7 @@ def _unknown_forms(at: _At) -> Iterator[Finding]:
             UNKNOWN_FORMS,
             row["shop_id"],
             f"events of {row['shop_id']} name {forms} not known, such as {row['example']}. "
-            "Import the forms: `python -m jobs import forms FILE`",
+            f"Import the forms: `{command('jobs import forms')} FILE`",
             row["shop_key"],
         )
 
@@ -457,7 +461,7 @@ def _collect_limit(at: _At) -> Iterator[Finding]:
             row["shop_id"],
             f"the collector refused {row['calls']} events of {row['shop_id']} on {day_date(row['day'])}, "
             "beyond COLLECT_MB_PER_SHOP. See who sends them: replace a write key that strangers use "
-            "(`python -m web write-keys revoke KEY`), or raise the setting",
+            f"(`{command('web write-keys revoke')} KEY`), or raise the setting",
             row["shop_key"],
         )
 
@@ -491,7 +495,7 @@ def _pull_failed(at: _At) -> Iterator[Finding]:
                 PULL_FAILED,
                 pull["name"],
                 f"the last pull {pull['name']} failed: {killed or pull['message']}. Mend the reason; "
-                f"`python -m jobs pull {pull['source']} --name {pull['name']}` tries it again",
+                f"`{command('jobs pull')} {pull['source']} --name {pull['name']}` tries it again",
                 pull["shop_key"],
             )
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
+from warehouse import command
 from warehouse.domain.currencies import minor_units
 from warehouse.domain.time import MICROS_PER_DAY, day_number, day_start, to_micros
 from warehouse.domain.zones import ZONES
@@ -53,8 +54,8 @@ _SENTENCES: Final = {
     REFUND_DAYS: "Your report counts a refund on its own day. Here it counts on the day of its order.",
     EDITED: "Your report has edited orders as they were placed. Here they count as they are now.",
     CURRENCY: "Your report has orders in another currency than the shop's. Here they were rejected.",
-    REJECTED: "Your report has orders that were rejected here. `python -m jobs rejects` and the Data page "
-    "list them, with the reasons.",
+    REJECTED: f"Your report has orders that were rejected here. `{command('jobs rejects')}` and the Data "
+    "page list them, with the reasons.",
     NOT_HERE: "Your report has orders that are not here at all, neither taken nor rejected. This follows "
     "from their number, not from rows. Import the orders of this month again.",
 }

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, RowMapping, select, text
 
+from warehouse import command
 from warehouse.editions.editions import next_version
 from warehouse.tables import form, shop
 
@@ -42,7 +43,7 @@ class ShopDiffers(ValueError):
     def __init__(self, shop_id: str, differences: list[str]) -> None:
         super().__init__(
             f"there is a shop {shop_id!r} already, and it differs: {', '.join(differences)}. To change "
-            "it, import it again with `python -m jobs import shops FILE`"
+            f"it, import it again with `{command('jobs import shops')} FILE`"
         )
 
 

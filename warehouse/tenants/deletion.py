@@ -15,6 +15,7 @@ from typing import Final
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
 
+from warehouse import command
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.connections.portions import delete_in_portions
 from warehouse.domain.time import MICROS_PER_DAY
@@ -55,7 +56,7 @@ class UnknownShop(LookupError):
 
     def __init__(self, shop_id: str) -> None:
         super().__init__(
-            f"there is no shop {shop_id!r}; `python -m web shops list` shows all of them"
+            f"there is no shop {shop_id!r}; `{command('web shops list')}` shows all of them"
         )
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, Table, func, insert, select, update
 
+from warehouse import command
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, from_micros, to_micros
 from warehouse.domain.vocabulary import SCOPES
 from warehouse.tables import api_key, shop
@@ -82,7 +83,9 @@ def find_shop_key(connection: Connection, shop_id: str) -> int:
     """The primary key of a shop. Raises OperatorError."""
     shop_key = connection.scalar(select(shop.c.shop_key).where(shop.c.shop_id == shop_id))
     if shop_key is None:
-        raise OperatorError(f"there is no shop {shop_id!r}; add it with `python -m web shops add`")
+        raise OperatorError(
+            f"there is no shop {shop_id!r}; add it with `{command('web shops add')}`"
+        )
     return int(shop_key)
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
+from warehouse import command
 from warehouse.domain.time import NEVER
 from warehouse.tables import collector, form_sighting, shop, uncollected, write_key
 from web.auth.api_keys import find_shop_key, require_room
@@ -69,7 +70,7 @@ def find(connection: Connection, text: str) -> WriteKey:
     key = connection.execute(_SELECT.where(write_key.c.write_key == text)).one_or_none()
     if key is None:
         raise OperatorError(
-            f"there is no write key {text!r}; `python -m web write-keys list` shows all of them"
+            f"there is no write key {text!r}; `{command('web write-keys list')}` shows all of them"
         )
     return key
 

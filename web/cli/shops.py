@@ -45,7 +45,7 @@ def shops() -> None:
 )
 @click.option("--name", type=ByRule("text", text_rules.name), help="For people.")
 def add(shop_id: str, currency: str, timezone: str, name: str | None) -> None:
-    """Add a shop, as `python -m jobs import shops` does. ID is a domain such as example.myshopify.com."""
+    """Add a shop, as the command `import shops` does. ID is a domain such as example.myshopify.com."""
     with transaction() as change:
         is_new = shop_registry.add_shop(
             change.connection, shop_id, currency, timezone, name, change.now

@@ -100,7 +100,7 @@ class Health:
         the warehouse itself. It has the conditions that need an operator: where looking for them takes too
         long, those that were found last; null before this process has found any or none. They are no reason
         for a 503: requests are answered. Neither numbers nor names are in it, because anyone may call this:
-        `python -m jobs status` names the findings, and the metrics count them.
+        the command `status` names the findings, and the metrics count them.
         """
         # All are asked at once, so that they are also answered within a second.
         needs = self._needs.begin()

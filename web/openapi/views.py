@@ -1,5 +1,5 @@
-"""`/v1/openapi.json` and `/docs`. Neither needs a key: they describe the API, and contain nothing of a shop
-but the id of a form, for a member of the shop who is signed in."""
+"""`/v1/openapi.json`, `/docs` and `/llms.txt`. None needs a key: they describe the API, and contain nothing
+of a shop but the id of a form, for a member of the shop who is signed in."""
 
 import gzip
 import mimetypes
@@ -50,6 +50,23 @@ def openapi() -> Response:
     if "openapi" not in kept:
         kept["openapi"] = orjson.dumps(document())
     return _revalidated(Response(kept["openapi"], mimetype="application/json"))
+
+
+@blueprint.get("/llms.txt")
+def llms() -> Response:
+    """The way in for language models: what the API is, how to authenticate, and a line for each endpoint."""
+    return _revalidated(Response(_for_models(), mimetype="text/plain"))
+
+
+@cache
+def _for_models() -> str:
+    text = Path(__file__).with_name("llms.txt").read_text("utf-8")
+    lines = [
+        f"- {method.upper()} {path}: {operation['summary']}\n"
+        for path, operations in document()["paths"].items()
+        for method, operation in operations.items()
+    ]
+    return text + "".join(lines)
 
 
 @blueprint.get(DOCS)

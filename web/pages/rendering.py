@@ -7,6 +7,7 @@ from flask import Flask, Response, make_response, render_template, request, sess
 from flask_wtf import FlaskForm
 from markupsafe import Markup
 
+from warehouse import command
 from warehouse.domain.time import from_micros, iso_millis, to_micros
 from web.auth import audit
 from web.auth.api_keys import format_end
@@ -51,6 +52,7 @@ def register(app: Flask) -> None:
     app.add_template_filter(audit.title, "event_title")
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(
+        command=command,
         scope_descriptions=SCOPE_DESCRIPTIONS,
         permission_names=PERMISSION_NAMES,
         mark_current=mark_current,

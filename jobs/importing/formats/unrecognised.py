@@ -8,6 +8,7 @@ from jobs.importing.formats import FORMATS
 from jobs.importing.formats.base import Sample
 from jobs.importing.formats.languages import in_language, language_of
 from jobs.importing.kinds.base import Kind
+from warehouse import command
 
 
 class _Nearest(NamedTuple):
@@ -52,7 +53,7 @@ def _nearest(columns: list[str], kinds: list[Kind]) -> _Nearest:
         _Nearest(
             len(lowered & set(kind.field_names())),
             [field.name for field in kind.fields if field.required and field.name not in lowered],
-            f"a table of this program's own {kind.name} (`python -m jobs fields {kind.name}`)",
+            f"a table of this program's own {kind.name} (`{command('jobs fields')} {kind.name}`)",
             columns,
         )
         for kind in kinds

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,8 +21,7 @@ LINK = re.compile(r"^start +\| (http://\S+/settings/first/\S+)$", re.M)
 
 
 class Started:
-    def __init__(self, folder: Path) -> None:
-        port = free_port(2)
+    def __init__(self, folder: Path, port: int) -> None:
         self.log = folder / "log"
         own = {
             "DATA_DIR": str(folder),
@@ -56,7 +56,7 @@ def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Started]:
-    one = Started(tmp_path)
+    one = Started(tmp_path, free_port(2))
     processes = [one.process]
     try:
         wait_until(lambda: LINK.search(one.lines()), one.lines)
@@ -66,6 +66,19 @@ def started(tmp_path: Path) -> Iterator[Started]:
         for process in processes:
             if process.is_running():
                 process.kill()
+
+
+@pytest.mark.parametrize(("number", "setting"), [(0, "PORT"), (1, "COLLECT_PORT")])
+def test_the_port_of_another_program(tmp_path: Path, number: int, setting: str) -> None:
+    with socket.socket() as other:
+        port = free_port(2)
+        other.bind(("127.0.0.1", port + number))
+        other.listen()
+        one = Started(tmp_path, port)
+        assert one.process.wait(PATIENCE_SECONDS) == 1
+    assert one.lines() == (
+        f"Error: another program listens on port {port + number}: end it, or set {setting} to another one\n"
+    )
 
 
 def test_one_log_one_link_and_one_ctrl_c(started: Started) -> None:

@@ -6,7 +6,7 @@ from tests.support.import_files import as_ndjson, event, order
 from tests.support.job_commands import SHOP, Commands
 from warehouse.domain.time import MICROS_PER_SECOND
 
-HINT = "not in the figures yet, and no scheduler runs: `make rollup` computes them\n"
+HINT = "not in the figures yet, and no scheduler runs: `python -m jobs rollup` computes them\n"
 
 
 def rejected(commands: Commands) -> None:

@@ -232,7 +232,7 @@ def test_exit_status_and_output(sqlite_warehouse: Warehouse) -> None:
         f"{path}:2 type: 'x' is none of view, start, step_view, step_complete, answer, subscribe, "
         "complete",
         "1 rejected; list them all with: python -m jobs rejects",
-        "not in the figures yet, and no scheduler runs: `make rollup` computes them",
+        "not in the figures yet, and no scheduler runs: `python -m jobs rollup` computes them",
         '{"read": 2, "new": 1, "duplicate": 0, "replaced": 0, "rejected": 1}',
     ]
     (sqlite_warehouse.folder / "no.ndjson.gz").write_bytes(b"{}")

@@ -19,6 +19,7 @@ ADDRESSES = (
     "/v1/nothing",
     "/v1/openapi.json",
     "/docs",
+    "/llms.txt",
     "/docs/static/docs.js",
     "/docs/viewer/swagger-ui.css",
     "/docs/viewer/nothing",

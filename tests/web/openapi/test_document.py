@@ -5,7 +5,9 @@ import re
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 
+from tests.support.shop_builder import ShopBuilder
 from tests.web.openapi.reading import operations, parameters, success
 from web.app import close_app, create_app
 from web.openapi.document import document
@@ -75,6 +77,23 @@ def test_the_document_takes_no_key_and_is_not_sent_twice() -> None:
     assert client.post("/v1/openapi.json").status_code == 405
     assert client.get("/v1/openapi.json/").status_code == 401
     close_app(app)
+
+
+def test_a_language_model_reads_of_every_endpoint(
+    openapi: dict[str, Any], shop: ShopBuilder, client: FlaskClient
+) -> None:
+    text = client.get("/llms.txt").text
+    assert text.startswith("# formrevenue\n")
+    for path, methods in openapi["paths"].items():
+        for method, operation in methods.items():
+            assert f"- {method.upper()} {path}: {operation['summary']}\n" in text
+    for address in re.findall(r"\]\((/[^)]*)\)", text):
+        assert client.get(address).status_code == 200, address
+    (prefix,) = re.findall(r"KEY begins with `(\w+)`", text)
+    key = shop.mint("analytics:read")
+    assert key.startswith(prefix)
+    asked = {"Authorization": f"Bearer {key}"}
+    assert client.get("/v1/attribution?range=30d", headers=asked).status_code == 200
 
 
 def test_an_example_that_is_not_recorded_yet_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
