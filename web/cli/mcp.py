@@ -1,7 +1,7 @@
 """`mcp`: the assistant's door over standard input and output, for clients that start a program.
 
-Each line of the input is a message of JSON-RPC. It goes to `/mcp` of a server, and its answer is a line of the
-output, which has nothing else: what goes wrong is an answer too, and a line on standard error.
+Each line of the input is a message of JSON-RPC. It goes to `/mcp` of a server, and its answer is a line of
+the output, which has nothing else: a failure is an answer too, and a line on standard error.
 """
 
 import base64
@@ -34,8 +34,10 @@ class _NoAnswer(Exception):
     "--url", default="http://localhost:8000", show_default=True, help="The address of the server."
 )
 def mcp(url: str) -> None:
-    """Let an assistant on this computer ask a server, with the API key in FORMREVENUE_KEY. It speaks the Model
-    Context Protocol over standard input and output, until the input ends."""
+    """Let an assistant on this computer ask a server, with the API key in FORMREVENUE_KEY.
+
+    It speaks the Model Context Protocol over standard input and output, until the input ends.
+    """
     key = os.environ.get(KEY, "").strip()
     if not is_well_formed(key):
         is_what = "is not set" if not key else "has no text of an API key"
