@@ -4,7 +4,7 @@ A rollup is linear in its units (`Summary.unit`), and sums by edition. So the fa
 number of their own in the place of the edition: then one call says what each of them adds, of any summary.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,18 +38,24 @@ class Contributions:
 
 
 def contributions(
-    connection: ArrowConnection, edition: Edition, day: int, summaries: Iterable[Summary]
+    connection: ArrowConnection, edition: Edition, day: int, summaries: Collection[Summary]
 ) -> list[Contributions]:
     """What the units of each summary add to the rows of a day. Leaves a transaction open."""
     days = {edition: [day]}
     day_facts.stage(connection, days)
     found: dict[str, list[Contributions]] = {summary.name: [] for summary in summaries}
+    wanted, seen = {summary.unit for summary in summaries}, set()
     for unit, facts in day_facts.stored_facts(
         connection,
         calendar_of(connection, [edition]),
         {edition.shop_key: edition.edition},
         day_facts.spans(connection, days),
     ):
+        if unit not in wanted:
+            if wanted <= seen:
+                break
+            continue
+        seen.add(unit)
         numbered = _numbered(unit, facts)
         sessions = _by_unit(numbered.sessions, "session")
         orders = _by_unit(numbered.orders, "order")
