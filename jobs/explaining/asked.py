@@ -43,7 +43,7 @@ def summaries_of(endpoint: str) -> tuple[tuple[Summary, ...], str]:
     in its path, "" where it names none. Raises ValueError."""
     if endpoint in SUMMARY and f"/{endpoint}" not in SUMMARIES_OF:
         return (SUMMARY[endpoint],), ""
-    path = "/" + endpoint.partition("?")[0].removeprefix(_VERSION).strip("/")
+    path = f"/{endpoint.partition('?')[0].strip('/')}".removeprefix(_VERSION)
     form = _FORM.search(path)
     path = _FORM.sub("/forms/{id}", path)
     if path not in SUMMARIES_OF:
