@@ -44,7 +44,8 @@ def contributions(
     days = {edition: [day]}
     day_facts.stage(connection, days)
     found: dict[str, list[Contributions]] = {summary.name: [] for summary in summaries}
-    wanted, seen = {summary.unit for summary in summaries}, set()
+    wanted = {summary.unit for summary in summaries}
+    seen: set[str] = set()
     for unit, facts in day_facts.stored_facts(
         connection,
         calendar_of(connection, [edition]),

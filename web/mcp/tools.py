@@ -43,7 +43,7 @@ _OWN: Final = {"list_forms": list_forms, "list_orders": orders, "explain_order":
 REPORTS: Final[Mapping[str, Endpoint]] = {
     each.operation: each for each in READABLE.values() if each not in _OWN.values()
 }
-_DESCRIBED: Final = REPORTS | {each.operation: each for each in _OWN.values()}
+_DESCRIBED: Final = {**REPORTS, **{each.operation: each for each in _OWN.values()}}
 # The page that shows an answer, by the beginning of its path.
 _PAGES: Final = {
     "/forms/{id}": "/forms/{id}",
@@ -152,7 +152,7 @@ def _is_untrusted(schema: Schema) -> bool:
 def _page(endpoint: Endpoint, query: Query) -> str:
     path = next(page for start, page in _PAGES.items() if endpoint.path.startswith(start))
     base = PUBLIC_URL.get() or request.host_url.rstrip("/")
-    shown = {}
+    shown: dict[str, Any] = {}
     if endpoint.ranged:
         shown["range"] = f"{day_date(query.window.first)}..{day_date(query.window.last)}"
     if "clock" in query.values:

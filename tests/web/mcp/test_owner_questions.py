@@ -136,7 +136,7 @@ def test_each_is_answered(loaded: Loaded) -> None:
     product = Product(loaded(SOME))
     shop = next(iter(SOME.casts))
     orders = product.get("/v1/orders", {"range": "90d"}, shop)[1]["data"]
-    ids = {"FORM": SOME.casts[shop].forms[0], "ORDER": orders[0]["orderId"]}
+    ids: dict[str, Any] = {"FORM": SOME.casts[shop].forms[0], "ORDER": orders[0]["orderId"]}
     for question, calls, figure in QUESTIONS:
         for tool, arguments in calls:
             asked = {name: ids.get(str(value), value) for name, value in arguments.items()}
