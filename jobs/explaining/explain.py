@@ -82,14 +82,14 @@ def _explained(
 
     span = pa.table({"edition": [edition.edition], "first": [day], "last": [day]})
     stored = counted(rows_of_spans(connection, summary, span).to_pandas())
-    added = counted(found.rows)
+    added = counted(found.rows).sort_values(["edition", *dims])
     units = list(dict.fromkeys(added["edition"].tolist()))
     return {
         "summary": summary.name,
         "measures": measures,
         "stored": _total(stored, measures),
         "listed": _total(added, measures),
-        "rows": _rows(origins, stored, dims, measures),
+        "rows": _rows(origins, stored.sort_values(dims) if dims else stored, dims, measures),
         "facts": _facts(day, form, found, origins, added, dims, measures, units[:most]),
         "further_facts": max(len(units) - most, 0),
     }

@@ -140,7 +140,8 @@ class Origins:
     def _raw_events(self, condition: str) -> pd.DataFrame:
         own = f"r.shop_key = {self._edition.shop_key} AND {condition}"
         applied = counts("r.batch_id", self._editions, ())
-        return read_events(self._connection, f"{own} AND {applied}", self._editions).events
+        rows = read_events(self._connection, f"{own} AND {applied}", self._editions).events
+        return rows.sort_values(["at", "event_id"])
 
     def _events(self, sessions: list[str]) -> dict[int, list[dict[str, Any]]]:
         """The raw events of form sessions, by the hash of the session that they count for."""
@@ -176,7 +177,8 @@ class Origins:
         spans = {row["batch_id"]: row for row in cells}
         by_key = dict(zip(keys.tolist(), sessions, strict=True))
         rows = self._connection.table(
-            f"SELECT key_hash, batch_id FROM kept_key WHERE {own} AND key_hash IN ({sql_list(by_key)})"
+            f"SELECT key_hash, batch_id FROM kept_key WHERE {own} AND key_hash IN ({sql_list(by_key)}) "
+            "ORDER BY batch_id"
         ).to_pylist()
         for row in rows:
             if span := spans.get(row["batch_id"]):
