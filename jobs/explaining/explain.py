@@ -89,7 +89,7 @@ def _explained(
         "measures": measures,
         "stored": _total(stored, measures),
         "listed": _total(added, measures),
-        "rows": _rows(origins, stored.sort_values(dims) if dims else stored, dims, measures),
+        "rows": _rows(origins, stored.sort_values(dims), dims, measures),
         "facts": _facts(day, form, found, origins, added, dims, measures, units[:most]),
         "further_facts": max(len(units) - most, 0),
     }

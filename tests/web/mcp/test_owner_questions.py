@@ -139,8 +139,7 @@ def test_each_is_answered(loaded: Loaded) -> None:
     ids: dict[str, Any] = {"FORM": SOME.casts[shop].forms[0], "ORDER": orders[0]["orderId"]}
     for question, calls, figure in QUESTIONS:
         for tool, arguments in calls:
-            asked = {name: ids.get(str(value), value) for name, value in arguments.items()}
-            result, _ = call(product, shop, tool, **asked)
+            result, _ = call(product, shop, tool, **filled(arguments, ids))
             assert not result["isError"], (question, result)
         content = result["structuredContent"]
         assert content["data"] or question == "At which step do people leave?", question
@@ -148,6 +147,10 @@ def test_each_is_answered(loaded: Loaded) -> None:
             assert content["about"]["figures"][figure], question
             assert values(content["data"], figure), question
     product.close()
+
+
+def filled(arguments: dict[str, Any], ids: dict[str, Any]) -> dict[str, Any]:
+    return {name: ids.get(str(value), value) for name, value in arguments.items()}
 
 
 def values(data: Any, name: str) -> list[Any]:
