@@ -1,5 +1,6 @@
 """Questions to the assistant's door, in JSON-RPC and in both versions of the protocol."""
 
+import json
 from typing import Any
 
 from tests.support.product import Product
@@ -30,3 +31,10 @@ def call(
     assert answer.status_code == 200, answer.get_data(as_text=True)
     result: dict[str, Any] = answer.get_json()["result"]
     return result, answer.data
+
+
+def parts(body: bytes) -> tuple[bytes, Any]:
+    """The bytes of `data`, and `meta` without the id of the request."""
+    data, _, rest = body.partition(b',"meta":{"requestId":')
+    meta, _ = json.JSONDecoder().raw_decode('{"requestId":' + rest.decode())
+    return data.partition(b'"data":')[2], {**meta, "requestId": ""}

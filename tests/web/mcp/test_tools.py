@@ -15,7 +15,7 @@ from tests.support.import_files import event, order
 from tests.support.product import Product
 from tests.support.shop_builder import ShopBuilder
 from tests.support.worlds import World, world
-from tests.web.mcp.asking import VERSIONS, call
+from tests.web.mcp.asking import VERSIONS, call, parts
 from web.api.rows import Row
 from web.mcp.tools import REPORTS, TOOLS
 from web.reports import READABLE
@@ -67,13 +67,6 @@ def questions(some: World, rng: Random) -> tuple[str, str, dict[str, str], dict[
     if tool == "ask_report":
         asked["report"] = READABLE[template].operation
     return shop, path, query, {"tool": tool, **asked}
-
-
-def parts(body: bytes) -> tuple[bytes, Any]:
-    """The bytes of `data`, and `meta` without the id of the request."""
-    data, _, rest = body.partition(b',"meta":{"requestId":')
-    meta, _ = json.JSONDecoder().raw_decode('{"requestId":' + rest.decode())
-    return data.partition(b'"data":')[2], {**meta, "requestId": ""}
 
 
 @pytest.mark.parametrize("often", [60, pytest.param(1_000, marks=pytest.mark.thorough)])
