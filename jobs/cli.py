@@ -37,7 +37,17 @@ SECTIONS: Final = {
         *("scheduler", "start"),
     ),
     "Now and then": (
-        *("forget", "reconcile", "backfill", "rebuild", "verify", "run", "landing", "dropped"),
+        *(
+            "forget",
+            "reconcile",
+            "explain",
+            "backfill",
+            "rebuild",
+            "verify",
+            "run",
+            "landing",
+            "dropped",
+        ),
         *("purge", "backup", "restore", "demo"),
     ),
 }
@@ -345,6 +355,24 @@ def reconcile(**options: Any) -> None:
     from jobs.commands.reconcile import reconcile_command
 
     reconcile_command(**options)
+
+
+@main.command()
+@click.argument("endpoint", metavar="ENDPOINT")
+@click.option("--shop", required=True, metavar="ID", help="The shop.")
+@click.option("--day", type=DayParam(), required=True, help="The day, YYYY-MM-DD.")
+@click.option("--form", default="", metavar="ID", help="Only figures of this form.")
+@click.option("--field", default="", metavar="NAME", help="Only this field of the answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def explain(**options: Any) -> None:
+    """Show why a figure is what it is: its daily rows, the facts behind them, the imports behind those.
+
+    ENDPOINT is an address of the API that takes a range, such as /v1/attribution, or the name of a summary.
+    Each order comes with the rule that credits it. Money is in minor units of the shop's currency.
+    """
+    from jobs.commands.explain import explain_command
+
+    explain_command(**options)
 
 
 @main.command()

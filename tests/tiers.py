@@ -120,6 +120,8 @@ BROWSER_CORE: Final = (
 # whole run sends (`tests/support/statements.py`): the cheapest that do, and the rooms about the database
 # itself. The other tests of both databases run on SQLite in `make test`.
 POSTGRES_CORE: Final = (
+    "jobs/explaining/test_explain.py::test_every_endpoint_is_explained",
+    "jobs/explaining/test_explain.py::test_rows_that_are_gone_are_said_to_be_kept_as_facts",
     "jobs/facts/test_kept_facts_stored.py",
     "jobs/facts/test_read_raw.py",
     "jobs/importing/test_chosen_rejects.py::test_chosen_by_kind_file_shop_and_number",

@@ -14,7 +14,7 @@ from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
 from warehouse.settings import WAREHOUSE_URL, replica_url
-from web import pages
+from web import mcp, pages
 from web.api.endpoint import ROW_LIMITS, VERSION
 from web.api.row_limit import RowLimits
 from web.auth.sign_in_limits import KnownRefusals
@@ -34,6 +34,7 @@ from web.http.host_and_proxy import believe_proxies, mark_malformed_hosts, requi
 from web.http.rate_limits import RateLimits
 from web.http.request_bodies import bounded_requests
 from web.http.request_log import HandledRequest, handled_request, log_request
+from web.mcp.views import serve as serve_assistants
 from web.openapi import views as openapi
 from web.pages.rendering import error_page
 from web.reports import ENDPOINTS
@@ -105,6 +106,7 @@ def create_app(
         endpoint.register(app)
     shared.health.register(app)
     app.register_blueprint(openapi.blueprint)
+    app.add_url_rule(mcp.PATH, "mcp", serve_assistants, methods=["POST"])
     pages.register(app)
     app.register_blueprint(dashboard.blueprint)
     mark_malformed_hosts(app)
@@ -146,7 +148,10 @@ def _begin() -> Response | None:
                 _release(current)
             if refused is None:
                 request.stream  # noqa: B018 (it is read, and kept)
-            shared.admission.admit_write(current)
+            if request.path == mcp.PATH:
+                shared.admission.admit_read(current)
+            else:
+                shared.admission.admit_write(current)
             authenticate(shared.database, current)
     require_host()
     return None
@@ -167,7 +172,7 @@ def _find_caller(shared: Services, current: CurrentRequest) -> None:
 
 
 def _needs_key(path: str) -> bool:
-    return path == VERSION or (path.startswith(f"{VERSION}/") and path != openapi.PATH)
+    return path in (VERSION, mcp.PATH) or (path.startswith(f"{VERSION}/") and path != openapi.PATH)
 
 
 def _end(_error: BaseException | None) -> None:

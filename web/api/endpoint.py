@@ -5,7 +5,7 @@ The OpenAPI document and the CSV columns follow from the declaration. This modul
 share. Its checks run in the contract's order: 403, 404, then the request; the 401 comes before routing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import cleandoc
 from typing import Any, Final, NamedTuple
@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import orjson
 from flask import Flask, Response, current_app, request
 from sqlalchemy import Connection
+from werkzeug.datastructures import MultiDict
 
 from warehouse.domain.time import NEVER, day_date, local_day
 from warehouse.domain.vocabulary import SCOPE_NEEDS
@@ -202,10 +203,23 @@ class Endpoint:
         data, meta = self.read(query)
         return self._table(query, {}, meta, data)
 
+    def ask(
+        self, asked: MultiDict[str, str], form_id: str = "", order_id: str = ""
+    ) -> tuple[Query, list[bytes], Mapping[str, Any]]:
+        """The answer to a GET for another door: the question, the pieces of `data` as JSON, and `meta`. It is
+        checked as a request of the API is, which alone may choose a format."""
+        names = [name for name in self.names if name != FORMAT.name]
+        query = self._parse_request(current_request(), asked, names, form_id, order_id)
+        if cached := self._cached(query):
+            return query, [*cached.data.pieces()], _meta(query, cached.meta)
+        answer = self._answer(query)
+        data = self._keep(query, answer, *self._version(query))
+        return query, [*data.pieces()], _meta(query, answer.meta)
+
     def _serve(self, form_id: str = "", order_id: str = "") -> Response:
         current = current_request()
         current.template = self.address
-        query = self._parse_request(current, form_id, order_id)
+        query = self._parse_request(current, request.args, self.names, form_id, order_id)
         if self.method != "GET":
             return self._write(query)
         cached = self._cached(query)
@@ -222,13 +236,21 @@ class Endpoint:
         let_go(answer.data)
         return response
 
-    def _parse_request(self, current: CurrentRequest, form_id: str, order_id: str) -> Query:
-        """Check and parse the request at hand. Raises the 403, the 404, then the 400s."""
+    def _parse_request(
+        self,
+        current: CurrentRequest,
+        asked: MultiDict[str, str],
+        names: Sequence[str],
+        form_id: str,
+        order_id: str,
+    ) -> Query:
+        """Check and parse what the request at hand asks, which may have parameters of these names. Raises the
+        403, the 404, then the 400s."""
         caller, now = current.caller, current.now
         assert caller is not None
         require_scope(caller, self.scope)
         for parameter in self.parameters:
-            if parameter.name in request.args:
+            if parameter.name in asked:
                 require_scope(caller, parameter.scope)
         if form_id and not current.form_exists:
             raise not_found()
@@ -241,9 +263,9 @@ class Endpoint:
         assert current.connection is not None
         if not self.exists(current.connection, shop, order_id):
             raise not_found()
-        texts_of = request.args.getlist
-        require_known(request.args, self.names)
-        format = requested_format() if self.method == "GET" else JSON
+        texts_of = asked.getlist
+        require_known(asked, names)
+        format = requested_format() if FORMAT.name in names else JSON
         values = self.parse(texts_of, shop)
         today = local_day(now, shop.timezone)
         return self.query(
@@ -380,9 +402,13 @@ def _envelope(
     query: Query, data: Encoded, status: int, headers: Mapping[str, str], meta: Mapping[str, Any]
 ) -> Response:
     """A successful answer, `{data, meta}`."""
-    all_meta = orjson.dumps({"requestId": request_id(), **query.meta, **meta})
+    all_meta = orjson.dumps(_meta(query, meta))
     body = b"".join([b'{"data":', *data.pieces(), b',"meta":', all_meta, b"}"])
     return Response(body, status, dict(headers), mimetype="application/json")
+
+
+def _meta(query: Query, meta: Mapping[str, Any]) -> dict[str, Any]:
+    return {"requestId": request_id(), **query.meta, **meta}
 
 
 def _next_link(cursor: str) -> str:

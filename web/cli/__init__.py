@@ -1,11 +1,12 @@
 """The command line `python -m web`: `serve`, `collect`, `shops`, `forms`, `keys`, `write-keys`,
-`collector-role`, `members`, `audit`.
+`collector-role`, `members`, `mcp`, `audit`.
 
 A command parses its options, calls `web/auth`, `web/server` or `web/collector`, and prints. Every command
-but `collect` creates or migrates the warehouse first. Exit status: 0 done, 1 failed (with a one-line reason
-on standard error), 2 wrong usage. Start here for `serve` and `collect`, in `shops.py`, `keys.py`,
-`write_keys.py` and `members.py` for the others, and in `options.py` for errors, option types and output that
-they share. A module of commands is imported when one of its commands is called: the help needs no database.
+but `collect` and `mcp` creates or migrates the warehouse first. Exit status: 0 done, 1 failed (with a
+one-line reason on standard error), 2 wrong usage. Start here for `serve` and `collect`, in `shops.py`,
+`keys.py`, `write_keys.py` and `members.py` for the others, and in `options.py` for errors, option types and
+output that they share. A module of commands is imported when one of its commands is called: the help needs
+no database.
 """
 
 import sys
@@ -36,6 +37,10 @@ _MODULES: Final = {
         "else (PostgreSQL).",
     ),
     "members": ("members", "Manage the members of shops, who sign in to the pages."),
+    "mcp": (
+        "mcp",
+        "Let an assistant on this computer ask a server, with the API key in FORMREVENUE_KEY.",
+    ),
     "audit": ("members", "List sign-ins and changes to keys and members, newest first."),
 }
 

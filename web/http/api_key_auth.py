@@ -50,6 +50,17 @@ def authenticate(database: Database, current: CurrentRequest) -> Caller:
     return current.caller
 
 
+def find_form(database: Database, current: CurrentRequest, form_id: str) -> None:
+    """Find whether a form that the address does not name is the caller's: into `current`."""
+    assert current.caller is not None
+    values = {"shop_key": current.caller.shop.key, "form_id": _form_id(form_id)}
+    if current.connection is None:
+        row: Any = database.find(_SHOP, values)
+    else:
+        row = current.connection.execute(_SHOP, values).one_or_none()
+    current.form_exists = row is not None and row.form_id is not None
+
+
 def require_scope(caller: Caller, scope: str | None) -> None:
     """Raises the 403. An endpoint without a scope is open to every valid key."""
     if scope is not None and scope not in caller.scopes:

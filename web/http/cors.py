@@ -21,6 +21,10 @@ _REQUEST_HEADERS: Final = (
     "Idempotency-Key",
     "If-Match",
     "If-None-Match",
+    # of an assistant
+    "MCP-Protocol-Version",
+    "Mcp-Method",
+    "Mcp-Name",
 )
 # For how long a browser remembers what it may send.
 _MAX_AGE_SECONDS: Final = 7_200

@@ -128,7 +128,7 @@ def register(app: Flask, error_page: Callable[[Refusal], Response]) -> None:
     app.register_error_handler(
         HTTPException, lambda error: answer_refusal(_refusal_of_flask(error))
     )
-    app.register_error_handler(Exception, lambda error: answer_refusal(_refusal_of_failure(error)))
+    app.register_error_handler(Exception, lambda error: answer_refusal(refusal_of_failure(error)))
 
 
 def _json(refusal: Refusal) -> Response:
@@ -150,7 +150,8 @@ def _refusal_of_flask(error: HTTPException) -> Refusal:
     return Refusal(status, code, MESSAGES.get(status, error.name + "."), headers)
 
 
-def _refusal_of_failure(error: Exception) -> Refusal:
+def refusal_of_failure(error: Exception) -> Refusal:
+    """The 503 or the 500 for what went wrong, which is written to the log."""
     log_failure(request_id(), error)
     if is_unavailable(error):
         message = str(error) if isinstance(error, Unavailable) else MESSAGES[503]

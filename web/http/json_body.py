@@ -41,16 +41,21 @@ class Body:
         return self.texts[member]
 
 
-def read_body() -> Body:
-    """The body of the request at hand. Raises 415, 413, `invalid_json`, `invalid_body`."""
+def read_json() -> bytes:
+    """The body of the request at hand, which says that it is JSON. Raises 415 and 413."""
     if request.mimetype != "application/json":
         raise Refusal(415, CODES[415], "The body must come as `Content-Type: application/json`.")
     # Bytes are counted here, since a chunked body does not announce its length.
     content = request.stream.read()
     if len(content) > MAX_BYTES:
         raise Refusal(413, CODES[413], MESSAGES[413])
+    return content
+
+
+def read_body() -> Body:
+    """The body of the request at hand. Raises 415, 413, `invalid_json`, `invalid_body`."""
     try:
-        text = content.decode()
+        text = read_json().decode()
         members = _DECODER.decode(text)
     except (ValueError, RecursionError):
         # No JSON, or nested so deeply (a thousand levels) that no reader of the schema takes it.

@@ -1,0 +1,1 @@
+"""From a figure back to its rows."""
