@@ -116,6 +116,8 @@ PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
         ("secret", (), "FORMREVENUE_KEY has no text of an API key"),
         (new_key(), ("--url", "localhost:8000"), "--url is 'localhost:8000'"),
     ],
+    # A new key would give the test another name in each process.
+    ids=["no key", "empty", "no text of a key", "no address"],
 )
 def test_what_cannot_begin(key: str | None, words: tuple[str, ...], told: str) -> None:
     status, messages, errors = run(PING, *words, key=key)
