@@ -55,6 +55,7 @@ from warehouse.tables.shops import (
     form,
     form_creation,
     form_sighting,
+    note,
     shop,
     uncollected,
     write_key,

@@ -11,6 +11,7 @@ from warehouse.domain.vocabulary import SCOPE_NEEDS, SCOPES
 EDIT_FORMS: Final = "forms:edit"
 VIEW_DISCOUNTS: Final = "discounts:view"
 MANAGE_CONNECTIONS: Final = "connections:manage"
+VIEW_CUSTOMERS: Final = "customers:view"
 # The right of an operator (`operators.py`). It is no permission: no shop can give it.
 ADD_SHOPS: Final = "shops:add"
 
@@ -19,6 +20,7 @@ PERMISSION_NAMES: Final = {
     EDIT_FORMS: "Form editing",
     VIEW_DISCOUNTS: "Discounts view",
     MANAGE_CONNECTIONS: "Connections",
+    VIEW_CUSTOMERS: "Orders view",
 }
 
 SCOPE_DESCRIPTIONS: Final = {
