@@ -47,6 +47,8 @@ ACTIONS: Final = {
     "form_split_undone": "Had a form counted as one again",
     "code_tied": "Said whose form's a code is",
     "code_untied": "Had a code be no form's any more",
+    "note_written": "Wrote a note",
+    "note_deleted": "Took a note away",
     "pull_set_up": "Set up a pull",
     "shop_deleted": "Deleted a shop",
     "rejects_retried": "Asked to import rejected rows again",

@@ -25,8 +25,8 @@ PERMISSION_NAMES: Final = {
 
 SCOPE_DESCRIPTIONS: Final = {
     "analytics:read": "Reads totals: funnels, answers, attribution, campaigns and ad spend.",
-    "customers:read": "Reads the lifetime value of customers, by form and by answer.",
-    "forms:write": "Creates forms and replaces their drafts.",
+    "customers:read": "Reads orders one by one, and the lifetime value of customers by form and by answer.",
+    "forms:write": "Creates forms and replaces their drafts; writes notes on days.",
     "discounts:read": "Reads discounts: their live codes, and the orders and revenue that they brought.",
 }
 # What a member with the permission that a scope needs can do (`SCOPE_NEEDS`).

@@ -114,7 +114,7 @@ class Answers:
             today=self.today,
             within=within,
             form_id=form_id,
-            order_id=order_id,
+            item_id=order_id,
             sees_codes=VIEW_DISCOUNTS in self.permissions,
             format=format,
         )

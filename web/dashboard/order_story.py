@@ -36,8 +36,8 @@ def verdict(order: Mapping[str, Any], window_days: int, timezone: tzinfo) -> Sen
         return [
             (
                 "text",
-                f"Credited to no form: in the {_days(window_days)} before it, no submission was issued a code that "
-                "the order used, and none is of its customer or of its visitor.",
+                f"Credited to no form: in the {_days(window_days)} before it, no submission was issued a "
+                "code that the order used, and none is of its customer or of its visitor.",
             )
         ]
     when = f"{_day(order, order['submittedAt'], timezone)}, {_gap(order['secondsToOrder'])} before."

@@ -1,8 +1,8 @@
-"""`/orders`: the orders behind a figure (endpoint 20), a page at a time; `/orders/ID`: why one is credited as it
-is (endpoint 21).
+"""`/orders`: the orders behind a figure (endpoint 20), a page at a time; `/orders/ID`: why one is credited as
+it is (endpoint 21).
 
-The filters are in the address, by their names in the API. `page` is the cursor of a page; a link to other days
-drops it. `NO_TEXT` stands for a UTM value that is missing.
+The filters are in the address, by their names in the API. `page` is the cursor of a page; a link to other
+days drops it. `NO_TEXT` stands for a UTM value that is missing.
 """
 
 from collections.abc import Mapping

@@ -227,7 +227,7 @@ def one_order(query: Query) -> dict[str, Any]:
     The order, and every submission by which it could be credited in the attribution window, or would be in
     one twice as long: at most 100, the chosen one first, then the latest first.
     """
-    order = _order_row(query, query.order_id)
+    order = _order_row(query, query.item_id)
     if order is None:
         raise not_found()
     [story] = _receipts(query, [order], STORY, [_candidates(query, order)])
