@@ -30,6 +30,7 @@ from warehouse.tables.imports import (
 )
 from warehouse.tables.members import (
     audit_event,
+    invitation,
     member,
     membership,
     one_time_link,

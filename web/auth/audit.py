@@ -34,6 +34,8 @@ ACTIONS: Final = {
     "member_disabled": "Disabled a member",
     "member_deleted": "Deleted a member",
     "permissions_set": "Set permissions",
+    "member_invited": "Invited a member",
+    "invitation_withdrawn": "Withdrew an invitation",
     "operator_added": "Let a member add shops",
     "operator_removed": "Let a member add no more shops",
     "shop_added": "Added the shop",

@@ -23,6 +23,13 @@ PERMISSION_NAMES: Final = {
     VIEW_CUSTOMERS: "Orders view",
 }
 
+PERMISSION_DESCRIPTIONS: Final = {
+    EDIT_FORMS: "Says how forms and codes are counted, writes notes, and gives keys that create forms.",
+    VIEW_DISCOUNTS: "Sees discounts and their live codes.",
+    MANAGE_CONNECTIONS: "Makes keys and lines, sees how data come in, invites and changes members.",
+    VIEW_CUSTOMERS: "Sees orders one by one.",
+}
+
 SCOPE_DESCRIPTIONS: Final = {
     "analytics:read": "Reads totals: funnels, answers, attribution, campaigns and ad spend.",
     "customers:read": "Reads orders one by one, and the lifetime value of customers by form and by answer.",
@@ -45,6 +52,16 @@ def require(rights: Collection[str], needed: str, doing: str) -> None:
     if needed == ADD_SHOPS:
         raise NotAllowed(f"Only operators can {doing}. Ask the person who runs this service.")
     raise NotAllowed(f"Only a member with the {PERMISSION_NAMES[needed]} permission can {doing}.")
+
+
+def require_given(own: Collection[str], given: Iterable[str]) -> None:
+    """Raises NotAllowed where a member with these permissions gives, or takes, one that they do not have."""
+    for permission in given:
+        if permission not in own:
+            name = PERMISSION_NAMES[permission]
+            raise NotAllowed(
+                f"You do not have the {name} permission, so you cannot give or take it."
+            )
 
 
 def grant_refusal(permissions: Collection[str], scope: str) -> str:

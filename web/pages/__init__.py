@@ -16,6 +16,7 @@ from web.pages import (
     activity,
     connections,
     form_codes,
+    members,
     notes,
     page_request,
     rendering,
@@ -27,7 +28,7 @@ from web.pages.session_cookie import PageSessions
 from web.services import services_of
 
 _MODULES: Final = (
-    *(sign_in_pages, connections, setup, seen_forms, form_codes),
+    *(sign_in_pages, connections, members, setup, seen_forms, form_codes),
     *(notes, activity, account),
 )
 

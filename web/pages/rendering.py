@@ -11,7 +11,11 @@ from warehouse import command
 from warehouse.domain.time import from_micros, iso_millis, to_micros
 from web.auth import audit
 from web.auth.api_keys import format_end
-from web.auth.permissions import PERMISSION_NAMES, SCOPE_DESCRIPTIONS
+from web.auth.permissions import (
+    PERMISSION_DESCRIPTIONS,
+    PERMISSION_NAMES,
+    SCOPE_DESCRIPTIONS,
+)
 from web.http.current_request import is_static_file, request_id
 from web.http.errors import Refusal
 from web.pages.session_cookie import TOKEN
@@ -55,6 +59,7 @@ def register(app: Flask) -> None:
         command=command,
         scope_descriptions=SCOPE_DESCRIPTIONS,
         permission_names=PERMISSION_NAMES,
+        permission_descriptions=PERMISSION_DESCRIPTIONS,
         mark_current=mark_current,
     )
 

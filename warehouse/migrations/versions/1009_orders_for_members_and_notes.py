@@ -26,6 +26,16 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_note_shop_key_day_note_id"), ["shop_key", "day", "note_id"]
         )
+    op.create_table(
+        "invitation",
+        sa.Column("token_hash", _TEXT, nullable=False),
+        sa.Column("shop_key", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("email", _TEXT, server_default="", nullable=False),
+        sa.Column("permissions", _TEXT, server_default="", nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), server_default="0", nullable=False),
+        sa.PrimaryKeyConstraint("token_hash", name=op.f("pk_invitation")),
+        sa.UniqueConstraint("shop_key", "email", name=op.f("uq_invitation_shop_key_email")),
+    )
     # Members who had all permissions have the new one, too.
     membership = sa.table("membership", sa.column("permissions", sa.Text()))
     op.execute(
