@@ -45,6 +45,8 @@ _UTM: Final = ("utm_source", "utm_campaign")
 _column = columns_of(receipts.ROW)
 _COLUMNS: Final = (
     _column("orderId", unit="drawn", text=lambda row: row["orderId"]),
+    # Second, so that a phone has it on its screen.
+    _column("netRevenueCents"),
     _column("createdAt", unit="drawn", text=lambda row: row["createdAt"]),
     _column("formName", "Credited to", unit="drawn", text=lambda row: row["formName"]),
     _column("attributionType", "How", text=lambda row: CREDITED[row["attributionType"]]),
@@ -53,7 +55,6 @@ _COLUMNS: Final = (
     _column("utmSource", absent="no source"),
     _column("utmCampaign", absent="no campaign"),
     _column("totalRefundedCents"),
-    _column("netRevenueCents"),
 )
 
 
