@@ -69,8 +69,8 @@ def show() -> Any:
             flash("This note is there already.", "note")
             return _to_list()
         try:
-            written = Note(str(uuid7(page.now)), day, text, page.now)
-            notes.add(page.connection, shop_key, written)
+            new = Note(str(uuid7(page.now)), day, text, page.now)
+            notes.add(page.connection, shop_key, new)
         except notes.TooManyNotes as error:
             flash(str(error), "problem")
             return _to_list()
