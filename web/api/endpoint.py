@@ -80,9 +80,9 @@ class Endpoint:
     has (`web/http/response_headers.py`). `rule` raises the 400 for values that do not go together, or
     not with the shop; it also runs for answers from the cache.
 
-    A GET whose ETag the client already has is a 304. The ETag follows the state of one form (`form_state`) or
-    of the whole shop; in the second case `clock` adds how the answer depends on the present instant, and the
-    answer is cached (`web/db/shop_cache.py`).
+    A GET whose ETag the client already has is a 304. The ETag follows the state of one form or of notes
+    (`own_state`), or of the whole shop; in the second case `clock` adds how the answer depends on
+    the present instant, and the answer is cached (`web/db/shop_cache.py`).
 
     Figures are read from the read replica, where there is one; an endpoint `at_primary` reads what requests
     write, so that a client sees at once what it has written.
@@ -107,6 +107,7 @@ class Endpoint:
     clock: Callable[[Query], Clock] = no_clock
     own_state: Callable[[Query], State] | None = None
     at_primary: bool = False
+    page_needs: tuple[str, str] | None = None
 
     @property
     def address(self) -> str:
@@ -115,7 +116,9 @@ class Endpoint:
     @property
     def member_needs(self) -> tuple[str, str] | None:
         """The permission without which a member does not see the answer on a page, and what it is needed for:
-        who may not grant the scope may not see what it opens."""
+        `page_needs`, or that of the scope, since who may not grant it may not see what it opens."""
+        if self.page_needs:
+            return self.page_needs
         if self.scope not in SCOPE_NEEDS:
             return None
         return SCOPE_NEEDS[self.scope], SCOPE_OPENS[self.scope]

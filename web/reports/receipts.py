@@ -41,7 +41,7 @@ from web.reports.new_returning import CUSTOMER_TYPE
 
 # The most submissions that the story of an order names.
 MOST_CANDIDATES: Final = 100
-_MEMBER_NEEDS: Final = VIEW_CUSTOMERS, "see orders"
+_PAGE_NEEDS: Final = VIEW_CUSTOMERS, "see orders"
 _MATCHES: Final = ATTRIBUTION_TYPES[:UNATTRIBUTED]
 _BECAUSE: Final = ("chosen", "outside_window", "weaker_match", "earlier", "tie")
 
@@ -150,7 +150,7 @@ _POSITION: Final = tuple_(_order.created_at, _order.order_id)
     LIMIT,
     CURSOR,
     meta=RECEIPTS_META,
-    member_needs=_MEMBER_NEEDS,
+    page_needs=_PAGE_NEEDS,
     response_headers=("Link",),
 )
 def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) -> Answer:
@@ -191,7 +191,7 @@ first_orders: Final = Endpoint(
     _first_orders,
     ROW,
     _FILTERS,
-    member_needs=_MEMBER_NEEDS,
+    page_needs=_PAGE_NEEDS,
 )
 
 
@@ -219,7 +219,7 @@ def _is_order(connection: Connection, shop: Shop, order_id: str) -> bool:
     single=True,
     ranged=False,
     exists=_is_order,
-    member_needs=_MEMBER_NEEDS,
+    page_needs=_PAGE_NEEDS,
 )
 def one_order(query: Query) -> dict[str, Any]:
     """Why one order is credited as it is.
