@@ -154,6 +154,9 @@ POSTGRES_CORE: Final = (
     "warehouse/tenants/test_export.py::test_of_two_versions_of_one_instant_only_the_standing_one_is_exported",
     "web/api/test_ad_spend.py::test_inverse_and_crossed_rates",
     "web/api/test_form_quota.py",
+    "web/api/test_notes.py::test_a_note_is_written_listed_and_taken_away",
+    "web/api/test_notes.py::test_a_repeated_request_writes_once",
+    "web/api/test_notes.py::test_two_at_once_stay_within_the_bound",
     "web/auth/test_gcra.py",
     "web/auth/test_most_keys.py::test_a_rotation_needs_room_for_the_old_key_while_that_works",
     "web/auth/test_sessions.py",
@@ -171,6 +174,8 @@ POSTGRES_CORE: Final = (
     "web/dashboard/test_shops.py::test_a_row_leads_into_its_shop_over_the_same_days",
     "web/dashboard/test_shops.py::test_every_figure_is_that_of_the_api[postgresql-query0]",
     "web/db",
+    "web/pages/test_members.py::test_a_link_ends",
+    "web/pages/test_members.py::test_a_link_invites_once",
 )
 
 # Those of the core that take long: in `make test` they run on PostgreSQL alone.

@@ -28,6 +28,7 @@ ENDPOINTS = {
     22: ("GET", "/v1/revenue/new-returning", "analytics:read"),
     25: ("GET", f"/v1/forms/{FORM}/time-to-order", "analytics:read"),
     26: ("GET", "/v1/revenue/by-form", "analytics:read"),
+    28: ("GET", "/v1/notes", "analytics:read"),
 }
 
 GETS = [path for method, path, _ in ENDPOINTS.values() if method == "GET"]

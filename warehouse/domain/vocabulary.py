@@ -55,7 +55,7 @@ LTV_HORIZONS: Final = (30, 60, 90, 180, 365)
 
 SCOPES: Final = ("analytics:read", "customers:read", "forms:write", "discounts:read")
 
-PERMISSIONS: Final = ("forms:edit", "discounts:view", "connections:manage")
+PERMISSIONS: Final = ("forms:edit", "discounts:view", "connections:manage", "customers:view")
 # The permission that a member needs to grant a scope; any member can grant the other scopes.
 SCOPE_NEEDS: Final = {"forms:write": "forms:edit", "discounts:read": "discounts:view"}
 

@@ -30,6 +30,7 @@ from warehouse.tables.imports import (
 )
 from warehouse.tables.members import (
     audit_event,
+    invitation,
     member,
     membership,
     one_time_link,
@@ -55,6 +56,7 @@ from warehouse.tables.shops import (
     form,
     form_creation,
     form_sighting,
+    note,
     shop,
     uncollected,
     write_key,

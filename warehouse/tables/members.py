@@ -64,6 +64,19 @@ one_time_link: Final = Table(
     index("member_key"),
 )
 
+# A link with which somebody joins a shop, of an address that may have no account yet
+# (web/auth/invitations.py). Deleting the row ends it.
+invitation: Final = Table(
+    "invitation",
+    metadata,
+    text_key("token_hash"),
+    integer("shop_key"),
+    text("email"),
+    text("permissions"),
+    integer("expires_at"),
+    UniqueConstraint("shop_key", "email"),
+)
+
 # Attempts to sign in, by account, network and browser (web/auth/sign_in_limits.py).
 rate_bucket: Final = Table(
     "rate_bucket",

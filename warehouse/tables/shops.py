@@ -72,6 +72,18 @@ form: Final = Table(
     index("shop_key", "created_at", "form_id"),
 )
 
+# What a member wrote on a day of the shop: `web/api/notes.py`. In no figure.
+note: Final = Table(
+    "note",
+    metadata,
+    text_key("note_id"),
+    integer("shop_key"),
+    integer("day"),
+    text("text"),
+    integer("created_at"),
+    index("shop_key", "day", "note_id"),
+)
+
 # A form that was created with an `Idempotency-Key`, which a repeated request returns.
 form_creation: Final = Table(
     "form_creation",

@@ -28,6 +28,7 @@ from warehouse.tables import (
     deleted_shop,
     edition,
     form_creation,
+    invitation,
     member,
     membership,
     one_time_link,
@@ -42,7 +43,7 @@ from warehouse.tables import (
 from warehouse.tables.base import metadata
 
 # Tables of a shop that let somebody or something in. They are small.
-_DOORS: Final = (api_key, write_key, sign_in, one_time_link, membership, pull)
+_DOORS: Final = (api_key, write_key, sign_in, one_time_link, invitation, membership, pull)
 DELETED: Final = "shop_deleted"
 """The action in the audit trail, which is of no shop: it stays."""
 

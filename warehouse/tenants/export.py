@@ -24,8 +24,9 @@ from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
 from warehouse.domain.form_rules import LEFT_OUT, FormRules, parse
 from warehouse.domain.text_rules import MAX_ID
-from warehouse.domain.time import iso_millis
+from warehouse.domain.time import day_date, iso_millis
 from warehouse.domain.vocabulary import ANSWER, COMPLETE, EVENT_TYPES, SUBSCRIBE
+from warehouse.operations import notes
 from warehouse.operations.form_sightings import FINDING
 from warehouse.tables import edition, form_sighting, kept_facts, shop
 from warehouse.tenants.daily_figures import write_figures
@@ -60,7 +61,8 @@ knows the person again in rows that are imported later with the address itself; 
 another person.
 
 seen-forms.ndjson.gz, where there is one, has the forms that the collector saw on pages in the last days; an
-import does not need it.
+import does not need it. notes.ndjson.gz, where there is one, has the notes on days: send each line to
+POST /v1/notes.
 
 daily/ has the daily figures, for a spreadsheet or a notebook; an import does not need them. Money is in
 minor units of {currency}, `duration` in microseconds; `previous` is the visitor's last active day before
@@ -114,6 +116,7 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
             rules = parse(row["form_rules"])
             rows = _raw(connection, archive, row["shop_key"], shop_id, rules)
             _seen_forms(connection, archive, row["shop_key"])
+            _notes(connection, archive, row["shop_key"])
             purged_until = _purged_until(connection, row["shop_key"])
             readme = _README.format(
                 shop_id=shop_id,
@@ -149,6 +152,17 @@ def _raw(
             with archive.open(f"{kind}/{kind}.ndjson.gz", "w", force_zip64=True) as member:
                 counts[kind] = _write(member, chain([first], rows))
     return counts
+
+
+def _notes(connection: Connection, archive: zipfile.ZipFile, shop_key: int) -> None:
+    """Write the notes on days, if there are any, as `POST /v1/notes` takes them."""
+    rows: list[Row] = [
+        {"date": day_date(one.day).isoformat(), "text": one.text}
+        for one in notes.of_days(connection, shop_key)
+    ]
+    if rows:
+        with archive.open("notes.ndjson.gz", "w") as member:
+            _write(member, iter(rows))
 
 
 def _seen_forms(connection: Connection, archive: zipfile.ZipFile, shop_key: int) -> None:

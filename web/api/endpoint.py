@@ -50,8 +50,8 @@ def no_clock(_query: Query) -> Clock:
     return 0, NEVER
 
 
-def any_order(_connection: Connection, _shop: Shop, _order_id: str) -> bool:
-    """Nothing is asked about an order."""
+def any_item(_connection: Connection, _shop: Shop, _item_id: str) -> bool:
+    """Nothing is asked about an order or a note."""
     return True
 
 
@@ -69,8 +69,8 @@ class CachedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`path` has `{id}` for a form's id, `{orderId}` for that of an order that `exists`; without a `method`
-    it is a name, and no address. With `scope` None, any valid key will do.
+    """`path` has `{id}` for a form's id, `{orderId}` or `{noteId}` for that of what `exists`; without a
+    `method` it is a name, and no address. With `scope` None, any valid key will do.
 
     `function(query, **parameters)` returns `data` or an `Answer`. Its name is that of the operation, and its
     docstring becomes the summary and the description (`web/openapi/`). `data` is a list of rows of one kind,
@@ -80,9 +80,9 @@ class Endpoint:
     has (`web/http/response_headers.py`). `rule` raises the 400 for values that do not go together, or
     not with the shop; it also runs for answers from the cache.
 
-    A GET whose ETag the client already has is a 304. The ETag follows the state of one form (`form_state`) or
-    of the whole shop; in the second case `clock` adds how the answer depends on the present instant, and the
-    answer is cached (`web/db/shop_cache.py`).
+    A GET whose ETag the client already has is a 304. The ETag follows the state of one form or of notes
+    (`own_state`), or of the whole shop; in the second case `clock` adds how the answer depends on
+    the present instant, and the answer is cached (`web/db/shop_cache.py`).
 
     Figures are read from the read replica, where there is one; an endpoint `at_primary` reads what requests
     write, so that a client sees at once what it has written.
@@ -102,11 +102,12 @@ class Endpoint:
     refusals: Mapping[int, str] = field(default_factory=dict)
     request_headers: tuple[RequestHeader, ...] = ()
     response_headers: tuple[str, ...] = ()
-    exists: Callable[[Connection, Shop, str], bool] = any_order
+    exists: Callable[[Connection, Shop, str], bool] = any_item
     rule: Callable[..., None] = no_rule
     clock: Callable[[Query], Clock] = no_clock
-    form_state: Callable[[Query], State] | None = None
+    own_state: Callable[[Query], State] | None = None
     at_primary: bool = False
+    page_needs: tuple[str, str] | None = None
 
     @property
     def address(self) -> str:
@@ -115,7 +116,9 @@ class Endpoint:
     @property
     def member_needs(self) -> tuple[str, str] | None:
         """The permission without which a member does not see the answer on a page, and what it is needed for:
-        who may not grant the scope may not see what it opens."""
+        `page_needs`, or that of the scope, since who may not grant it may not see what it opens."""
+        if self.page_needs:
+            return self.page_needs
         if self.scope not in SCOPE_NEEDS:
             return None
         return SCOPE_NEEDS[self.scope], SCOPE_OPENS[self.scope]
@@ -143,9 +146,9 @@ class Endpoint:
 
     def register(self, app: Flask) -> None:
         app.add_url_rule(
-            self.address.replace("{id}", "<form_id:form_id>").replace(
-                "{orderId}", "<text:order_id>"
-            ),
+            self.address.replace("{id}", "<form_id:form_id>")
+            .replace("{orderId}", "<text:item_id>")
+            .replace("{noteId}", "<text:item_id>"),
             endpoint=f"{self.method} {self.path}".replace(".", "_"),
             view_func=self._serve,
             methods=[self.method],
@@ -204,22 +207,22 @@ class Endpoint:
         return self._table(query, {}, meta, data)
 
     def ask(
-        self, asked: MultiDict[str, str], form_id: str = "", order_id: str = ""
+        self, asked: MultiDict[str, str], form_id: str = "", item_id: str = ""
     ) -> tuple[Query, list[bytes], Mapping[str, Any]]:
         """The answer to a GET for another door: the question, the pieces of `data` as JSON, and `meta`. It is
         checked as a request of the API is, which alone may choose a format."""
         names = [name for name in self.names if name != FORMAT.name]
-        query = self._parse_request(current_request(), asked, names, form_id, order_id)
+        query = self._parse_request(current_request(), asked, names, form_id, item_id)
         if cached := self._cached(query):
             return query, [*cached.data.pieces()], _meta(query, cached.meta)
         answer = self._answer(query)
         data = self._keep(query, answer, *self._version(query))
         return query, [*data.pieces()], _meta(query, answer.meta)
 
-    def _serve(self, form_id: str = "", order_id: str = "") -> Response:
+    def _serve(self, form_id: str = "", item_id: str = "") -> Response:
         current = current_request()
         current.template = self.address
-        query = self._parse_request(current, request.args, self.names, form_id, order_id)
+        query = self._parse_request(current, request.args, self.names, form_id, item_id)
         if self.method != "GET":
             return self._write(query)
         cached = self._cached(query)
@@ -242,7 +245,7 @@ class Endpoint:
         asked: MultiDict[str, str],
         names: Sequence[str],
         form_id: str,
-        order_id: str,
+        item_id: str,
     ) -> Query:
         """Check and parse what the request at hand asks, which may have parameters of these names. Raises the
         403, the 404, then the 400s."""
@@ -261,7 +264,7 @@ class Endpoint:
                 database, shop.key, shop.shop_id, form_id, at_primary=self.at_primary
             )
         assert current.connection is not None
-        if not self.exists(current.connection, shop, order_id):
+        if not self.exists(current.connection, shop, item_id):
             raise not_found()
         texts_of = asked.getlist
         require_known(asked, names)
@@ -276,7 +279,7 @@ class Endpoint:
             now=now,
             today=today,
             form_id=form_id,
-            order_id=order_id,
+            item_id=item_id,
             sees_codes="discounts:read" in caller.scopes,
             credential_id=caller.credential_id,
             format=format,
@@ -295,8 +298,8 @@ class Endpoint:
     def _version(self, query: Query) -> tuple[State, int]:
         """The state that the answer tells of, and the first instant at which it is another although the data
         version is the same."""
-        if self.form_state:
-            return self.form_state(query), query.now
+        if self.own_state:
+            return self.own_state(query), query.now
         clock, until = self.clock(query)
         return State(digest(*query.state, clock), query.shop.data_changed_at), until
 
@@ -377,9 +380,9 @@ def for_pages(name: str, row: Row) -> Callable[[Callable[..., Any]], Endpoint]:
 
 
 def write(
-    method: str, path: str, scope: str, body: Row, data: Row, **more: Any
+    method: str, path: str, scope: str, body: Row | None, data: Row, **more: Any
 ) -> Callable[[Callable[..., Any]], Endpoint]:
-    """Decorates the function that writes what a body says."""
+    """Decorates the function that writes what a body says, or takes away what the path names."""
     return lambda function: Endpoint(
         method,
         path,

@@ -191,7 +191,7 @@ def form_state(query: Query) -> State:
     return _state(_version(query))
 
 
-@get("/forms/{id}", None, FORM, single=True, ranged=False, form_state=form_state, at_primary=True)
+@get("/forms/{id}", None, FORM, single=True, ranged=False, own_state=form_state, at_primary=True)
 def get_form(query: Query) -> dict[str, Any]:
     """One form, with its schema and its draft."""
     version = _version(query)

@@ -37,8 +37,8 @@ _OLDEST_PENDING: Final = text(f"SELECT MIN(p.imported_at) {from_pending(':editio
 @dataclass(frozen=True, slots=True)
 class Query:
     """`path` is that of the endpoint, with `{id}` for `form_id`, an existing form of the shop in lower case
-    ("" if the path has no form), and of its order `order_id`. `sees_codes`: whether who asks may see live
-    codes. `values` are those of the endpoint's parameters. `window` are days as they
+    ("" if the path has no form), and of its order or note `item_id`. `sees_codes`: whether who asks may
+    see live codes. `values` are those of the endpoint's parameters. `window` are days as they
     are on the shop's day `today`, and `now` is the present instant. A page asks with no `credential_id`.
     `within`: the days to buy that submissions are given (`outcomes`).
     `limits`: how many rows an answer has at most. Figures are read from the snapshot of `connection`."""
@@ -55,7 +55,7 @@ class Query:
     today: int
     now: int
     form_id: str = ""
-    order_id: str = ""
+    item_id: str = ""
     sees_codes: bool = False
     credential_id: str = ""
     format: str = JSON
@@ -67,7 +67,7 @@ class Query:
         version = shop.key, shop.data_version, shop.data_changed_at
         values = tuple(self.values.values())
         days = window.first, window.last, self.within, self.today
-        return version, self.path, self.form_id, self.order_id, self.sees_codes, values, days
+        return version, self.path, self.form_id, self.item_id, self.sees_codes, values, days
 
     @property
     def state(self) -> tuple[Any, ...]:
@@ -75,7 +75,7 @@ class Query:
         shop, values = self.shop, self.values.values()
         version = shop.key, shop.data_version, shop.data_changed_at
         sorted_values = [sorted(v) if isinstance(v, frozenset) else v for v in values]
-        return version, self.path, self.form_id, self.order_id, self.sees_codes, sorted_values
+        return version, self.path, self.form_id, self.item_id, self.sees_codes, sorted_values
 
     @property
     def meta(self) -> dict[str, Any]:

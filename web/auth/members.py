@@ -147,6 +147,7 @@ def delete(change: Change, email: str) -> list[str]:
         created = update(keys).where(keys.c.created_by == email)
         connection.execute(created.values(created_by=name))
     sign_in_limits.reset_account(connection, email)
+    connection.execute(sql_delete(tables.invitation).where(tables.invitation.c.email == email))
     for table in (tables.sign_in, tables.one_time_link, tables.membership, tables.member):
         connection.execute(sql_delete(table).where(table.c.member_key == member_key))
     return shops

@@ -11,6 +11,7 @@ from warehouse.domain.vocabulary import SCOPE_NEEDS, SCOPES
 EDIT_FORMS: Final = "forms:edit"
 VIEW_DISCOUNTS: Final = "discounts:view"
 MANAGE_CONNECTIONS: Final = "connections:manage"
+VIEW_CUSTOMERS: Final = "customers:view"
 # The right of an operator (`operators.py`). It is no permission: no shop can give it.
 ADD_SHOPS: Final = "shops:add"
 
@@ -19,12 +20,20 @@ PERMISSION_NAMES: Final = {
     EDIT_FORMS: "Form editing",
     VIEW_DISCOUNTS: "Discounts view",
     MANAGE_CONNECTIONS: "Connections",
+    VIEW_CUSTOMERS: "Orders view",
+}
+
+PERMISSION_DESCRIPTIONS: Final = {
+    EDIT_FORMS: "Says how forms and codes are counted, writes notes, and gives keys that create forms.",
+    VIEW_DISCOUNTS: "Sees discounts and their live codes.",
+    MANAGE_CONNECTIONS: "Makes keys and lines, sees how data come in, invites and changes members.",
+    VIEW_CUSTOMERS: "Sees orders one by one.",
 }
 
 SCOPE_DESCRIPTIONS: Final = {
     "analytics:read": "Reads totals: funnels, answers, attribution, campaigns and ad spend.",
-    "customers:read": "Reads the lifetime value of customers, by form and by answer.",
-    "forms:write": "Creates forms and replaces their drafts.",
+    "customers:read": "Reads orders one by one, and the lifetime value of customers by form and by answer.",
+    "forms:write": "Creates forms and replaces their drafts; writes notes on days.",
     "discounts:read": "Reads discounts: their live codes, and the orders and revenue that they brought.",
 }
 # What a member with the permission that a scope needs can do (`SCOPE_NEEDS`).
@@ -43,6 +52,16 @@ def require(rights: Collection[str], needed: str, doing: str) -> None:
     if needed == ADD_SHOPS:
         raise NotAllowed(f"Only operators can {doing}. Ask the person who runs this service.")
     raise NotAllowed(f"Only a member with the {PERMISSION_NAMES[needed]} permission can {doing}.")
+
+
+def require_given(own: Collection[str], given: Iterable[str]) -> None:
+    """Raises NotAllowed where a member with these permissions gives, or takes, one that they do not have."""
+    for permission in given:
+        if permission not in own:
+            name = PERMISSION_NAMES[permission]
+            raise NotAllowed(
+                f"You do not have the {name} permission, so you cannot give or take it."
+            )
 
 
 def grant_refusal(permissions: Collection[str], scope: str) -> str:

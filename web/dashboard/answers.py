@@ -50,6 +50,18 @@ class Answers:
             self._read[key] = endpoint.read(query)[0]
         return self._read[key]
 
+    def with_meta(
+        self,
+        endpoint: Endpoint,
+        window: Window,
+        parameters: Mapping[str, str] = MappingProxyType({}),
+        *,
+        order_id: str = "",
+    ) -> tuple[Any, Mapping[str, Any]]:
+        """`data` and `meta` of one page of a list, or of one order. Raises NotAllowed, the 404 and the
+        400s."""
+        return endpoint.read(self._query(endpoint, window, "", parameters, order_id=order_id))
+
     def whole_list(self, endpoint: Endpoint, window: Window) -> list[Any]:
         """All rows of an answer that the API gives page by page."""
         parameters = {"limit": f"{MAX_LIMIT}"}
@@ -83,6 +95,7 @@ class Answers:
         parameters: Mapping[str, str],
         format: str = JSON,
         within: int | None = None,
+        order_id: str = "",
     ) -> Query:
         if endpoint.member_needs:
             require(self.permissions, *endpoint.member_needs)
@@ -101,6 +114,7 @@ class Answers:
             today=self.today,
             within=within,
             form_id=form_id,
+            item_id=order_id,
             sees_codes=VIEW_DISCOUNTS in self.permissions,
             format=format,
         )

@@ -7,6 +7,7 @@ from typing import Any, Final
 from web.dashboard import formatting
 from web.dashboard.charts.days import series
 from web.dashboard.compare import ComparedRow, ComparedRows
+from web.dashboard.day_notes import note_columns
 from web.dashboard.page import View
 from web.dashboard.table import columns_of, table
 from web.reports.form_analytics import TREND, form_trends
@@ -35,8 +36,9 @@ def form_days(view: View, rows: ComparedRows) -> dict[str, Any]:
     }
     revenue = {"Net revenue": [row["netRevenueCents"] for row in rows.now]}
     lines = [ComparedRow(row) for row in rows.now]
+    columns = [*_COLUMNS, *note_columns(view, "date")]
     return {
-        "day_table": table(view, "days", _COLUMNS, lines, most=len(lines), marks={"row": "date"}),
+        "day_table": table(view, "days", columns, lines, most=len(lines), marks={"row": "date"}),
         "day_visits": series(days, visits),
         "day_revenue": series(days, revenue, view.shop.currency),
     }

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from babel import Locale, UnknownLocaleError
+from babel import Locale
 from babel.dates import format_date, format_datetime, format_skeleton, format_time, format_timedelta
 from babel.numbers import (
     NumberPattern,
@@ -16,46 +16,17 @@ from babel.numbers import (
     format_currency,
     format_decimal,
 )
-from flask import g, request
-from werkzeug.datastructures import LanguageAccept
-from werkzeug.http import parse_accept_header
 
 from warehouse.domain.currencies import minor_units
 from web.dashboard.statistics import Interval
+from web.pages.language import locale
 
-_DEFAULT: Final = Locale("en", "US")
-# Languages of a browser that are looked at; Firefox sends four.
-_LANGUAGES: Final = 10
 _SECOND: Final = timedelta(seconds=1)
 _TENTH: Final = Decimal("0.1")
 # From here on the cents of an amount say nothing at a glance.
 _WHOLE_FROM: Final = 1_000
 # From here on an axis has "1.5M" in place of all digits.
 _COMPACT_FROM: Final = 1_000_000
-
-
-def locale() -> Locale:
-    """The first language of the browser that Babel knows, else English. Found once for a request: a page
-    has hundreds of numbers."""
-    try:
-        found: Locale = g.locale
-    except AttributeError:
-        found = g.locale = _find_locale(request.headers.get("Accept-Language", ""))
-    return found
-
-
-def _find_locale(header: str) -> Locale:
-    first = ",".join(header.split(",", _LANGUAGES)[:_LANGUAGES])
-    languages = parse_accept_header(first, LanguageAccept)
-    return next(filter(None, (_locale(language) for language, _ in languages)), _DEFAULT)
-
-
-@lru_cache(maxsize=256)
-def _locale(language: str) -> Locale | None:
-    try:
-        return Locale.parse(language, sep="-")
-    except (UnknownLocaleError, ValueError):
-        return None
 
 
 def language_tag() -> str:

@@ -18,7 +18,7 @@ from flask import render_template, request, url_for
 from sqlalchemy import Connection
 
 from warehouse import settings
-from warehouse.domain.time import local_day, local_time
+from warehouse.domain.time import day_date, local_day, local_time
 from warehouse.domain.zones import zone
 from warehouse.operations import conditions, shop_state
 from warehouse.operations.shop_inputs import RowsToCome, rows_to_come
@@ -37,6 +37,7 @@ from web.http.current_request import Shop
 from web.http.date_range import Window
 from web.http.parameters import SUBMISSION_CLOCK, UUID_TEXT
 from web.pages.page_request import MemberRequest, read_figures
+from web.reports import discount_performance, receipts
 
 # By the name of what needs a person, its place on the Data page, and the sentence on it.
 _ATTENTION: Final = {
@@ -55,6 +56,10 @@ _ATTENTION: Final = {
     ),
     conditions.COLLECT_LIMIT: ("sources", "Some events were refused: too many came."),
 }
+
+
+# Stands for an empty UTM value in the address of a page, whose links drop empty parameters.
+NO_TEXT: Final = "(none)"
 
 
 def find_needs(connection: Connection, now: int, shops: Collection[int]) -> dict[int, list[str]]:
@@ -150,6 +155,18 @@ class View:
         if form_id:
             asked["form"] = form_id
         return f"{url_for('dashboard.csv')}?{urlencode(asked | dict(parameters))}"
+
+    def orders_address(self, days: Window | None = None, **filters: str) -> str:
+        """The address of the orders behind a figure of the order clock, over the days that are shown or over
+        others; "" for members who may not see orders. The filters are those of `GET /v1/orders`; an empty
+        value stands for itself, and may be none but of a UTM field."""
+        shows_codes = self.may_see(discount_performance)
+        if not self.may_see(receipts.orders) or ("discount_id" in filters and not shows_codes):
+            return ""
+        window = days or self.selection.window
+        asked = {"range": f"{day_date(window.first)}..{day_date(window.last)}"}
+        asked |= {name: text or NO_TEXT for name, text in filters.items()}
+        return f"{url_for('dashboard.orders')}?{urlencode(asked)}"
 
     @cached_property
     def data_through(self) -> datetime | None:

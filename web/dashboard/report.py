@@ -1,11 +1,13 @@
 """`/data/report`: a month beside the shop's own report, with the cause of each difference."""
 
+from datetime import date, timedelta
 from typing import Final
 
 from flask import request
 
 from warehouse.operations.reconcile import amount_of, reconcile
 from web.dashboard.page import Page, View
+from web.dashboard.selection import window_of
 from web.db.database import query_of
 
 # The parameters of the address, which are the fields of the form: the month and the report's figures.
@@ -27,4 +29,17 @@ def report(view: View) -> Page:
                 apart = amount_of(given["net"], found.currency) - found.report.net
         except ValueError as error:
             problem = str(error)
-    return view.page("report.html", given=given, found=found, problem=problem, apart=apart)
+    orders_of_month = ""
+    if found:
+        first = date.fromisoformat(f"{found.month}-01")
+        last = (first + timedelta(31)).replace(day=1) - timedelta(1)
+        days = window_of(f"{first}..{last}", view.answers.today, view.shop.timezone)
+        orders_of_month = view.orders_address(days)
+    return view.page(
+        "report.html",
+        given=given,
+        found=found,
+        problem=problem,
+        apart=apart,
+        orders_of_month=orders_of_month,
+    )

@@ -9,6 +9,7 @@ from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
 from web.dashboard.comparable import ORDERS
 from web.dashboard.compare import ComparedRow
+from web.dashboard.day_notes import note_columns
 from web.dashboard.page import Page, View
 from web.dashboard.table import Column, Sum, Table, columns_of, table
 from web.dashboard.utm_tree import utm_tree
@@ -127,7 +128,8 @@ def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
         for day, cents in by_day.items()
     ]
     day = Column("day", "Day", "text", text=lambda row: _written(row["day"]))
-    return table(view, "days", [day, *parts], rows, marks={"row": "day"}, most=len(rows))
+    columns = [day, *parts, *note_columns(view, "day")]
+    return table(view, "days", columns, rows, marks={"row": "day"}, most=len(rows))
 
 
 def _written(day: str) -> str:

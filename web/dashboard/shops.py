@@ -20,6 +20,7 @@ from warehouse.daily.reader import (
 )
 from warehouse.domain.time import day_date, local_day
 from warehouse.tables import DAILY
+from warehouse.tables import shop as shop_table
 from web.api.equal_age import window_days
 from web.auth import sessions
 from web.auth.permissions import MANAGE_CONNECTIONS
@@ -39,7 +40,14 @@ _MISSING: Final = "Some data may be missing."
 
 _column = columns_of(ROW)
 _COLUMNS: Final = (
-    Column("shopId", "Shop", "drawn", text=lambda row: row["shopId"], sort="shop"),
+    Column(
+        "shopId",
+        "Shop",
+        "drawn",
+        text=lambda row: row["shopId"],
+        sort="shop",
+        key=lambda row: (row["name"] or row["shopId"]).casefold(),
+    ),
     _column("netRevenueCents", compared=True, currency="currency", sort="revenue"),
     _column("submissions", "Submissions", compared=True),
     _column("conversionRate", "Sign-ups that bought", compared=True, sort="bought"),
@@ -47,8 +55,7 @@ _COLUMNS: Final = (
         "lastEvent",
         "Last event",
         "text",
-        text=lambda row: row["lastEvent"] and formatting.day(row["lastEvent"]),
-        without="no event in the figures yet",
+        text=lambda row: formatting.day(row["lastEvent"]) if row["lastEvent"] else row["noEvent"],
         sort="event",
         key=lambda row: row["lastEvent"],
     ),
@@ -95,6 +102,7 @@ def shops(view: View) -> Page:
         view.answers.connection, view.member.member.member_key
     )
     found = find_needs(view.answers.connection, view.member.now, [one.shop.key for one in views])
+    names = _names(view.answers.connection, [shop.key for shop in known])
     rows = []
     for one in views:
         _, last = events.get(one.shop.edition, (None, None))
@@ -102,11 +110,26 @@ def shops(view: View) -> Page:
         if needs and MANAGE_CONNECTIONS not in permissions.get(one.shop.key, ()):
             needs = [_MISSING]
         row = _row(one, figures)
-        rows.append(row.plus(lastEvent=last and day_date(last), needs=needs))
+        rows.append(
+            row.plus(
+                name=names[one.shop.key],
+                lastEvent=last and day_date(last),
+                # What waits for a refresh may have the first ones.
+                noEvent="not in the figures yet" if one.state.waiting_since else "never sent",
+                needs=needs,
+            )
+        )
     return view.page(
         "shops.html",
         shops=table(view, "shops", _COLUMNS, rows, "-revenue", marks={"row": "shopId"}),
     )
+
+
+def _names(connection: Connection, shops: Collection[int]) -> dict[int, str]:
+    """By key; "" for a shop without a name."""
+    named = select(shop_table.c.shop_key, shop_table.c.name)
+    rows = connection.execute(named.where(shop_table.c.shop_key.in_(shops)))
+    return {row.shop_key: row.name for row in rows}
 
 
 _SUMMARIES: Final = ("all_forms", "attribution")

@@ -17,6 +17,7 @@ from web.dashboard.discounts import discounts
 from web.dashboard.forget import forget
 from web.dashboard.forms import forms
 from web.dashboard.one_form import one_form
+from web.dashboard.orders import one_order, orders
 from web.dashboard.overview import overview
 from web.dashboard.page import Page, View, open_view
 from web.dashboard.report import report
@@ -27,6 +28,7 @@ from web.dashboard.table import shown
 from web.dashboard.table_csv import csv_of
 from web.http.errors import STATIC, asks_for_page, malformed, not_found
 from web.pages import page_request
+from web.reports import receipts
 from web.reports.discounts import discount_performance
 
 blueprint: Final = page_request.members_blueprint(
@@ -122,6 +124,8 @@ _add("/revenue", "revenue", revenue)
 _add("/discounts", "discounts", discounts, needs=discount_performance.member_needs)
 _add("/ads", "ads", ads)
 _add("/customers", "customers", customers, default_range=old_enough)
+_add("/orders", "orders", orders, needs=receipts.orders.member_needs)
+_add("/orders/<text:order_id>", "order", one_order, needs=receipts.one_order.member_needs)
 _add("/shops", "shops", shops)
 _add("/data", "data", data, at_primary=True, needs=_DATA)
 _add("/data/file", "file", drop.part, at_primary=True, needs=_DATA)

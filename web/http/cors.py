@@ -14,7 +14,7 @@ from warehouse.settings import CORS_ORIGINS
 from web.http.errors import PAGES
 from web.http.response_headers import EXPOSED
 
-_METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT")
+_METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE")
 _REQUEST_HEADERS: Final = (
     "Authorization",
     "Content-Type",

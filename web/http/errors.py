@@ -30,6 +30,8 @@ PAGES: Final = (
     "discounts",
     "ads",
     "customers",
+    "orders",
+    "notes",
     "shops",
     "data",
     "setup",

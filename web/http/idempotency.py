@@ -27,8 +27,8 @@ _KEY: Final = re.compile(r"[ -+\--~]{1,255}")
 
 IDEMPOTENCY_KEY: Final = RequestHeader(
     "Idempotency-Key",
-    "A unique value per form you create. Repeating the request with the same key within 24 hours returns the "
-    "first response and creates nothing. Printable ASCII without commas.",
+    "A unique value per form or note you create. Repeating the request with the same key within 24 hours "
+    "returns the first response and creates nothing. Printable ASCII without commas.",
     {"type": "string", "pattern": f"^{_KEY.pattern}$"},
     {400: "invalid_idempotency_key", 422: "idempotency_key_reused"},
 )
@@ -70,10 +70,10 @@ def first_creation(
     form_id: str,
     now: int,
 ) -> tuple[str, int]:
-    """Id and creation time of the form that this credential first created with this key. They are `form_id`
-    and `now` if the key is new, or older than 24 hours; the caller must create the form then.
+    """Id and creation time of the form or note that this credential first created with this key. They are
+    `form_id` and `now` if the key is new, or older than 24 hours; the caller must create it then.
 
-    `content` has the name and the schema. Raises the 422 if the key came with other content.
+    `content` has the texts of the body. Raises the 422 if the key came with other content.
     """
     row = {
         "credential_id": credential_id,
@@ -90,6 +90,7 @@ def first_creation(
         raise Refusal(
             422,
             "idempotency_key_reused",
-            "This `Idempotency-Key` was already used with another body. Use a new key for a new form.",
+            "This `Idempotency-Key` was already used with another body. Use a new key for a new form or "
+            "note.",
         )
     return first.form_id, first.created_at

@@ -5,8 +5,9 @@ The parsed form serves only to check it.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from flask import request
 
@@ -15,6 +16,8 @@ from web.http.errors import CODES, MESSAGES, Refusal, malformed
 from web.http.request_bodies import MAX_BYTES
 
 MAX_NAME: Final = 255
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,17 @@ class Body:
             raise _invalid(f"`{member}` is a text of 1 to {MAX_NAME} characters.")
         _require_storable(value, member)
         return value.strip()
+
+    def read(self, member: str, rule: Callable[[str], Value]) -> Value:
+        """What a rule makes of a text; the rule raises ValueError. Raises the 400 `invalid_body`."""
+        value = self.members.get(member)
+        if not isinstance(value, str):
+            raise _invalid(f"`{member}` is a text.")
+        _require_storable(value, member)
+        try:
+            return rule(value)
+        except ValueError as error:
+            raise _invalid(f"`{member}` {error}.") from None
 
     def object_text(self, member: str) -> str:
         """The JSON text of an object. Raises the 400 `invalid_body`."""

@@ -72,7 +72,7 @@ def _answer(endpoint: Endpoint) -> Schema:
     if examples := EXAMPLES["answers"].get(endpoint.operation):
         content["examples"] = {name: {"value": value} for name, value in examples.items()}
     return {
-        "description": "The form was created." if endpoint.status == 201 else "The answer.",
+        "description": "It was created." if endpoint.status == 201 else "The answer.",
         "headers": answer_headers(endpoint),
         "content": {"application/json": content},
     }
@@ -83,6 +83,8 @@ def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
         yield _shared("FormId")
     if "{orderId}" in endpoint.path:
         yield _shared("OrderId")
+    if "{noteId}" in endpoint.path:
+        yield _shared("NoteId")
     yield from map(_in_query, endpoint.parameters)
     if endpoint.ranged:
         yield _shared("Range")
@@ -120,6 +122,13 @@ PARAMETERS: Final[dict[str, Any]] = {
         "required": True,
         "description": "The order's id, percent-encoded: it may contain `/`, `?` and `#`.",
         "schema": {"type": "string", "minLength": 1},
+    },
+    "NoteId": {
+        "name": "noteId",
+        "in": "path",
+        "required": True,
+        "description": "The note's id.",
+        "schema": {"type": "string", "format": "uuid"},
     },
     "FormId": {
         "name": "id",

@@ -46,7 +46,7 @@ _GENERAL: Final = {
 }
 _REQUEST: Final = {
     400: "The request is malformed",
-    409: "The shop has as many forms, or as many bytes of forms, as its quota allows",
+    409: "The shop has as many forms, bytes of forms, or notes as it may have",
     412: "The form is no longer the version that `If-Match` names",
     422: "The `Idempotency-Key` was already used with another body",
 }
@@ -70,7 +70,7 @@ def errors_of(endpoint: Endpoint) -> dict[str, Schema]:
     """The error responses of an endpoint by status: references to those of `error_responses`."""
     statuses = [401, 429, 500, 503]
     statuses += [403] if endpoint.scope else []
-    statuses += [404] if "{id}" in endpoint.path else []
+    statuses += [404] if "{" in endpoint.path else []
     statuses += [413, 415] if endpoint.body else []
     names = {status: CODES[status] for status in statuses}
     names |= {status: _name(codes) for status, codes in request_errors(endpoint).items()}

@@ -5,6 +5,8 @@ Start with `page_request.py`, which says what happens around every page; `connec
 page. Rules on keys and members belong in `web/auth`, and answers of the API in `web/reports`.
 """
 
+from typing import Final
+
 from flask import Flask
 
 from warehouse.domain.time import MICROS_PER_SECOND
@@ -14,6 +16,8 @@ from web.pages import (
     activity,
     connections,
     form_codes,
+    members,
+    notes,
     page_request,
     rendering,
     seen_forms,
@@ -22,6 +26,11 @@ from web.pages import (
 )
 from web.pages.session_cookie import PageSessions
 from web.services import services_of
+
+_MODULES: Final = (
+    *(sign_in_pages, connections, members, setup, seen_forms, form_codes),
+    *(notes, activity, account),
+)
 
 
 def register(app: Flask) -> None:
@@ -41,5 +50,5 @@ def register(app: Flask) -> None:
     page_request.csrf.init_app(app)
     rendering.register(app)
     app.jinja_env.globals["may_open"] = page_request.may_open
-    for module in (sign_in_pages, connections, setup, seen_forms, form_codes, activity, account):
+    for module in _MODULES:
         app.register_blueprint(module.blueprint)

@@ -10,10 +10,15 @@ from markupsafe import Markup
 from warehouse import command
 from warehouse.domain.time import from_micros, iso_millis, to_micros
 from web.auth import audit
-from web.auth.api_keys import format_end
-from web.auth.permissions import PERMISSION_NAMES, SCOPE_DESCRIPTIONS
+from web.auth.api_keys import last_day
+from web.auth.permissions import (
+    PERMISSION_DESCRIPTIONS,
+    PERMISSION_NAMES,
+    SCOPE_DESCRIPTIONS,
+)
 from web.http.current_request import is_static_file, request_id
 from web.http.errors import Refusal
+from web.pages import language
 from web.pages.session_cookie import TOKEN
 
 HEADERS: Final = {
@@ -55,6 +60,7 @@ def register(app: Flask) -> None:
         command=command,
         scope_descriptions=SCOPE_DESCRIPTIONS,
         permission_names=PERMISSION_NAMES,
+        permission_descriptions=PERMISSION_DESCRIPTIONS,
         mark_current=mark_current,
     )
 
@@ -93,21 +99,23 @@ def form_page(template: str, form: FlaskForm, **values: Any) -> tuple[str, int]:
 
 
 def time_element(instant: int) -> Markup:
-    """`31 Mar 2026, 12:00 UTC`, as an element that has the exact instant as an attribute."""
-    return _element(instant, from_micros(instant).strftime("%d %b %Y, %H:%M UTC").lstrip("0"))
+    """An instant in UTC, in the language of the browser; an attribute of the element has it exactly."""
+    return _element(instant, language.utc_instant(from_micros(instant)))
 
 
 def end_element(expires_at: int) -> Markup:
-    """The end of a key."""
-    return _element(expires_at, format_end(expires_at))
+    """The end of a key: an instant, or the end of a day in UTC."""
+    if not last_day(expires_at):
+        return time_element(expires_at)
+    return _element(expires_at, f"{language.day(from_micros(expires_at - 1))}, end of the day UTC")
 
 
 def moment_element(moment: date) -> Markup:
     """A day, or an instant as `time_element` has it."""
     if isinstance(moment, datetime):
         return time_element(to_micros(moment))
-    text = moment.strftime("%d %b %Y").lstrip("0")
-    return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), text)
+    element = Markup('<time datetime="{}">{}</time>')
+    return element.format(moment.isoformat(), language.day(moment))
 
 
 def mark_current(section: str) -> Markup:

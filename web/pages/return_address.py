@@ -13,7 +13,7 @@ _OWN_PAGE: Final = re.compile(r"(/|(/[A-Za-z0-9_-]+)+)(\?[A-Za-z0-9._~!$&'()*+,;
 
 # The parameters that mean the same in every shop.
 _DAYS: Final = ("range", "compare", "from", "to")
-_SETTINGS_PAGES: Final = ("connections", "activity", "account")
+_SETTINGS_PAGES: Final = ("connections", "members", "activity", "account")
 
 
 def is_own_page(address: str) -> bool:

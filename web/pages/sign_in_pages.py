@@ -7,7 +7,7 @@ from typing import Any, Final
 from flask import flash, make_response, redirect, render_template, request, url_for
 from sqlalchemy import Connection, Row
 
-from web.auth import members, one_time_links, operators, passwords, sessions
+from web.auth import invitations, members, one_time_links, operators, passwords, sessions
 from web.auth import sign_in as auth
 from web.auth.audit import Actor, Change
 from web.auth.gcra import client_network
@@ -151,6 +151,64 @@ def set_password(token: str) -> Any:
     flash("Your password is set, and you are signed in.")
     is_first = isinstance(form, FirstShopForm)
     return redirect(url_for("setup.show" if is_first else "dashboard.overview"))
+
+
+@blueprint.route("/join/<token>", methods=FORM)
+def invited(token: str) -> Any:
+    """Join the shop of an invitation: with the account of its address, or, where there is none, with a new
+    password."""
+    with closing(database().read()) as connection:
+        found = _find_invitation(connection, token)
+        present = page_request.signed_in(connection)
+    is_own = present is not None and present.email == found.email
+    form = SignInLinkForm() if found.has_account else PasswordForm()
+    if (found.has_account and not is_own) or not form.validate_on_submit():
+        return form_page("join.html", form, found=found, is_own=is_own, present=present)
+    password_hash = ""
+    if isinstance(form, PasswordForm):
+        try:
+            passwords.require_strong(form.password.data, [found.email, found.shop_id])
+        except passwords.Weak as error:
+            form.password.errors = [str(error)]
+            return form_page("join.html", form, found=found, is_own=False, present=present)
+        with passwords.place_to_hash(client_network(client_address())):
+            password_hash = passwords.hash_password(form.password.data)
+    connection = open_connection(write=True)
+    # An account may have been made since: then it is its owner's, and so is its password.
+    still = _find_invitation(connection, token)
+    if still.has_account != found.has_account:
+        return redirect(url_for("sign_in.invited", token=token))
+    change = _change(connection, found.email)
+    joined = invitations.accept(change, token, is_new=bool(password_hash))
+    if joined is None:
+        raise _dead_link()
+    member_key, shop_key = joined
+    if password_hash:
+        members.set_password(change, member_key, password_hash)
+        session_token = sessions.start(change, member_key, shop_key, browser_cookie.name())
+        if present:
+            sessions.end(connection, present.token)
+            _change(connection, present.email).record(present.shop_key, "signed_out")
+    else:
+        own = page_request.signed_in(connection)
+        if own is None or own.member_key != member_key:
+            raise _dead_link()
+        session_token = own.token
+        sessions.switch_shop(connection, session_token, shop_key)
+    change.record(shop_key, "signed_in", "with an invitation")
+    connection.commit()
+    if password_hash:
+        page_request.start_session(session_token)
+    flash(f"You are a member of {found.shop_id}.")
+    return redirect(url_for("dashboard.overview"))
+
+
+def _find_invitation(connection: Connection, token: str) -> Row:
+    """Raises the 404."""
+    found = invitations.find(connection, token, now())
+    if found is None:
+        raise _dead_link()
+    return found
 
 
 def _change(connection: Connection, email: str) -> Change:

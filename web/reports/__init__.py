@@ -8,6 +8,7 @@ from typing import Final
 
 from web.api.endpoint import Endpoint
 from web.api.forms import all_forms_funnel, create_form, get_form, list_forms, replace_draft
+from web.api.notes import delete_note, list_notes, write_note
 from web.reports.ads import ad_spend
 from web.reports.attribution import attribution, attribution_daily
 from web.reports.cross_field import cross_field
@@ -82,6 +83,11 @@ CHAPTERS: Final = (
             orders,
             one_order,
         ),
+    ),
+    Chapter(
+        "Notes",
+        "Notes on days: what happened, beside the figures.",
+        (list_notes, write_note, delete_note),
     ),
 )
 ENDPOINTS: Final = tuple(each for chapter in CHAPTERS for each in chapter.endpoints)

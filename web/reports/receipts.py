@@ -28,11 +28,12 @@ from warehouse.tables import (
     fact_order,
     fact_order_code,
 )
-from web.api.endpoint import get
+from web.api.endpoint import Endpoint, get
 from web.api.equal_age import window_days
 from web.api.meta import RECEIPTS_META
 from web.api.query import Query
 from web.api.rows import Answer, Row, column, rows, text
+from web.auth.permissions import VIEW_CUSTOMERS
 from web.http.current_request import Shop
 from web.http.errors import not_found
 from web.http.parameters import CURSOR, LIMIT, ORDER_CLOCK, any_text, of_form, one_of
@@ -40,6 +41,7 @@ from web.reports.new_returning import CUSTOMER_TYPE
 
 # The most submissions that the story of an order names.
 MOST_CANDIDATES: Final = 100
+_PAGE_NEEDS: Final = VIEW_CUSTOMERS, "see orders"
 _MATCHES: Final = ATTRIBUTION_TYPES[:UNATTRIBUTED]
 _BECAUSE: Final = ("chosen", "outside_window", "weaker_match", "earlier", "tie")
 
@@ -148,6 +150,7 @@ _POSITION: Final = tuple_(_order.created_at, _order.order_id)
     LIMIT,
     CURSOR,
     meta=RECEIPTS_META,
+    page_needs=_PAGE_NEEDS,
     response_headers=("Link",),
 )
 def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) -> Answer:
@@ -160,18 +163,45 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
     sums = select(func.count(), func.coalesce(func.sum(_order.gross - _order.refunded), 0))
     total, net = query.connection.execute(sums.select_from(_FROM).where(kept)).one()
     meta = {"total": total, "netRevenueCents": int(net), "nextCursor": None}
-    page: Select[Any] = select(*_READ).select_from(_FROM).where(kept)
+    page = _newest_first(kept)
     if cursor is not None:
         after = _read_cursor(cursor)
         if after is None or _order_row(query, after[1], _order.created_at == after[0]) is None:
             return Answer([], meta=meta)
         page = page.where(tuple_(*after) > _POSITION)
-    page = page.order_by(_order.created_at.desc(), _order.order_id.desc()).limit(limit + 1)
-    found = query.connection.execute(page).all()
+    found = query.connection.execute(page.limit(limit + 1)).all()
     shown = found[:limit]
     if len(found) > limit:
         meta["nextCursor"] = _write_cursor(shown[-1].created_at, shown[-1].order_id)
     return Answer(_receipts(query, shown, ROW), meta=meta)
+
+
+def _first_orders(query: Query, **filters: str | None) -> Answer:
+    """The newest orders that meet all filters, as many as an answer may have: for the file of a page."""
+    found = query.connection.execute(
+        _newest_first(and_(*_kept(query, **filters))).limit(query.limits.rows)
+    ).all()
+    return Answer(_receipts(query, found, ROW))
+
+
+first_orders: Final = Endpoint(
+    "",
+    "first orders",
+    None,
+    _first_orders,
+    ROW,
+    _FILTERS,
+    page_needs=_PAGE_NEEDS,
+)
+
+
+def _newest_first(kept: ColumnElement[bool]) -> Select[Any]:
+    return (
+        select(*_READ)
+        .select_from(_FROM)
+        .where(kept)
+        .order_by(_order.created_at.desc(), _order.order_id.desc())
+    )
 
 
 def _is(shop: Shop, order_id: str) -> ColumnElement[bool]:
@@ -182,14 +212,22 @@ def _is_order(connection: Connection, shop: Shop, order_id: str) -> bool:
     return connection.scalar(select(_order.order).where(_is(shop, order_id))) is not None
 
 
-@get("/orders/{orderId}", "customers:read", STORY, single=True, ranged=False, exists=_is_order)
+@get(
+    "/orders/{orderId}",
+    "customers:read",
+    STORY,
+    single=True,
+    ranged=False,
+    exists=_is_order,
+    page_needs=_PAGE_NEEDS,
+)
 def one_order(query: Query) -> dict[str, Any]:
     """Why one order is credited as it is.
 
     The order, and every submission by which it could be credited in the attribution window, or would be in
     one twice as long: at most 100, the chosen one first, then the latest first.
     """
-    order = _order_row(query, query.order_id)
+    order = _order_row(query, query.item_id)
     if order is None:
         raise not_found()
     [story] = _receipts(query, [order], STORY, [_candidates(query, order)])
@@ -365,7 +403,7 @@ def _candidates(query: Query, order: Any) -> list[dict[str, Any]]:
             return "chosen"
         if chosen is None or order.created_at - one.submitted_at > window:
             return "outside_window"
-        if _strength(matches(one)) > _strength(matches(chosen)):
+        if strength(matches(one)) > strength(matches(chosen)):
             return "weaker_match"
         return "earlier" if one.submitted_at < chosen.submitted_at else "tie"
 
@@ -403,7 +441,7 @@ def _last_issued(edition: int, code: int, span: tuple[int, int]) -> Select[Any]:
     return select(issued.session).where(*own, issued.submitted_at.between(earliest, span[1]))
 
 
-def _strength(matches: tuple[bool, ...]) -> int:
+def strength(matches: tuple[bool, ...]) -> int:
     """The rank of a match, the strongest first (contract 3): a code of the same customer, of the same
     visitor, of anybody; the customer; the visitor."""
     by_code, by_customer, by_visitor = matches

@@ -133,7 +133,7 @@ def test_a_shop_says_when_its_last_event_came_and_what_needs_somebody(
     assert [(row[0], *row[-2:]) for row in table] == [
         ("example.myshopify.com", "Mar 28, 2026", "Some figures differ from the imported rows."),
         ("far.example", "Mar 28, 2026", "Some data may be missing."),
-        ("new.example", "— (no event in the figures yet)", "nothing"),
+        ("new.example", "never sent", "nothing"),
     ]
 
 

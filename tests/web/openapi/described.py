@@ -10,15 +10,18 @@ from typing import Any, Final
 
 import orjson
 from flask import Flask
+from sqlalchemy import insert
 from werkzeug.test import TestResponse
 
 from jobs.demo.cast import QUIZ, SHOP_ID, SURVEY
 from jobs.demo.files import write
 from tests.support.product import Product
-from tests.support.shop_builder import writing
+from tests.support.shop_builder import known_shop, writing
 from warehouse.connections.engine import open_engine
-from warehouse.domain.time import to_micros
+from warehouse.domain.time import day_number, to_micros
 from warehouse.domain.vocabulary import SCOPES
+from warehouse.operations import notes
+from warehouse.tables import note
 from web.api.endpoint import Endpoint
 from web.app import close_app, create_app
 from web.auth import api_keys
@@ -33,6 +36,7 @@ DATA_THROUGH: Final = "2026-03-12T17:20:00.000Z"
 CREATED: Final = "0199b7c2-7d5e-7000-8000-000000000001"
 # An order of the demo's that used a code of its submission.
 ORDER: Final = "o_2603090229a"
+NOTE: Final = "0199b7c2-7d5e-4000-8000-000000000002"
 # How many rows of an answer an example shows.
 MOST_ROWS: Final = 4
 
@@ -83,6 +87,15 @@ QUESTIONS: Final = (
         "replaceDraft", "answer", "PUT", f"/v1/forms/{SURVEY.id}", {}, {"draft_schema": _DRAFT}
     ),
     ParsedRequest(
+        "writeNote",
+        "answer",
+        "POST",
+        "/v1/notes",
+        {},
+        {"date": "2026-03-11", "text": "Spring newsletter"},
+    ),
+    ParsedRequest("deleteNote", "answer", "DELETE", f"/v1/notes/{NOTE}", {}),
+    ParsedRequest(
         "createForm", "answer", "POST", "/v1/forms", {}, {"name": "Newsletter", "schema": _DRAFT}
     ),
 )
@@ -102,6 +115,8 @@ class Described:
         self, asked: ParsedRequest, headers: Mapping[str, str] = {}, body: bytes | None = None
     ) -> TestResponse:
         """The answer; with these headers, and this body in the place of the question's own."""
+        if asked.method == "DELETE":
+            write_note(self.url)
         sent = {"Authorization": f"Bearer {self.key}"}
         if asked.body is not None:
             body = orjson.dumps(asked.body) if body is None else body
@@ -123,6 +138,18 @@ class Described:
         if answer.status_code == 201:
             body["data"]["id"] = CREATED
         return body
+
+
+def write_note(url: str) -> None:
+    """The note that a question takes away, where it is not there."""
+    engine = open_engine(url)
+    with writing(engine) as connection:
+        shop_key = known_shop(engine, SHOP_ID).key
+        if notes.find(connection, shop_key, NOTE) is None:
+            day = day_number(NOW.date()) - 2
+            row = {"note_id": NOTE, "shop_key": shop_key, "day": day, "text": "Two pages are new"}
+            connection.execute(insert(note), row | {"created_at": to_micros(NOW)})
+    engine.dispose()
 
 
 @contextmanager
@@ -149,6 +176,7 @@ def described(url: str) -> Iterator[Described]:
         key = mint(SCOPES, CREDENTIAL)
         keys_without = {scope: mint(one for one in SCOPES if one != scope) for scope in SCOPES}
     engine.dispose()
+    write_note(url)
     app = create_app(url, lambda: to_micros(NOW))
     yield Described(url, app, key, keys_without)
     close_app(app)

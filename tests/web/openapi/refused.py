@@ -1,6 +1,7 @@
 """For every code of an error, a request that is refused with it: an operation's own, and one thing wrong."""
 
 import os
+import re
 from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
@@ -8,6 +9,7 @@ from unittest.mock import patch
 from werkzeug.test import TestResponse
 
 from tests.web.openapi.described import QUESTIONS, REQUEST, Described
+from warehouse.operations import notes
 from web.api.endpoint import Endpoint
 from web.http.errors import CODES
 from web.http.request_bodies import MAX_BYTES
@@ -60,15 +62,18 @@ def refused(service: Described, endpoint: Endpoint, code: str) -> TestResponse:
     if code == "insufficient_scope":
         headers["Authorization"] = f"Bearer {service.keys_without[endpoint.scope or '']}"
     if code == "not_found":
-        asked = replace(asked, path=f"/v1{endpoint.path.replace('{id}', 'unknown')}")
+        asked = replace(asked, path=f"/v1{re.sub('{.*?}', 'unknown', endpoint.path)}")
     if code == "idempotency_key_reused":
         service.send(asked, headers)
         asked = replace(asked, body={**(asked.body or {}), "name": "Another"})
     if code == "quota_exceeded" and endpoint.method == "PUT":
         # Longer than the draft that it replaces.
         asked = replace(asked, body={"draft_schema": {"text": "x" * 10_000}})
+    if code == "idempotency_key_reused" and endpoint.path == "/notes":
+        asked = replace(asked, body={**(asked.body or {}), "text": "Another"})
+    most = 0 if code == "quota_exceeded" else notes.MOST
     asked = replace(asked, query=asked.query | _QUERY.get(code, {}))
-    with patch.dict(os.environ, _SETTINGS.get(code, {})):
+    with patch.dict(os.environ, _SETTINGS.get(code, {})), patch.object(notes, "MOST", most):
         return service.send(asked, headers, _BODY.get(code))
 
 

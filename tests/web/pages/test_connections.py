@@ -71,17 +71,22 @@ def test_list_shows_the_details_of_a_key(
         key[:13],
         "analytics:read",
         "forms:write",
-        "31 Mar 2026, 12:00 UTC",
+        "Mar 31, 2026, 12:00\N{NARROW NO-BREAK SPACE}PM UTC",
         "ada@example.com",
         "Never",
-        "2 Apr 2026, end of the day UTC",
+        "Apr 2, 2026, end of the day UTC",
         "Active",
     ):
         assert text in page, text
+    german = browser.get(CONNECTIONS, headers={"Accept-Language": "de"}).get_data(as_text=True)
+    assert "31.03.2026, 12:00 UTC" in german
+    assert "02.04.2026, end of the day UTC" in german
     clock.now += HOUR // 2
     assert works(client, key)
     await_background_writes(client)
-    assert "31 Mar 2026, 12:30 UTC" in browser.get(CONNECTIONS).get_data(as_text=True)
+    assert "Mar 31, 2026, 12:30\N{NARROW NO-BREAK SPACE}PM UTC" in browser.get(
+        CONNECTIONS
+    ).get_data(as_text=True)
 
 
 def test_key_expires_at_the_end_of_its_last_day(

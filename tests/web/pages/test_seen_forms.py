@@ -54,7 +54,7 @@ def test_a_form_is_listed_before_its_first_import(
     form_id = form_id_of(shop.shop_id, "segment", "news")
     see(engine, shop, form_id, Sighting("News", "/pages/about", clock.now - 3 * MICROS_PER_SECOND))
     assert state_of(browser, form_id) == (
-        "News Page /pages/about Last seen seen 3 s ago , 31 Mar 2026, 11:59 UTC "
+        "News Page /pages/about Last seen seen 3 s ago , Mar 31, 2026, 11:59 AM UTC "
         "Events a day none in the figures yet Split News Leave out News"
     )
     # An older sighting, of another process, tells nothing new.

@@ -1,0 +1,150 @@
+"""Why an order is credited as it is, in plain words, from the answer of endpoint 21.
+
+A sentence is a list of parts: (kind, text), where the kind is `text`, `name` (of a form) or `code`. Names and
+codes come from outside, so the template isolates them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
+from typing import Any, Final
+
+from web.dashboard import formatting
+from web.reports.receipts import strength
+
+Sentence = list[tuple[str, str]]
+
+# What two submissions match by, the strongest first: the ranks of `strength`.
+_RANKS: Final = (
+    "code of the same customer",
+    "code of the same visitor",
+    "code of somebody else",
+    "customer",
+    "visitor",
+)
+_CODES: Final = 3
+_MATCHED: Final = {
+    "discount_code": "a code of the order",
+    "customer": "the customer",
+    "visitor": "the visitor",
+}
+_MINUTES: Final = (("day", 24 * 60), ("hour", 60), ("minute", 1))
+
+
+def verdict(order: Mapping[str, Any], window_days: int, timezone: tzinfo) -> Sentence:
+    """The sentence on the submission that the order is credited to, or on that there is none."""
+    if order["submittedAt"] is None:
+        return [
+            (
+                "text",
+                f"Credited to no form: in the {_days(window_days)} before it, no submission was issued a "
+                "code that the order used, and none is of its customer or of its visitor.",
+            )
+        ]
+    when = f"{_day(order, order['submittedAt'], timezone)}, {_gap(order['secondsToOrder'])} before."
+    parts = [("text", "Credited to "), _name(order)]
+    if order["attributionType"] != "discount_code":
+        person = order["attributionType"]
+        return [*parts, ("text", f": the same {person} submitted it on {when}")]
+    code = [("text", ": a code that the order used")]
+    if order["code"]:
+        code = [("text", ": the code "), ("code", order["code"])]
+    return [*parts, *code, ("text", f" was issued to its submission on {when}")]
+
+
+def others(order: Mapping[str, Any], window_days: int, timezone: tzinfo) -> list[Sentence]:
+    """A sentence on each other submission that matches, with the reason for which it is not credited; one on
+    all submissions of a form that match by the same and lose for the same: hundreds can share a code."""
+    candidates = order["candidates"]
+    chosen = next((one for one in candidates if one["chosen"]), None)
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for one in candidates:
+        if not one["chosen"]:
+            key = one["formId"], *one["matches"], one["because"]
+            groups.setdefault(key, []).append(one)
+
+    def sentence(group: Sequence[Mapping[str, Any]]) -> Sentence:
+        latest, is_one = group[0], len(group) == 1
+        day = _day(order, latest["submittedAt"], timezone)
+        if not is_one:
+            first = _day(order, group[-1]["submittedAt"], timezone)
+            span = day if first == day else f"{first} to {day}"
+            day = f"{_counted(len(group), 'submission')}, {span}"
+        verb = f"{'also ' if chosen else ''}{'matches' if is_one else 'match'}"
+        matched = _listed([_MATCHED[name] for name in latest["matches"]])
+        reason = _reason(latest, chosen, window_days, is_one=is_one)
+        return [_name(latest), ("text", f" ({day}) {verb} {matched}: {reason}.")]
+
+    return [sentence(group) for group in groups.values()]
+
+
+def _reason(
+    latest: Mapping[str, Any],
+    chosen: Mapping[str, Any] | None,
+    window_days: int,
+    *,
+    is_one: bool,
+) -> str:
+    if latest["because"] == "outside_window" or chosen is None:
+        gap = _gap(latest["secondsToOrder"])
+        was = f"it was {gap}" if is_one else f"they were {gap} or more"
+        return f"{was} before, and an order counts for {_days(window_days)} after a submission"
+    if latest["because"] == "weaker_match":
+        return _outranked(_rank(chosen), _rank(latest))
+    if latest["because"] == "earlier":
+        which = "it is earlier" if is_one else "they are earlier"
+        return f"{which}, and of equal matches the latest counts"
+    return "all are of the same moment, and a fixed rule chooses one"
+
+
+def _outranked(stronger: int, weaker: int) -> str:
+    if stronger < _CODES <= weaker:
+        return f"a code outranks a {_RANKS[weaker]}"
+    return f"a {_RANKS[stronger]} outranks a {_RANKS[weaker]}"
+
+
+def _rank(one: Mapping[str, Any]) -> int:
+    return strength(tuple(name in one["matches"] for name in _MATCHED))
+
+
+def _name(row: Mapping[str, Any]) -> tuple[str, str]:
+    return "name", row["formName"] or f"form {row['formId']}, which has no name"
+
+
+def _day(order: Mapping[str, Any], text: str, timezone: tzinfo) -> str:
+    """The day of an instant in the shop's time; with its year where that is not the order's."""
+    day, ordered = (
+        datetime.fromisoformat(each).astimezone(timezone).date()
+        for each in (text, order["createdAt"])
+    )
+    return formatting.short_day(day) if day.year == ordered.year else formatting.day(day)
+
+
+def _gap(seconds: int) -> str:
+    """A time in its two largest units: 2 days 4 hours."""
+    return " ".join([*_units(seconds // 60)][:2]) or "less than a minute"
+
+
+def _units(minutes: int) -> Iterator[str]:
+    is_first = True
+    for name, size in _MINUTES:
+        number, minutes = divmod(minutes, size)
+        if number:
+            yield _counted(number, name)
+        elif not is_first:
+            # 2 days and 5 minutes are 2 days.
+            return
+        is_first = is_first and not number
+
+
+def _days(number: int) -> str:
+    return _counted(number, "day")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{formatting.count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

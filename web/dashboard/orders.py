@@ -1,0 +1,161 @@
+"""`/orders`: the orders behind a figure (endpoint 20), a page at a time; `/orders/ID`: why one is credited as
+it is (endpoint 21).
+
+The filters are in the address, by their names in the API. `page` is the cursor of a page; a link to other
+days drops it. `NO_TEXT` stands for a UTM value that is missing.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+from urllib.parse import quote
+
+from flask import current_app, request, url_for
+
+from warehouse.domain.zones import zone
+from web.api.endpoint import ROW_LIMITS
+from web.api.equal_age import window_days
+from web.api.forms_table import form_names
+from web.dashboard import order_story
+from web.dashboard.compare import Amount, ComparedRow
+from web.dashboard.page import NO_TEXT, Page, View
+from web.dashboard.selection import address
+from web.dashboard.table import card, columns_of, shown, table
+from web.reports import discount_performance, receipts
+
+_PAGE: Final = 50
+CREDITED: Final = {
+    "discount_code": "by a code",
+    "customer": "by the customer",
+    "visitor": "by the visitor",
+    "unattributed": "to no form",
+}
+_CUSTOMERS: Final = {"new": "new", "returning": "returning", "unknown": "unknown"}
+# The filters in words; those that are chosen from a list have its words.
+_FILTERS: Final[dict[str, tuple[str, Mapping[str, str]]]] = {
+    "type": ("Credited", CREDITED),
+    "form_id": ("Form", {}),
+    "customer": ("Customer", _CUSTOMERS),
+    "utm_source": ("Source", {}),
+    "utm_campaign": ("Campaign", {}),
+    "discount_id": ("Discount", {}),
+}
+_UTM: Final = ("utm_source", "utm_campaign")
+
+_column = columns_of(receipts.ROW)
+_COLUMNS: Final = (
+    _column("orderId", unit="drawn", text=lambda row: row["orderId"]),
+    # Second, so that a phone has it on its screen.
+    _column("netRevenueCents"),
+    _column("createdAt", unit="drawn", text=lambda row: row["createdAt"]),
+    _column("formName", "Credited to", unit="drawn", text=lambda row: row["formName"]),
+    _column("attributionType", "How", text=lambda row: CREDITED[row["attributionType"]]),
+    _column("code", absent="—"),
+    _column("customerType", text=lambda row: _CUSTOMERS[row["customerType"]]),
+    _column("utmSource", absent="no source"),
+    _column("utmCampaign", absent="no campaign"),
+    _column("totalRefundedCents"),
+)
+
+
+def orders(view: View) -> Page:
+    filters = _filters()
+    window, answers = view.selection.window, view.answers
+    listed = {"limit": f"{_PAGE}"} | _cursor()
+    rows, meta = answers.with_meta(receipts.orders, window, filters | listed)
+    if request.args.get("csv"):
+        # The file has all pages.
+        rows, _ = answers.with_meta(receipts.first_orders, window, filters)
+    columns = [column for column in _COLUMNS if column.name != "code" or _sees_codes(view)]
+    currency = view.shop.currency
+    return view.page(
+        "orders.html",
+        cards=[
+            card("Orders", "orders", Amount(meta["total"]), "in these days"),
+            card(
+                "Net revenue",
+                "netRevenueCents",
+                Amount(meta["netRevenueCents"]),
+                "of these orders, after refunds",
+                currency,
+            ),
+        ],
+        orders=table(
+            view,
+            "orders",
+            columns,
+            [ComparedRow(row) for row in rows],
+            marks={"row": "orderId"},
+            empty="No order of these days is among them.",
+            most=_PAGE,
+            noun="",
+        ),
+        most_in_file=current_app.config[ROW_LIMITS].rows,
+        total=meta["total"],
+        filters=_described(view, filters),
+        asked=filters,
+        choices={"type": CREDITED, "customer": _CUSTOMERS},
+        is_first="page" not in request.args,
+        next_page=meta["nextCursor"] and address(page=meta["nextCursor"]),
+        report=receipts.orders,
+        moment=lambda text: _local(view, text),
+        # Slashes too: a browser takes `a/../b` for another path.
+        path_of=lambda order_id: f"{url_for('dashboard.orders')}/{quote(order_id, safe='')}",
+    )
+
+
+def one_order(view: View, order_id: str) -> Page:
+    story, _ = view.answers.with_meta(receipts.one_order, view.selection.window, order_id=order_id)
+    row, currency = ComparedRow(story), view.shop.currency
+    window = window_days(view.shop)
+    return view.page(
+        "order.html",
+        order=story,
+        money=[
+            (
+                receipts.ROW.columns[name].heading,
+                shown(row.amount(name), "money", currency, name=name, is_exact=True),
+            )
+            for name in ("grossRevenueCents", "totalRefundedCents", "netRevenueCents")
+        ],
+        verdict=order_story.verdict(story, window, zone(view.shop.timezone)),
+        others=order_story.others(story, window, zone(view.shop.timezone)),
+        is_cut=len(story["candidates"]) == receipts.MOST_CANDIDATES,
+        moment=lambda text: _local(view, text),
+    )
+
+
+def _filters() -> dict[str, str]:
+    """Those of the address, as the API takes them. A filter without a value is none: a form sends it so."""
+    asked = {
+        parameter.name: request.args[parameter.name]
+        for parameter in receipts.first_orders.parameters
+        if request.args.get(parameter.name)
+    }
+    return asked | {name: "" for name in _UTM if asked.get(name) == NO_TEXT}
+
+
+def _cursor() -> dict[str, str]:
+    return {"cursor": request.args["page"]} if "page" in request.args else {}
+
+
+def _described(view: View, filters: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """(name, value, address without it) of each filter."""
+    described = []
+    for name, value in filters.items():
+        label, words = _FILTERS.get(name, (name, {}))
+        if name == "form_id":
+            words = form_names(view.answers.connection, view.shop.key, [value.lower()])
+            value = value.lower()
+        text = words.get(value, value) or "none"
+        described.append((label, text, address(**{name: ""})))
+    return described
+
+
+def _sees_codes(view: View) -> bool:
+    return view.may_see(discount_performance)
+
+
+def _local(view: View, text: str) -> datetime:
+    """An instant of an answer in the shop's time."""
+    return datetime.fromisoformat(text).astimezone(zone(view.shop.timezone))
