@@ -9,6 +9,7 @@ from jobs.explaining.explain import explain
 from jobs.run.console import json_line, printable
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import open_warehouse
+from warehouse import command
 
 # Facts of a summary, and rows of a fact, that people are shown; and facts in JSON.
 _SHOWN: Final = 20
@@ -23,7 +24,8 @@ def explain_command(
             most = _IN_JSON if as_json else _SHOWN
             found = explain(connection, endpoint, shop, day, form, field, most)
         except LookupError as error:
-            raise CommandFailed(f"{error.args[0]}; `python -m web shops list` shows them") from None
+            shops = command("web shops list")
+            raise CommandFailed(f"{error.args[0]}; `{shops}` shows them") from None
         except ValueError as error:
             raise click.UsageError(str(error)) from None
     if as_json:
