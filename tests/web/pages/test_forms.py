@@ -7,28 +7,31 @@ from sqlalchemy import Engine
 from tests.support.fixtures import Clock
 from tests.support.people import CONNECTIONS, PASSWORD, SIGN_IN, Browser, add_member, new_link
 from tests.support.shop_builder import ShopBuilder
-from web.auth import api_keys
+from web.auth import api_keys, members
 from web.auth.write_keys import list_write_keys
 
 
 @pytest.fixture
-def addresses(browser: Browser, engine: Engine, clock: Clock) -> list[str]:
+def addresses(browser: Browser, engine: Engine, shop: ShopBuilder, clock: Clock) -> list[str]:
     """Each path that takes a form; the browser is signed in."""
     browser.signed_in()
     browser.mint("analytics:read")
     browser.post("/settings/connections/write-keys/new", name="site")
+    other = add_member(engine, shop, "grace@example.com")
     with engine.connect() as connection:
         (key,), (write_key,) = api_keys.list_keys(connection), list_write_keys(connection)
+        member = members.find(connection, shop.shop_id, other)
     link = new_link(engine, "ada@example.com", clock.now).rpartition("/")[2]
     rules = browser.client.application.url_map.iter_rules()
     paths = [
         rule.rule.replace("<credential_id>", key.credential_id)
         .replace("<text>", write_key.text)
         .replace("<token>", link)
+        .replace("<int:member_key>", f"{member.member_key}")
         for rule in rules
         if rule.rule.startswith("/settings") and "POST" in (rule.methods or ())
     ]
-    assert len(paths) == 14
+    assert len(paths) == 19
     return paths
 
 

@@ -131,7 +131,7 @@ def test_each_source_as_it_begins_to_arrive(
     jobs.load("events", *(event(event_id=f"e{n}", **mine) for n in range(3)))
     jobs.load("events", event(event_id="e4", **mine))
     assert "Some rows wait" in shown(browser)
-    assert re.search(r"Events 4 imported \d+ \w+ \d{4}, \d\d:\d\d UTC", shown(browser))
+    assert re.search(r"Events 4 imported \w+ \d+, \d{4}, \d+:\d\d.[AP]M UTC", shown(browser))
     assert browser.get(SETUP).headers["Refresh"] == "10; url=/setup"
     stopped = browser.get(f"{SETUP}?reload=off")
     assert "Refresh" not in stopped.headers
