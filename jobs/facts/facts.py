@@ -2,8 +2,8 @@
 
 All columns are int64 unless a text is named. Instants are microseconds, NEVER where a thing has not
 happened; days are shop-local, NO_DAY where there is none. `session`, `order`, `visitor` and
-`customer` are unique over all shops; `form`, `step`, `field`, `value`, `code`, `discount` and `utm`
-are unique only together with `edition`. A missing visitor, customer, code, discount or utm is 0.
+`customer` are unique over all shops; `form`, `step`, `field`, `value`, `code`, `discount`, `utm` and `variant`
+are unique only together with `edition`. A missing visitor, customer, code, discount, utm or variant is 0.
 """
 
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ from jobs.arrays.columns import Columns, without_rows
 class Facts:
     """Each field holds all facts of its kind that a rollup sums.
 
-    - `sessions`: edition, session, form, visitor, device, utm, customer, is_first_session
+    - `sessions`: edition, session, form, visitor, device, utm, variant, customer, is_first_session
       (1: the visitor's first with the form), first_at, viewed_at, started_at, subscribed_at,
       completed_at, submitted_at (the earlier of subscribed and completed), view_day, start_day,
       subscribe_day, complete_day, submit_day; orders, gross, refunded (of the orders credited to the

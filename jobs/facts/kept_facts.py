@@ -33,7 +33,7 @@ from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.form_rules import LEFT_OUT
 from warehouse.domain.hash_ids import text_ids
-from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.domain.time import MICROS_PER_SECOND, NEVER
 from warehouse.editions.pending_batches import sql_list
 
 IDENTIFIERS: Final = ("form_id", "visitor_id", "customer_id", "email_sha256", "page_path")
@@ -80,7 +80,8 @@ class KeptFacts:
         chosen = sorted({text for value in values for text in chosen_texts(value)})
         used = [
             *(parts["groups"]["form"], parts["steps"]["step"], parts["answers"]["field"]),
-            *(parts["issues"]["code"], np.array(text_ids(chosen), np.int64)),
+            *(parts["issues"]["code"], parts["sessions"]["variant"]),
+            np.array(text_ids(chosen), np.int64),
         ]
         utms = self.utms[self.utms["utm"].isin(parts["sessions"]["utm"])]
         return KeptFacts(
@@ -336,7 +337,10 @@ def _decoded(content: bytes) -> KeptFacts:
         part, _, name = cell.partition(".")
         parts.setdefault(part, {})[name] = table[cell].combine_chunks().flatten()
     kept = KeptFacts(**{part: pa.table(columns).to_pandas() for part, columns in parts.items()})
+    # A cell may be from before events had a path, or figures a variant.
     if "page_path" not in kept.groups:
-        # A cell from before events had it.
-        return replace(kept, groups=kept.groups.assign(page_path=""))
+        kept = replace(kept, groups=kept.groups.assign(page_path=""))
+    if "variant" not in kept.sessions:
+        none = {"variant": 0, "variant_at": NEVER, "variant_event": ""}
+        kept = replace(kept, sessions=kept.sessions.assign(**none))
     return kept

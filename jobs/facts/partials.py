@@ -25,6 +25,7 @@ _EARLIEST: Final[_Carried] = (
     ("first_at", "first_event", ("visitor",)),
     ("device_at", "device_event", ("device",)),
     ("utm_at", "utm_event", ("utm",)),
+    ("variant_at", "variant_event", ("variant",)),
 )
 _LATEST: Final[_Carried] = (
     ("customer_at", "customer_event", ("customer_seen",)),
@@ -193,7 +194,7 @@ def _sessions(events: pd.DataFrame) -> pd.DataFrame:
     }
     for milestone in MILESTONES:
         columns[milestone.instant] = number("at", first(kind == milestone.event_type), NEVER)
-    for name in ("device", "utm"):
+    for name in ("device", "utm", "variant"):
         rows = first(events[name].to_numpy() != 0)
         columns[f"{name}_at"] = number("at", rows, NEVER)
         columns[f"{name}_event"] = text("event_id", rows)

@@ -1,4 +1,5 @@
-"""The funnel: milestones, submissions and outcomes of form sessions, by form, by device, and of all forms."""
+"""The funnel: milestones, submissions and outcomes of form sessions, by form, by device, by all that they can be
+filtered by, and of all forms."""
 
 from jobs.facts.facts import Facts
 from jobs.rollups.parts import DailyRows, Part, part, total
@@ -13,14 +14,17 @@ from warehouse.catalogue import MILESTONE_MEASURES, SUMMARY
 
 def funnel(facts: Facts) -> DailyRows:
     """Form sessions by form: each milestone and the submission once, on the day of its first event."""
-    milestones = milestone_parts(facts.sessions, MILESTONE_MEASURES)
-    return total("funnel", *milestones, submission_part(facts.sessions))
+    return total("funnel", *_parts(facts))
 
 
 def device(facts: Facts) -> DailyRows:
     """As `funnel`, by form and device."""
-    milestones = milestone_parts(facts.sessions, MILESTONE_MEASURES)
-    return total("device", *milestones, submission_part(facts.sessions))
+    return total("device", *_parts(facts))
+
+
+def crossed_session(facts: Facts) -> DailyRows:
+    """As `funnel`, by form, visitor and ATTRIBUTES."""
+    return total("crossed_session", *_parts(facts))
 
 
 def outcome(facts: Facts) -> DailyRows:
@@ -28,7 +32,17 @@ def outcome(facts: Facts) -> DailyRows:
     return total("outcome", Part(outcomes(facts), OUTCOME_VALUES))
 
 
+def crossed_outcome(facts: Facts) -> DailyRows:
+    """The same by form, visitor, ATTRIBUTES and delay."""
+    return total("crossed_outcome", Part(outcomes(facts), OUTCOME_VALUES))
+
+
 def all_forms(facts: Facts) -> DailyRows:
     """Every event, milestone or not, and some milestones of `funnel`, by form."""
     milestones = milestone_parts(facts.sessions, SUMMARY["all_forms"].measures)
     return total("all_forms", part(facts.events, events=1), *milestones)
+
+
+def _parts(facts: Facts) -> list[Part]:
+    milestones = milestone_parts(facts.sessions, MILESTONE_MEASURES)
+    return [*milestones, submission_part(facts.sessions)]

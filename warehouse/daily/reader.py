@@ -11,8 +11,13 @@ from sqlalchemy import BigInteger, Connection, Select, bindparam, cast, func, se
 
 from warehouse.catalogue import OUTCOMES, SUMMARY, Summary
 from warehouse.daily.group_sum import Column, total
-from warehouse.daily.packed_rows import unpack_bytes
+from warehouse.daily.packed_rows import Lines, unpack_bytes
+from warehouse.domain.vocabulary import VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 from warehouse.tables import DAILY
+
+Chosen = Mapping[str, Column]
+"""The form sessions that an answer is about: by attribute (`catalogue.ATTRIBUTES`) the values that they have.
+An attribute that is not in it may have any."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +58,18 @@ def read(
     *,
     by: Sequence[str] = (),
     where: Mapping[str, int] | None = None,
+    chosen: Chosen | None = None,
 ) -> Sums:
     """Sum the summary `name` over the days `first`..`last` (both included).
 
     `by`: the dimensions (or packed dimensions, or "day") to group by. `where`: the one value of a
     dimension to read. Returns the columns `by`, then every measure. Packed dimensions can be in `by`,
-    not in `where`; for a summary that has them, `by` is not empty.
+    not in `where`; for a summary that has them, `by` is not empty. `chosen`: of these form sessions alone.
     """
     summary, where = SUMMARY[name], where or {}
-    if summary.packed_dims:
-        return Sums(total(read_cells(connection, name, edition, first, last, by, where), by))
+    if summary.packed_dims or chosen is not None:
+        cells = read_cells(connection, name, edition, first, last, by, where, chosen)
+        return Sums(_summed(cells, by))
     values = {"edition": edition, "first": first, "last": last, **where}
     rows = connection.execute(_statement(name, tuple(by), tuple(where)), values)
     columns = (*by, *summary.measures)
@@ -78,14 +85,18 @@ def read_cells(
     last: int,
     by: Sequence[str],
     where: Mapping[str, int] | None = None,
+    chosen: Chosen | None = None,
 ) -> dict[str, Column]:
     """The same columns of a summary with packed dimensions, but a row for each line of each packed
     row, not summed: for callers that group by something else than the dimensions."""
     summary, where = SUMMARY[name], where or {}
+    if chosen is not None:
+        # One without `crossed` has what cannot be told by session: it has no such answer.
+        summary = SUMMARY[summary.crossed]
     plain = tuple(dim for dim in by if dim not in summary.packed_dims)
     values = {"edition": edition, "first": first, "last": last, **where}
-    rows = connection.execute(_packed(name, plain, tuple(where)), values).all()
-    return _unpacked(summary, by, plain, rows)
+    rows = connection.execute(_packed(summary.name, plain, tuple(where)), values).all()
+    return _unpacked(summary, by, plain, rows, chosen)
 
 
 def read_editions(
@@ -146,10 +157,16 @@ def _is_in(sums: Sums, edition: int, first: int, last: int) -> Column:
 
 
 def _unpacked(
-    summary: Summary, by: Sequence[str], plain: Sequence[str], rows: Sequence[Any]
+    summary: Summary,
+    by: Sequence[str],
+    plain: Sequence[str],
+    rows: Sequence[Any],
+    chosen: Chosen | None = None,
 ) -> dict[str, Column]:
     """Columns `by` and all measures of rows: the dimensions `plain`, and the packed ones in one value."""
     lines, row_of_line = unpack_bytes(summary, [row[-1] for row in rows])
+    if chosen is not None:
+        lines, row_of_line = _of_chosen(lines, row_of_line, chosen)
     columns: dict[str, Column] = {}
     for dim in by:
         if dim in plain:
@@ -162,6 +179,30 @@ def _unpacked(
     return columns
 
 
+def _of_chosen(lines: Lines, row_of_line: Column, chosen: Chosen) -> tuple[Lines, Column]:
+    """The lines of these form sessions, as a summary has them that names this one as `crossed`."""
+    is_chosen = np.ones(len(lines), dtype=bool)
+    for name, values in chosen.items():
+        is_chosen &= np.isin(lines[name], values)
+    lines, row_of_line = lines[is_chosen], row_of_line[is_chosen]
+    if "is_one" not in (lines.dtype.names or ()):
+        return lines, row_of_line
+    # A line of each answer, under value 0; and those of all values.
+    is_one, is_value = lines["is_one"] == 1, lines["value"] != 0
+    answers = lines[is_one]
+    answers["value"] = 0
+    rows = np.concatenate([row_of_line[is_one], row_of_line[is_value]])
+    return np.concatenate([answers, lines[is_value]]), rows
+
+
+def _summed(columns: dict[str, Column], by: Sequence[str]) -> dict[str, Column]:
+    """As `group_sum.total`; without keys one row, or none of none."""
+    if by:
+        return total(columns, by)
+    sums = {name: column.sum(keepdims=True) for name, column in columns.items()}
+    return sums if len(next(iter(columns.values()))) else columns
+
+
 def read_outcomes(
     connection: Connection,
     name: str,
@@ -172,6 +213,7 @@ def read_outcomes(
     within: int | None,
     by: Sequence[str] = (),
     where: Mapping[str, int] | None = None,
+    chosen: Chosen | None = None,
 ) -> Sums:
     """As `read`, of a summary of submissions (`Summary.outcomes`), with their OUTCOMES.
 
@@ -180,18 +222,14 @@ def read_outcomes(
     had more time then, and days of different age cannot be compared.
     """
     summary = SUMMARY[name]
-    counts = read(connection, name, edition, first, last, by=by, where=where)
+    counts = read(connection, name, edition, first, last, by=by, where=where, chosen=chosen)
     dims = by if within is None else (*by, "delay")
-    cells = read_cells(connection, summary.outcomes, edition, first, last, dims, where)
+    cells = read_cells(connection, summary.outcomes, edition, first, last, dims, where, chosen)
     if within is not None:
         is_within = cells.pop("delay") < within
         cells = {column: values[is_within] for column, values in cells.items()}
     names = (*by, *summary.measures, *OUTCOMES)
-    columns = _stacked(names, counts.columns, cells)
-    if by:
-        return Sums(total(columns, by))
-    sums = {name: column.sum(keepdims=True) for name, column in columns.items()}
-    return Sums(sums if len(columns[names[0]]) else columns)
+    return Sums(_summed(_stacked(names, counts.columns, cells), by))
 
 
 def last_mature_day(last: int, today: int, within: int) -> int:
@@ -210,12 +248,13 @@ def read_by_age(
     today: int,
     most: int,
     where: Mapping[str, int],
+    chosen: Chosen | None = None,
 ) -> Sums:
     """`submissions` and OUTCOMES as `read_outcomes` has them within 1, 2, ... up to `most` days: a row for
     each number of days, over the days of submission that are old enough for it."""
-    counts = read(connection, name, edition, first, last, by=("day",), where=where)
+    counts = read(connection, name, edition, first, last, by=("day",), where=where, chosen=chosen)
     cells = read_cells(
-        connection, SUMMARY[name].outcomes, edition, first, last, ("day", "delay"), where
+        connection, SUMMARY[name].outcomes, edition, first, last, ("day", "delay"), where, chosen
     )
     rows = []
     for within in range(1, most + 1):
@@ -271,7 +310,14 @@ def _restricted(statement: Select[Any], name: str, where: tuple[str, ...]) -> Se
 
 
 def read_visitors(
-    connection: Connection, edition: int, first: int, last: int, form: int, *, within: int | None
+    connection: Connection,
+    edition: int,
+    first: int,
+    last: int,
+    form: int,
+    *,
+    within: int | None,
+    chosen: Chosen | None = None,
 ) -> dict[int, int]:
     """The exact number of distinct visitors of a form over a range, by kind (`visitor_kind`). `within`: as
     in `read_outcomes`.
@@ -279,6 +325,8 @@ def read_visitors(
     A visitor who was active in the range has exactly one first active day in it: the day whose
     previous active day lies before the range, or does not exist.
     """
+    if chosen is not None:
+        return _chosen_visitors(connection, edition, first, last, form, within, chosen)
     values = {"edition": edition, "first": first, "last": last, "form": form}
     if within is not None:
         values["within"] = within
@@ -300,3 +348,35 @@ def _visitors(is_limited: bool) -> Select[Any]:
         .group_by(table.c.kind)
     )
     return statement.where(table.c.delay < bindparam("within")) if is_limited else statement
+
+
+def _chosen_visitors(
+    connection: Connection,
+    edition: int,
+    first: int,
+    last: int,
+    form: int,
+    within: int | None,
+    chosen: Chosen,
+) -> dict[int, int]:
+    """The same of some form sessions, by the visitors themselves: links between days are of all sessions."""
+    by, where = ("visitor", "is_first_session"), {"form": form}
+    sessions, outcomes = (
+        read_cells(connection, name, edition, first, last, (*by, *more), where, chosen)
+        for name, more in (("funnel", ()), ("outcome", ("delay",)))
+    )
+    is_within = True if within is None else outcomes["delay"] < within
+    counts = {}
+    for level, cells, is_active in (
+        ("visitors", sessions, sessions["views"] != 0),
+        ("submitters", sessions, sessions["submissions"] != 0),
+        ("purchasers", outcomes, (outcomes["orders"] != 0) & is_within),
+    ):
+        # Visitor 0 is a session that no visitor is known of.
+        is_active = is_active & (cells["visitor"] != 0)
+        visitors, is_first = (cells[name][is_active] for name in by)
+        of_type = {"all": visitors, "new": visitors[is_first == 1], "returning": visitors[is_first == 0]}
+        for index, name in enumerate(VISITOR_TYPES):
+            kind = visitor_kind(index, VISITOR_LEVELS.index(level))
+            counts[kind] = len(np.unique(of_type[name]))
+    return counts

@@ -32,6 +32,7 @@ fact_form_session: Final = Table(
     integer("completed_at", NEVER),
     integer("device"),
     integer("utm"),
+    integer("variant"),
     # The customer that an event named; `customer` is the customer after e-mails are resolved.
     integer("customer_seen"),
     integer("email"),
