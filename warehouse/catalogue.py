@@ -114,6 +114,7 @@ SUMMARIES: Final = (
         (),
         ("events", "views", "subscriptions", "completions"),
         packed_dims=("form",),
+        crossed="crossed_session",
     ),
     Summary(
         "device",
@@ -130,23 +131,20 @@ SUMMARIES: Final = (
         packed_dims=("device", "delay"),
         crossed="crossed_outcome",
     ),
-    # By visitor besides: of some sessions, only the visitors themselves say how many they are.
+    # By visitor besides: of some sessions, only the visitors themselves say how many they are. `events`: here
+    # quarters of an hour in which a session had some.
     Summary(
         "crossed_session",
         ("form",),
-        (*MILESTONE_MEASURES, "submissions"),
+        ("events", *MILESTONE_MEASURES, "submissions"),
         packed_dims=("visitor", *ATTRIBUTES),
     ),
-    Summary(
-        "crossed_outcome", ("form",), OUTCOMES, packed_dims=("visitor", *ATTRIBUTES, "delay")
-    ),
+    Summary("crossed_outcome", ("form",), OUTCOMES, packed_dims=("visitor", *ATTRIBUTES, "delay")),
     # On the order's day. `submitted`: the day of the submission that the order is credited to.
     Summary("form_orders", ("form", "submitted"), REVENUE, crossed="crossed_orders"),
     Summary("crossed_orders", ("form",), REVENUE, packed_dims=("submitted", *ATTRIBUTES)),
     # On the day of the session's first view of the step.
-    Summary(
-        "step", ("form", "step"), ("views", "completions", "dropoffs"), crossed="crossed_step"
-    ),
+    Summary("step", ("form", "step"), ("views", "completions", "dropoffs"), crossed="crossed_step"),
     Summary(
         "crossed_step",
         ("form",),

@@ -2,8 +2,9 @@
 
 All columns are int64 unless a text is named. Instants are microseconds, NEVER where a thing has not
 happened; days are shop-local, NO_DAY where there is none. `session`, `order`, `visitor` and
-`customer` are unique over all shops; `form`, `step`, `field`, `value`, `code`, `discount`, `utm` and `variant`
-are unique only together with `edition`. A missing visitor, customer, code, discount, utm or variant is 0.
+`customer` are unique over all shops; `form`, `step`, `field`, `value`, `code`, `discount`, `utm` and
+`variant` are unique only together with `edition`. A missing visitor, customer, code, discount, utm or variant
+is 0.
 """
 
 from dataclasses import dataclass, fields
@@ -36,6 +37,8 @@ class Facts:
     - `order_codes`: edition, order, discount, discounted; a row per code of an order, so a discount
       may repeat; orders of all of them are in `orders`
     - `events`: edition, form, day; a row per event, whatever it did to its session
+    - `quarters`: edition, session, day; a row per quarter of an hour in which a session had an event;
+      sessions of all of them are in `sessions`
     """
 
     sessions: Columns
@@ -45,6 +48,7 @@ class Facts:
     orders: Columns
     order_codes: pd.DataFrame
     events: Columns
+    quarters: Columns
 
     def only(self, **kept: Columns) -> "Facts":
         """The facts given here by field, and none of the other fields."""

@@ -71,8 +71,8 @@ class RawEvents:
     """Raw events of some shops.
 
     - `events`: edition, batch, session_hash, form, visitor, type, at, device, step, step_index, field,
-      email, code, utm, variant, customer (numbers); event_id, form_session_id, step_id, step_name, value (JSON),
-      customer_id, discount_id (texts); a row per event
+      email, code, utm, variant, customer (numbers); event_id, form_session_id, step_id, step_name,
+      value (JSON), customer_id, discount_id (texts); a row per event
     - `utms`: edition, utm and the six texts of UTM_FIELDS; each set of UTM values once per edition
     - `texts`: edition, id, text; the texts behind the ids of forms, steps, fields, codes, variants and values
     """

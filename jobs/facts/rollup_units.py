@@ -144,6 +144,7 @@ def _single_facts(rows: _Rows, events: Versions) -> UnitFacts:
             orders=calendar.orders(getattr(orders, version)),
             order_codes=getattr(changes.order_codes, version),
             events=calendar.events(getattr(events, version)),
+            quarters=calendar.quarters(getattr(sessions, version)),
         )
 
     return UnitFacts(facts("old"), facts("new"))
@@ -219,7 +220,9 @@ def _with_neighbours(
     answered = answered[~answered.index.isin(changes.touched)]
     credited = unique_ids(summed.old[summed.old["submitted_at"] != NEVER], purchases)
     answers = fact_table_io.load(connection, tables.fact_answer, key_columns(answered, "session"))
-    moved = _of_another_visit(changes.sessions.of(except_ids(changes.changed_sessions, changes.touched)))
+    moved = _of_another_visit(
+        changes.sessions.of(except_ids(changes.changed_sessions, changes.touched))
+    )
     steps = fact_table_io.load(connection, tables.fact_step, key_columns(moved, "session"))
     return _Rows(
         changes=changes,

@@ -1,6 +1,10 @@
-"""The funnel: milestones, submissions and outcomes of form sessions, by form, by device, by all that they can be
-filtered by, and of all forms."""
+"""The funnel: milestones, submissions and outcomes of form sessions, by form, by device, by all that they can
+be filtered by, and of all forms."""
 
+import numpy as np
+
+from jobs.arrays.columns import int_column, take
+from jobs.arrays.group_keys import index_of
 from jobs.facts.facts import Facts
 from jobs.rollups.parts import DailyRows, Part, part, total
 from jobs.rollups.submissions import (
@@ -9,7 +13,7 @@ from jobs.rollups.submissions import (
     outcomes,
     submission_part,
 )
-from warehouse.catalogue import MILESTONE_MEASURES, SUMMARY
+from warehouse.catalogue import ATTRIBUTES, MILESTONE_MEASURES, SUMMARY
 
 
 def funnel(facts: Facts) -> DailyRows:
@@ -23,8 +27,11 @@ def device(facts: Facts) -> DailyRows:
 
 
 def crossed_session(facts: Facts) -> DailyRows:
-    """As `funnel`, by form, visitor and ATTRIBUTES."""
-    return total("crossed_session", *_parts(facts))
+    """As `funnel`, by form, visitor and ATTRIBUTES; and the quarters of an hour with an event."""
+    index = index_of(int_column(facts.sessions, "session"), int_column(facts.quarters, "session"))
+    rows = take(facts.quarters, np.arange(len(index)), ["edition", "day"])
+    rows |= take(facts.sessions, index, ["form", "visitor", *ATTRIBUTES])
+    return total("crossed_session", part(rows, events=1), *_parts(facts))
 
 
 def outcome(facts: Facts) -> DailyRows:

@@ -58,7 +58,9 @@ def crossed_response_outcome(facts: Facts) -> DailyRows:
     day; in rows as `crossed_response` has them."""
     credited, answers = outcomes(facts), _chosen(facts)
     order, answer = join([credited["session"]], [answers["session"]])
-    rows = take(credited, order, list(credited)) | take(answers, answer, ["field", "value", "is_one"])
+    rows = take(credited, order, list(credited)) | take(
+        answers, answer, ["field", "value", "is_one"]
+    )
     return total("crossed_response_outcome", Part(rows, OUTCOME_VALUES))
 
 

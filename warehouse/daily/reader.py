@@ -90,13 +90,13 @@ def read_cells(
     """The same columns of a summary with packed dimensions, but a row for each line of each packed
     row, not summed: for callers that group by something else than the dimensions."""
     summary, where = SUMMARY[name], where or {}
+    measures = summary.measures
     if chosen is not None:
-        # One without `crossed` has what cannot be told by session: it has no such answer.
         summary = SUMMARY[summary.crossed]
     plain = tuple(dim for dim in by if dim not in summary.packed_dims)
     values = {"edition": edition, "first": first, "last": last, **where}
     rows = connection.execute(_packed(summary.name, plain, tuple(where)), values).all()
-    return _unpacked(summary, by, plain, rows, chosen)
+    return _unpacked(summary, by, plain, rows, measures, chosen)
 
 
 def read_editions(
@@ -115,7 +115,8 @@ def read_editions(
     is_read = table.c.edition.in_(editions) & table.c.day.between(first, last)
     if summary.packed_dims:
         packed = connection.execute(select(*groups, table.c.packed_dims).where(is_read)).all()
-        return Sums(total(_unpacked(summary, dims, plain, packed), dims))
+        cells = _unpacked(summary, dims, plain, packed, summary.measures)
+        return Sums(total(cells, dims))
     sums = [cast(func.sum(table.c[measure]), BigInteger) for measure in summary.measures]
     rows = connection.execute(select(*groups, *sums).where(is_read).group_by(*groups))
     columns = (*dims, *summary.measures)
@@ -161,38 +162,40 @@ def _unpacked(
     by: Sequence[str],
     plain: Sequence[str],
     rows: Sequence[Any],
+    measures: Sequence[str],
     chosen: Chosen | None = None,
 ) -> dict[str, Column]:
-    """Columns `by` and all measures of rows: the dimensions `plain`, and the packed ones in one value."""
+    """Columns `by` and measures of rows: the dimensions `plain`, and the packed ones in one value."""
     lines, row_of_line = unpack_bytes(summary, [row[-1] for row in rows])
-    if chosen is not None:
-        lines, row_of_line = _of_chosen(lines, row_of_line, chosen)
+    # Columns are taken one by one, each aligned first: to copy whole lines takes longer than all else.
+    places, answers = (slice(None), 0) if chosen is None else _places(lines, chosen)
     columns: dict[str, Column] = {}
     for dim in by:
         if dim in plain:
             index = plain.index(dim)
-            columns[dim] = np.array([row[index] for row in rows], dtype=np.int64)[row_of_line]
+            values = np.array([row[index] for row in rows], dtype=np.int64)
+            columns[dim] = values[row_of_line[places]]
         else:
-            columns[dim] = lines[dim].astype(np.int64)
-    for measure in summary.measures:
-        columns[measure] = lines[measure].astype(np.int64)
+            columns[dim] = lines[dim].astype(np.int64)[places]
+    if answers and "value" in columns:
+        columns["value"][:answers] = 0
+    for measure in measures:
+        columns[measure] = lines[measure].astype(np.int64)[places]
     return columns
 
 
-def _of_chosen(lines: Lines, row_of_line: Column, chosen: Chosen) -> tuple[Lines, Column]:
-    """The lines of these form sessions, as a summary has them that names this one as `crossed`."""
+def _places(lines: Lines, chosen: Chosen) -> tuple[Column, int]:
+    """Which lines are of these form sessions, as a summary has them that names this one as `crossed`; and how
+    many of them, the first ones, stand for answers, under value 0."""
     is_chosen = np.ones(len(lines), dtype=bool)
     for name, values in chosen.items():
-        is_chosen &= np.isin(lines[name], values)
-    lines, row_of_line = lines[is_chosen], row_of_line[is_chosen]
+        column = lines[name]
+        is_chosen &= column == values[0] if len(values) == 1 else np.isin(column, values)
     if "is_one" not in (lines.dtype.names or ()):
-        return lines, row_of_line
-    # A line of each answer, under value 0; and those of all values.
-    is_one, is_value = lines["is_one"] == 1, lines["value"] != 0
-    answers = lines[is_one]
-    answers["value"] = 0
-    rows = np.concatenate([row_of_line[is_one], row_of_line[is_value]])
-    return np.concatenate([answers, lines[is_value]]), rows
+        return np.flatnonzero(is_chosen), 0
+    answers = np.flatnonzero(is_chosen & (lines["is_one"] == 1))
+    values = np.flatnonzero(is_chosen & (lines["value"] != 0))
+    return np.concatenate([answers, values]), len(answers)
 
 
 def _summed(columns: dict[str, Column], by: Sequence[str]) -> dict[str, Column]:
@@ -375,7 +378,11 @@ def _chosen_visitors(
         # Visitor 0 is a session that no visitor is known of.
         is_active = is_active & (cells["visitor"] != 0)
         visitors, is_first = (cells[name][is_active] for name in by)
-        of_type = {"all": visitors, "new": visitors[is_first == 1], "returning": visitors[is_first == 0]}
+        of_type = {
+            "all": visitors,
+            "new": visitors[is_first == 1],
+            "returning": visitors[is_first == 0],
+        }
         for index, name in enumerate(VISITOR_TYPES):
             kind = visitor_kind(index, VISITOR_LEVELS.index(level))
             counts[kind] = len(np.unique(of_type[name]))

@@ -25,6 +25,8 @@ fact_form_session: Final = Table(
     text("form_session_id"),
     # From events: the first of each type, and the first or last value of each attribute.
     integer("first_at", NEVER),
+    # The quarters of an hour with an event, beside that of `first_at` (`jobs/facts/quarters.py`).
+    text("quarters"),
     integer("visitor"),
     integer("viewed_at", NEVER),
     integer("started_at", NEVER),

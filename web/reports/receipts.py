@@ -17,6 +17,8 @@ from warehouse.domain.vocabulary import (
     ATTRIBUTION_TYPES,
     BY_CODE,
     CUSTOMER_TYPES,
+    DEVICES,
+    OTHER_DEVICE,
     UNATTRIBUTED,
     UTM_FIELDS,
 )
@@ -30,13 +32,23 @@ from warehouse.tables import (
 )
 from web.api.endpoint import Endpoint, get
 from web.api.equal_age import window_days
+from web.api.filters import (
+    DEVICE,
+    NONE,
+    UTM_FILTERS,
+    VARIANT,
+    VISITOR,
+    VISITORS,
+    text_of,
+    variant_id,
+)
 from web.api.meta import RECEIPTS_META
 from web.api.query import Query
 from web.api.rows import Answer, Row, column, rows, text
 from web.auth.permissions import VIEW_CUSTOMERS
 from web.http.current_request import Shop
 from web.http.errors import not_found
-from web.http.parameters import CURSOR, LIMIT, ORDER_CLOCK, any_text, of_form, one_of
+from web.http.parameters import CURSOR, LIMIT, ORDER_CLOCK, Parameter, any_text, of_form, one_of
 from web.reports.new_returning import CUSTOMER_TYPE
 
 # The most submissions that the story of an order names.
@@ -107,17 +119,23 @@ STORY: Final = Row(
     clock=ORDER_CLOCK,
     owner="Why this order is credited as it is.",
 )
-_FILTERS: Final = (
+_OF_ORDERS: Final = (
     one_of("type", ATTRIBUTION_TYPES, "Only orders that are credited like this."),
     of_form("Only orders that are credited to this form."),
     any_text("discount_id", "Only orders that used this discount, as `discountId` has it in "
         "`/v1/discounts/performance`. Needs the scope `discounts:read`.", scope="discounts:read"),
-    any_text("utm_source", "Only orders with this effective UTM source. An empty one is a value.",
-        allow_empty=True),
-    any_text("utm_campaign", "Only orders with this effective UTM campaign. An empty one is a value.",
-        allow_empty=True),
     one_of("customer", CUSTOMER_TYPES, "Only orders of such customers, see `customerType`."),
 )
+
+
+def _of_utm(name: str) -> Parameter:
+    kind = name.removeprefix("utm_")
+    words = f"Only orders with this effective UTM {kind}, exactly; an empty one or `{NONE}`: without any."
+    return any_text(name, words, allow_empty=True)
+
+
+# An order has an effective UTM whether it is credited or not.
+_FILTERS: Final = (DEVICE, VISITOR, *map(_of_utm, UTM_FILTERS), VARIANT)
 # fmt: on
 _order, _session, _utm = fact_order.c, fact_form_session.c, dim_utm.c
 _FROM: Final = fact_order.outerjoin(
@@ -146,9 +164,10 @@ _POSITION: Final = tuple_(_order.created_at, _order.order_id)
     "/orders",
     "customers:read",
     ROW,
-    *_FILTERS,
+    *_OF_ORDERS,
     LIMIT,
     CURSOR,
+    filters=_FILTERS,
     meta=RECEIPTS_META,
     page_needs=_PAGE_NEEDS,
     response_headers=("Link",),
@@ -239,8 +258,6 @@ def _kept(
     type: str | None,
     form_id: str | None,
     discount_id: str | None,
-    utm_source: str | None,
-    utm_campaign: str | None,
     customer: str | None,
 ) -> Iterable[ColumnElement[bool]]:
     """The conditions of the window and of the filters."""
@@ -263,11 +280,25 @@ def _kept(
             )
             .exists()
         )
-    for name, value in (("utm_source", utm_source), ("utm_campaign", utm_campaign)):
-        if value is not None:
-            yield func.coalesce(_utm[name], "") == value
+    yield from _filtered(query.filter)
     if customer is not None:
         yield _order.customer_type == CUSTOMER_TYPES.index(customer)
+
+
+def _filtered(filter: Mapping[str, str]) -> Iterable[ColumnElement[bool]]:
+    """The conditions of the filters: UTM is the effective one, all else is of the session that the order is
+    credited to."""
+    for name in UTM_FILTERS:
+        if name in filter:
+            yield func.coalesce(_utm[name], "") == text_of(filter[name])
+    if "device" in filter:
+        device = DEVICES.index(filter["device"])
+        # A session without a device counts under "other".
+        yield _session.device.in_([0, device] if device == OTHER_DEVICE else [device])
+    if "visitor" in filter:
+        yield _session.is_first_session == VISITORS.index(filter["visitor"])
+    if "variant" in filter:
+        yield _session.variant == variant_id(filter["variant"])
 
 
 def _order_row(query: Query, order_id: str, *also: ColumnElement[bool]) -> Any:

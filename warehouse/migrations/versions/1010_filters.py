@@ -35,3 +35,11 @@ def upgrade() -> None:
         batch_op.add_column(
             sa.Column("variant", sa.BigInteger(), server_default="0", nullable=False)
         )
+        batch_op.add_column(
+            sa.Column(
+                "quarters",
+                sa.Text().with_variant(sa.Text(collation="C"), "postgresql"),
+                server_default="",
+                nullable=False,
+            )
+        )
