@@ -26,6 +26,30 @@ VISITORS: Final = ("returning", "new")
 _SINCE: Final = 5
 
 
+_ORDERS: Final = "and the orders that are credited to them"
+
+
+def _of_utm(name: str) -> Parameter:
+    kind = name.removeprefix("utm_")
+    words = f"Only form sessions with this UTM {kind}, exactly, {_ORDERS}. `{NONE}`: without any."
+    return any_text(name, words)
+
+
+# fmt: off
+DEVICE: Final = one_of("device", DEVICES[1:], f"Only form sessions on this kind of device, {_ORDERS}.")
+VISITOR: Final = one_of("visitor", sorted(VISITORS),
+    "Only form sessions that are their visitor's first with the form (`new`) or the others (`returning`), "
+    f"{_ORDERS}.")
+VARIANT: Final = any_text("variant",
+    f"Only form sessions with this variant of an experiment, {_ORDERS}. The earliest event with a variant "
+    f"says that of its session. `{NONE}`: without any.")
+# fmt: on
+FILTERS: Final = UTM_FIELDS[:-1]
+VISITORS: Final = ("returning", "new")
+# The version of the logic from which on daily rows can be filtered (`catalogue.LOGIC_VERSION`).
+_SINCE: Final = 5
+
+
 def _of_utm(name: str) -> Parameter:
     kind = name.removeprefix("utm_")
     return any_text(
