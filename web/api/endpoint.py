@@ -310,7 +310,9 @@ class Endpoint:
         values = {name: value for name, value in query.values.items() if name not in filters}
         answer = self.function(query.of_chosen(), **values)
         answer = answer if isinstance(answer, Answer) else Answer(answer)
-        return replace(answer, meta={"dataThrough": query.data_through(), **answer.meta})
+        filter = {"filter": query.filter} if query.filter else {}
+        meta = {"dataThrough": query.data_through(), **answer.meta, **filter}
+        return replace(answer, meta=meta)
 
     def _keep(self, query: Query, answer: Answer, version: State, until: int) -> Encoded:
         """The answer's `data` as JSON, kept as long as it is the answer."""

@@ -103,7 +103,6 @@ class Query:
             "range": {"from": window.start_text, "to": window.end_text},
             "currency": shop.currency,
             "timezone": shop.timezone,
-            **({"filter": self.filter} if self.filter else {}),
         }
 
     def sums(
