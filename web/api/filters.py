@@ -5,10 +5,10 @@ START HERE to add one: its parameter, and in `chosen_sessions` the values that i
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from warehouse.connections.errors import Unavailable
 from warehouse.daily.group_sum import Column
@@ -97,8 +97,14 @@ def chosen_sessions(connection: Connection, number: int, filter: Mapping[str, st
         chosen["variant"] = np.array([variant_id(filter["variant"])])
     utm = {name: text_of(filter[name]) for name in UTM_FILTERS if name in filter}
     if utm:
-        own = (dim_utm.c[name] == text for name, text in utm.items())
+        own = (is_asked(dim_utm.c[name], utm.get(name)) for name in UTM_FILTERS)
         found = connection.scalars(select(dim_utm.c.utm).where(dim_utm.c.edition == number, *own))
         # 0 stands for six empty values.
         chosen["utm"] = np.array([*found, *([] if any(utm.values()) else [0])], dtype=np.int64)
     return chosen
+
+
+def is_asked(value: ColumnElement[Any], wanted: str | int | None) -> ColumnElement[bool]:
+    """The condition that a value, which is never null, is the wanted one, or that none is wanted: a statement is
+    the same, whichever filters are given."""
+    return value == func.coalesce(bindparam(None, wanted, type_=value.type, unique=True), value)

@@ -8,7 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, tuple_
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    func,
+    literal,
+    select,
+    tuple_,
+)
 
 from warehouse.domain.figures import REVENUE
 from warehouse.domain.hash_ids import shop_text_id, text_id
@@ -39,6 +50,7 @@ from web.api.filters import (
     VARIANT,
     VISITOR,
     VISITORS,
+    is_asked,
     text_of,
     variant_id,
 )
@@ -54,6 +66,8 @@ from web.reports.new_returning import CUSTOMER_TYPE
 # The most submissions that the story of an order names.
 MOST_CANDIDATES: Final = 100
 _PAGE_NEEDS: Final = VIEW_CUSTOMERS, "see orders"
+# Below every code, and no hash of a text.
+_NO_VALUE: Final = literal(-1, BigInteger)
 _MATCHES: Final = ATTRIBUTION_TYPES[:UNATTRIBUTED]
 _BECAUSE: Final = ("chosen", "outside_window", "weaker_match", "earlier", "tie")
 
@@ -288,17 +302,24 @@ def _kept(
 def _filtered(filter: Mapping[str, str]) -> Iterable[ColumnElement[bool]]:
     """The conditions of the filters: UTM is the effective one, all else is of the session that the order is
     credited to."""
+    if not filter:
+        return
     for name in UTM_FILTERS:
-        if name in filter:
-            yield func.coalesce(_utm[name], "") == text_of(filter[name])
-    if "device" in filter:
-        device = DEVICES.index(filter["device"])
+        yield is_asked(
+            func.coalesce(_utm[name], ""), text_of(filter[name]) if name in filter else None
+        )
+    visitor, device, variant = (filter.get(name) for name in ("visitor", "device", "variant"))
+    for value, wanted in (
         # A session without a device counts under "other".
-        yield _session.device.in_([0, device] if device == OTHER_DEVICE else [device])
-    if "visitor" in filter:
-        yield _session.is_first_session == VISITORS.index(filter["visitor"])
-    if "variant" in filter:
-        yield _session.variant == variant_id(filter["variant"])
+        (
+            func.coalesce(func.nullif(_session.device, 0), OTHER_DEVICE),
+            device and DEVICES.index(device),
+        ),
+        (_session.is_first_session, visitor and VISITORS.index(visitor)),
+        (_session.variant, variant and variant_id(variant)),
+    ):
+        # An order that is credited to none has no value that is asked for.
+        yield is_asked(case((_order.session == 0, _NO_VALUE), else_=value), wanted)
 
 
 def _order_row(query: Query, order_id: str, *also: ColumnElement[bool]) -> Any:
