@@ -26,8 +26,9 @@ def others(session: Column, at: Column, sessions: int) -> pd.Series:
     is_new = np.zeros(len(at), dtype=bool)
     is_new[1:] = (session[1:] == session[:-1]) & (quarter[1:] != quarter[:-1])
     texts = np.full(sessions, "", dtype=object)
-    for place, number in zip(session[is_new].tolist(), quarter[is_new].tolist(), strict=True):
-        texts[place] = f"{texts[place]} {number}" if texts[place] else str(number)
+    places, firsts = np.unique(session[is_new], return_index=True)
+    for place, numbers in zip(places, np.split(quarter[is_new], firsts[1:]), strict=False):
+        texts[place] = " ".join(map(str, numbers.tolist()))
     return pd.Series(texts, dtype="str")
 
 

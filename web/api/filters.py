@@ -105,6 +105,6 @@ def chosen_sessions(connection: Connection, number: int, filter: Mapping[str, st
 
 
 def is_asked(value: ColumnElement[Any], wanted: str | int | None) -> ColumnElement[bool]:
-    """The condition that a value, which is never null, is the wanted one, or that none is wanted: a statement is
-    the same, whichever filters are given."""
+    """The condition that a value, which is never null, is the wanted one, or that none is wanted: a statement
+    is the same, whichever filters are given."""
     return value == func.coalesce(bindparam(None, wanted, type_=value.type, unique=True), value)
