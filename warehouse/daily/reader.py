@@ -88,7 +88,7 @@ def read_cells(
     chosen: Chosen | None = None,
 ) -> dict[str, Column]:
     """The same columns of a summary with packed dimensions, but a row for each line of each packed
-    row, not summed: for callers that group by something else than the dimensions."""
+    row, or for each packed row, not summed: for callers that group by something else than the dimensions."""
     summary, where = SUMMARY[name], where or {}
     measures = summary.measures
     if chosen is not None:
@@ -169,18 +169,23 @@ def _unpacked(
     lines, row_of_line = unpack_bytes(summary, [row[-1] for row in rows])
     # Columns are taken one by one, each aligned first: to copy whole lines takes longer than all else.
     places, answers = (slice(None), 0) if chosen is None else _places(lines, chosen)
+    rows_of_lines = row_of_line[places]
+    is_summed = len(rows_of_lines) and set(by) <= set(plain)
+    # Where only rows are told apart, their lines, which are neighbours, are summed: rows are far fewer.
+    starts = np.flatnonzero(np.diff(rows_of_lines, prepend=-1)) if is_summed else slice(None)
     columns: dict[str, Column] = {}
     for dim in by:
         if dim in plain:
             index = plain.index(dim)
             values = np.array([row[index] for row in rows], dtype=np.int64)
-            columns[dim] = values[row_of_line[places]]
+            columns[dim] = values[rows_of_lines[starts]]
         else:
             columns[dim] = lines[dim].astype(np.int64)[places]
     if answers and "value" in columns:
         columns["value"][:answers] = 0
     for measure in measures:
-        columns[measure] = lines[measure].astype(np.int64)[places]
+        column = lines[measure].astype(np.int64)[places]
+        columns[measure] = np.add.reduceat(column, starts) if is_summed else column
     return columns
 
 
