@@ -192,7 +192,7 @@ def _sessions(events: pd.DataFrame) -> pd.DataFrame:
         "first_at": number("at", rows),
         "first_event": text("event_id", rows),
         "visitor": number("visitor", rows),
-        "quarters": quarters.others(group, events["at"].to_numpy()[order], sessions),
+        "quarters": quarters.others(group, events["at"].to_numpy()[order], int(sessions)),
     }
     for milestone in MILESTONES:
         columns[milestone.instant] = number("at", first(kind == milestone.event_type), NEVER)

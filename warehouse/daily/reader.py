@@ -169,23 +169,24 @@ def _unpacked(
     lines, row_of_line = unpack_bytes(summary, [row[-1] for row in rows])
     # Columns are taken one by one, each aligned first: to copy whole lines takes longer than all else.
     places, answers = (slice(None), 0) if chosen is None else _places(lines, chosen)
-    rows_of_lines = row_of_line[places]
-    is_summed = len(rows_of_lines) and set(by) <= set(plain)
+    row = row_of_line[places]
     # Where only rows are told apart, their lines, which are neighbours, are summed: rows are far fewer.
-    starts = np.flatnonzero(np.diff(rows_of_lines, prepend=-1)) if is_summed else slice(None)
+    starts = None
+    if len(row) and set(by) <= set(plain):
+        starts = np.flatnonzero(np.diff(row, prepend=-1))
+        row = row[starts]
     columns: dict[str, Column] = {}
     for dim in by:
         if dim in plain:
             index = plain.index(dim)
-            values = np.array([row[index] for row in rows], dtype=np.int64)
-            columns[dim] = values[rows_of_lines[starts]]
+            columns[dim] = np.array([each[index] for each in rows], dtype=np.int64)[row]
         else:
             columns[dim] = lines[dim].astype(np.int64)[places]
     if answers and "value" in columns:
         columns["value"][:answers] = 0
     for measure in measures:
         column = lines[measure].astype(np.int64)[places]
-        columns[measure] = np.add.reduceat(column, starts) if is_summed else column
+        columns[measure] = column if starts is None else np.add.reduceat(column, starts)
     return columns
 
 

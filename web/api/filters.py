@@ -24,8 +24,6 @@ UTM_FILTERS: Final = UTM_FIELDS[:-1]
 VISITORS: Final = ("returning", "new")
 # The version of the logic from which on daily rows can be filtered (`catalogue.LOGIC_VERSION`).
 _SINCE: Final = 5
-
-
 _ORDERS: Final = "and the orders that are credited to them"
 
 
@@ -43,27 +41,6 @@ VISITOR: Final = one_of("visitor", sorted(VISITORS),
 VARIANT: Final = any_text("variant",
     f"Only form sessions with this variant of an experiment, {_ORDERS}. The earliest event with a variant "
     f"says that of its session. `{NONE}`: without any.")
-# fmt: on
-FILTERS: Final = UTM_FIELDS[:-1]
-VISITORS: Final = ("returning", "new")
-# The version of the logic from which on daily rows can be filtered (`catalogue.LOGIC_VERSION`).
-_SINCE: Final = 5
-
-
-def _of_utm(name: str) -> Parameter:
-    kind = name.removeprefix("utm_")
-    return any_text(
-        name, f"Only form sessions with this UTM {kind}, exactly; `{NONE}`: without any."
-    )
-
-
-# fmt: off
-DEVICE: Final = one_of("device", DEVICES[1:], "Only form sessions on this kind of device.")
-VISITOR: Final = one_of("visitor", sorted(VISITORS),
-    "Only form sessions that are their visitor's first with the form (`new`), or the others (`returning`).")
-VARIANT: Final = any_text("variant",
-    "Only form sessions with this variant of an experiment, the first that an event of the session names; "
-    f"`{NONE}`: without any.")
 # fmt: on
 FILTERS: Final = (DEVICE, VISITOR, *map(_of_utm, UTM_FILTERS), VARIANT)
 NAMES: Final = tuple(parameter.name for parameter in FILTERS)

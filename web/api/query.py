@@ -67,7 +67,8 @@ class Query:
     @property
     def filter(self) -> dict[str, str]:
         """The values of the filters that are given, by name."""
-        return {name: self.values[name] for name in NAMES if self.values.get(name) is not None}
+        given = ((name, self.values.get(name)) for name in NAMES)
+        return {name: str(value) for name, value in given if value is not None}
 
     def of_chosen(self) -> "Query":
         """The same question about the form sessions that the filters choose."""
