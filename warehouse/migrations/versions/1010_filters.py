@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "1010"
-down_revision = "1008"
+down_revision = "1009"
 branch_labels = None
 depends_on = None
 
