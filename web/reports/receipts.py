@@ -225,7 +225,8 @@ first_orders: Final = Endpoint(
     None,
     _first_orders,
     ROW,
-    _FILTERS,
+    (*_OF_ORDERS, *_FILTERS),
+    filters=_FILTERS,
     page_needs=_PAGE_NEEDS,
 )
 
